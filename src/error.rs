@@ -1,0 +1,147 @@
+//! What can go wrong, as users meet it: a kind, a sentence, a hint, an exit code.
+//!
+//! Every failure in the program ends as an [`Error`]; the mapping to exit codes stands here and
+//! nowhere else.
+
+use std::fmt;
+use std::io;
+
+use serde_json::json;
+
+/// A failure that ends the process.
+#[derive(Debug)]
+pub struct Error {
+    /// What sort of failure it is; decides the exit code.
+    pub kind: ErrorKind,
+    /// One sentence: what went wrong, and where.
+    pub message: String,
+    /// What the user can do about it.
+    pub hint: Option<String>,
+}
+
+/// The sorts of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The reader of our output went away. Not an error to anybody.
+    ClosedPipe,
+    /// Something failed that is neither the user's words nor the store (exit 1).
+    Failure,
+    /// A check that was asked for did not pass (exit 1).
+    Check,
+    /// The command line can't be understood (exit 2).
+    Usage,
+    /// Not even the empty answer fits the budget (exit 2).
+    Budget,
+    /// There is no store here (exit 3).
+    NoStore,
+    /// A note that was named does not exist (exit 3).
+    NoNote,
+    /// The store can't be read or is not well (exit 3).
+    Store,
+}
+
+impl ErrorKind {
+    /// Returns the process's exit code: 0, 1, 2 or 3.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::ClosedPipe => 0,
+            Self::Failure | Self::Check => 1,
+            Self::Usage | Self::Budget => 2,
+            Self::NoStore | Self::NoNote | Self::Store => 3,
+        }
+    }
+
+    /// Returns the name that JSON errors carry.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClosedPipe => "closed-pipe",
+            Self::Failure => "failure",
+            Self::Check => "check",
+            Self::Usage => "usage",
+            Self::Budget => "budget",
+            Self::NoStore => "no-store",
+            Self::NoNote => "no-note",
+            Self::Store => "store",
+        }
+    }
+}
+
+impl Error {
+    /// Makes an error of a kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Makes an error about the command line (exit 2).
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Adds what the user can do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Returns the text for standard error, in words or as JSON, with its final newline.
+    ///
+    /// Control characters are replaced: a message may quote a note or an argument.
+    pub fn to_text(&self, as_json: bool) -> String {
+        if as_json {
+            let error = json!({"error": {
+                "code": self.kind.exit_code(),
+                "kind": self.kind.name(),
+                "message": self.message,
+                "hint": self.hint,
+            }});
+            return format!("{error}\n");
+        }
+        let mut text = format!("qipu: {}\n", without_controls(&self.message));
+        if let Some(hint) = &self.hint {
+            text.push_str(&format!("hint: {}\n", without_controls(hint)));
+        }
+        text
+    }
+}
+
+fn without_controls(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() && c != '\n' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::BrokenPipe => ErrorKind::ClosedPipe,
+            _ => ErrorKind::Failure,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<anyhow::Error> for Error {
+    /// Tells the whole chain of causes in one sentence.
+    fn from(error: anyhow::Error) -> Self {
+        Self::new(ErrorKind::Failure, format!("{error:#}"))
+    }
+}

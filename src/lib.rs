@@ -1,0 +1,4 @@
+//! Lib.
+pub mod error;
+pub mod note;
+pub mod store;

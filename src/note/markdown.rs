@@ -1,0 +1,258 @@
+//! What qipu reads out of a note's markdown: links, the first heading, a summary.
+
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
+
+/// How much of a body is read at first when only its beginning is wanted, in bytes.
+const BEGINNING: usize = 16 * 1024;
+
+/// A link in a body, as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InlineLink {
+    /// The target of `[[target]]` or `[[target|label]]`: an id, a title, either with `#heading`.
+    Wiki(String),
+    /// The path of a markdown link to a note's file, relative to the note that holds it.
+    Path(String),
+}
+
+fn parser(text: &str) -> Parser<'_> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_WIKILINKS;
+    Parser::new_ext(text, options)
+}
+
+/// Returns the links to notes in the order of the text: not in code, not in comments.
+pub(crate) fn links(body: &str) -> Vec<InlineLink> {
+    if !["[[", "](", "]:"].iter().any(|mark| body.contains(mark)) {
+        return Vec::new();
+    }
+    parser(body)
+        .filter_map(|event| match event {
+            Event::Start(Tag::Link { link_type, dest_url, .. }) => link(link_type, &dest_url),
+            Event::Start(Tag::Image { link_type, dest_url, .. }) => embed(link_type, &dest_url),
+            _ => None,
+        })
+        .collect()
+}
+
+fn link(link_type: LinkType, target: &str) -> Option<InlineLink> {
+    // In a table the bar of `[[id\|label]]` is escaped.
+    let target = target.trim_end_matches('\\').trim();
+    match link_type {
+        LinkType::WikiLink { .. } => (!target.is_empty()).then(|| InlineLink::Wiki(target.to_owned())),
+        LinkType::Autolink | LinkType::Email => None,
+        _ => note_path(target).map(InlineLink::Path),
+    }
+}
+
+/// `![[note]]` shows a note inside another; `![[image.png]]` is no link to a note.
+fn embed(link_type: LinkType, target: &str) -> Option<InlineLink> {
+    let file = target.rsplit('/').next().unwrap_or(target);
+    let is_attachment = file.contains('.') && !file.ends_with(".md");
+    (matches!(link_type, LinkType::WikiLink { .. }) && !is_attachment)
+        .then(|| link(link_type, target))
+        .flatten()
+}
+
+/// Returns the path of a link to a markdown file on this machine, decoded and without `#heading`.
+fn note_path(url: &str) -> Option<String> {
+    let path = url.split_once('#').map_or(url, |(path, _)| path);
+    let elsewhere = path.contains(':') || path.starts_with('/') || !path.ends_with(".md");
+    (!elsewhere).then(|| percent_decoded(path))
+}
+
+fn percent_decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        let mut ahead = rest.clone();
+        let digits = (ahead.next().and_then(hex), ahead.next().and_then(hex));
+        match (byte, digits) {
+            (b'%', (Some(high), Some(low))) => {
+                bytes.push(high * 16 + low);
+                rest = ahead;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).map(|digit| digit as u8)
+}
+
+/// Returns the text of the first heading.
+pub(crate) fn first_heading(body: &str) -> Option<String> {
+    from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Heading { .. })))
+}
+
+/// Returns the first paragraph under a heading `Summary`, else the first paragraph.
+pub(crate) fn summary(body: &str) -> Option<String> {
+    let has_section = body.contains("ummary") || body.contains("UMMARY");
+    has_section.then(|| summary_section(body)).flatten().or_else(|| {
+        from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph)))
+    })
+}
+
+fn summary_section(body: &str) -> Option<String> {
+    let mut events = TopLevel::new(body);
+    let mut is_under_summary = false;
+    loop {
+        match events.next()? {
+            Event::Start(Tag::Heading { .. }) => {
+                is_under_summary = collect(&mut events).is_some_and(|heading| is_summary(&heading));
+            }
+            Event::Start(Tag::Paragraph) if is_under_summary => {
+                if let Some(text) = collect(&mut events) {
+                    return Some(text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_summary(heading: &str) -> bool {
+    let heading = heading.trim_end_matches(':').trim_end();
+    heading.eq_ignore_ascii_case("summary")
+}
+
+/// Looks for something in the beginning of a body, and in the whole of it only when what was
+/// found may go on, or nothing was found.
+fn from_beginning(
+    body: &str,
+    find: impl Fn(&mut TopLevel<'_>) -> Option<String>,
+) -> Option<String> {
+    let beginning = body.get(..body.floor_char_boundary(BEGINNING)).unwrap_or(body);
+    let mut events = TopLevel::new(beginning);
+    let found = find(&mut events);
+    let is_complete = beginning.len() == body.len() || (found.is_some() && events.next().is_some());
+    if is_complete {
+        return found;
+    }
+    find(&mut TopLevel::new(body))
+}
+
+/// The events of a text that are not inside a list, quote, table or footnote.
+struct TopLevel<'a> {
+    events: Parser<'a>,
+    depth: usize,
+}
+
+impl<'a> TopLevel<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            events: parser(text),
+            depth: 0,
+        }
+    }
+}
+
+impl<'a> Iterator for TopLevel<'a> {
+    type Item = Event<'a>;
+
+    fn next(&mut self) -> Option<Event<'a>> {
+        loop {
+            let event = self.events.next()?;
+            match &event {
+                Event::Start(tag) if is_container(&tag.to_end()) => self.depth += 1,
+                Event::End(tag) if is_container(tag) => self.depth -= 1,
+                _ if self.depth == 0 => return Some(event),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn is_container(tag: &TagEnd) -> bool {
+    matches!(
+        tag,
+        TagEnd::List(_) | TagEnd::BlockQuote(_) | TagEnd::Table | TagEnd::FootnoteDefinition | TagEnd::CodeBlock
+    )
+}
+
+/// Returns the text of the next block that is wanted and not empty.
+fn text_of(events: &mut TopLevel<'_>, wanted: impl Fn(&Tag<'_>) -> bool) -> Option<String> {
+    loop {
+        if let Event::Start(tag) = events.next()?
+            && wanted(&tag)
+            && let Some(text) = collect(events)
+        {
+            return Some(text);
+        }
+    }
+}
+
+/// Collects the text of a heading or paragraph that has just begun, on one line.
+fn collect(events: &mut TopLevel<'_>) -> Option<String> {
+    let mut text = String::new();
+    for event in events {
+        match event {
+            Event::Text(piece) | Event::Code(piece) => text.push_str(&piece),
+            Event::SoftBreak | Event::HardBreak => text.push(' '),
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => break,
+            _ => {}
+        }
+    }
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn targets(body: &str) -> Vec<String> {
+        links(body)
+            .into_iter()
+            .map(|link| match link {
+                InlineLink::Wiki(target) => target,
+                InlineLink::Path(path) => format!("path {path}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn finds_links_in_their_order() {
+        let body = "See [[qp-1]], [[qp-2|two]], [[A title#part]].\n\n\
+                    | a | b |\n|---|---|\n| [[qp-3\\|x]] | [d](../mocs/qp-4-x.md#h) |\n\n\
+                    [e](<b c.md>) [f](b%20d.md) [ref]\n\n[ref]: e.md\n\n![[qp-5]] ![[pic.png]] ![x](y.md)\n";
+        assert_eq!(
+            targets(body),
+            ["qp-1", "qp-2", "A title#part", "qp-3", "path ../mocs/qp-4-x.md", "path b c.md", "path b d.md", "path e.md", "qp-5"]
+        );
+    }
+
+    #[test]
+    fn finds_none_in_code_comments_and_addresses() {
+        let body = "`[[a]]` <!-- [[b]] -->\n\n    [[c]]\n\n```\n[[d]]\n```\n<https://x.org/e.md> \
+                    [f](https://x.org/f.md) [g](/etc/g.md) [h](mailto:h.md) [[]]\n\n<!--\n[[i]]\n-->\n";
+        assert_eq!(targets(body), Vec::<String>::new());
+    }
+
+    #[test]
+    fn summary_is_the_section_then_the_first_paragraph() {
+        assert_eq!(summary("# T\n\n- item\n\n> quote\n\nFirst *one*\nwith [[qp-1|a label]].\n\nSecond.").as_deref(), Some("First one with a label."));
+        assert_eq!(summary("Intro.\n\n## Summary\n\nThe `point`.\n\nMore.").as_deref(), Some("The point."));
+        assert_eq!(summary("Intro.\n\n## Summary\n\n## Next\n\nOther.").as_deref(), Some("Intro."));
+        assert_eq!(summary("# Only a heading\n\n- and\n- items\n"), None);
+        assert_eq!(summary(""), None);
+        let long = "word ".repeat(10_000);
+        assert_eq!(summary(&long).as_deref(), Some(long.trim()));
+        let late = format!("{}\n\nFirst.\n\nSecond.", "- item\n".repeat(5_000));
+        assert_eq!(summary(&late).as_deref(), Some("First."));
+    }
+
+    #[test]
+    fn hostile_markdown_takes_no_time_to_speak_of() {
+        for unit in ["[", "[[", "![[", "[a](", "*", "_a ", "> ", "- ", "`", "<", "&", "|a", "[^1", "<!--", "\\", "](x.md)", "[[a|"] {
+            let text = unit.repeat(60_000);
+            let start = std::time::Instant::now();
+            let _ = (links(&format!("[[x]]{text}")), summary(&text), first_heading(&text));
+            assert!(start.elapsed().as_secs() < 10, "{unit:?} took {:?}", start.elapsed());
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
+
+mod frontmatter;
+mod id;
+mod link_types;
+mod markdown;
+mod stamp;
+mod value;
+mod yaml;
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+
+pub use id::NoteId;
+pub use link_types::LinkTypes;
+pub use markdown::InlineLink;
+pub use stamp::Stamp;
+pub use value::Value;
+
+use frontmatter::Fields;
+
+/// The most of a file that is read, in bytes; no text that people write comes near it.
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+/// The value of a note that names none.
+pub const DEFAULT_VALUE: u8 = 50;
+/// The type of a note that is used as a map of content.
+pub const MOC: &str = "moc";
+/// The type of a note that belongs to a day.
+pub const JOURNAL: &str = "journal";
+/// The type of a note outside `mocs/` and `journals/` that names none.
+const DEFAULT_KIND: &str = "fleeting";
+
+/// One note: what its file says, with everything tolerated noted down.
+#[derive(Debug, Clone)]
+pub struct Note {
+    /// The note's name in links and on the command line.
+    pub id: NoteId,
+    /// The file's path in the store, with `/` between names.
+    pub path: String,
+    /// The title: the field, else the first heading, else the file's stem.
+    pub title: String,
+    /// The type (`permanent`, `moc`, …).
+    pub kind: String,
+    /// When the note was made.
+    pub created: Option<Stamp>,
+    /// When its content last changed.
+    pub updated: Option<Stamp>,
+    /// The day a journal belongs to, where the field says it.
+    pub date: Option<Date>,
+    /// Tags as written, each once.
+    pub tags: Vec<String>,
+    /// How much the note is worth, 0 to 100, where it says so.
+    pub value: Option<u8>,
+    /// Whether a person has checked it, where it says so.
+    pub verified: Option<bool>,
+    /// Where its content comes from.
+    pub sources: Vec<Source>,
+    /// Links of the frontmatter, as written.
+    pub links: Vec<TypedLink>,
+    /// Other titles.
+    pub aliases: Vec<String>,
+    /// The fields under `custom`.
+    pub custom: Vec<(String, Value)>,
+    /// Top-level fields that qipu does not know.
+    pub unknown: Vec<(String, Value)>,
+    /// What had to be tolerated.
+    pub findings: Vec<Finding>,
+    /// Whether only the beginning of an over-long file was read.
+    pub is_cut: bool,
+    summary_field: Option<String>,
+    text: String,
+    body: Range<usize>,
+}
+
+/// Where a note's content comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The address; empty when only a title is given.
+    pub url: String,
+    /// The title.
+    pub title: Option<String>,
+    /// When it was read, as written.
+    pub accessed: Option<String>,
+}
+
+/// A link of the frontmatter, as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedLink {
+    /// The link type.
+    pub kind: String,
+    /// The id (or title) of the note it leads to.
+    pub target: String,
+}
+
+/// Something about a note that was tolerated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// A short name that never changes.
+    pub code: &'static str,
+    /// The line of the file, from 1, where one can be named.
+    pub line: Option<usize>,
+    /// One sentence.
+    pub message: String,
+}
+
+impl Finding {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            line: None,
+            message: message.into(),
+        }
+    }
+}
+
+impl Note {
+    /// Reads a note. Any bytes give one; `path` is its path in the store. Of a file longer than
+    /// [`MAX_BYTES`], only the beginning is read.
+    pub fn parse(path: &str, mut bytes: Vec<u8>) -> Self {
+        let mut findings = Vec::new();
+        let is_cut = bytes.len() > MAX_BYTES;
+        if is_cut {
+            bytes.truncate(MAX_BYTES);
+            findings.push(Finding::new("too-long", format!("only the first {MAX_BYTES} bytes are read")));
+        }
+        let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+            findings.push(Finding::new("not-utf-8", "some bytes are not UTF-8; they are shown as `\u{fffd}`"));
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        });
+        find_odd_form(&text, &mut findings);
+        let parts = frontmatter::split(&text);
+        let fields = frontmatter::read(&text, &parts, &mut findings);
+        let note = Self::from_fields(path, text, parts.body, fields, findings);
+        Self { is_cut, ..note }
+    }
+
+    fn from_fields(path: &str, text: String, body: Range<usize>, fields: Fields, mut findings: Vec<Finding>) -> Self {
+        let stem = stem(path);
+        let id = fields.id.unwrap_or_else(|| {
+            findings.push(Finding::new("no-id", "no usable id; it is taken from the file name"));
+            NoteId::from_stem(stem)
+        });
+        let title = fields.title.unwrap_or_else(|| {
+            findings.push(Finding::new("no-title", "no title; it is taken from the first heading or the file name"));
+            let heading = text.get(body.clone()).and_then(markdown::first_heading);
+            heading.unwrap_or_else(|| stem.to_owned())
+        });
+        Self {
+            id,
+            path: path.to_owned(),
+            title,
+            kind: fields.kind.unwrap_or_else(|| kind_by_folder(path).to_owned()),
+            created: fields.created,
+            updated: fields.updated,
+            date: fields.date,
+            tags: fields.tags,
+            value: fields.value,
+            verified: fields.verified,
+            sources: fields.sources,
+            links: fields.links,
+            aliases: fields.aliases,
+            custom: fields.custom,
+            unknown: fields.unknown,
+            findings,
+            is_cut: false,
+            summary_field: fields.summary,
+            text,
+            body,
+        }
+    }
+
+    /// Returns the markdown below the frontmatter, as it stands in the file.
+    pub fn body(&self) -> &str {
+        self.text.get(self.body.clone()).unwrap_or_default()
+    }
+
+    /// Returns the summary: the field, else the first paragraph under a heading `Summary`, else
+    /// the first paragraph, else nothing. May hold line breaks when the field does.
+    pub fn summary(&self) -> Option<String> {
+        self.summary_field
+            .clone()
+            .or_else(|| markdown::summary(self.body()))
+    }
+
+    /// Returns the summary's text where the frontmatter holds one.
+    pub fn summary_field(&self) -> Option<&str> {
+        self.summary_field.as_deref()
+    }
+
+    /// Returns the value, 50 where the note names none.
+    pub fn value_or_default(&self) -> u8 {
+        self.value.unwrap_or(DEFAULT_VALUE)
+    }
+
+    /// Returns when the note last changed: `updated`, else `created`.
+    pub fn changed(&self) -> Option<&Stamp> {
+        self.updated.as_ref().or(self.created.as_ref())
+    }
+
+    /// Returns the links in the body, in the order of the text. Parses the body.
+    pub fn inline_links(&self) -> Vec<InlineLink> {
+        markdown::links(self.body())
+    }
+
+    /// Returns the file's name without its ending.
+    pub fn stem(&self) -> &str {
+        stem(&self.path)
+    }
+}
+
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+fn kind_by_folder(path: &str) -> &'static str {
+    match path.split('/').next() {
+        Some("mocs") => MOC,
+        Some("journals") => JOURNAL,
+        _ => DEFAULT_KIND,
+    }
+}
+
+fn find_odd_form(text: &str, findings: &mut Vec<Finding>) {
+    if text.starts_with('\u{feff}') {
+        findings.push(Finding::new("byte-order-mark", "the file begins with a byte order mark"));
+    }
+    if text.contains('\0') {
+        findings.push(Finding::new("nul", "the file holds NUL characters"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(text: &str) -> Note {
+        Note::parse("notes/qp-a1b2-some-title.md", text.as_bytes().to_vec())
+    }
+
+    fn codes(note: &Note) -> Vec<&str> {
+        note.findings.iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn reads_every_field() {
+        let note = note(
+            "---\nid: qp-x1\ntitle: \"A title\"\ntype: permanent\ncreated: 2025-01-02T03:04:05Z\nupdated: 2025-02-03\n\
+             date: 2025-03-04\ntags: [a, b]\nsummary: >-\n  Two\n  lines\nvalue: 80\nverified: true\nsources:\n- url: https://x.org\n  \
+             title: X\n  accessed: 2025-01-01\nlinks:\n- type: supports\n  id: qp-y2\naliases:\n- Other\ncustom:\n  n: 3\n  s: x\nmine: 1 # c\n---\n\nBody [[qp-z3]].\n",
+        );
+        assert_eq!(codes(&note), [""; 0]);
+        assert_eq!((note.id.as_str(), note.title.as_str(), note.kind.as_str()), ("qp-x1", "A title", "permanent"));
+        assert_eq!(note.changed().map(Stamp::as_str), Some("2025-02-03"));
+        assert_eq!(note.date.map(|date| date.to_string()).as_deref(), Some("2025-03-04"));
+        assert_eq!(note.tags, ["a", "b"]);
+        assert_eq!(note.summary().as_deref(), Some("Two lines"));
+        assert_eq!((note.value, note.verified), (Some(80), Some(true)));
+        assert_eq!(note.sources[0].accessed.as_deref(), Some("2025-01-01"));
+        assert_eq!((note.links[0].kind.as_str(), note.links[0].target.as_str()), ("supports", "qp-y2"));
+        assert_eq!(note.aliases, ["Other"]);
+        assert_eq!(note.custom[0].1.to_json().to_string(), "3");
+        assert_eq!(note.unknown[0].0, "mine");
+        assert_eq!(note.body(), "\nBody [[qp-z3]].\n");
+        assert_eq!(note.inline_links(), [InlineLink::Wiki("qp-z3".into())]);
+    }
+
+    #[test]
+    fn tolerates_what_people_write() {
+        let n = note("\u{feff}---\r\ntitle: Paper: the X\r\ntags: one\r\nvalue: 70\r\ncreated: 2025-01-02\r\n---\r\nBody\r\n");
+        assert_eq!((n.id.as_str(), n.title.as_str(), n.value), ("qp-a1b2", "Paper: the X", Some(70)));
+        assert_eq!(n.tags, ["one"]);
+        assert_eq!(n.body(), "Body\r\n");
+        assert!(codes(&n).contains(&"frontmatter-broken"));
+
+        let n = note("---\nid: a b\ntitle: [[qp-1]]\ntags: [#x, y]\nvalue: 300\nupdated: 2025-02-30\ntype: {a: b}\nverified: maybe\nlinks: qp-9\nsources: https://x.org\n---\n");
+        assert_eq!((n.id.as_str(), n.title.as_str()), ("qp-a1b2", "[[qp-1]]"));
+        assert_eq!(n.tags, ["#x", "y"]);
+        assert_eq!((n.value, n.updated.is_none(), n.verified), (None, true, None));
+        assert_eq!(n.links[0].target, "qp-9");
+        assert_eq!(n.sources[0].url, "https://x.org");
+
+        let n = note("---\ntitle: @x\nvalue: 10\n---\nB");
+        assert_eq!((n.title.as_str(), n.value, n.body()), ("@x", Some(10), "B"));
+
+        let n = note("---\nid: qp-open\ntitle: No end\n\nThe text: goes on.\n");
+        assert_eq!((n.id.as_str(), n.title.as_str()), ("qp-open", "No end"));
+        assert_eq!(n.body(), "---\nid: qp-open\ntitle: No end\n\nThe text: goes on.\n");
+
+        let n = note("# A heading\n\nText");
+        assert_eq!((n.title.as_str(), n.kind.as_str()), ("A heading", "fleeting"));
+        assert_eq!(Note::parse("mocs/x.md", Vec::new()).kind, MOC);
+        assert_eq!(Note::parse("journals/2025/x.md", Vec::new()).kind, JOURNAL);
+
+        let n = Note::parse("notes/b.md", b"---\ntitle: caf\xe9\n---\n\xff".to_vec());
+        assert_eq!((n.title.as_str(), n.body()), ("caf\u{fffd}", "\u{fffd}"));
+    }
+
+    #[test]
+    fn findings_name_the_line() {
+        let n = note("---\nid: qp-1\ntitle: T\nvalue: 300\n---\n");
+        assert_eq!(n.findings[0].line, Some(4));
+        let n = note("---\nid: qp-1\ntitle: a: b\nvalue: 300\n---\n");
+        let lines: Vec<_> = n.findings.iter().map(|f| (f.code, f.line)).collect();
+        assert_eq!(lines, [("frontmatter-broken", Some(3)), ("impossible-value", Some(4))]);
+    }
+
+    #[test]
+    fn a_body_that_begins_with_a_rule_is_not_frontmatter() {
+        assert_eq!(note("--- \ntext\n\n---\nmore").kind, "fleeting");
+        assert_eq!(note("----\nid: x\n---\n").id.as_str(), "qp-a1b2");
+    }
+}

@@ -1,0 +1,97 @@
+//! Dates and times as notes write them.
+
+use std::cmp::Ordering;
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+
+/// A date, with a time where the note gives one.
+///
+/// Ordered by the moment it names: a time without an offset counts as UTC, a date alone as its
+/// first moment. Equal moments written differently are equal.
+#[derive(Debug, Clone)]
+pub struct Stamp {
+    text: String,
+    at: DateTime,
+}
+
+impl Stamp {
+    /// Parses `2025-03-05`, `2025-03-05 14:00`, `2025-03-05T14:00:00Z` and the like; `None` for
+    /// anything else, an impossible date included.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let dashed = text.as_bytes().get(4) == Some(&b'-');
+        if !dashed || text.len() > 64 {
+            return None;
+        }
+        let at = match text.parse::<jiff::Timestamp>() {
+            Ok(instant) => instant.to_zoned(TimeZone::UTC).datetime(),
+            Err(_) if text.ends_with(['Z', 'z']) => return None,
+            Err(_) => text.parse::<DateTime>().ok()?,
+        };
+        Some(Self {
+            text: text.to_owned(),
+            at,
+        })
+    }
+
+    /// Returns the text as the note has it.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the calendar date (in UTC where the note gives an offset).
+    pub fn date(&self) -> Date {
+        self.at.date()
+    }
+}
+
+impl PartialEq for Stamp {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl Eq for Stamp {}
+
+impl PartialOrd for Stamp {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Stamp {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_dates_and_times_and_orders_them_by_moment() {
+        let stamp = |text| Stamp::parse(text).unwrap_or_else(|| panic!("{text}"));
+        let ordered = [
+            "2025-03-04",
+            "2025-03-05T01:30:00+02:00",
+            "2025-03-05",
+            "2025-03-05 14:00",
+            "2025-03-05T14:00:01",
+            "2025-03-05T15:00:00.5Z",
+        ];
+        for pair in ordered.windows(2) {
+            assert!(stamp(pair[0]) < stamp(pair[1]), "{pair:?}");
+        }
+        assert_eq!(stamp("2025-03-05"), stamp("2025-03-05T00:00:00Z"));
+        assert_eq!(stamp(" 2025-03-05 ").as_str(), "2025-03-05");
+    }
+
+    #[test]
+    fn refuses_what_can_not_be() {
+        for text in ["", "2025", "2025-02-30", "2025-13-01", "20250305", "soon", "2025-03-05T25:00:00Z", "2025-03-0５"] {
+            assert!(Stamp::parse(text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Values of custom and unknown fields, kept as they were written.
+
+use super::yaml::{Kind, Yaml};
+
+/// The value of a field that qipu gives no meaning to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A text. `plain` when it was written without quotes, so that it may be a number, a truth
+    /// value or nothing at all.
+    Text {
+        /// The text as written, without quotes.
+        text: String,
+        /// Whether it was written without quotes.
+        plain: bool,
+    },
+    /// A list.
+    List(Vec<Value>),
+    /// A map, in the order written.
+    Map(Vec<(String, Value)>),
+}
+
+impl Value {
+    pub(crate) fn from_yaml(node: &Yaml<'_>) -> Self {
+        match &node.kind {
+            Kind::Scalar { text, plain } => Self::Text {
+                text: text.to_string(),
+                plain: *plain,
+            },
+            Kind::List(items) => Self::List(items.iter().map(Self::from_yaml).collect()),
+            Kind::Map(entries) => Self::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (Self::from_yaml(key).to_line(), Self::from_yaml(value)))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Makes the value of a text that is known not to be anything else.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text {
+            text: text.into(),
+            plain: false,
+        }
+    }
+
+    /// Returns the value as one text: lists joined by `, `, maps as `key: value` pairs.
+    pub fn to_line(&self) -> String {
+        let join = |parts: Vec<String>| parts.join(", ");
+        match self {
+            Self::Text { text, .. } => text.clone(),
+            Self::List(items) => join(items.iter().map(Self::to_line).collect()),
+            Self::Map(entries) => join(
+                entries
+                    .iter()
+                    .map(|(key, value)| format!("{key}: {}", value.to_line()))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Returns the value as JSON. A plain text becomes a number, truth value or null only where
+    /// JSON writes it exactly as the note does.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Text { text, plain: true } => plain_json(text),
+            Self::Text { text, plain: false } => text.as_str().into(),
+            Self::List(items) => items.iter().map(Self::to_json).collect(),
+            Self::Map(entries) => entries
+                .iter()
+                .map(|(key, value)| (key.clone(), value.to_json()))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
+        }
+    }
+}
+
+fn plain_json(text: &str) -> serde_json::Value {
+    match text {
+        "" | "~" | "null" => serde_json::Value::Null,
+        "true" => true.into(),
+        "false" => false.into(),
+        _ => serde_json::from_str::<serde_json::Number>(text)
+            .ok()
+            .filter(|number| number.to_string() == text)
+            .map_or_else(|| text.into(), serde_json::Value::Number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_is_a_number_only_where_nothing_is_lost() {
+        let json = |text: &str| {
+            Value::Text {
+                text: text.to_owned(),
+                plain: true,
+            }
+            .to_json()
+            .to_string()
+        };
+        assert_eq!(json("7"), "7");
+        assert_eq!(json("-0.5"), "-0.5");
+        assert_eq!(json("1.10"), "\"1.10\"");
+        assert_eq!(json("007"), "\"007\"");
+        assert_eq!(json("true"), "true");
+        assert_eq!(json("~"), "null");
+        assert_eq!(Value::text("7").to_json().to_string(), "\"7\"");
+    }
+}

@@ -1,0 +1,217 @@
+//! A small YAML tree: what frontmatter holds, with the place of every piece.
+//!
+//! The event parser knows the grammar; this file builds the tree and keeps hostile input within
+//! bounds. Scalars stay text as it was written: `1.10` is a version to one user and a number to
+//! another, so types are decided where a field is read.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use serde_yaml::{Event, Options, Parser, ScalarStyle, Span};
+
+/// The most bytes of YAML that are parsed.
+pub(crate) const MAX_BYTES: usize = 256 * 1024;
+/// The most nodes that one document may unfold to, aliases included.
+const MAX_NODES: usize = 10_000;
+/// The deepest nesting of lists and maps, block and flow each.
+const MAX_DEPTH: usize = 64;
+
+/// One node of a YAML document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Yaml<'a> {
+    /// What the node is.
+    pub(crate) kind: Kind<'a>,
+    /// The bytes it stands in. Those of a block scalar leave out its `>-` header.
+    pub(crate) span: Range<usize>,
+    /// The line it begins in, from 1.
+    pub(crate) line: usize,
+}
+
+/// The sorts of node.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind<'a> {
+    /// A text; `plain` when it was written without quotes and without block style.
+    Scalar { text: Cow<'a, str>, plain: bool },
+    /// A list.
+    List(Vec<Yaml<'a>>),
+    /// A map, in the order written, duplicates included.
+    Map(Vec<(Yaml<'a>, Yaml<'a>)>),
+}
+
+/// Why a text is not YAML, and in which line (from 1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub(crate) reason: String,
+    pub(crate) line: usize,
+}
+
+/// Parses the first document of `text`; an empty one is an empty map.
+pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, Broken> {
+    if text.len() > MAX_BYTES {
+        return Err(Broken {
+            reason: format!("frontmatter is longer than {MAX_BYTES} bytes"),
+            line: 1,
+        });
+    }
+    let mut options = Options::default();
+    options.flow_nesting_limit = MAX_DEPTH;
+    options.block_nesting_limit = MAX_DEPTH;
+    options.disallow_directives = true;
+    let mut builder = Builder::default();
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| Broken {
+            reason: error.info(),
+            line: error.marker().line(),
+        })?;
+        if matches!(event, Event::DocumentEnd) {
+            break;
+        }
+        builder.take(event, &span)?;
+    }
+    Ok(builder.root.unwrap_or(Yaml {
+        kind: Kind::Map(Vec::new()),
+        span: 0..0,
+        line: 1,
+    }))
+}
+
+/// A list or map that is still open.
+struct Open<'a> {
+    node: Yaml<'a>,
+    key: Option<Yaml<'a>>,
+    anchor: usize,
+}
+
+/// Turns events into the tree without recursion.
+#[derive(Default)]
+struct Builder<'a> {
+    root: Option<Yaml<'a>>,
+    open: Vec<Open<'a>>,
+    anchors: HashMap<usize, Yaml<'a>>,
+    nodes: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn take(&mut self, event: Event<'a>, span: &Span) -> Result<(), Broken> {
+        let line = span.start.line();
+        let span = span.byte_range().unwrap_or(0..0);
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let plain = style == ScalarStyle::Plain;
+                // The parser gives `~` for a value that is not there; what is written is nothing.
+                let text = if plain && span.is_empty() { "".into() } else { text };
+                let kind = Kind::Scalar { text, plain };
+                self.close(Yaml { kind, span, line }, anchor)
+            }
+            Event::SequenceStart(_, anchor, _) => self.begin(Kind::List(Vec::new()), span, line, anchor),
+            Event::MappingStart(_, anchor, _) => self.begin(Kind::Map(Vec::new()), span, line, anchor),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
+                    return Ok(());
+                };
+                node.span.end = node.span.end.max(span.end);
+                self.nodes = self.nodes.saturating_sub(1);
+                self.close(node, anchor)
+            }
+            Event::Alias(anchor) => {
+                let Some(node) = self.anchors.get(&anchor).cloned() else {
+                    return Err(broken("an alias names a node that contains it", line));
+                };
+                self.nodes += count(&node);
+                self.close(Yaml { span, line, ..node }, 0)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, kind: Kind<'a>, span: Range<usize>, line: usize, anchor: usize) -> Result<(), Broken> {
+        self.nodes += 1;
+        let node = Yaml { kind, span, line };
+        self.open.push(Open { node, key: None, anchor });
+        Ok(())
+    }
+
+    /// Puts a finished node into the list or map that is open, or makes it the root.
+    fn close(&mut self, node: Yaml<'a>, anchor: usize) -> Result<(), Broken> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(broken("frontmatter unfolds to too many values", node.line));
+        }
+        if anchor > 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root.get_or_insert(node);
+            return Ok(());
+        };
+        match &mut open.node.kind {
+            Kind::List(items) => items.push(node),
+            Kind::Map(entries) => match open.key.take() {
+                Some(key) => entries.push((key, node)),
+                None => open.key = Some(node),
+            },
+            Kind::Scalar { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+fn broken(reason: &str, line: usize) -> Broken {
+    Broken {
+        reason: reason.to_owned(),
+        line,
+    }
+}
+
+fn count(node: &Yaml<'_>) -> usize {
+    match &node.kind {
+        Kind::Scalar { .. } => 1,
+        Kind::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Kind::Map(entries) => 1 + entries.iter().map(|(k, v)| count(k) + count(v)).sum::<usize>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(node: &Yaml<'_>) -> String {
+        match &node.kind {
+            Kind::Scalar { text, .. } => format!("{text:?}"),
+            Kind::List(items) => format!("[{}]", items.iter().map(shape).collect::<Vec<_>>().join(",")),
+            Kind::Map(entries) => {
+                let entries: Vec<_> = entries.iter().map(|(k, v)| format!("{}:{}", shape(k), shape(v))).collect();
+                format!("{{{}}}", entries.join(","))
+            }
+        }
+    }
+
+    #[test]
+    fn builds_the_tree_with_aliases_and_places() {
+        let text = "a: 1.10\nb: [x, 'y z']\nc: &c\n  - k: v\nd: *c\ne:\n";
+        let tree = parse(text).unwrap();
+        assert_eq!(
+            shape(&tree),
+            r#"{"a":"1.10","b":["x","y z"],"c":[{"k":"v"}],"d":[{"k":"v"}],"e":""}"#
+        );
+        let Kind::Map(entries) = &tree.kind else { panic!() };
+        assert_eq!(text.get(entries[1].1.span.clone()), Some("[x, 'y z']"));
+        assert_eq!(entries[3].0.line, 5);
+        assert_eq!(shape(&parse("").unwrap()), "{}");
+    }
+
+    #[test]
+    fn hostile_yaml_is_refused_at_once() {
+        let mut laughs = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for i in 1..30 {
+            let last = i - 1;
+            laughs.push_str(&format!("a{i}: &a{i} [*a{last},*a{last},*a{last},*a{last}]\n"));
+        }
+        for text in [laughs, "[".repeat(100_000), "- ".repeat(100_000), "? ".repeat(100_000), "a: *a".into(), "&a [*a]".into(), "{".repeat(500)] {
+            let start = std::time::Instant::now();
+            assert!(parse(&text).is_err(), "{:.20}", text);
+            assert!(start.elapsed().as_secs() < 5, "{:.20}", text);
+        }
+    }
+}

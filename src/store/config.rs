@@ -1,0 +1,71 @@
+//! A store's `config.toml`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::error::{Error, ErrorKind};
+use crate::note::LinkTypes;
+
+/// What a store's config says; everything has a default, and keys of later versions are allowed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Config {
+    /// Link types and their inverses.
+    pub link_types: LinkTypes,
+}
+
+/// The file as it is written.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "kebab-case")]
+struct File {
+    link_types: BTreeMap<String, String>,
+}
+
+impl Config {
+    /// Loads the config of the store at `root`; no file is the default config.
+    ///
+    /// # Errors
+    /// `Store` when the file can't be read or is not valid, with its place.
+    pub fn load(root: &Path) -> Result<Self, Error> {
+        match std::fs::read_to_string(root.join("config.toml")) {
+            Ok(text) => Self::parse(&text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(invalid(&error.to_string())),
+        }
+    }
+
+    /// Reads a config from its text.
+    ///
+    /// # Errors
+    /// `Store` when it is not valid.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let file: File = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end()))?;
+        let mut config = Self::default();
+        for (kind, inverse) in &file.link_types {
+            config.link_types.add(kind, inverse);
+        }
+        Ok(config)
+    }
+}
+
+fn invalid(reason: &str) -> Error {
+    Error::new(ErrorKind::Store, format!("the store's config.toml is not valid: {reason}"))
+        .hint("correct the file, or remove it to get the defaults")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn config_adds_link_types_and_tolerates_other_keys() {
+        let config = Config::parse("later = 1\n[link-types]\nimplements = \"implemented-by\"\n").unwrap();
+        assert_eq!(config.link_types.inverse("implemented-by"), "implements");
+        assert_eq!(config.link_types.inverse("supports"), "supported-by");
+        assert_eq!(Config::parse("").unwrap(), Config::default());
+        let error = Config::parse("[link-types]\nx = 3\n").unwrap_err();
+        assert_eq!(error.kind.exit_code(), 3);
+        assert!(error.message.contains("line 2"), "{}", error.message);
+    }
+}

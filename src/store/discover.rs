@@ -1,0 +1,143 @@
+//! Where the store is, and how its path is shown.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::NOTE_FOLDERS;
+use crate::error::{Error, ErrorKind};
+
+/// Names that a store's folder has inside a project; the second only when it holds `notes/`.
+const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];
+
+/// What marks the root of a project; nobody looks for a store above it.
+const PROJECT_MARKS: [&str; 6] = [".git", ".hg", "Cargo.toml", "package.json", "go.mod", "pyproject.toml"];
+
+/// Where the user says the store is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Location {
+    /// The store itself.
+    pub store: Option<PathBuf>,
+    /// The project that holds it.
+    pub root: Option<PathBuf>,
+}
+
+/// Finds the store: the one that is named, else the one in the named project, else the first in
+/// the current directory and those above it, up to the project's root. The path is canonical.
+///
+/// # Errors
+/// `NoStore` when there is none.
+pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
+    let found = if let Some(store) = &location.store {
+        named_store(&current_dir.join(store)).ok_or_else(|| {
+            Error::new(ErrorKind::NoStore, format!("no store at {}", store.display()))
+                .hint("a store is a folder that holds notes/, mocs/ or journals/")
+        })
+    } else if let Some(root) = &location.root {
+        store_in(&current_dir.join(root))
+            .ok_or_else(|| no_store(&format!("no store in {}", root.display())))
+    } else {
+        project_dirs(current_dir)
+            .find_map(store_in)
+            .ok_or_else(|| no_store("no store here or above, up to the project's root"))
+    };
+    let root = found?;
+    root.canonicalize()
+        .map_err(|error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}")))
+}
+
+fn no_store(message: &str) -> Error {
+    Error::new(ErrorKind::NoStore, message)
+        .hint("make one with `mkdir -p .qipu/notes`, or name one with --store PATH")
+}
+
+/// Returns the root of the project that a directory is in: the nearest one with a mark, else the
+/// directory itself.
+pub fn project_root(dir: &Path) -> PathBuf {
+    let root = dir.ancestors().find(|dir| is_project_root(dir));
+    root.unwrap_or(dir).to_path_buf()
+}
+
+/// The directory and those above it, ending with the project's root.
+fn project_dirs(dir: &Path) -> impl Iterator<Item = &Path> {
+    let mut passed_root = false;
+    dir.ancestors().take_while(move |dir| {
+        let take = !passed_root;
+        passed_root |= is_project_root(dir);
+        take
+    })
+}
+
+fn is_project_root(dir: &Path) -> bool {
+    PROJECT_MARKS.iter().any(|mark| dir.join(mark).exists())
+}
+
+fn named_store(path: &Path) -> Option<PathBuf> {
+    let is_store = path.is_dir()
+        && (path.file_name().is_some_and(|name| name == STORE_NAMES[0])
+            || path.join("config.toml").is_file()
+            || NOTE_FOLDERS.iter().any(|folder| path.join(folder).is_dir()));
+    is_store.then(|| path.to_path_buf()).or_else(|| store_in(path))
+}
+
+fn store_in(dir: &Path) -> Option<PathBuf> {
+    let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
+    let is_visible = || visible.join("notes").is_dir();
+    if hidden.is_dir() {
+        Some(hidden)
+    } else {
+        is_visible().then_some(visible)
+    }
+}
+
+/// Writes a path relative to the current directory, with `/` between names and at the end; `./`
+/// when they are the same.
+pub(crate) fn relative_to(path: &Path, current_dir: &Path) -> String {
+    let base = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
+    let (path, base): (Vec<_>, Vec<_>) = (path.components().collect(), base.components().collect());
+    let shared = path.iter().zip(&base).take_while(|(a, b)| a == b).count();
+    let up = base.iter().skip(shared).map(|_| "..".into());
+    let down = path.iter().skip(shared).map(|part: &Component<'_>| part.as_os_str().to_string_lossy());
+    let mut text = String::new();
+    for name in up.chain(down) {
+        text.push_str(&name);
+        text.push('/');
+    }
+    if text.is_empty() { "./".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::create_dir_all;
+
+    fn find(location: &Location, dir: &Path) -> Option<String> {
+        let root = find_root(location, dir).ok()?;
+        Some(relative_to(&root, dir))
+    }
+
+    #[test]
+    fn walks_up_to_the_projects_root_and_no_further() {
+        let tmp = tempfile::tempdir().unwrap();
+        let at = |path: &str| tmp.path().join(path);
+        create_dir_all(at("outer/.qipu")).unwrap();
+        create_dir_all(at("outer/project/.git")).unwrap();
+        create_dir_all(at("outer/project/src/deep")).unwrap();
+        let here = Location::default();
+        assert_eq!(find(&here, &at("outer")).as_deref(), Some(".qipu/"));
+        assert_eq!(find(&here, &at("outer/project/src")), None);
+        create_dir_all(at("outer/project/qipu")).unwrap();
+        assert_eq!(find(&here, &at("outer/project")), None, "qipu/ without notes/ is no store");
+        create_dir_all(at("outer/project/qipu/notes")).unwrap();
+        assert_eq!(find(&here, &at("outer/project/src/deep")).as_deref(), Some("../../qipu/"));
+        assert_eq!(find(&here, &at("outer/project/qipu")).as_deref(), Some("./"));
+        create_dir_all(at("outer/project/.qipu")).unwrap();
+        assert_eq!(find(&here, &at("outer/project")).as_deref(), Some(".qipu/"));
+
+        let store = |path: &str| Location { store: Some(path.into()), root: None };
+        assert_eq!(find(&store("project/qipu"), &at("outer")).as_deref(), Some("project/qipu/"));
+        assert_eq!(find(&store("project"), &at("outer")).as_deref(), Some("project/.qipu/"));
+        assert_eq!(find(&store("project/src"), &at("outer")), None);
+        let root = |path: &str| Location { store: None, root: Some(path.into()) };
+        assert_eq!(find(&root("project"), &at("outer")).as_deref(), Some("project/.qipu/"));
+        assert_eq!(find(&root("project/src"), &at("outer")), None);
+    }
+}
