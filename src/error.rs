@@ -69,11 +69,7 @@ impl ErrorKind {
 impl Error {
     /// Makes an error of a kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            hint: None,
-        }
+        Self { kind, message: message.into(), hint: None }
     }
 
     /// Makes an error about the command line (exit 2).
@@ -110,15 +106,7 @@ impl Error {
 }
 
 fn without_controls(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_control() && c != '\n' {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
 impl fmt::Display for Error {

@@ -1,4 +1,66 @@
-//! Lib.
+//! qipu: memory for coding agents and the people who work with them.
+//!
+//! The map of the house; imports go downwards only:
+//!
+//! ```text
+//! floor 4  main      argv, exit code, the only place that prints errors
+//!          lib       this map and run()
+//! floor 3  commands  one file each: request + store -> report
+//!          fit       the one place where anything is dropped, shortened or counted
+//! floor 2  cli       words -> request
+//!          context   selection
+//!          render    entries -> text, one file per format
+//!          setup     recipes for agent tools
+//! floor 1  store     the only reader and writer of files
+//!          graph     links both ways, walks
+//!          search    text analysis and ranking
+//!          report    what every answer is made of
+//!          request   what the user asks for, as plain values (-> store, graph: their plain types)
+//! floor 0  note      ids, frontmatter, markdown: pure
+//!          env       what the process is given
+//!          error     kinds of failure and exit codes
+//! ```
+
+pub mod cli;
+pub mod commands;
+pub mod context;
+pub mod env;
 pub mod error;
+pub mod fit;
+pub mod graph;
 pub mod note;
+mod render;
+pub mod report;
+pub mod request;
+pub mod search;
+pub mod setup;
 pub mod store;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+pub use render::Screen;
+
+use cli::Parsed;
+use env::Env;
+use error::Error;
+
+/// Runs one call of the program: words become a request, the request a report, the report is cut
+/// to size once, the text is written once.
+///
+/// # Errors
+/// Everything that can go wrong; `ClosedPipe` when the reader went away.
+pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
+    let request = match cli::parse(args, env)? {
+        Parsed::Request(request) => request,
+        Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
+    };
+    let Some(report) = commands::run(&request.command, &env.current_dir)? else {
+        return Ok(());
+    };
+    let screen = Screen { is_terminal: env.is_terminal };
+    let text = fit::fit(&report, request.budget, request.format, screen)?;
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    report.verdict.map_or(Ok(()), Err)
+}

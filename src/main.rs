@@ -1,1 +1,23 @@
-fn main(){}
+//! The process: arguments in, exit code out. The only place that prints errors.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use qipu::env::Env;
+use qipu::error::ErrorKind;
+
+fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let result = Env::of_process().map_err(Into::into).and_then(|env| qipu::run(&args, &env, &mut io::stdout().lock()));
+    let Err(error) = result else {
+        return ExitCode::SUCCESS;
+    };
+    // A reader such as `head` that has seen enough is no failure of ours.
+    if error.kind != ErrorKind::ClosedPipe {
+        let text = error.to_text(qipu::cli::wants_json(&args));
+        // Nobody is left to tell when standard error is gone too.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+    ExitCode::from(error.kind.exit_code())
+}

@@ -43,22 +43,14 @@ pub(crate) struct Parts {
 /// Finds the frontmatter of a text that begins with a line `---` (a BOM before it is passed over).
 pub(crate) fn split(text: &str) -> Parts {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let whole = |unclosed| Parts {
-        yaml: None,
-        body: start..text.len(),
-        unclosed,
-    };
+    let whole = |unclosed| Parts { yaml: None, body: start..text.len(), unclosed };
     let mut lines = lines_from(text, start);
     let Some(first) = lines.next().filter(|line| is_marker(text, line, "---")) else {
         return whole(false);
     };
     for line in lines {
         if is_marker(text, &line, "---") || is_marker(text, &line, "...") {
-            return Parts {
-                yaml: Some(first.end..line.start),
-                body: line.end..text.len(),
-                unclosed: false,
-            };
+            return Parts { yaml: Some(first.end..line.start), body: line.end..text.len(), unclosed: false };
         }
     }
     whole(true)
@@ -77,17 +69,12 @@ fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 fn is_marker(text: &str, line: &Range<usize>, marker: &str) -> bool {
-    text.get(line.clone())
-        .is_some_and(|line| line.trim_end() == marker)
+    text.get(line.clone()).is_some_and(|line| line.trim_end() == marker)
 }
 
 /// Reads the fields of a note's text. Findings name lines of the whole file, from 1.
 pub(crate) fn read(text: &str, parts: &Parts, findings: &mut Vec<Finding>) -> Fields {
-    let mut reader = Reader {
-        fields: Fields::default(),
-        findings,
-        yaml: "",
-    };
+    let mut reader = Reader { fields: Fields::default(), findings, yaml: "" };
     match &parts.yaml {
         Some(range) => reader.read(text.get(range.clone()).unwrap_or_default()),
         None if parts.unclosed => {
@@ -111,11 +98,7 @@ struct Reader<'a, 'f> {
 
 impl<'a> Reader<'a, '_> {
     fn find(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
-        self.findings.push(Finding {
-            code,
-            line: Some(line),
-            message: message.into(),
-        });
+        self.findings.push(Finding { code, line: Some(line), message: message.into() });
     }
 
     fn read(&mut self, yaml: &'a str) {
@@ -180,14 +163,8 @@ impl<'a> Reader<'a, '_> {
 
     /// Takes a field whose value is no YAML.
     fn field_from_text(&mut self, key: &str, text: &'a str, line: usize) {
-        let scalar = |text: &'a str| Yaml {
-            kind: Kind::Scalar {
-                text: text.into(),
-                plain: false,
-            },
-            span: 0..0,
-            line: 1,
-        };
+        let scalar =
+            |text: &'a str| Yaml { kind: Kind::Scalar { text: text.into(), plain: false }, span: 0..0, line: 1 };
         let list = text.strip_prefix('[').map(|inner| inner.strip_suffix(']').unwrap_or(inner));
         let value = match list {
             Some(inner) if matches!(key, "tags" | "aliases") => Yaml {
@@ -267,11 +244,7 @@ impl<'a> Reader<'a, '_> {
             Kind::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
             Kind::Scalar { text, .. } => {
                 self.find("not-a-list", line, format!("`{key}` is a text where a list is expected"));
-                if key == "tags" {
-                    text.split(',').map(str::to_owned).collect()
-                } else {
-                    vec![text.to_string()]
-                }
+                if key == "tags" { text.split(',').map(str::to_owned).collect() } else { vec![text.to_string()] }
             }
             Kind::Map(_) => {
                 self.find("not-a-list", line, format!("`{key}` is a map where a list is expected"));
@@ -315,11 +288,7 @@ impl<'a> Reader<'a, '_> {
     fn sources(&mut self, value: &Yaml<'a>, line: usize) {
         for item in self.items("sources", value, line) {
             let source = match &item.kind {
-                Kind::Scalar { text, .. } => Source {
-                    url: text.trim().to_owned(),
-                    title: None,
-                    accessed: None,
-                },
+                Kind::Scalar { text, .. } => Source { url: text.trim().to_owned(), title: None, accessed: None },
                 Kind::Map(entries) => Source {
                     url: entry(entries, "url").unwrap_or_default(),
                     title: entry(entries, "title"),
@@ -383,9 +352,7 @@ fn is_null(value: &Yaml<'_>) -> bool {
 
 /// Returns one entry of a map as text; `None` when it is absent or nothing.
 fn entry(entries: &[(Yaml<'_>, Yaml<'_>)], name: &str) -> Option<String> {
-    let (_, value) = entries
-        .iter()
-        .find(|(key, _)| matches!(&key.kind, Kind::Scalar { text, .. } if text == name))?;
+    let (_, value) = entries.iter().find(|(key, _)| matches!(&key.kind, Kind::Scalar { text, .. } if text == name))?;
     let text = Value::from_yaml(value).to_line().trim().to_owned();
     (!is_null(value) && !text.is_empty()).then_some(text)
 }
@@ -395,10 +362,7 @@ fn is_key(text: &str) -> bool {
 }
 
 fn unquoted(text: &str) -> &str {
-    ['"', '\'']
-        .iter()
-        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
-        .unwrap_or(text)
+    ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(text)
 }
 
 /// Cuts YAML before every line that begins a top-level key. Yields each piece with the number of
@@ -413,9 +377,5 @@ fn chunks(yaml: &str) -> Vec<(usize, &str)> {
         }
     }
     let ends = starts.iter().skip(1).map(|(_, at)| *at).chain([yaml.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .filter_map(|((number, start), end)| Some((*number, yaml.get(*start..end)?)))
-        .collect()
+    starts.iter().zip(ends).filter_map(|((number, start), end)| Some((*number, yaml.get(*start..end)?))).collect()
 }

@@ -87,19 +87,13 @@ fn generated_prefix(stem: &str) -> Option<&str> {
     let (random, _title) = rest.split_once('-')?;
     let generated = random.len() >= 4
         && random.bytes().any(|b| b.is_ascii_digit())
-        && random
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    generated
-        .then(|| stem.get(..3 + random.len()))
-        .flatten()
+        && random.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    generated.then(|| stem.get(..3 + random.len())).flatten()
 }
 
 /// FNV-1a, 64 bits: stable across machines and versions, which the standard hashers are not.
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// Writes the low bits of a number as eight letters and digits.

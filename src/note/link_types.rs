@@ -24,9 +24,7 @@ pub struct LinkTypes {
 
 impl Default for LinkTypes {
     fn default() -> Self {
-        let mut types = Self {
-            inverses: BTreeMap::new(),
-        };
+        let mut types = Self { inverses: BTreeMap::new() };
         for (kind, inverse) in BUILT_IN {
             types.add(kind, inverse);
         }

@@ -51,9 +51,7 @@ fn link(link_type: LinkType, target: &str) -> Option<InlineLink> {
 fn embed(link_type: LinkType, target: &str) -> Option<InlineLink> {
     let file = target.rsplit('/').next().unwrap_or(target);
     let is_attachment = file.contains('.') && !file.ends_with(".md");
-    (matches!(link_type, LinkType::WikiLink { .. }) && !is_attachment)
-        .then(|| link(link_type, target))
-        .flatten()
+    (matches!(link_type, LinkType::WikiLink { .. }) && !is_attachment).then(|| link(link_type, target)).flatten()
 }
 
 /// Returns the path of a link to a markdown file on this machine, decoded and without `#heading`.
@@ -92,9 +90,10 @@ pub(crate) fn first_heading(body: &str) -> Option<String> {
 /// Returns the first paragraph under a heading `Summary`, else the first paragraph.
 pub(crate) fn summary(body: &str) -> Option<String> {
     let has_section = body.contains("ummary") || body.contains("UMMARY");
-    has_section.then(|| summary_section(body)).flatten().or_else(|| {
-        from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph)))
-    })
+    has_section
+        .then(|| summary_section(body))
+        .flatten()
+        .or_else(|| from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph))))
 }
 
 fn summary_section(body: &str) -> Option<String> {
@@ -122,10 +121,7 @@ fn is_summary(heading: &str) -> bool {
 
 /// Looks for something in the beginning of a body, and in the whole of it only when what was
 /// found may go on, or nothing was found.
-fn from_beginning(
-    body: &str,
-    find: impl Fn(&mut TopLevel<'_>) -> Option<String>,
-) -> Option<String> {
+fn from_beginning(body: &str, find: impl Fn(&mut TopLevel<'_>) -> Option<String>) -> Option<String> {
     let beginning = body.get(..body.floor_char_boundary(BEGINNING)).unwrap_or(body);
     let mut events = TopLevel::new(beginning);
     let found = find(&mut events);
@@ -144,10 +140,7 @@ struct TopLevel<'a> {
 
 impl<'a> TopLevel<'a> {
     fn new(text: &'a str) -> Self {
-        Self {
-            events: parser(text),
-            depth: 0,
-        }
+        Self { events: parser(text), depth: 0 }
     }
 }
 
@@ -222,7 +215,17 @@ mod tests {
                     [e](<b c.md>) [f](b%20d.md) [ref]\n\n[ref]: e.md\n\n![[qp-5]] ![[pic.png]] ![x](y.md)\n";
         assert_eq!(
             targets(body),
-            ["qp-1", "qp-2", "A title#part", "qp-3", "path ../mocs/qp-4-x.md", "path b c.md", "path b d.md", "path e.md", "qp-5"]
+            [
+                "qp-1",
+                "qp-2",
+                "A title#part",
+                "qp-3",
+                "path ../mocs/qp-4-x.md",
+                "path b c.md",
+                "path b d.md",
+                "path e.md",
+                "qp-5"
+            ]
         );
     }
 
@@ -235,7 +238,10 @@ mod tests {
 
     #[test]
     fn summary_is_the_section_then_the_first_paragraph() {
-        assert_eq!(summary("# T\n\n- item\n\n> quote\n\nFirst *one*\nwith [[qp-1|a label]].\n\nSecond.").as_deref(), Some("First one with a label."));
+        assert_eq!(
+            summary("# T\n\n- item\n\n> quote\n\nFirst *one*\nwith [[qp-1|a label]].\n\nSecond.").as_deref(),
+            Some("First one with a label.")
+        );
         assert_eq!(summary("Intro.\n\n## Summary\n\nThe `point`.\n\nMore.").as_deref(), Some("The point."));
         assert_eq!(summary("Intro.\n\n## Summary\n\n## Next\n\nOther.").as_deref(), Some("Intro."));
         assert_eq!(summary("# Only a heading\n\n- and\n- items\n"), None);
@@ -248,7 +254,10 @@ mod tests {
 
     #[test]
     fn hostile_markdown_takes_no_time_to_speak_of() {
-        for unit in ["[", "[[", "![[", "[a](", "*", "_a ", "> ", "- ", "`", "<", "&", "|a", "[^1", "<!--", "\\", "](x.md)", "[[a|"] {
+        for unit in [
+            "[", "[[", "![[", "[a](", "*", "_a ", "> ", "- ", "`", "<", "&", "|a", "[^1", "<!--", "\\", "](x.md)",
+            "[[a|",
+        ] {
             let text = unit.repeat(60_000);
             let start = std::time::Instant::now();
             let _ = (links(&format!("[[x]]{text}")), summary(&text), first_heading(&text));

@@ -106,11 +106,7 @@ pub struct Finding {
 
 impl Finding {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            line: None,
-            message: message.into(),
-        }
+        Self { code, line: None, message: message.into() }
     }
 }
 
@@ -178,9 +174,7 @@ impl Note {
     /// Returns the summary: the field, else the first paragraph under a heading `Summary`, else
     /// the first paragraph, else nothing. May hold line breaks when the field does.
     pub fn summary(&self) -> Option<String> {
-        self.summary_field
-            .clone()
-            .or_else(|| markdown::summary(self.body()))
+        self.summary_field.clone().or_else(|| markdown::summary(self.body()))
     }
 
     /// Returns the summary's text where the frontmatter holds one.
@@ -268,13 +262,17 @@ mod tests {
 
     #[test]
     fn tolerates_what_people_write() {
-        let n = note("\u{feff}---\r\ntitle: Paper: the X\r\ntags: one\r\nvalue: 70\r\ncreated: 2025-01-02\r\n---\r\nBody\r\n");
+        let n = note(
+            "\u{feff}---\r\ntitle: Paper: the X\r\ntags: one\r\nvalue: 70\r\ncreated: 2025-01-02\r\n---\r\nBody\r\n",
+        );
         assert_eq!((n.id.as_str(), n.title.as_str(), n.value), ("qp-a1b2", "Paper: the X", Some(70)));
         assert_eq!(n.tags, ["one"]);
         assert_eq!(n.body(), "Body\r\n");
         assert!(codes(&n).contains(&"frontmatter-broken"));
 
-        let n = note("---\nid: a b\ntitle: [[qp-1]]\ntags: [#x, y]\nvalue: 300\nupdated: 2025-02-30\ntype: {a: b}\nverified: maybe\nlinks: qp-9\nsources: https://x.org\n---\n");
+        let n = note(
+            "---\nid: a b\ntitle: [[qp-1]]\ntags: [#x, y]\nvalue: 300\nupdated: 2025-02-30\ntype: {a: b}\nverified: maybe\nlinks: qp-9\nsources: https://x.org\n---\n",
+        );
         assert_eq!((n.id.as_str(), n.title.as_str()), ("qp-a1b2", "[[qp-1]]"));
         assert_eq!(n.tags, ["#x", "y"]);
         assert_eq!((n.value, n.updated.is_none(), n.verified), (None, true, None));

@@ -29,10 +29,7 @@ impl Stamp {
             Err(_) if text.ends_with(['Z', 'z']) => return None,
             Err(_) => text.parse::<DateTime>().ok()?,
         };
-        Some(Self {
-            text: text.to_owned(),
-            at,
-        })
+        Some(Self { text: text.to_owned(), at })
     }
 
     /// Returns the text as the note has it.
@@ -90,7 +87,8 @@ mod tests {
 
     #[test]
     fn refuses_what_can_not_be() {
-        for text in ["", "2025", "2025-02-30", "2025-13-01", "20250305", "soon", "2025-03-05T25:00:00Z", "2025-03-0５"] {
+        for text in ["", "2025", "2025-02-30", "2025-13-01", "20250305", "soon", "2025-03-05T25:00:00Z", "2025-03-0５"]
+        {
             assert!(Stamp::parse(text).is_none(), "{text}");
         }
     }

@@ -22,26 +22,17 @@ pub enum Value {
 impl Value {
     pub(crate) fn from_yaml(node: &Yaml<'_>) -> Self {
         match &node.kind {
-            Kind::Scalar { text, plain } => Self::Text {
-                text: text.to_string(),
-                plain: *plain,
-            },
+            Kind::Scalar { text, plain } => Self::Text { text: text.to_string(), plain: *plain },
             Kind::List(items) => Self::List(items.iter().map(Self::from_yaml).collect()),
             Kind::Map(entries) => Self::Map(
-                entries
-                    .iter()
-                    .map(|(key, value)| (Self::from_yaml(key).to_line(), Self::from_yaml(value)))
-                    .collect(),
+                entries.iter().map(|(key, value)| (Self::from_yaml(key).to_line(), Self::from_yaml(value))).collect(),
             ),
         }
     }
 
     /// Makes the value of a text that is known not to be anything else.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text {
-            text: text.into(),
-            plain: false,
-        }
+        Self::Text { text: text.into(), plain: false }
     }
 
     /// Returns the value as one text: lists joined by `, `, maps as `key: value` pairs.
@@ -50,12 +41,9 @@ impl Value {
         match self {
             Self::Text { text, .. } => text.clone(),
             Self::List(items) => join(items.iter().map(Self::to_line).collect()),
-            Self::Map(entries) => join(
-                entries
-                    .iter()
-                    .map(|(key, value)| format!("{key}: {}", value.to_line()))
-                    .collect(),
-            ),
+            Self::Map(entries) => {
+                join(entries.iter().map(|(key, value)| format!("{key}: {}", value.to_line())).collect())
+            }
         }
     }
 
@@ -93,14 +81,7 @@ mod tests {
 
     #[test]
     fn plain_text_is_a_number_only_where_nothing_is_lost() {
-        let json = |text: &str| {
-            Value::Text {
-                text: text.to_owned(),
-                plain: true,
-            }
-            .to_json()
-            .to_string()
-        };
+        let json = |text: &str| Value::Text { text: text.to_owned(), plain: true }.to_json().to_string();
         assert_eq!(json("7"), "7");
         assert_eq!(json("-0.5"), "-0.5");
         assert_eq!(json("1.10"), "\"1.10\"");

@@ -49,10 +49,7 @@ pub(crate) struct Broken {
 /// Parses the first document of `text`; an empty one is an empty map.
 pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, Broken> {
     if text.len() > MAX_BYTES {
-        return Err(Broken {
-            reason: format!("frontmatter is longer than {MAX_BYTES} bytes"),
-            line: 1,
-        });
+        return Err(Broken { reason: format!("frontmatter is longer than {MAX_BYTES} bytes"), line: 1 });
     }
     let mut options = Options::default();
     options.flow_nesting_limit = MAX_DEPTH;
@@ -60,20 +57,13 @@ pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, Broken> {
     options.disallow_directives = true;
     let mut builder = Builder::default();
     for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| Broken {
-            reason: error.info(),
-            line: error.marker().line(),
-        })?;
+        let (event, span) = event.map_err(|error| Broken { reason: error.info(), line: error.marker().line() })?;
         if matches!(event, Event::DocumentEnd) {
             break;
         }
         builder.take(event, &span)?;
     }
-    Ok(builder.root.unwrap_or(Yaml {
-        kind: Kind::Map(Vec::new()),
-        span: 0..0,
-        line: 1,
-    }))
+    Ok(builder.root.unwrap_or(Yaml { kind: Kind::Map(Vec::new()), span: 0..0, line: 1 }))
 }
 
 /// A list or map that is still open.
@@ -158,10 +148,7 @@ impl<'a> Builder<'a> {
 }
 
 fn broken(reason: &str, line: usize) -> Broken {
-    Broken {
-        reason: reason.to_owned(),
-        line,
-    }
+    Broken { reason: reason.to_owned(), line }
 }
 
 fn count(node: &Yaml<'_>) -> usize {
@@ -191,10 +178,7 @@ mod tests {
     fn builds_the_tree_with_aliases_and_places() {
         let text = "a: 1.10\nb: [x, 'y z']\nc: &c\n  - k: v\nd: *c\ne:\n";
         let tree = parse(text).unwrap();
-        assert_eq!(
-            shape(&tree),
-            r#"{"a":"1.10","b":["x","y z"],"c":[{"k":"v"}],"d":[{"k":"v"}],"e":""}"#
-        );
+        assert_eq!(shape(&tree), r#"{"a":"1.10","b":["x","y z"],"c":[{"k":"v"}],"d":[{"k":"v"}],"e":""}"#);
         let Kind::Map(entries) = &tree.kind else { panic!() };
         assert_eq!(text.get(entries[1].1.span.clone()), Some("[x, 'y z']"));
         assert_eq!(entries[3].0.line, 5);
@@ -208,7 +192,15 @@ mod tests {
             let last = i - 1;
             laughs.push_str(&format!("a{i}: &a{i} [*a{last},*a{last},*a{last},*a{last}]\n"));
         }
-        for text in [laughs, "[".repeat(100_000), "- ".repeat(100_000), "? ".repeat(100_000), "a: *a".into(), "&a [*a]".into(), "{".repeat(500)] {
+        for text in [
+            laughs,
+            "[".repeat(100_000),
+            "- ".repeat(100_000),
+            "? ".repeat(100_000),
+            "a: *a".into(),
+            "&a [*a]".into(),
+            "{".repeat(500),
+        ] {
             let start = std::time::Instant::now();
             assert!(parse(&text).is_err(), "{:.20}", text);
             assert!(start.elapsed().as_secs() < 5, "{:.20}", text);

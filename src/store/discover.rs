@@ -32,21 +32,18 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
                 .hint("a store is a folder that holds notes/, mocs/ or journals/")
         })
     } else if let Some(root) = &location.root {
-        store_in(&current_dir.join(root))
-            .ok_or_else(|| no_store(&format!("no store in {}", root.display())))
+        store_in(&current_dir.join(root)).ok_or_else(|| no_store(&format!("no store in {}", root.display())))
     } else {
         project_dirs(current_dir)
             .find_map(store_in)
             .ok_or_else(|| no_store("no store here or above, up to the project's root"))
     };
     let root = found?;
-    root.canonicalize()
-        .map_err(|error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}")))
+    root.canonicalize().map_err(|error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}")))
 }
 
 fn no_store(message: &str) -> Error {
-    Error::new(ErrorKind::NoStore, message)
-        .hint("make one with `mkdir -p .qipu/notes`, or name one with --store PATH")
+    Error::new(ErrorKind::NoStore, message).hint("make one with `mkdir -p .qipu/notes`, or name one with --store PATH")
 }
 
 /// Returns the root of the project that a directory is in: the nearest one with a mark, else the
@@ -81,11 +78,7 @@ fn named_store(path: &Path) -> Option<PathBuf> {
 fn store_in(dir: &Path) -> Option<PathBuf> {
     let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
     let is_visible = || visible.join("notes").is_dir();
-    if hidden.is_dir() {
-        Some(hidden)
-    } else {
-        is_visible().then_some(visible)
-    }
+    if hidden.is_dir() { Some(hidden) } else { is_visible().then_some(visible) }
 }
 
 /// Writes a path relative to the current directory, with `/` between names and at the end; `./`

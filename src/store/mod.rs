@@ -55,11 +55,7 @@ impl Store {
             }
         }
         notes.sort_by(|a, b| a.id.cmp(&b.id));
-        Self {
-            shown_path,
-            config,
-            notes: notes.into_iter().map(Arc::new).collect(),
-        }
+        Self { shown_path, config, notes: notes.into_iter().map(Arc::new).collect() }
     }
 
     /// Returns all notes in the order of their ids.
@@ -72,6 +68,19 @@ impl Store {
         self.notes.binary_search_by(|note| note.id.cmp(id)).ok()
     }
 
+    /// Returns the place of a note that is named by its id or its file.
+    pub fn named(&self, name: &str) -> Option<usize> {
+        if let Some(place) = NoteId::parse(name).and_then(|id| self.position(&id)) {
+            return Some(place);
+        }
+        let is_file_of = |note: &Arc<Note>| {
+            let folder = name.strip_suffix(&note.path);
+            folder.is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        };
+        let is_path = name.ends_with(".md");
+        is_path.then(|| self.notes.iter().position(is_file_of)).flatten()
+    }
+
     /// Returns the places of the notes that are named.
     ///
     /// # Errors
@@ -80,7 +89,7 @@ impl Store {
         let mut found = Vec::new();
         let mut unknown = Vec::new();
         for text in ids {
-            match NoteId::parse(text).and_then(|id| self.position(&id)) {
+            match self.named(text) {
                 Some(position) => found.push(position),
                 None => unknown.push(format!("`{text}`")),
             }

@@ -1,0 +1,129 @@
+//! The words of `qipu context`.
+
+use clap::Args;
+
+use crate::env::Env;
+use crate::error::Error;
+use crate::request::{Budget, Context, Selectors};
+use crate::store::Location;
+
+/// The most notes that a query selects when there is no budget and no other limit.
+const DEFAULT_MAX_HITS: usize = 10;
+
+#[derive(Debug, Args)]
+pub(super) struct ContextArgs {
+    /// Ids where they name notes, else words to search for
+    #[arg(value_name = "ID or WORDS")]
+    words: Vec<String>,
+    /// A note by id or file; `-` reads them from standard input, one a line (repeatable)
+    #[arg(long, value_name = "ID")]
+    note: Vec<String>,
+    /// Notes with this tag (repeatable)
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// A map of content and what it links to, in its order (repeatable)
+    #[arg(long, value_name = "ID", visible_alias = "collection-root")]
+    moc: Vec<String>,
+    /// Open the maps inside a map too
+    #[arg(long)]
+    transitive: bool,
+    /// Notes that answer this, best first
+    #[arg(long, value_name = "WORDS")]
+    query: Option<String>,
+    /// The notes around this one, by hops (repeatable)
+    #[arg(long, value_name = "ID")]
+    walk: Vec<String>,
+    /// The most hops of --walk
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    max_hops: usize,
+    /// Only notes of at least this value, 0 to 100
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
+    min_value: Option<u8>,
+    /// Only notes whose fields pass: key, !key, key=value, key>=3, key<2025-03-01 (repeatable)
+    #[arg(long, value_name = "EXPR")]
+    custom_filter: Vec<String>,
+    /// The most notes
+    #[arg(long, value_name = "N")]
+    max_notes: Option<std::num::NonZeroUsize>,
+    /// What links to the selected notes, too
+    #[arg(long)]
+    backlinks: bool,
+    /// Show bodies (usual in human and json)
+    #[arg(long, overrides_with = "without_body")]
+    with_body: bool,
+    /// Show summaries in place of bodies (usual in records)
+    #[arg(long)]
+    without_body: bool,
+    /// Begin with the warning that notes are reference material (usual in records)
+    #[arg(long, overrides_with = "no_banner")]
+    banner: bool,
+    /// Leave the warning out
+    #[arg(long)]
+    no_banner: bool,
+    /// Show custom fields
+    #[arg(long)]
+    custom: bool,
+}
+
+impl ContextArgs {
+    pub(super) fn into_request(self, location: Location, budget: Budget, env: &Env) -> Result<Context, Error> {
+        let has_budget = budget.max_chars.is_some() || budget.max_tokens.is_some();
+        let max_notes = self.max_notes.map(Into::into);
+        let reads_stdin = self.note.iter().any(|id| id == "-");
+        Ok(Context {
+            location,
+            selection: Selectors {
+                notes: named_notes(self.note, env)?,
+                reads_stdin,
+                tags: self.tag,
+                mocs: self.moc,
+                transitive: self.transitive,
+                query: self.query,
+                walks: self.walk,
+                max_hops: self.max_hops,
+                min_value: self.min_value,
+                custom_filters: self.custom_filter,
+                words: self.words,
+                backlinks: self.backlinks,
+            },
+            max_notes,
+            max_hits: if has_budget || max_notes.is_some() { None } else { Some(DEFAULT_MAX_HITS) },
+            banner: choice(self.banner, self.no_banner),
+            with_body: choice(self.with_body, self.without_body),
+            with_custom: self.custom,
+        })
+    }
+}
+
+/// Returns what two opposite flags say; `None` when neither was given.
+pub(super) fn choice(yes: bool, no: bool) -> Option<bool> {
+    match (yes, no) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    }
+}
+
+/// Returns the notes that are named; `-` stands for those on standard input.
+fn named_notes(given: Vec<String>, env: &Env) -> Result<Vec<String>, Error> {
+    let mut names = Vec::new();
+    for name in given {
+        if name != "-" {
+            names.push(name);
+            continue;
+        }
+        let text =
+            (env.stdin)().map_err(|error| Error::usage(format!("can't read ids from standard input: {error}")))?;
+        names.extend(text.lines().flat_map(names_in_line));
+    }
+    Ok(names)
+}
+
+/// Returns the ids of a line, or the one path in it, which may hold spaces.
+fn names_in_line(line: &str) -> Vec<String> {
+    let line = line.trim();
+    if line.ends_with(".md") {
+        return vec![line.to_owned()];
+    }
+    line.split_whitespace().map(str::to_owned).collect()
+}

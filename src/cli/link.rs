@@ -1,0 +1,132 @@
+//! The words of `qipu link`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::graph::{Direction, Follow, Limits};
+use crate::request::{Link, LinkView};
+use crate::store::Location;
+
+/// How far a tree and a path go when nobody says.
+const TREE_HOPS: usize = 3;
+const PATH_HOPS: usize = 10;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum LinkSub {
+    /// Show the links at a note
+    List {
+        /// The note
+        id: String,
+        #[command(flatten)]
+        links: LinkArgs,
+    },
+    /// Show the notes around a note
+    Tree {
+        /// The note in the middle
+        id: String,
+        /// The most hops
+        #[arg(long, value_name = "N", default_value_t = TREE_HOPS, value_parser = hops)]
+        max_hops: usize,
+        #[command(flatten)]
+        links: LinkArgs,
+    },
+    /// Show a shortest way between two notes
+    Path {
+        /// Where it begins
+        from: String,
+        /// Where it ends
+        to: String,
+        /// The most hops
+        #[arg(long, value_name = "N", default_value_t = PATH_HOPS, value_parser = hops)]
+        max_hops: usize,
+        #[command(flatten)]
+        links: LinkArgs,
+    },
+}
+
+/// Which links are followed.
+#[derive(Debug, Args)]
+pub(super) struct LinkArgs {
+    /// Which way links are followed
+    #[arg(long, value_name = "WAY", default_value = "both")]
+    direction: DirectionName,
+    /// Only links of this type, as shown (repeatable)
+    #[arg(long = "type", value_name = "TYPE")]
+    kinds: Vec<String>,
+    /// No links of this type, as shown (repeatable)
+    #[arg(long = "exclude-type", value_name = "TYPE")]
+    except_kinds: Vec<String>,
+    /// Only links in frontmatter
+    #[arg(long, conflicts_with = "inline_only")]
+    typed_only: bool,
+    /// Only links in bodies
+    #[arg(long)]
+    inline_only: bool,
+    /// Show links towards a note as they are written, not under their inverse type
+    #[arg(long)]
+    no_inversion: bool,
+    /// The most notes
+    #[arg(long, value_name = "N")]
+    max_nodes: Option<std::num::NonZeroUsize>,
+    /// The most neighbours of each note
+    #[arg(long, value_name = "N")]
+    max_fanout: Option<usize>,
+    /// Only notes of at least this value, 0 to 100
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    min_value: u8,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum DirectionName {
+    Out,
+    In,
+    Both,
+}
+
+/// Deeper trees than this can't be drawn, and no chain of thought is as long.
+const MAX_HOPS: usize = 1_000;
+
+fn hops(text: &str) -> Result<usize, String> {
+    let hops: usize = text.parse().map_err(|_| "expected a whole number".to_owned())?;
+    if hops > MAX_HOPS {
+        return Err(format!("expected at most {MAX_HOPS}"));
+    }
+    Ok(hops)
+}
+
+impl LinkSub {
+    pub(super) fn into_request(self, location: Location) -> Link {
+        let (view, max_hops, links) = match self {
+            Self::List { id, links } => (LinkView::List(id), 1, links),
+            Self::Tree { id, max_hops, links } => (LinkView::Tree(id), max_hops, links),
+            Self::Path { from, to, max_hops, links } => (LinkView::Path(from, to), max_hops, links),
+        };
+        Link {
+            location,
+            view,
+            limits: Limits {
+                max_hops,
+                max_nodes: links.max_nodes.map(Into::into),
+                max_fanout: links.max_fanout,
+                min_value: links.min_value,
+            },
+            follow: links.into_follow(),
+        }
+    }
+}
+
+impl LinkArgs {
+    fn into_follow(self) -> Follow {
+        Follow {
+            direction: match self.direction {
+                DirectionName::Out => Direction::Out,
+                DirectionName::In => Direction::In,
+                DirectionName::Both => Direction::Both,
+            },
+            kinds: self.kinds,
+            except_kinds: self.except_kinds,
+            typed_only: self.typed_only,
+            inline_only: self.inline_only,
+            raw: self.no_inversion,
+        }
+    }
+}

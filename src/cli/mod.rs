@@ -1,0 +1,193 @@
+//! The command line: words become a request, and nothing else happens here.
+
+mod context;
+mod link;
+mod prime;
+mod setup;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind as ClapKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::env::Env;
+use crate::error::Error;
+use crate::request::{Budget, Command, Format, Request};
+use crate::store::Location;
+
+/// What the words of a call come to.
+#[derive(Debug)]
+pub enum Parsed {
+    /// Something to do.
+    Request(Box<Request>),
+    /// A text that was asked for: help or the version.
+    Help(String),
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "qipu",
+    version,
+    about = "Memory for coding agents: linked notes in your repository, context in an exact budget",
+    after_help = EXAMPLES,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Sub,
+}
+
+const EXAMPLES: &str = "Examples:
+  qipu prime                                                  what an agent should know at the start of a session
+  qipu context --query \"WORDS\" --format records --max-chars 8000   notes on a subject, in exactly that space
+  qipu context --note ID --with-body                          a note, whole
+  qipu link tree ID                                           what hangs together with a note
+  qipu setup agents-md                                        tell the agents that work here";
+
+#[derive(Debug, Subcommand)]
+enum Sub {
+    /// Show what an agent should know when a session starts
+    Prime(prime::PrimeArgs),
+    /// Show a bundle of notes: named, tagged, searched for, or linked
+    Context(context::ContextArgs),
+    /// Show how notes are linked
+    #[command(subcommand)]
+    Link(link::LinkSub),
+    /// Teach agent tools about qipu
+    Setup(setup::SetupArgs),
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+struct Global {
+    /// How the answer is written
+    #[arg(long, global = true, value_name = "FORMAT")]
+    format: Option<FormatName>,
+    /// Short for --format json
+    #[arg(long, global = true)]
+    json: bool,
+    /// Short for --format records
+    #[arg(long, global = true)]
+    records: bool,
+    /// Older name of --records
+    #[arg(long, global = true, hide = true)]
+    token: bool,
+    /// The version of the records format to write; there is one: 1
+    #[arg(long, global = true, value_name = "N")]
+    records_version: Option<u32>,
+    /// The most characters that are written
+    #[arg(long, global = true, value_name = "N")]
+    max_chars: Option<usize>,
+    /// The most tokens that are written, at four characters a token
+    #[arg(long, global = true, value_name = "N")]
+    max_tokens: Option<usize>,
+    /// The store (else QIPU_STORE, else .qipu/ here or above)
+    #[arg(long, global = true, value_name = "PATH")]
+    store: Option<PathBuf>,
+    /// The project that holds the store
+    #[arg(long, global = true, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// The date that counts as today (else QIPU_TODAY)
+    #[arg(long, global = true, value_name = "YYYY-MM-DD")]
+    today: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatName {
+    /// Markdown, drawn trees
+    Human,
+    /// One JSON object
+    Json,
+    /// Lines for a model's context
+    #[value(alias = "token")]
+    Records,
+}
+
+/// Parses the words of a call, the program's name first.
+///
+/// # Errors
+/// `Usage`, with what was wrong and what is expected.
+pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) => {
+            return Ok(Parsed::Help(error.to_string()));
+        }
+        Err(error) => return Err(usage(&error)),
+    };
+    let format = cli.global.format()?;
+    cli.global.check_today(env)?;
+    let location = cli.global.location(env);
+    let mut budget = Budget { max_chars: cli.global.max_chars, max_tokens: cli.global.max_tokens };
+    let command = match cli.command {
+        Sub::Prime(args) => {
+            budget = args.default_budget(budget);
+            Command::Prime(args.into_request(location))
+        }
+        Sub::Context(args) => Command::Context(args.into_request(location, budget, env)?),
+        Sub::Link(sub) => Command::Link(sub.into_request(location)),
+        Sub::Setup(args) => Command::Setup(args.into_request(location.root)?),
+    };
+    Ok(Parsed::Request(Box::new(Request { command, format, budget })))
+}
+
+/// Tells whether errors are to be written as JSON, for words that may not even parse.
+pub fn wants_json(args: &[OsString]) -> bool {
+    let words: Vec<_> = args.iter().filter_map(|arg| arg.to_str()).take_while(|word| *word != "--").collect();
+    let pair = words.windows(2).any(|pair| pair == ["--format", "json"]);
+    pair || words.iter().any(|word| matches!(*word, "--json" | "--format=json"))
+}
+
+impl Global {
+    fn format(&self) -> Result<Format, Error> {
+        if let Some(version) = self.records_version.filter(|version| *version != 1) {
+            return Err(Error::usage(format!("there is no version {version} of the records format")).hint("use 1"));
+        }
+        let named = self.format.map(|format| match format {
+            FormatName::Human => Format::Human,
+            FormatName::Json => Format::Json,
+            FormatName::Records => Format::Records,
+        });
+        let json = self.json.then_some(Format::Json);
+        let records = (self.records || self.token).then_some(Format::Records);
+        let mut formats = [named, json, records].into_iter().flatten();
+        let format = formats.next().unwrap_or_default();
+        if formats.any(|other| other != format) {
+            return Err(
+                Error::usage("two different formats in one call").hint("give one of --format, --json, --records")
+            );
+        }
+        Ok(format)
+    }
+
+    fn location(&self, env: &Env) -> Location {
+        let from_env = || env.vars.get("QIPU_STORE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let names_root = self.root.is_some();
+        Location { store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)), root: self.root.clone() }
+    }
+
+    /// Checks the date that counts as today.
+    fn check_today(&self, env: &Env) -> Result<(), Error> {
+        let today = self.today.as_ref().or_else(|| env.vars.get("QIPU_TODAY"));
+        let is_date = |text: &String| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
+        match today.filter(|text| !text.is_empty() && !is_date(text)) {
+            Some(text) => Err(Error::usage(format!("`{text}` is not a date")).hint("write --today YYYY-MM-DD")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Turns the parser's words into an error: its first paragraph, and the rest as the hint.
+fn usage(error: &clap::Error) -> Error {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    match text.split_once("\n\n") {
+        Some((message, hint)) => Error::usage(message).hint(hint.trim()),
+        None => Error::usage(text),
+    }
+}

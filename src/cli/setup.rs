@@ -1,0 +1,41 @@
+//! The words of `qipu setup`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::request::{Setup, SetupAction};
+
+#[derive(Debug, Args)]
+pub(super) struct SetupArgs {
+    /// What to set up; without it, the recipes are listed
+    #[arg(value_name = "RECIPE")]
+    recipe: Option<String>,
+    /// List the recipes and how they stand in this project
+    #[arg(long, conflicts_with_all = ["recipe", "print", "check", "remove"])]
+    list: bool,
+    /// Show the text and write nothing
+    #[arg(long, conflicts_with_all = ["check", "remove"])]
+    print: bool,
+    /// Tell whether it is there and current; exit code 1 when it is not
+    #[arg(long, conflicts_with = "remove")]
+    check: bool,
+    /// Take it out again
+    #[arg(long)]
+    remove: bool,
+}
+
+impl SetupArgs {
+    pub(super) fn into_request(self, root: Option<PathBuf>) -> Result<Setup, Error> {
+        let action = match (self.recipe, self.print, self.check, self.remove) {
+            (Some(recipe), true, _, _) => SetupAction::Print(recipe),
+            (Some(recipe), _, true, _) => SetupAction::Check(recipe),
+            (Some(recipe), _, _, true) => SetupAction::Remove(recipe),
+            (Some(recipe), ..) => SetupAction::Install(recipe),
+            (None, false, false, false) => SetupAction::List,
+            (None, ..) => return Err(Error::usage("which recipe?").hint("`qipu setup --list` names them")),
+        };
+        Ok(Setup { root, action })
+    }
+}

@@ -1,0 +1,31 @@
+//! `qipu context`: a bundle of notes.
+
+use crate::context::select;
+use crate::error::Error;
+use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
+use crate::request::Context;
+use crate::store::Store;
+
+/// Selects notes and reports them in their order.
+pub(super) fn run(request: &Context, store: &Store) -> Result<Report, Error> {
+    let selection = select(store, &request.selection, request.max_hits, request.max_notes)?;
+    let notes = selection.notes.iter().map(|place| &store.notes()[*place]);
+    let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, Role::Selected))).collect();
+    let head = Head {
+        mode: Mode::Context,
+        store: Some(store.shown_path.clone()),
+        banner: request.banner,
+        show: Show {
+            body: match request.with_body {
+                None => Body::ByFormat,
+                Some(true) => Body::Shown,
+                Some(false) => Body::Hidden,
+            },
+            sources: true,
+            custom: request.with_custom,
+        },
+        matched: selection.matched,
+        is_limited: entries.len() < selection.matched,
+    };
+    Ok(Report::new(head, entries))
+}

@@ -1,0 +1,116 @@
+//! `qipu link`: the links at a note, the notes around it, a way between two notes.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::graph::{Edge, EdgeSources, Graph, Limits, Reached, Walk};
+use crate::note::NoteId;
+use crate::report::{Body, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role, Show};
+use crate::request::{Link, LinkView};
+use crate::store::Store;
+
+/// Walks along links and reports who is reached, the root first.
+pub(super) fn run(request: &Link, store: &Store) -> Result<Report, Error> {
+    match &request.view {
+        LinkView::List(id) => list(request, store, id),
+        LinkView::Tree(id) => tree(request, store, id),
+        LinkView::Path(from, to) => path(request, store, from, to),
+    }
+}
+
+fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
+    let (place, id) = find(store, id)?;
+    let graph = graph(store);
+    let limits = Limits { max_hops: 1, ..request.limits };
+    let (walk, matched) = walk(&graph, place, request, &limits);
+    let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
+    let mut entries = entries(store, &walk.reached);
+    let targets = graph.unresolved(place).iter();
+    entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone() }));
+    Ok(report(store, mode, entries, matched, walk.is_limited))
+}
+
+fn tree(request: &Link, store: &Store, root: &str) -> Result<Report, Error> {
+    let (place, root) = find(store, root)?;
+    let (walk, matched) = walk(&graph(store), place, request, &request.limits);
+    let mode = Mode::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
+    Ok(report(store, mode, entries(store, &walk.reached), matched, walk.is_limited))
+}
+
+fn path(request: &Link, store: &Store, from: &str, to: &str) -> Result<Report, Error> {
+    let ((from_place, from), (to_place, to)) = (find(store, from)?, find(store, to)?);
+    let (path, is_limited) = graph(store).path(from_place, to_place, &request.follow, &request.limits);
+    let mode = Mode::LinkPath {
+        from,
+        to,
+        direction: request.follow.direction.name(),
+        length: path.as_ref().map(|path| path.len() - 1),
+    };
+    let path = path.unwrap_or_default();
+    Ok(report(store, mode, entries(store, &path), path.len(), is_limited))
+}
+
+/// Walks, and counts the notes that there are without `max_nodes` and `max_fanout`.
+fn walk(graph: &Graph<'_>, root: usize, request: &Link, limits: &Limits) -> (Walk, usize) {
+    let walk = graph.walk(root, &request.follow, limits);
+    let matched = if walk.is_limited {
+        let unlimited = Limits { max_nodes: None, max_fanout: None, ..*limits };
+        graph.walk(root, &request.follow, &unlimited).reached.len()
+    } else {
+        walk.reached.len()
+    };
+    (walk, matched)
+}
+
+fn find(store: &Store, id: &str) -> Result<(usize, NoteId), Error> {
+    let places = store.positions(&[id.to_owned()])?;
+    let place = places[0];
+    Ok((place, store.notes()[place].id.clone()))
+}
+
+fn graph(store: &Store) -> Graph<'_> {
+    Graph::new(store.notes(), &store.config.link_types)
+}
+
+fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
+    let head = Head {
+        mode,
+        store: Some(store.shown_path.clone()),
+        banner: None,
+        show: Show { body: Body::Hidden, ..Show::default() },
+        matched,
+        is_limited,
+    };
+    Report::new(head, entries)
+}
+
+fn entries(store: &Store, reached: &[Reached]) -> Vec<Entry> {
+    let place_of: std::collections::HashMap<usize, usize> =
+        reached.iter().enumerate().map(|(number, step)| (step.note, number)).collect();
+    let notes = store.notes();
+    let entry = |step: &Reached| {
+        let edge = |edge: &Edge| {
+            let other = if edge.from == step.note { edge.to } else { edge.from };
+            EdgeEntry {
+                from: notes[edge.from].id.clone(),
+                kind: edge.kind.clone(),
+                to: notes[edge.to].id.clone(),
+                sources: source_words(edge.sources),
+                other: place_of[&other],
+            }
+        };
+        Entry::Note(NoteEntry {
+            note: Arc::clone(&notes[step.note]),
+            role: Role::Selected,
+            hop: step.hop,
+            parent: step.parent,
+            edges: step.edges.iter().map(edge).collect(),
+        })
+    };
+    reached.iter().map(entry).collect()
+}
+
+fn source_words(sources: EdgeSources) -> Vec<&'static str> {
+    let words = [(sources.typed, "typed"), (sources.inline, "inline"), (sources.virtually, "virtual")];
+    words.into_iter().filter_map(|(is, word)| is.then_some(word)).collect()
+}

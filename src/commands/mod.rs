@@ -1,0 +1,53 @@
+//! Commands: one file each, from a request and a store to a report. No printing, no format, no
+//! arithmetic of budgets.
+
+mod context;
+mod link;
+mod prime;
+mod setup;
+
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind};
+use crate::report::Report;
+use crate::request::{Command, Prime};
+use crate::store::{Location, Store};
+
+/// Runs a command. `None` when there is rightly nothing to say.
+///
+/// # Errors
+/// Whatever keeps the command from answering.
+pub fn run(command: &Command, current_dir: &Path) -> Result<Option<Report>, Error> {
+    match command {
+        Command::Prime(request) => primed(request, current_dir),
+        Command::Setup(request) => setup::run(request, current_dir).map(Some),
+        Command::Context(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
+        Command::Link(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
+    }
+}
+
+/// Runs a command that reads a store which is already open.
+///
+/// # Errors
+/// Whatever keeps the command from answering; `Usage` for a command that needs no store.
+pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
+    match command {
+        Command::Prime(request) => Ok(prime::run(request, store)),
+        Command::Context(request) => context::run(request, store),
+        Command::Link(request) => link::run(request, store),
+        Command::Setup(_) => Err(Error::usage("setup does not read a store")),
+    }
+}
+
+/// Runs `prime`. In a hook, a project without a store (or with a broken one) is nothing to speak of.
+fn primed(request: &Prime, current_dir: &Path) -> Result<Option<Report>, Error> {
+    match open(&request.location, current_dir) {
+        Ok(store) => Ok(Some(prime::run(request, &store))),
+        Err(error) if request.is_hook && matches!(error.kind, ErrorKind::NoStore | ErrorKind::Store) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn open(location: &Location, current_dir: &Path) -> Result<Store, Error> {
+    Store::open(location, current_dir)
+}

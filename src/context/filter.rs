@@ -1,0 +1,252 @@
+//! Filter expressions on custom and other fields: `key`, `!key`, `key=value`, `key>=3`,
+//! `key<2025-03-01`.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use crate::error::Error;
+use crate::note::{Note, Value};
+
+/// A parsed expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter {
+    key: String,
+    test: Test,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Test {
+    Present,
+    Absent,
+    Equals(String),
+    Compares(Comparison, Operand),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// What a field is compared with: a number, or a date as text.
+#[derive(Debug, Clone, PartialEq)]
+enum Operand {
+    Number(f64),
+    Date(String),
+}
+
+/// Comparison signs, the longer ones first.
+const SIGNS: [(&str, Comparison); 4] = [
+    (">=", Comparison::GreaterOrEqual),
+    ("<=", Comparison::LessOrEqual),
+    (">", Comparison::Greater),
+    ("<", Comparison::Less),
+];
+
+impl Filter {
+    /// Parses an expression.
+    ///
+    /// # Errors
+    /// `Usage`, with the forms that are understood.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        parse(text).ok_or_else(|| {
+            Error::usage(format!("`{text}` is not a filter expression"))
+                .hint("expected key, !key, key=value, or key with one of > >= < <= and a number or YYYY-MM-DD")
+        })
+    }
+
+    /// Tells whether a note passes.
+    pub fn matches(&self, note: &Note) -> bool {
+        let field = field(note, &self.key);
+        match (&self.test, field) {
+            (Test::Present, field) => field.is_some(),
+            (Test::Absent, field) => field.is_none(),
+            (_, None) => false,
+            (Test::Equals(wanted), Some(field)) => any_text(&field, &|text| equals(text, wanted)),
+            (Test::Compares(comparison, operand), Some(field)) => {
+                any_text(&field, &|text| compare(text, operand).is_some_and(|order| comparison.allows(order)))
+            }
+        }
+    }
+}
+
+fn parse(text: &str) -> Option<Filter> {
+    let text = text.trim();
+    let at = text.find(['=', '<', '>']);
+    let Some(at) = at else {
+        let (key, test) = match text.strip_prefix('!') {
+            Some(key) => (key.trim_start(), Test::Absent),
+            None => (text, Test::Present),
+        };
+        return filter(key, test);
+    };
+    let (key, rest) = text.split_at_checked(at)?;
+    if let Some(value) = rest.strip_prefix('=') {
+        return filter(key, Test::Equals(value.trim().to_owned()));
+    }
+    let (rest, comparison) =
+        SIGNS.iter().find_map(|(sign, comparison)| Some((rest.strip_prefix(sign)?, *comparison)))?;
+    filter(key, Test::Compares(comparison, operand(rest.trim())?))
+}
+
+fn filter(key: &str, test: Test) -> Option<Filter> {
+    let key = key.trim();
+    let is_key = !key.is_empty() && !key.contains(|c: char| c == '!' || c.is_whitespace());
+    is_key.then(|| Filter { key: key.to_owned(), test })
+}
+
+fn operand(text: &str) -> Option<Operand> {
+    number(text).map(Operand::Number).or_else(|| is_date(text).then(|| Operand::Date(text.to_owned())))
+}
+
+/// Reads a decimal number; not the `inf`, `nan` and `1_000` of programming languages.
+fn number(text: &str) -> Option<f64> {
+    let is_decimal = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
+    let number: f64 = is_decimal.then(|| text.parse().ok()).flatten()?;
+    number.is_finite().then_some(number)
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
+}
+
+impl Comparison {
+    fn allows(self, order: Ordering) -> bool {
+        match self {
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+fn equals(text: &str, wanted: &str) -> bool {
+    match (number(text), number(wanted)) {
+        (Some(text), Some(wanted)) => text == wanted,
+        _ => text == wanted,
+    }
+}
+
+/// Compares a field's text, where it is of the operand's sort. Dates are compared as text, a
+/// field's date by its first ten characters.
+fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
+    match operand {
+        Operand::Number(wanted) => number(text)?.partial_cmp(wanted),
+        Operand::Date(wanted) => {
+            let day = text.get(..10).filter(|day| is_date(day))?;
+            Some(day.cmp(wanted))
+        }
+    }
+}
+
+/// Looks a field up: custom ones first, then unknown ones, then the known ones.
+fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
+    let own = note.custom.iter().chain(&note.unknown).find(|(name, _)| name == key);
+    if let Some((_, value)) = own {
+        return Some(Cow::Borrowed(value));
+    }
+    let texts = |texts: &[String]| (!texts.is_empty()).then(|| texts.iter().map(Value::text).collect());
+    let value = match key {
+        "id" => Value::text(note.id.as_str()),
+        "title" => Value::text(&note.title),
+        "type" => Value::text(&note.kind),
+        "path" => Value::text(&note.path),
+        "created" => Value::text(note.created.as_ref()?.as_str()),
+        "updated" => Value::text(note.updated.as_ref()?.as_str()),
+        "date" => Value::text(note.date?.to_string()),
+        "summary" => Value::text(note.summary_field()?),
+        "value" => Value::text(note.value_or_default().to_string()),
+        "verified" => Value::text(note.verified?.to_string()),
+        "tags" => Value::List(texts(&note.tags)?),
+        "aliases" => Value::List(texts(&note.aliases)?),
+        "sources" => Value::List(texts(&note.sources.iter().map(|source| source.url.clone()).collect::<Vec<_>>())?),
+        "links" => Value::List(texts(&note.links.iter().map(|link| link.target.clone()).collect::<Vec<_>>())?),
+        _ => return None,
+    };
+    Some(Cow::Owned(value))
+}
+
+/// Tells whether a text, or any item of a list, passes a test.
+fn any_text(value: &Value, passes: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::Text { text, .. } => passes(text),
+        Value::List(items) => items.iter().any(|item| any_text(item, passes)),
+        Value::Map(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(expression: &str) -> bool {
+        let text = "---\nid: n\ntitle: T\nvalue: 70\ntags: [a, b]\nauthor: Ann\nupdated: 2025-03-05T10:00:00Z\ncustom:\n  \
+                    effort: 3\n  status: done\n  ratio: 0.50\n  empty: \"\"\n  nothing:\n  due: 2025-03-05\n  value: 5\n---\n";
+        let note = Note::parse("notes/n.md", text.as_bytes().to_vec());
+        Filter::parse(expression).unwrap().matches(&note)
+    }
+
+    #[test]
+    fn every_form_selects_what_it_says() {
+        for yes in [
+            "effort",
+            "!missing",
+            "effort=3",
+            "effort=3.0",
+            "status=done",
+            "effort>2",
+            "effort>=3",
+            "effort<3.5",
+            "effort<=3",
+            "effort>-1",
+            "due>2025-03-04",
+            "due>=2025-03-05",
+            "due<2025-03-06",
+            "due<=2025-03-05",
+            "empty=",
+            "empty",
+            "nothing",
+            "author=Ann",
+            "tags=b",
+            "type=fleeting",
+            "updated>=2025-03-05",
+            "updated<2025-03-06",
+            "value=5",
+            "ratio=.5",
+            " effort >= 3 ",
+        ] {
+            assert!(passes(yes), "{yes}");
+        }
+        for no in [
+            "missing",
+            "!effort",
+            "effort=4",
+            "status=Done",
+            "effort>3",
+            "effort<3",
+            "status>1",
+            "due>2025-03-05",
+            "missing=",
+            "missing>1",
+            "effort=",
+            "status>2025-01-01",
+            "effort>2025-01-01",
+            "value=70",
+            "tags=c",
+        ] {
+            assert!(!passes(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for bad in
+            ["", "!", "=x", "a>", "a>x", "a>=2025-02-30", "a b", "!!a", "a<nan", "a>inf", ">3", "a>3x", "!a=3", "a!=3"]
+        {
+            assert_eq!(Filter::parse(bad).map_err(|error| error.kind.exit_code()), Err(2), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What the process is given beside its arguments.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+/// The surroundings of one call. Nothing else of the machine is looked at.
+pub struct Env {
+    /// The current directory, an absolute path.
+    pub current_dir: PathBuf,
+    /// The environment variables whose names begin with `QIPU_`.
+    pub vars: BTreeMap<String, String>,
+    /// Reads standard input to its end.
+    pub stdin: Box<dyn Fn() -> io::Result<String>>,
+    /// Whether standard output is a terminal.
+    pub is_terminal: bool,
+}
+
+impl Env {
+    /// Takes the surroundings of this process.
+    ///
+    /// # Errors
+    /// When there is no current directory.
+    pub fn of_process() -> io::Result<Self> {
+        Ok(Self {
+            current_dir: std::env::current_dir()?,
+            vars: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .filter(|(name, _)| name.starts_with("QIPU_"))
+                .collect(),
+            stdin: Box::new(|| io::read_to_string(io::stdin())),
+            is_terminal: io::IsTerminal::is_terminal(&io::stdout()),
+        })
+    }
+}

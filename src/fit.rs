@@ -1,0 +1,223 @@
+//! The one place where anything is dropped, shortened or counted.
+//!
+//! The law: what is written never has more characters than the budget allows; whole entries in
+//! their order, one that does not fit is passed over; only when none fits is the first one cut;
+//! when not even the empty frame fits, the error names the smallest number that works.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::error::{Error, ErrorKind};
+use crate::render::{self, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
+use crate::report::Report;
+use crate::request::{Budget, Format};
+
+/// How many characters one token stands for.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// Writes a report in a format within a budget. The text ends with a line end.
+///
+/// # Errors
+/// `Budget`, naming the smallest number that works, when not even the empty frame fits.
+pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> Result<String, Error> {
+    let renderer = match format {
+        Format::Human => render::human(report, screen),
+        Format::Json => render::json(report),
+        Format::Records => render::records(report, screen),
+    };
+    let limit = limit(budget);
+    let page = Page::new(report, &*renderer, limit);
+    let text = match page.with_everything() {
+        Ok(text) => text,
+        Err(least) => Page::new(report, &*renderer, limit).with_what_fits(least, budget)?,
+    };
+    debug_assert!(text.chars().count() <= limit, "the parts are the sum of the text");
+    Ok(text)
+}
+
+/// Returns the most characters that both limits allow.
+fn limit(budget: Budget) -> usize {
+    let tokens = budget.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+    let limits = [budget.max_chars, tokens];
+    limits.into_iter().flatten().min().unwrap_or(usize::MAX)
+}
+
+/// A document in the making.
+struct Page<'a> {
+    report: &'a Report,
+    renderer: &'a dyn Renderer,
+    limit: usize,
+    separator: usize,
+    kept: Kept,
+    pieces: Vec<(usize, Piece)>,
+    /// Characters of the pieces, separators included.
+    chars: usize,
+    notes: usize,
+    has_cut: bool,
+    /// Which sections hold something; they need a separator before the next item.
+    in_use: Vec<bool>,
+}
+
+impl<'a> Page<'a> {
+    fn new(report: &'a Report, renderer: &'a dyn Renderer, limit: usize) -> Self {
+        Self {
+            report,
+            renderer,
+            limit,
+            separator: chars(renderer.separator()),
+            kept: Kept(vec![false; report.entries.len()]),
+            pieces: Vec::new(),
+            chars: 0,
+            notes: 0,
+            has_cut: false,
+            in_use: Vec::new(),
+        }
+    }
+
+    /// Returns the whole answer if all of it fits, else the characters that it takes; counting
+    /// stops where they pass both the limit and what an empty frame takes.
+    fn with_everything(mut self) -> Result<String, usize> {
+        let entries = self.report.entries.len();
+        let enough = self.limit.max(self.frame_chars(&self.frame(true)));
+        for number in 0..entries {
+            let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
+            self.keep(number, piece);
+            if self.chars > enough {
+                return Err(self.chars);
+            }
+        }
+        let frame = self.frame(self.report.head.is_limited || self.has_cut);
+        let total = self.chars + self.frame_chars(&frame);
+        if total > self.limit {
+            return Err(total);
+        }
+        Ok(self.renderer.assemble(&frame, &self.pieces))
+    }
+
+    /// Returns as many whole entries as fit, or the first one cut, or the empty frame.
+    fn with_what_fits(mut self, everything: usize, budget: Budget) -> Result<String, Error> {
+        let empty = self.frame(true);
+        let empty_chars = self.frame_chars(&empty);
+        if self.report.entries.is_empty() || empty_chars > self.limit {
+            return Err(too_small(everything.min(empty_chars), budget));
+        }
+        self.keep_whole_entries();
+        if self.pieces.is_empty() {
+            self.cut_first_entry();
+        }
+        let frame = self.frame(true);
+        Ok(self.renderer.assemble(&frame, &self.pieces))
+    }
+
+    fn keep_whole_entries(&mut self) {
+        let last = self.report.entries.len() - 1;
+        for (number, entry) in self.report.entries.iter().enumerate() {
+            let is_everything = number == last && self.pieces.len() == last;
+            let has_parent = entry.parent().is_none_or(|parent| self.kept.has(parent));
+            let room = self.limit.saturating_sub(self.chars);
+            // That everything does not fit is known; without the word that something is left out
+            // it might seem to.
+            if is_everything || !has_parent || entry.least_chars(self.renderer.detail(entry)) > room {
+                continue;
+            }
+            let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
+            if self.fits_truncated(number, &piece) {
+                self.keep(number, piece);
+            }
+        }
+    }
+
+    /// Tells whether a document that leaves something out still fits with one more piece.
+    fn fits_truncated(&self, number: usize, piece: &Piece) -> bool {
+        let frame = self.renderer.frame(Shown {
+            notes: self.notes + usize::from(self.report.entries[number].note().is_some()),
+            is_truncated: true,
+            is_empty: false,
+        });
+        self.chars_with(piece) + self.frame_chars(&frame) <= self.limit
+    }
+
+    /// Cuts the first entry's text where the most of it fits: its body, or else its summary.
+    fn cut_first_entry(&mut self) {
+        let Some(note) = self.report.entries.first().and_then(|entry| entry.note()) else {
+            return;
+        };
+        let body = without_blank_ends(note.note.body());
+        let summary = note.note.summary().map(|text| render::one_line(&text)).unwrap_or_default();
+        let piece = self.longest_cut(body, Extent::Body).or_else(|| self.longest_cut(&summary, Extent::Summary));
+        if let Some(piece) = piece {
+            self.keep(0, piece);
+        }
+    }
+
+    /// Finds the last place between two characters (as people see them) where a cut fits.
+    fn longest_cut(&self, text: &str, extent: impl Fn(usize) -> Extent) -> Option<Piece> {
+        if text.is_empty() {
+            return None;
+        }
+        let places: Vec<usize> = text.grapheme_indices(true).map(|(place, _)| place).take(self.limit).collect();
+        let cut_at = |place: usize| {
+            let piece = self.renderer.piece(0, extent(place), &self.kept);
+            (piece.is_cut && self.fits_truncated(0, &piece)).then_some(piece)
+        };
+        let fitting = places.partition_point(|place| cut_at(*place).is_some());
+        cut_at(*places.get(fitting.checked_sub(1)?)?)
+    }
+
+    fn keep(&mut self, number: usize, piece: Piece) {
+        self.chars = self.chars_with(&piece);
+        for (section, _) in &piece.items {
+            if self.in_use.len() <= *section {
+                self.in_use.resize(section + 1, false);
+            }
+            self.in_use[*section] = true;
+        }
+        self.notes += usize::from(self.report.entries[number].note().is_some());
+        self.has_cut |= piece.is_cut;
+        self.kept.0[number] = true;
+        self.pieces.push((number, piece));
+    }
+
+    /// Counts the characters of the pieces so far and one more.
+    fn chars_with(&self, piece: &Piece) -> usize {
+        let mut in_use = self.in_use.clone();
+        let mut total = self.chars;
+        for (section, text) in &piece.items {
+            if in_use.len() <= *section {
+                in_use.resize(section + 1, false);
+            }
+            if std::mem::replace(&mut in_use[*section], true) {
+                total += self.separator;
+            }
+            total += chars(text);
+        }
+        total
+    }
+
+    fn frame(&self, is_truncated: bool) -> Frame {
+        self.renderer.frame(Shown { notes: self.notes, is_truncated, is_empty: self.pieces.is_empty() })
+    }
+
+    fn frame_chars(&self, frame: &Frame) -> usize {
+        frame.0.iter().map(|part| chars(part)).sum()
+    }
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn too_small(least: usize, budget: Budget) -> Error {
+    let tokens = least.div_ceil(CHARS_PER_TOKEN);
+    let too_few_chars = budget.max_chars.is_some_and(|max| max < least);
+    let too_few_tokens = budget.max_tokens.is_some_and(|max| max < tokens);
+    let needed = match (too_few_chars, too_few_tokens) {
+        (true, true) => format!("--max-chars {least} and --max-tokens {tokens}"),
+        (false, true) => format!("--max-tokens {tokens}"),
+        _ => format!("--max-chars {least}"),
+    };
+    Error::new(
+        ErrorKind::Budget,
+        format!("the budget is too small for even an empty answer; the smallest that works is {needed}"),
+    )
+    .hint(format!("use {needed} or more"))
+}

@@ -1,0 +1,238 @@
+//! Links between notes, seen from both ends.
+//!
+//! Notes are known here by their place in the store's list, which is the order of their ids.
+
+mod resolve;
+mod walk;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+pub use walk::{Limits, Reached, Walk};
+
+use crate::note::{InlineLink, LinkTypes, Note};
+use resolve::Names;
+
+/// The type that a link has when nothing says more.
+const RELATED: &str = "related";
+
+/// A link from one note to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    /// The note at its beginning, as it is seen.
+    pub from: usize,
+    /// The note at its end, as it is seen.
+    pub to: usize,
+    /// The link type, as it is seen from `from`.
+    pub kind: String,
+    /// Where it comes from.
+    pub sources: EdgeSources,
+}
+
+/// Where an edge comes from; more than one may be true.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EdgeSources {
+    /// The frontmatter of `from`.
+    pub typed: bool,
+    /// The body of `from`.
+    pub inline: bool,
+    /// A link of `to`, seen through its inverse type.
+    pub virtually: bool,
+}
+
+/// Which way links are followed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// From a note to what it links to.
+    Out,
+    /// From a note to what links to it.
+    In,
+    /// Both.
+    #[default]
+    Both,
+}
+
+impl Direction {
+    /// Returns the name that flags and answers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Out => "out",
+            Self::In => "in",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// Which links are followed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Follow {
+    /// Which way.
+    pub direction: Direction,
+    /// Only these types, as they are seen; empty for all.
+    pub kinds: Vec<String>,
+    /// None of these types, as they are seen.
+    pub except_kinds: Vec<String>,
+    /// Only links that stand in frontmatter.
+    pub typed_only: bool,
+    /// Only links that stand in a body.
+    pub inline_only: bool,
+    /// Show links towards a note as they are written, not under their inverse type.
+    pub raw: bool,
+}
+
+impl Follow {
+    fn takes(&self, kind: &str, written: EdgeSources) -> bool {
+        let has = |kinds: &[String]| kinds.iter().any(|have| have == kind);
+        (self.kinds.is_empty() || has(&self.kinds))
+            && !has(&self.except_kinds)
+            && (!self.typed_only || written.typed)
+            && (!self.inline_only || written.inline)
+    }
+}
+
+/// Every link of a store.
+#[derive(Debug)]
+pub struct Graph<'a> {
+    notes: &'a [Arc<Note>],
+    types: &'a LinkTypes,
+    /// Each note's links as written, in the order of frontmatter, then body.
+    out: Vec<Vec<Edge>>,
+    /// For each note, the links that lead to it, as their places in `out`.
+    into: Vec<Vec<(usize, usize)>>,
+    unresolved: Vec<Vec<String>>,
+}
+
+impl<'a> Graph<'a> {
+    /// Reads the links of all notes, which must be in the order of their ids.
+    pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
+        let inline: Vec<Vec<InlineLink>> = notes.par_iter().map(|note| note.inline_links()).collect();
+        let names = Names::new(notes);
+        let mut graph = Self {
+            notes,
+            types,
+            out: Vec::with_capacity(notes.len()),
+            into: vec![Vec::new(); notes.len()],
+            unresolved: Vec::with_capacity(notes.len()),
+        };
+        for (from, inline) in inline.iter().enumerate() {
+            let (edges, unresolved) = written_edges(&names, notes, from, inline);
+            for (place, edge) in edges.iter().enumerate() {
+                graph.into[edge.to].push((from, place));
+            }
+            graph.out.push(edges);
+            graph.unresolved.push(unresolved);
+        }
+        graph
+    }
+
+    /// Returns a note's own links in the order in which it makes them: frontmatter, then body.
+    pub fn written(&self, from: usize) -> &[Edge] {
+        &self.out[from]
+    }
+
+    /// Returns the notes that link to a note, in the order of their ids.
+    pub fn backlinks(&self, to: usize) -> impl Iterator<Item = usize> {
+        self.into[to].iter().map(|(from, _)| *from)
+    }
+
+    /// Returns the targets that a note names and that do not exist, in the order it names them.
+    pub fn unresolved(&self, from: usize) -> &[String] {
+        &self.unresolved[from]
+    }
+
+    /// Returns the links at a note as they are seen from it, each with the link as written that
+    /// it stands for. The most valuable neighbours come first, then ids, then types.
+    fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge, &Edge)> {
+        let mut seen = Vec::new();
+        if follow.direction != Direction::In {
+            seen.extend(self.out[at].iter().map(|edge| (edge.clone(), edge)));
+        }
+        if follow.direction != Direction::Out {
+            let written = self.into[at].iter().map(|&(from, place)| &self.out[from][place]);
+            seen.extend(written.map(|edge| (self.seen_from_target(edge, follow.raw), edge)));
+        }
+        seen.retain(|(edge, written)| follow.takes(&edge.kind, written.sources));
+        seen.sort_by(|(a, _), (b, _)| {
+            let rank = |edge: &Edge| self.rank(other_end(edge, at));
+            rank(a).cmp(&rank(b)).then_with(|| a.kind.cmp(&b.kind))
+        });
+        seen
+    }
+
+    fn seen_from_target(&self, edge: &Edge, raw: bool) -> Edge {
+        if raw {
+            return edge.clone();
+        }
+        Edge {
+            from: edge.to,
+            to: edge.from,
+            kind: self.types.inverse(&edge.kind),
+            sources: EdgeSources { virtually: true, ..EdgeSources::default() },
+        }
+    }
+
+    /// The order among notes at the same distance: value, highest first, then id.
+    fn rank(&self, note: usize) -> (u8, usize) {
+        (u8::MAX - self.notes[note].value_or_default(), note)
+    }
+}
+
+fn other_end(edge: &Edge, at: usize) -> usize {
+    if edge.from == at { edge.to } else { edge.from }
+}
+
+/// Returns a note's links and the targets that lead nowhere. Repeated links are one edge, and so
+/// are a typed and an inline link to the same note. A link of a note to itself says nothing.
+fn written_edges(
+    names: &Names<'_>,
+    notes: &[Arc<Note>],
+    from: usize,
+    inline: &[InlineLink],
+) -> (Vec<Edge>, Vec<String>) {
+    let mut edges: Vec<Edge> = Vec::new();
+    let mut unresolved: Vec<String> = Vec::new();
+    let mut seen_lost = HashSet::new();
+    let mut lost = |target: &str| {
+        if seen_lost.insert(target.to_owned()) {
+            unresolved.push(target.to_owned());
+        }
+    };
+    for link in &notes[from].links {
+        match names.resolve(&link.target) {
+            Some(to) if to == from => {}
+            Some(to) if edges.iter().any(|edge| edge.to == to && edge.kind == link.kind) => {}
+            Some(to) => edges.push(Edge {
+                from,
+                to,
+                kind: link.kind.clone(),
+                sources: EdgeSources { typed: true, ..EdgeSources::default() },
+            }),
+            None => lost(&link.target),
+        }
+    }
+    let mut first_to: HashMap<usize, usize> = HashMap::new();
+    for (place, edge) in edges.iter().enumerate() {
+        first_to.entry(edge.to).or_insert(place);
+    }
+    for link in inline {
+        let (target, found) = match link {
+            InlineLink::Wiki(target) => (target, names.resolve(target)),
+            InlineLink::Path(path) => (path, names.resolve_path(&notes[from].path, path)),
+        };
+        let Some(to) = found else {
+            lost(target);
+            continue;
+        };
+        if to == from {
+            continue;
+        }
+        let place = *first_to.entry(to).or_insert_with(|| {
+            edges.push(Edge { from, to, kind: RELATED.to_owned(), sources: EdgeSources::default() });
+            edges.len() - 1
+        });
+        edges[place].sources.inline = true;
+    }
+    (edges, unresolved)
+}

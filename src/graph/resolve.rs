@@ -1,0 +1,105 @@
+//! From what a link says to the note it means.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use crate::note::{Note, NoteId};
+
+/// The names that notes go by.
+pub(crate) struct Names<'a> {
+    notes: &'a [Arc<Note>],
+    by_text: OnceLock<ByText<'a>>,
+    by_path: OnceLock<HashMap<&'a str, usize>>,
+}
+
+/// Names other than ids; where several notes share one, the first id has it.
+struct ByText<'a> {
+    titles: HashMap<&'a str, usize>,
+    titles_any_case: HashMap<String, usize>,
+    aliases: HashMap<String, usize>,
+    stems: HashMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(notes: &'a [Arc<Note>]) -> Self {
+        Self { notes, by_text: OnceLock::new(), by_path: OnceLock::new() }
+    }
+
+    /// Finds a note by id, title, title in any case, alias, or the stem of its file, in this
+    /// order; a `#heading` behind the name is left away when the whole text names nothing.
+    pub(crate) fn resolve(&self, target: &str) -> Option<usize> {
+        let target = target.trim();
+        self.named(target).or_else(|| {
+            let (name, _heading) = target.split_once('#')?;
+            self.named(name.trim())
+        })
+    }
+
+    fn named(&self, name: &str) -> Option<usize> {
+        if name.is_empty() {
+            return None;
+        }
+        if let Some(found) = NoteId::parse(name).and_then(|id| self.position(&id)) {
+            return Some(found);
+        }
+        let texts = self.by_text.get_or_init(|| ByText::new(self.notes));
+        let lower = || name.to_lowercase();
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        texts
+            .titles
+            .get(name)
+            .or_else(|| texts.titles_any_case.get(&lower()))
+            .or_else(|| texts.aliases.get(&lower()))
+            .or_else(|| texts.stems.get(stem))
+            .copied()
+    }
+
+    fn position(&self, id: &NoteId) -> Option<usize> {
+        self.notes.binary_search_by(|note| note.id.cmp(id)).ok()
+    }
+
+    /// Finds the note whose file a path leads to, from the folder of the note at `from`.
+    pub(crate) fn resolve_path(&self, from: &str, path: &str) -> Option<usize> {
+        let by_path = self.by_path.get_or_init(|| {
+            let paths = self.notes.iter().enumerate();
+            paths.map(|(place, note)| (note.path.as_str(), place)).collect()
+        });
+        by_path.get(joined(from, path)?.as_str()).copied()
+    }
+}
+
+impl<'a> ByText<'a> {
+    fn new(notes: &'a [Arc<Note>]) -> Self {
+        let mut texts = Self {
+            titles: HashMap::new(),
+            titles_any_case: HashMap::new(),
+            aliases: HashMap::new(),
+            stems: HashMap::new(),
+        };
+        for (place, note) in notes.iter().enumerate() {
+            texts.titles.entry(&note.title).or_insert(place);
+            texts.titles_any_case.entry(note.title.to_lowercase()).or_insert(place);
+            texts.stems.entry(note.stem()).or_insert(place);
+            for alias in &note.aliases {
+                texts.aliases.entry(alias.to_lowercase()).or_insert(place);
+            }
+        }
+        texts
+    }
+}
+
+/// Joins a relative path to the folder of `from`; `None` when it leaves the store.
+fn joined(from: &str, path: &str) -> Option<String> {
+    let mut names: Vec<&str> = from.split('/').collect();
+    names.pop();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}

@@ -1,0 +1,181 @@
+//! Walking along links: who is reached, in how many hops, and by which links.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Edge, Follow, Graph, other_end};
+
+/// How far a walk goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most hops from the root.
+    pub max_hops: usize,
+    /// The most notes in all, the root included.
+    pub max_nodes: Option<usize>,
+    /// The most neighbours that are looked at from one note.
+    pub max_fanout: Option<usize>,
+    /// Notes of less value are passed over, 0 to 100; never the root.
+    pub min_value: u8,
+}
+
+/// A note that a walk came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    /// The note.
+    pub note: usize,
+    /// Its distance from the root in hops.
+    pub hop: usize,
+    /// The place in the walk of the note that it was first reached from; `None` for the root.
+    pub parent: Option<usize>,
+    /// The links between it and notes that come before it in the walk.
+    pub edges: Vec<Edge>,
+}
+
+/// The notes of a walk: the root, then by hops, then by value, then by id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walk {
+    /// Who was reached.
+    pub reached: Vec<Reached>,
+    /// Whether `max_nodes` or `max_fanout` kept something out.
+    pub is_limited: bool,
+}
+
+impl Graph<'_> {
+    /// Walks breadth first from a note.
+    pub fn walk(&self, root: usize, follow: &Follow, limits: &Limits) -> Walk {
+        self.walk_to(root, None, follow, limits)
+    }
+
+    /// Finds a shortest path. `None` when there is none within the limits; the walk's
+    /// `is_limited` then says whether a limit may be why.
+    pub fn path(&self, from: usize, to: usize, follow: &Follow, limits: &Limits) -> (Option<Vec<Reached>>, bool) {
+        let Walk { reached, is_limited } = self.walk_to(from, Some(to), follow, limits);
+        let Some(mut at) = reached.iter().position(|step| step.note == to) else {
+            return (None, is_limited);
+        };
+        let mut path = vec![at];
+        while let Some(parent) = reached[at].parent {
+            path.push(parent);
+            at = parent;
+        }
+        path.reverse();
+        let mut before = None;
+        let steps = path.into_iter().map(|at| {
+            let mut step = reached[at].clone();
+            step.edges.retain(|edge| before == Some(other_end(edge, step.note)));
+            step.parent = before.map(|_| step.hop - 1);
+            before = Some(step.note);
+            step
+        });
+        (Some(steps.collect()), false)
+    }
+
+    /// Walks until `goal` is reached, or everything is.
+    fn walk_to(&self, root: usize, goal: Option<usize>, follow: &Follow, limits: &Limits) -> Walk {
+        let mut walker = Walker {
+            graph: self,
+            follow,
+            limits,
+            goal,
+            place_of: HashMap::from([(root, 0)]),
+            used: HashSet::new(),
+            walk: Walk {
+                reached: vec![Reached { note: root, hop: 0, parent: None, edges: Vec::new() }],
+                is_limited: false,
+            },
+        };
+        let mut first_of_hop = 0;
+        for hop in 1..=limits.max_hops {
+            let is_done = goal.is_some_and(|goal| walker.place_of.contains_key(&goal));
+            let end = walker.walk.reached.len();
+            if is_done || first_of_hop == end {
+                break;
+            }
+            for place in first_of_hop..end {
+                walker.expand(place, hop);
+            }
+            walker.sort_hop(end);
+            first_of_hop = end;
+        }
+        walker.walk
+    }
+}
+
+struct Walker<'g, 'a> {
+    graph: &'g Graph<'a>,
+    follow: &'g Follow,
+    limits: &'g Limits,
+    goal: Option<usize>,
+    /// Where in the walk a note stands.
+    place_of: HashMap<usize, usize>,
+    /// The links, as written, that some note of the walk shows already.
+    used: HashSet<(usize, usize, &'g str)>,
+    walk: Walk,
+}
+
+impl<'g> Walker<'g, '_> {
+    fn expand(&mut self, place: usize, hop: usize) {
+        let at = self.walk.reached[place].note;
+        let mut neighbours = 0;
+        let mut last = None;
+        for (edge, written) in self.graph.seen(at, self.follow) {
+            let other = other_end(&edge, at);
+            if self.is_passed_over(other) {
+                continue;
+            }
+            if last.replace(other) != Some(other) {
+                neighbours += 1;
+            }
+            if self.limits.max_fanout.is_some_and(|most| neighbours > most) {
+                self.walk.is_limited = true;
+                return;
+            }
+            if let Some(other_place) = self.place_in_walk(other, place, hop)
+                && self.used.insert((written.from, written.to, &written.kind))
+            {
+                add_edge(&mut self.walk.reached[place.max(other_place)].edges, edge);
+            }
+        }
+    }
+
+    fn is_passed_over(&self, note: usize) -> bool {
+        let is_end = self.goal == Some(note) || self.walk.reached[0].note == note;
+        !is_end && self.graph.notes[note].value_or_default() < self.limits.min_value
+    }
+
+    /// Returns where a note stands in the walk; adds it behind its parent if there is room.
+    fn place_in_walk(&mut self, note: usize, parent: usize, hop: usize) -> Option<usize> {
+        if let Some(place) = self.place_of.get(&note) {
+            return Some(*place);
+        }
+        let place = self.walk.reached.len();
+        if self.limits.max_nodes.is_some_and(|most| place >= most) {
+            self.walk.is_limited = true;
+            return None;
+        }
+        self.walk.reached.push(Reached { note, hop, parent: Some(parent), edges: Vec::new() });
+        self.place_of.insert(note, place);
+        Some(place)
+    }
+
+    /// Puts the notes of the hop that begins at `start` in their order.
+    fn sort_hop(&mut self, start: usize) {
+        let graph = self.graph;
+        self.walk.reached[start..].sort_by_key(|reached| graph.rank(reached.note));
+        for (place, reached) in self.walk.reached.iter().enumerate().skip(start) {
+            self.place_of.insert(reached.note, place);
+        }
+    }
+}
+
+/// Adds an edge; one that is seen both as written and as the inverse of another is one edge.
+/// Two such edges are seen one right after the other.
+fn add_edge(edges: &mut Vec<Edge>, edge: Edge) {
+    match edges.last_mut() {
+        Some(last) if (last.from, last.to, &last.kind) == (edge.from, edge.to, &edge.kind) => {
+            last.sources.typed |= edge.sources.typed;
+            last.sources.inline |= edge.sources.inline;
+            last.sources.virtually |= edge.sources.virtually;
+        }
+        _ => edges.push(edge),
+    }
+}

@@ -1,0 +1,259 @@
+//! The human format: markdown for bundles, drawn trees for links, lists for the rest.
+
+use super::escape::{for_screen, lines, one_line};
+use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree};
+use crate::report::{Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role};
+
+/// Renders a report for people.
+pub(super) struct Human<'a> {
+    pub(super) report: &'a Report,
+    pub(super) screen: Screen,
+}
+
+impl Renderer for Human<'_> {
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn frame(&self, shown: Shown) -> Frame {
+        let (before, after) = match &self.report.head.mode {
+            Mode::Context => (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n")),
+            Mode::Prime => (self.prime_head(), self.rest(shown)),
+            Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
+            Mode::LinkPath { from, to, length: None, .. } => (format!("No path from {from} to {to}.\n"), String::new()),
+            Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
+            Mode::Setup => (String::new(), String::new()),
+        };
+        Frame(vec![before, after])
+    }
+
+    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
+        let mut piece = Piece::default();
+        match &self.report.entries[number] {
+            Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
+            Entry::Unresolved { target, .. } => {
+                self.add(&mut piece, format!("{}(nothing here) {}\n", tree::indent(1), one_line(target)));
+            }
+            Entry::About(text) => self.add(&mut piece, format!("\n{text}\n")),
+            Entry::Command { line, purpose } => {
+                let heading = self.heading(number, "Commands", kept);
+                self.add(&mut piece, format!("{heading}- `{line}`: {purpose}\n"));
+            }
+            Entry::Recipe(recipe) => self.add(&mut piece, recipe_line(recipe)),
+            Entry::Text(text) => self.add(&mut piece, text.clone()),
+        }
+        piece
+    }
+
+    fn detail(&self, entry: &Entry) -> Detail {
+        match (entry.note().map(|entry| entry.role), &self.report.head.mode) {
+            (Some(Role::Selected), Mode::Context) if self.shows_body() => Detail::Body,
+            (Some(Role::Selected), Mode::Context) | (Some(Role::Map), _) => Detail::Summary,
+            _ => Detail::Name,
+        }
+    }
+
+    fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
+        match &self.report.head.mode {
+            Mode::LinkList { .. } | Mode::LinkTree { .. } => {
+                let [before, after] = frame.0.as_slice() else {
+                    return String::new();
+                };
+                format!("{before}{}{after}", tree::draw(&self.report.entries, pieces))
+            }
+            _ => super::join(frame, pieces, self.separator()),
+        }
+    }
+}
+
+impl Human<'_> {
+    fn add(&self, piece: &mut Piece, text: String) {
+        piece.add(0, for_screen(text, self.screen));
+    }
+
+    fn shows_body(&self) -> bool {
+        shows_body(self.report, true)
+    }
+
+    fn bundle_head(&self, shown: Shown) -> String {
+        let head = &self.report.head;
+        let store = one_line(head.store.as_deref().unwrap_or_default());
+        let mut text = format!("# Qipu Context Bundle\nStore: {store}\nNotes: {}", shown.notes);
+        if shown.is_truncated {
+            text.push_str(&format!(" of {} (truncated)", head.matched));
+        }
+        text.push('\n');
+        if head.matched > 0 && shown.is_empty {
+            text.push_str("Nothing fitted.\n");
+        }
+        self.push_banner(&mut text);
+        text
+    }
+
+    fn prime_head(&self) -> String {
+        let store = one_line(self.report.head.store.as_deref().unwrap_or_default());
+        let mut text = format!("# qipu: the memory of this project\nStore: {store}\n");
+        self.push_banner(&mut text);
+        text
+    }
+
+    fn push_banner(&self, text: &mut String) {
+        if self.report.head.banner == Some(true) {
+            text.push_str(&format!("> {BANNER}\n"));
+        }
+    }
+
+    /// Says that nothing matched, where nothing did.
+    fn if_empty(&self, shown: Shown, text: &str) -> String {
+        let is_said = shown.is_empty && self.report.entries.is_empty();
+        if is_said { text.to_owned() } else { String::new() }
+    }
+
+    /// Says how much is not shown.
+    fn rest(&self, shown: Shown) -> String {
+        if !shown.is_truncated {
+            return String::new();
+        }
+        format!("({} of {} notes shown)\n", shown.notes, self.report.head.matched)
+    }
+
+    fn around(&self, shown: Shown) -> String {
+        if self.report.entries.len() == 1 && !shown.is_truncated {
+            return "(no links)\n".to_owned();
+        }
+        self.rest(shown)
+    }
+
+    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+        match &self.report.head.mode {
+            Mode::Context => self.bundled(entry, extent, piece),
+            Mode::LinkPath { .. } => self.step(entry, kept, piece),
+            Mode::Prime => self.index_line(number, entry, extent, kept, piece),
+            _ => self.branch(entry, kept, piece),
+        }
+    }
+
+    /// A note of a bundle: a heading, what is known of it, its text.
+    fn bundled(&self, entry: &NoteEntry, extent: Extent, piece: &mut Piece) {
+        let note = &entry.note;
+        let tags: Vec<_> = note.tags.iter().map(|tag| one_line(tag)).collect();
+        let mut text =
+            format!("\n## Note: {}\nType: {}\nTags: {}\n", name(entry), one_line(&note.kind), tags.join(", "));
+        let show = self.report.head.show;
+        if show.sources && !note.sources.is_empty() {
+            text.push_str("Sources:\n");
+            for source in &note.sources {
+                let parts = [Some(source.url.as_str()), source.title.as_deref()];
+                let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).map(one_line).collect();
+                text.push_str(&format!("- {}\n", parts.join(" ")));
+            }
+        }
+        if show.custom && !note.custom.is_empty() {
+            text.push_str("Custom:\n");
+            for (key, value) in &note.custom {
+                text.push_str(&format!("- {}: {}\n", one_line(key), one_line(&value.to_line())));
+            }
+        }
+        let (shown, is_cut) = match body_text(note.body(), note.is_cut, extent, self.shows_body()) {
+            Some((body, is_cut)) => (lines(&body), is_cut),
+            None => summary_text(note.summary(), extent),
+        };
+        piece.is_cut = is_cut;
+        text.push_str("\n---\n");
+        if !shown.is_empty() {
+            text.push_str(&format!("{shown}\n\n"));
+        }
+        text.push_str("---\n");
+        self.add(piece, text);
+    }
+
+    /// A note of the primer.
+    fn index_line(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+        let is_map = entry.role == Role::Map;
+        let heading = if is_map { "Maps of content" } else { "Recently changed" };
+        let mut text = format!("{}- {}", self.heading(number, heading, kept), name(entry));
+        if is_map {
+            let (summary, is_cut) = summary_text(entry.note.summary(), extent);
+            piece.is_cut = is_cut;
+            if !summary.is_empty() {
+                text.push_str(&format!(": {summary}"));
+            }
+        }
+        text.push('\n');
+        self.add(piece, text);
+    }
+
+    /// Returns a heading where the entry is the first of its group.
+    fn heading(&self, number: usize, heading: &str, kept: &Kept) -> String {
+        let group = group(&self.report.entries[number]);
+        let mut before = self.report.entries.iter().take(number).enumerate();
+        if before.any(|(other, entry)| kept.has(other) && self::group(entry) == group) {
+            return String::new();
+        }
+        format!("\n## {heading}\n")
+    }
+
+    /// A step of a path: how it is reached, then the note.
+    fn step(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
+        let kinds: Vec<_> = entry.edges.iter().filter(|edge| kept.has(edge.other)).map(arrow).collect();
+        let mut text = String::new();
+        if !kinds.is_empty() {
+            text.push_str(&format!("│ {}\n", kinds.join(", ")));
+        }
+        text.push_str(&format!("{}\n", name(entry)));
+        self.add(piece, text);
+    }
+
+    /// A note of a tree: its own line, then a line for each note that it leads back to.
+    fn branch(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
+        let (to_parent, back): (Vec<_>, Vec<_>) =
+            entry.edges.iter().filter(|edge| kept.has(edge.other)).partition(|edge| is_branch(entry, edge));
+        let mut label = name(entry);
+        if !to_parent.is_empty() {
+            let kinds: Vec<_> = to_parent.into_iter().map(arrow).collect();
+            label = format!("{} {label}", kinds.join(", "));
+        }
+        self.add(piece, format!("{}{label}\n", tree::indent(entry.hop)));
+        for edge in back {
+            let Some(Entry::Note(other)) = self.report.entries.get(edge.other) else {
+                continue;
+            };
+            let is_outward = edge.from == entry.note.id;
+            let kind = one_line(&edge.kind);
+            let arrow = if is_outward { format!("{kind} →") } else { format!("← {kind}") };
+            self.add(piece, format!("{}{arrow} {} (again)\n", tree::indent(entry.hop + 1), name(other)));
+        }
+    }
+}
+
+/// Tells whether an edge is the one by which a note hangs in the tree.
+fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
+    let is_first_inward = || {
+        let outward = entry.edges.iter().any(|other| entry.parent == Some(other.other) && other.to == entry.note.id);
+        !outward
+    };
+    entry.parent == Some(edge.other) && (edge.to == entry.note.id || is_first_inward())
+}
+
+/// Writes how an edge leads to the note that is named next.
+fn arrow(edge: &EdgeEntry) -> String {
+    format!("{} →", one_line(&edge.kind))
+}
+
+fn name(entry: &NoteEntry) -> String {
+    format!("{} ({})", one_line(&entry.note.title), entry.note.id)
+}
+
+/// The groups of the primer.
+fn group(entry: &Entry) -> u8 {
+    match entry {
+        Entry::Command { .. } => 0,
+        Entry::Note(NoteEntry { role: Role::Map, .. }) => 1,
+        Entry::Note(_) => 2,
+        _ => 3,
+    }
+}
+
+fn recipe_line(recipe: &RecipeEntry) -> String {
+    format!("{}: {} ({}): {}\n", recipe.name, recipe.state, recipe.path, recipe.about)
+}

@@ -1,0 +1,194 @@
+//! The JSON format: one object, a line for each item.
+
+use serde_json::{Map, Value, json};
+
+use super::escape::{harmless_json, json_string};
+use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
+use crate::report::{Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
+
+/// The version of the shapes; raised when a field changes its meaning.
+const SCHEMA: u32 = 1;
+
+/// Renders a report as JSON.
+pub(super) struct Json<'a> {
+    pub(super) report: &'a Report,
+}
+
+impl Renderer for Json<'_> {
+    fn separator(&self) -> &'static str {
+        ",\n"
+    }
+
+    fn frame(&self, shown: Shown) -> Frame {
+        let head = &self.report.head;
+        let mut text = format!("{{\"schema\":{SCHEMA}");
+        let mut say = |name: &str, value: Value| {
+            text.push_str(&format!(",\"{name}\":{}", harmless_json(value.to_string())));
+        };
+        if let Some(store) = &head.store {
+            say("store", json!(store));
+        }
+        for (name, value) in facts(&head.mode) {
+            say(name, value);
+        }
+        if head.mode != Mode::Setup {
+            say("matched", json!(head.matched));
+            say("truncated", json!(shown.is_truncated));
+        }
+        if head.banner == Some(true) {
+            say("banner", json!(BANNER));
+        }
+        let mut parts = Vec::new();
+        for name in sections(&head.mode) {
+            text.push_str(&format!(",\"{name}\":["));
+            parts.push(std::mem::replace(&mut text, "]".to_owned()));
+        }
+        text.push_str("}\n");
+        parts.push(text);
+        Frame(parts)
+    }
+
+    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
+        let mut piece = Piece::default();
+        match &self.report.entries[number] {
+            Entry::Note(entry) => self.note(entry, extent, kept, &mut piece),
+            Entry::Unresolved { from, target } => {
+                let item = json!({"from": from.as_str(), "target": target});
+                self.add("unresolved", item, &mut piece);
+            }
+            Entry::About(text) => self.add("about", json!(text), &mut piece),
+            Entry::Command { line, purpose } => {
+                self.add("commands", json!({"command": line, "purpose": purpose}), &mut piece);
+            }
+            Entry::Recipe(recipe) => {
+                let item = json!({
+                    "name": recipe.name,
+                    "about": recipe.about,
+                    "path": recipe.path,
+                    "state": recipe.state,
+                });
+                self.add("recipes", item, &mut piece);
+            }
+            Entry::Text(text) => piece.add(self.section("text"), json_string(text)),
+        }
+        piece
+    }
+
+    fn detail(&self, entry: &Entry) -> Detail {
+        match entry.note().map(|entry| entry.role) {
+            Some(Role::Selected) if self.shows_body() => Detail::Body,
+            Some(_) => Detail::Summary,
+            None => Detail::Name,
+        }
+    }
+}
+
+impl Json<'_> {
+    fn shows_body(&self) -> bool {
+        shows_body(self.report, self.report.head.mode == Mode::Context)
+    }
+
+    /// Returns the number of a section; what has no section of its own goes to the last one.
+    fn section(&self, name: &str) -> usize {
+        let names = sections(&self.report.head.mode);
+        names.iter().position(|have| *have == name).unwrap_or(names.len() - 1)
+    }
+
+    fn add(&self, section: &str, item: Value, piece: &mut Piece) {
+        piece.add(self.section(section), harmless_json(item.to_string()));
+    }
+
+    fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+        let (item, is_cut) = self.note_object(entry, extent);
+        piece.is_cut = is_cut;
+        let section = if entry.role == Role::Map { "mocs" } else { "notes" };
+        self.add(section, item.into(), piece);
+        for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
+            self.add("links", link_object(edge), piece);
+        }
+        let parent = entry.parent.and_then(|parent| self.report.entries.get(parent)?.note());
+        if let (Mode::LinkTree { .. }, Some(parent)) = (&self.report.head.mode, parent) {
+            let from = parent.note.id.as_str();
+            let item = json!({"from": from, "to": entry.note.id.as_str(), "hop": entry.hop});
+            self.add("spanning_tree", item, piece);
+        }
+    }
+
+    fn note_object(&self, entry: &NoteEntry, extent: Extent) -> (Map<String, Value>, bool) {
+        let note = &entry.note;
+        let (summary, mut is_cut) = summary_text(note.summary(), extent);
+        let mut object = Map::new();
+        let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        say("id", json!(note.id.as_str()));
+        say("title", json!(note.title));
+        say("type", json!(note.kind));
+        say("tags", json!(note.tags));
+        say("summary", json!(summary));
+        if let Some((body, body_cut)) = body_text(note.body(), note.is_cut, extent, self.shows_body()) {
+            is_cut |= body_cut;
+            say("content", json!(body));
+        }
+        if self.report.head.show.sources {
+            let sources = note
+                .sources
+                .iter()
+                .map(|source| json!({"url": source.url, "title": source.title, "accessed": source.accessed}));
+            say("sources", sources.collect());
+        }
+        if self.report.head.show.custom {
+            let fields = note.custom.iter().map(|(key, value)| (key.clone(), value.to_json()));
+            say("custom", Value::Object(fields.collect()));
+        }
+        let store = self.report.head.store.as_deref().unwrap_or_default();
+        say("path", json!(format!("{}{}", store.strip_prefix("./").unwrap_or(store), note.path)));
+        say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
+        say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
+        say("value", json!(note.value_or_default()));
+        (object, is_cut)
+    }
+}
+
+fn link_object(edge: &EdgeEntry) -> Value {
+    json!({
+        "from": edge.from.as_str(),
+        "to": edge.to.as_str(),
+        "type": edge.kind,
+        "source": edge.sources,
+    })
+}
+
+fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
+    match mode {
+        Mode::Context => vec![("mode", json!("context"))],
+        Mode::Prime => vec![("mode", json!("prime"))],
+        Mode::LinkList { id, direction } => {
+            vec![("mode", json!("link.list")), ("id", json!(id.as_str())), ("direction", json!(direction))]
+        }
+        Mode::LinkTree { root, direction, max_hops } => vec![
+            ("mode", json!("link.tree")),
+            ("root", json!(root.as_str())),
+            ("direction", json!(direction)),
+            ("max_hops", json!(max_hops)),
+        ],
+        Mode::LinkPath { from, to, direction, length } => vec![
+            ("mode", json!("link.path")),
+            ("from", json!(from.as_str())),
+            ("to", json!(to.as_str())),
+            ("direction", json!(direction)),
+            ("found", json!(length.is_some())),
+            ("path_length", json!(length)),
+        ],
+        Mode::Setup => vec![("mode", json!("setup"))],
+    }
+}
+
+fn sections(mode: &Mode) -> &'static [&'static str] {
+    match mode {
+        Mode::Context => &["notes"],
+        Mode::Prime => &["about", "commands", "mocs", "notes"],
+        Mode::LinkList { .. } => &["notes", "links", "unresolved"],
+        Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],
+        Mode::LinkPath { .. } => &["notes", "links"],
+        Mode::Setup => &["recipes", "text"],
+    }
+}

@@ -1,0 +1,163 @@
+//! The records format: one record a line, made for the context of a model.
+
+use super::escape::{for_screen, json_string, lines, one_line, value};
+use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
+use crate::note::Note;
+use crate::report::{Detail, Entry, Mode, NoteEntry, Report, Role};
+
+/// Renders a report as records.
+pub(super) struct Records<'a> {
+    pub(super) report: &'a Report,
+    pub(super) screen: Screen,
+}
+
+impl Renderer for Records<'_> {
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn frame(&self, shown: Shown) -> Frame {
+        if let [Entry::Text(_)] = self.report.entries.as_slice() {
+            return Frame(vec![String::new(), String::new()]);
+        }
+        let head = &self.report.head;
+        let mut text = String::from("H qipu=1 records=1");
+        if let Some(store) = &head.store {
+            text.push_str(&format!(" store={}", value(store)));
+        }
+        text.push_str(&mode(&head.mode));
+        if head.mode != Mode::Setup {
+            text.push_str(&format!(" notes={} matched={} truncated={}", shown.notes, head.matched, shown.is_truncated));
+        }
+        text.push('\n');
+        let usual = matches!(head.mode, Mode::Context | Mode::Prime);
+        if head.banner.unwrap_or(usual) {
+            text.push_str(&format!("W {BANNER}\n"));
+        }
+        Frame(vec![text, String::new()])
+    }
+
+    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
+        let mut piece = Piece::default();
+        let text = match &self.report.entries[number] {
+            Entry::Note(entry) => self.note(entry, extent, kept, &mut piece),
+            Entry::Unresolved { from, target } => {
+                format!("W unresolved {} from={from}\n", json_string(target))
+            }
+            Entry::About(text) => format!("D about {text}\n"),
+            Entry::Command { line, purpose } => {
+                format!("C {} {}\n", json_string(line), json_string(purpose))
+            }
+            Entry::Recipe(recipe) => format!(
+                "D recipe name={} state={} path={} about={}\n",
+                recipe.name,
+                recipe.state,
+                value(recipe.path),
+                json_string(recipe.about)
+            ),
+            Entry::Text(text) => text.clone(),
+        };
+        piece.add(0, for_screen(text, self.screen));
+        piece
+    }
+
+    fn detail(&self, entry: &Entry) -> Detail {
+        match entry.note().map(|entry| entry.role) {
+            Some(Role::Selected) if shows_body(self.report, false) => Detail::Body,
+            Some(Role::Recent) | None => Detail::Name,
+            Some(_) => Detail::Summary,
+        }
+    }
+}
+
+impl Records<'_> {
+    fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) -> String {
+        let note = &entry.note;
+        let mut text = name_line(note, entry.role);
+        if entry.role == Role::Recent {
+            return text;
+        }
+        let (summary, summary_cut) = summary_text(note.summary(), extent);
+        if !summary.is_empty() {
+            text.push_str(&format!("S {} {summary}\n", note.id));
+        }
+        for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
+            let sources = edge.sources.join(" ");
+            text.push_str(&format!("E {} {} {} {sources}\n", edge.from, value(&edge.kind), edge.to));
+        }
+        self.details(note, &mut text);
+        let body = body_text(note.body(), note.is_cut, extent, shows_body(self.report, false));
+        piece.is_cut = summary_cut;
+        if let Some((body, is_cut)) = body {
+            piece.is_cut |= is_cut;
+            push_body(note, &body, &mut text);
+        }
+        text
+    }
+
+    fn details(&self, note: &Note, text: &mut String) {
+        if self.report.head.show.sources {
+            for source in &note.sources {
+                text.push_str(&format!("D source url={}", value(&source.url)));
+                if let Some(title) = &source.title {
+                    text.push_str(&format!(" title={}", json_string(title)));
+                }
+                if let Some(accessed) = &source.accessed {
+                    text.push_str(&format!(" accessed={}", value(accessed)));
+                }
+                text.push_str(&format!(" from={}\n", note.id));
+            }
+        }
+        if self.report.head.show.custom {
+            for (key, field) in &note.custom {
+                let field = json_string(&field.to_line());
+                text.push_str(&format!("D custom name={} value={field} from={}\n", value(key), note.id));
+            }
+        }
+    }
+}
+
+fn mode(mode: &Mode) -> String {
+    match mode {
+        Mode::Context => " mode=context".to_owned(),
+        Mode::Prime => " mode=prime".to_owned(),
+        Mode::LinkList { id, direction } => format!(" mode=link.list id={id} direction={direction}"),
+        Mode::LinkTree { root, direction, max_hops } => {
+            format!(" mode=link.tree root={root} direction={direction} max_hops={max_hops}")
+        }
+        Mode::LinkPath { from, to, direction, length } => {
+            let length = length.map_or(" found=false".to_owned(), |n| format!(" found=true path_length={n}"));
+            format!(" mode=link.path from={from} to={to} direction={direction}{length}")
+        }
+        Mode::Setup => " mode=setup".to_owned(),
+    }
+}
+
+fn name_line(note: &Note, role: Role) -> String {
+    let prefix = if role == Role::Map { "M" } else { "N" };
+    let tags: Vec<_> = note.tags.iter().map(|tag| value(tag)).collect();
+    let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
+    let title = json_string(&note.title);
+    match role {
+        Role::Map => format!("{prefix} {} {title} tags={tags}\n", note.id),
+        _ => format!("{prefix} {} {} {title} tags={tags}\n", note.id, value(&one_line(&note.kind))),
+    }
+}
+
+/// Adds a body between its marks. A line that could be taken for the closing one gets a `\`.
+fn push_body(note: &Note, body: &str, text: &mut String) {
+    if body.is_empty() {
+        return;
+    }
+    let body = lines(body);
+    let count = body.split('\n').count();
+    text.push_str(&format!("B {} lines={count}\n", note.id));
+    for line in body.split('\n') {
+        if line.trim_start_matches('\\') == "B-END" {
+            text.push('\\');
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push_str("B-END\n");
+}

@@ -1,0 +1,78 @@
+//! Draws trees: every line of an entry gets its place and its connector.
+//!
+//! Each level takes four characters, whatever is drawn there, so a line's length is known before
+//! anybody knows which entries have their place.
+
+use super::Piece;
+use crate::report::Entry;
+
+/// The characters that a level takes.
+const LEVEL: usize = 4;
+
+/// Returns the room that connectors take at a depth.
+pub(super) fn indent(depth: usize) -> String {
+    " ".repeat(LEVEL * depth)
+}
+
+/// A line to draw, or an entry whose lines come here.
+enum Branch {
+    Line(String),
+    Entry(usize),
+}
+
+/// Draws the pieces, whose lines begin with their indent: an entry's first line is its own, the
+/// others hang on it, and so do the entries that have it as their parent.
+pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
+    let mut place_of = vec![None; entries.len()];
+    let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(pieces.len());
+    let mut own_lines = Vec::with_capacity(pieces.len());
+    let mut roots = Vec::new();
+    for (place, (number, piece)) in pieces.iter().enumerate() {
+        place_of[*number] = Some(place);
+        let mut texts = piece.items.iter().map(|(_, text)| text.trim_start_matches(' ').to_owned());
+        own_lines.push(texts.next().unwrap_or_default());
+        branches.push(texts.map(Branch::Line).collect());
+        match entries[*number].parent().and_then(|parent| place_of[parent]) {
+            Some(parent) => branches[parent].push(Branch::Entry(place)),
+            None => roots.push(place),
+        }
+    }
+    let mut drawing = Drawing { text: String::new(), branches, own_lines };
+    for root in roots {
+        drawing.draw_from(root);
+    }
+    drawing.text
+}
+
+struct Drawing {
+    text: String,
+    branches: Vec<Vec<Branch>>,
+    own_lines: Vec<String>,
+}
+
+impl Drawing {
+    /// Draws an entry and all that hangs on it, without recursion: paths can be long.
+    fn draw_from(&mut self, root: usize) {
+        self.text.push_str(&self.own_lines[root]);
+        let mut open = vec![(std::mem::take(&mut self.branches[root]).into_iter().peekable(), String::new())];
+        while let Some((branches, prefix)) = open.last_mut() {
+            let Some(branch) = branches.next() else {
+                open.pop();
+                continue;
+            };
+            let is_last = branches.peek().is_none();
+            let connector = if is_last { "└── " } else { "├── " };
+            self.text.push_str(prefix);
+            self.text.push_str(connector);
+            match branch {
+                Branch::Line(line) => self.text.push_str(&line),
+                Branch::Entry(place) => {
+                    let below = if is_last { "    " } else { "│   " };
+                    let prefix = format!("{prefix}{below}");
+                    self.text.push_str(&self.own_lines[place]);
+                    open.push((std::mem::take(&mut self.branches[place]).into_iter().peekable(), prefix));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Reports: what every answer is made of, before anybody thinks of a format or a budget.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::note::{Note, NoteId};
+
+/// A command's answer: facts about the whole, and entries in the order in which they deserve
+/// their place.
+#[derive(Debug)]
+pub struct Report {
+    /// What is said of the whole.
+    pub head: Head,
+    /// What is shown, the most deserving first.
+    pub entries: Vec<Entry>,
+    /// The error that the process ends with after the answer is written: a check that failed.
+    pub verdict: Option<Error>,
+}
+
+impl Report {
+    /// Makes a report that is no failure.
+    pub fn new(head: Head, entries: Vec<Entry>) -> Self {
+        Self { head, entries, verdict: None }
+    }
+
+    /// Returns how many of the entries are notes.
+    pub fn count_notes(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.note().is_some()).count()
+    }
+}
+
+/// What is said of the whole answer.
+#[derive(Debug)]
+pub struct Head {
+    /// Which answer this is.
+    pub mode: Mode,
+    /// The store's path as it is shown; `None` for answers that are not about a store.
+    pub store: Option<String>,
+    /// Whether the warning that notes are reference material is given; `None` leaves it to the
+    /// format.
+    pub banner: Option<bool>,
+    /// What of the notes is shown.
+    pub show: Show,
+    /// How many notes were selected, before any limit.
+    pub matched: usize,
+    /// Whether a limit other than the budget left something out.
+    pub is_limited: bool,
+}
+
+/// Which answer a report is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// A bundle of notes.
+    Context,
+    /// The primer for the start of a session.
+    Prime,
+    /// The links at one note.
+    LinkList {
+        /// The note.
+        id: NoteId,
+        /// Which way links are followed: `out`, `in` or `both`.
+        direction: &'static str,
+    },
+    /// The notes around one note.
+    LinkTree {
+        /// The note in the middle.
+        root: NoteId,
+        /// Which way links are followed.
+        direction: &'static str,
+        /// The most hops.
+        max_hops: usize,
+    },
+    /// A way from one note to another.
+    LinkPath {
+        /// Its beginning.
+        from: NoteId,
+        /// Its end.
+        to: NoteId,
+        /// Which way links are followed.
+        direction: &'static str,
+        /// Its length in hops; `None` when there is no way.
+        length: Option<usize>,
+    },
+    /// Set-up recipes and their state.
+    Setup,
+}
+
+/// What of a note is shown beside its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Show {
+    /// Its body.
+    pub body: Body,
+    /// Its sources.
+    pub sources: bool,
+    /// Its custom fields.
+    pub custom: bool,
+}
+
+/// Whether bodies are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Body {
+    /// As is usual for the format.
+    #[default]
+    ByFormat,
+    /// Yes.
+    Shown,
+    /// No: summaries.
+    Hidden,
+}
+
+/// One thing that is shown or left out whole.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// A note.
+    Note(NoteEntry),
+    /// A link target that does not exist.
+    Unresolved {
+        /// The note that names it.
+        from: NoteId,
+        /// What it names.
+        target: String,
+    },
+    /// What qipu is.
+    About(&'static str),
+    /// A command and what it is for.
+    Command {
+        /// The command line.
+        line: &'static str,
+        /// What it is for.
+        purpose: &'static str,
+    },
+    /// A set-up recipe.
+    Recipe(RecipeEntry),
+    /// A text that is the whole answer, written as it is.
+    Text(String),
+}
+
+/// A note with its lines, and with the edges that tie it to notes ranked before it.
+#[derive(Debug, Clone)]
+pub struct NoteEntry {
+    /// The note.
+    pub note: Arc<Note>,
+    /// Why it is here, where an answer has more than one kind of note.
+    pub role: Role,
+    /// Its distance from the first note, in hops.
+    pub hop: usize,
+    /// The entry it hangs on; it is not shown without it.
+    pub parent: Option<usize>,
+    /// Links between it and entries before it.
+    pub edges: Vec<EdgeEntry>,
+}
+
+impl NoteEntry {
+    /// Makes an entry that stands for itself.
+    pub fn alone(note: &Arc<Note>, role: Role) -> Self {
+        Self { note: Arc::clone(note), role, hop: 0, parent: None, edges: Vec::new() }
+    }
+}
+
+/// Why a note is in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It was selected.
+    Selected,
+    /// It is a map of content worth starting from.
+    Map,
+    /// It changed lately.
+    Recent,
+}
+
+/// A link as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EdgeEntry {
+    /// The note at its beginning.
+    pub from: NoteId,
+    /// The link type, as seen from `from`.
+    pub kind: String,
+    /// The note at its end.
+    pub to: NoteId,
+    /// The words `typed`, `inline`, `virtual` that apply, in this order.
+    pub sources: Vec<&'static str>,
+    /// The entry at its other end.
+    pub other: usize,
+}
+
+/// A set-up recipe and its state in this project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecipeEntry {
+    /// The name that `qipu setup` takes.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// The file it writes, relative to the project's root.
+    pub path: &'static str,
+    /// What was found, or done.
+    pub state: &'static str,
+}
+
+impl Entry {
+    /// Returns the note, where the entry is one.
+    pub fn note(&self) -> Option<&NoteEntry> {
+        match self {
+            Self::Note(entry) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// Returns the entry that this one is not shown without.
+    pub fn parent(&self) -> Option<usize> {
+        match self {
+            Self::Note(entry) => entry.parent,
+            Self::Unresolved { .. } => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Returns a number of characters that the entry can't be shown in fewer of, when it is shown
+    /// down to this detail.
+    ///
+    /// Cheap, so that an entry which can't fit is never turned into text.
+    pub fn least_chars(&self, detail: Detail) -> usize {
+        let Self::Note(entry) = self else {
+            return 0;
+        };
+        let note = &entry.note;
+        let name = note.id.as_str().len() + shown_chars(&note.title);
+        let text = match detail {
+            Detail::Name => 0,
+            Detail::Summary => note.summary_field().map_or(0, shown_chars),
+            Detail::Body => shown_chars(note.body()),
+        };
+        name + text
+    }
+}
+
+/// How much of a note's text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Its id and title.
+    Name,
+    /// Its summary too.
+    Summary,
+    /// Its body too.
+    Body,
+}
+
+/// Counts the characters of a text that every format keeps.
+fn shown_chars(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace()).count()
+}

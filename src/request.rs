@@ -1,0 +1,158 @@
+//! Requests: what the user asks for, as plain values.
+
+use std::path::PathBuf;
+
+use crate::graph::{Follow, Limits};
+use crate::store::Location;
+
+/// One call of the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What to do.
+    pub command: Command,
+    /// How the answer is written.
+    pub format: Format,
+    /// How long the answer may be.
+    pub budget: Budget,
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Markdown and drawn trees.
+    #[default]
+    Human,
+    /// JSON.
+    Json,
+    /// Lines for the context of a model.
+    Records,
+}
+
+/// How long an answer may be; both limits count when both are given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// The most Unicode scalar values, final newline included.
+    pub max_chars: Option<usize>,
+    /// The most tokens, a token being four characters.
+    pub max_tokens: Option<usize>,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Show the primer.
+    Prime(Prime),
+    /// Show a bundle of notes.
+    Context(Context),
+    /// Show links.
+    Link(Link),
+    /// Install instructions for agent tools.
+    Setup(Setup),
+}
+
+/// A call of `prime`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prime {
+    /// Where the store is.
+    pub location: Location,
+    /// Whether the warning is given; `None` leaves it to the format.
+    pub banner: Option<bool>,
+    /// Whether this runs in a session-start hook, where nothing may go wrong.
+    pub is_hook: bool,
+}
+
+/// A call of `context`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Where the store is.
+    pub location: Location,
+    /// What is selected.
+    pub selection: Selectors,
+    /// The most notes; `None` for no limit.
+    pub max_notes: Option<usize>,
+    /// The most notes that a query selects; `None` for no limit.
+    pub max_hits: Option<usize>,
+    /// Whether the warning is given; `None` leaves it to the format.
+    pub banner: Option<bool>,
+    /// Whether bodies are shown; `None` leaves it to the format.
+    pub with_body: Option<bool>,
+    /// Whether custom fields are shown.
+    pub with_custom: bool,
+}
+
+/// What a bundle is made of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selectors {
+    /// Notes by id, in the order given.
+    pub notes: Vec<String>,
+    /// Whether notes were named on standard input, maybe none.
+    pub reads_stdin: bool,
+    /// Notes with any of these tags.
+    pub tags: Vec<String>,
+    /// Maps of content, each with what it links to.
+    pub mocs: Vec<String>,
+    /// Whether maps inside maps are opened.
+    pub transitive: bool,
+    /// Words to search for.
+    pub query: Option<String>,
+    /// Notes around these, by hops.
+    pub walks: Vec<String>,
+    /// The most hops of a walk.
+    pub max_hops: usize,
+    /// Notes of at least this value, 0 to 100.
+    pub min_value: Option<u8>,
+    /// Expressions on custom and other fields; all must hold.
+    pub custom_filters: Vec<String>,
+    /// Words that are ids where they name notes, and the query where they don't.
+    pub words: Vec<String>,
+    /// Whether what links to the selected notes is selected too.
+    pub backlinks: bool,
+}
+
+/// A call of `link`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Where the store is.
+    pub location: Location,
+    /// Which view.
+    pub view: LinkView,
+    /// Which links are followed.
+    pub follow: Follow,
+    /// How far.
+    pub limits: Limits,
+}
+
+/// The views of links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkView {
+    /// The links at one note.
+    List(String),
+    /// The notes around one note.
+    Tree(String),
+    /// A shortest way between two notes.
+    Path(String, String),
+}
+
+/// A call of `setup`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    /// The project, where the user names one.
+    pub root: Option<PathBuf>,
+    /// What to do.
+    pub action: SetupAction,
+}
+
+/// What `setup` does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetupAction {
+    /// Tell which recipes there are, and their state here.
+    List,
+    /// Write what a recipe says.
+    Install(String),
+    /// Show what a recipe would write.
+    Print(String),
+    /// Tell whether a recipe is installed and current.
+    Check(String),
+    /// Take a recipe's text out again.
+    Remove(String),
+}

@@ -1,0 +1,72 @@
+//! From text to terms, for notes and questions alike.
+
+/// English words that a question holds without being about them.
+const STOP_WORDS: [&str; 72] = [
+    "a", "about", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does",
+    "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "no", "not",
+    "of", "on", "or", "our", "should", "so", "such", "that", "the", "their", "then", "there", "these", "they", "this",
+    "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would",
+    "you", "your", "he", "she", "his", "her", "am", "any", "know",
+];
+
+/// Returns the terms of a query in their order, each with how often it stands there. Words that
+/// say nothing count only when there are no others.
+pub(super) fn query_terms(query: &str) -> Vec<(String, f64)> {
+    let mut terms: Vec<(String, f64)> = Vec::new();
+    for_each_term(query, |term| match terms.iter_mut().find(|(have, _)| have == term) {
+        Some((_, times)) => *times += 1.0,
+        None => terms.push((term.to_owned(), 1.0)),
+    });
+    let says_something = |(term, _): &(String, f64)| !STOP_WORDS.contains(&term.as_str());
+    if terms.iter().any(says_something) {
+        terms.retain(says_something);
+    }
+    terms
+}
+
+/// Calls `take` with each term: runs of letters and digits in lower case; where words are written
+/// without spaces, every two neighbouring characters.
+pub(super) fn for_each_term(text: &str, mut take: impl FnMut(&str)) {
+    let mut term = String::new();
+    let mut before: Option<char> = None;
+    for c in text.chars() {
+        if is_unspaced(c) {
+            end_term(&mut term, &mut take);
+            if let Some(before) = before {
+                take(term_of(&mut term, &[before, c]));
+                term.clear();
+            }
+            before = Some(c);
+            continue;
+        }
+        before = None;
+        if c.is_ascii_alphanumeric() {
+            term.push(c.to_ascii_lowercase());
+        } else if c.is_alphanumeric() {
+            term.extend(c.to_lowercase());
+        } else {
+            end_term(&mut term, &mut take);
+        }
+    }
+    end_term(&mut term, &mut take);
+}
+
+fn end_term(term: &mut String, take: &mut impl FnMut(&str)) {
+    if !term.is_empty() {
+        take(term);
+        term.clear();
+    }
+}
+
+fn term_of<'a>(term: &'a mut String, chars: &[char]) -> &'a str {
+    term.extend(chars);
+    term
+}
+
+/// Scripts that are written without spaces: Thai to Khmer, Kana, Han; Hangul for its particles.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+        && c.is_alphanumeric()
+}

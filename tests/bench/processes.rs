@@ -1,0 +1,3 @@
+//! Measures whole processes on generated stores.
+
+fn main() {}
