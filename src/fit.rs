@@ -77,7 +77,10 @@ impl<'a> Page<'a> {
     /// stops where they pass both the limit and what an empty frame takes.
     fn with_everything(mut self) -> Result<String, usize> {
         let entries = self.report.entries.len();
-        let enough = self.limit.max(self.frame_chars(&self.frame(true)));
+        let enough = match self.report.is_divisible() {
+            true => self.limit.max(self.frame_chars(&self.frame(true))),
+            false => usize::MAX,
+        };
         for number in 0..entries {
             let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
             self.keep(number, piece);
@@ -95,9 +98,11 @@ impl<'a> Page<'a> {
 
     /// Returns as many whole entries as fit, or the first one cut, or the empty frame.
     fn with_what_fits(mut self, everything: usize, budget: Budget) -> Result<String, Error> {
-        let empty = self.frame(true);
-        let empty_chars = self.frame_chars(&empty);
-        if self.report.entries.is_empty() || empty_chars > self.limit {
+        if self.report.entries.is_empty() || !self.report.is_divisible() {
+            return Err(too_small(everything, budget));
+        }
+        let empty_chars = self.frame_chars(&self.frame(true));
+        if empty_chars > self.limit {
             return Err(too_small(everything.min(empty_chars), budget));
         }
         self.keep_whole_entries();

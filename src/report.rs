@@ -23,6 +23,12 @@ impl Report {
         Self { head, entries, verdict: None }
     }
 
+    /// Tells whether entries may be left out of it. What a set-up did, or would write, is told
+    /// whole or not at all.
+    pub fn is_divisible(&self) -> bool {
+        self.head.mode != Mode::Setup
+    }
+
     /// Returns how many of the entries are notes.
     pub fn count_notes(&self) -> usize {
         self.entries.iter().filter(|entry| entry.note().is_some()).count()

@@ -1,0 +1,352 @@
+//! The laws, as properties over hostile stores: every command, every format, any budget.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod stores;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use qipu::commands::run_on;
+use qipu::error::ErrorKind;
+use qipu::fit::fit;
+use qipu::note::Note;
+use qipu::report::Report;
+use qipu::request::{Budget, Command, Format};
+use qipu::store::Store;
+use qipu::{Screen, store};
+
+use stores::{commands, hostile_text, store_of, stores};
+
+const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
+/// How many cases the ordinary test run must see at least.
+const CASES: usize = 10_000;
+
+fn config(cases: u32) -> Config {
+    Config { cases, failure_persistence: None, ..Config::default() }
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn write(report: &Report, max_chars: Option<usize>, format: Format) -> Result<String, qipu::error::Error> {
+    fit(report, Budget { max_chars, max_tokens: None }, format, Screen::default())
+}
+
+#[test]
+fn the_law_of_fit_holds_for_every_command_format_and_budget() {
+    let cases = AtomicUsize::new(0);
+    let cut = AtomicUsize::new(0);
+    let mut runner = TestRunner::new(config(120));
+    let strategy = (stores(), prop::collection::vec(0_usize..4000, 3));
+    runner
+        .run(&strategy, |(store, budgets)| {
+            for command in commands(&store) {
+                let Ok(report) = run_on(&command, &store) else { continue };
+                for format in FORMATS {
+                    let whole = write(&report, None, format).expect("without a budget everything fits");
+                    check_form(&whole, format, &command);
+                    let length = chars(&whole);
+                    let near = [length, length.saturating_sub(1), length + 1, length / 2];
+                    for budget in budgets.iter().copied().chain(near) {
+                        cases.fetch_add(1, Ordering::Relaxed);
+                        let shown = check(&report, &whole, budget, format, &command);
+                        cut.fetch_add(usize::from(shown), Ordering::Relaxed);
+                    }
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    let (cases, cut) = (cases.into_inner(), cut.into_inner());
+    assert!(cases >= CASES, "only {cases} cases");
+    assert!(cut >= CASES / 10, "only {cut} of them left anything out and still showed a note");
+}
+
+/// Checks one case; returns whether something was left out and a note shown.
+fn check(report: &Report, whole: &str, budget: usize, format: Format, command: &Command) -> bool {
+    let place = || format!("{command:?} as {format:?} in {budget}");
+    match write(report, Some(budget), format) {
+        Ok(text) => {
+            assert!(chars(&text) <= budget, "{} characters: {}\n{text}", chars(&text), place());
+            check_form(&text, format, command);
+            check_honest(report, whole, &text, budget, format);
+            text != whole && is_truncated(&text, format).1 > 0
+        }
+        Err(error) => {
+            assert_eq!(error.kind, ErrorKind::Budget, "{}", place());
+            let digits = error.message.rsplit(' ').next().unwrap();
+            let least: usize = digits.parse().unwrap();
+            assert!(least > budget, "{}: {}", place(), error.message);
+            assert!(write(report, Some(least), format).is_ok(), "{}: {least} does not work", place());
+            assert!(write(report, Some(least - 1), format).is_err(), "{}: less than {least} works", place());
+            false
+        }
+    }
+}
+
+/// `truncated` is true exactly when something is missing, and what fits whole is whole.
+fn check_honest(report: &Report, whole: &str, text: &str, budget: usize, format: Format) {
+    let (before, all) = is_truncated(whole, format);
+    let (now, shown) = is_truncated(text, format);
+    if chars(whole) <= budget {
+        assert_eq!(text, whole);
+    }
+    assert!(shown <= all);
+    if format != Format::Human {
+        assert_eq!(now, text != whole || before, "in {budget}:\n{text}");
+        assert_eq!(before, report.head.is_limited);
+    }
+}
+
+/// Returns what an answer says of itself: whether it is truncated, and how many notes it shows.
+fn is_truncated(text: &str, format: Format) -> (bool, usize) {
+    match format {
+        Format::Json => {
+            let json: serde_json::Value = serde_json::from_str(text).unwrap();
+            let count = |name: &str| json[name].as_array().map_or(0, Vec::len);
+            (json["truncated"].as_bool().unwrap(), count("notes") + count("mocs"))
+        }
+        Format::Records => {
+            let head = text.lines().next().unwrap();
+            let field = |name: &str| head.split_once(name).unwrap().1.split(' ').next().unwrap();
+            (field(" truncated=") == "true", field(" notes=").parse().unwrap())
+        }
+        Format::Human => (false, 0),
+    }
+}
+
+fn check_form(text: &str, format: Format, command: &Command) {
+    assert!(text.is_empty() || text.ends_with('\n'), "{text:?}");
+    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
+    assert!(!text.contains(steers), "a control character: {text:?}");
+    match format {
+        Format::Json => check_json(text),
+        Format::Records => check_records(text, command),
+        Format::Human => {}
+    }
+}
+
+fn check_json(text: &str) {
+    let json: serde_json::Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let empty = Vec::new();
+    let list = |name: &str| json[name].as_array().unwrap_or(&empty).clone();
+    let ids: Vec<_> = list("notes").iter().map(|note| note["id"].clone()).collect();
+    for link in list("links").iter().chain(&list("spanning_tree")) {
+        assert!(ids.contains(&link["from"]) && ids.contains(&link["to"]), "{link} names a note that is not shown");
+    }
+}
+
+/// Reads records as a strict reader would: nothing in a note can add, end or change a record.
+fn check_records(text: &str, command: &Command) {
+    let mut lines = text.strip_suffix('\n').unwrap().split('\n');
+    let head = lines.next().unwrap();
+    assert!(head.starts_with("H qipu=1 records=1 store=.qipu/ mode="), "{head}");
+    let mut ids = Vec::new();
+    while let Some(line) = lines.next() {
+        let (prefix, rest) = line.split_once(' ').unwrap_or_else(|| panic!("no record: {line:?} in {command:?}"));
+        let id = || rest.split(' ').next().unwrap().to_owned();
+        match prefix {
+            "N" | "M" => {
+                ids.push(id());
+                check_name(rest, prefix);
+            }
+            "S" => assert_eq!(ids.last(), Some(&id()), "{line}"),
+            "E" => {
+                let words: Vec<_> = rest.split(' ').collect();
+                assert!(ids.contains(&words[0].to_owned()), "{line}");
+                assert!(words[1..].iter().any(|word| ids.contains(&(*word).to_owned())), "{line}");
+            }
+            "B" => {
+                assert_eq!(ids.last(), Some(&id()), "{line}");
+                let count: usize = rest.rsplit_once(" lines=").unwrap().1.parse().unwrap();
+                for _ in 0..count {
+                    assert_ne!(lines.next(), Some("B-END"), "a body closes itself: {text}");
+                }
+                assert_eq!(lines.next(), Some("B-END"), "{text}");
+            }
+            "D" | "W" | "C" => {}
+            _ => panic!("no record: {line:?}"),
+        }
+    }
+    let count: usize = head.split_once(" notes=").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(count, ids.len(), "{text}");
+}
+
+/// `<id> <type> "<title>" tags=…`: the title is one JSON string, and nothing follows the tags.
+fn check_name(rest: &str, prefix: &str) {
+    let (_, after_id) = rest.split_once(' ').unwrap();
+    let mut values = serde_json::Deserializer::from_str(after_id);
+    let after_kind = match (prefix, after_id.starts_with('"')) {
+        ("M", _) => after_id,
+        (_, false) => after_id.split_once(' ').unwrap().1,
+        (_, true) => {
+            let _kind: String = serde::Deserialize::deserialize(&mut values).unwrap();
+            let end = serde_json::Deserializer::from_str(after_id).into_iter::<String>();
+            let mut end = end;
+            end.next();
+            &after_id[end.byte_offset() + 1..]
+        }
+    };
+    let mut title = serde_json::Deserializer::from_str(after_kind).into_iter::<String>();
+    title.next().unwrap().unwrap_or_else(|error| panic!("{error}: {rest}"));
+    let tags = &after_kind[title.byte_offset()..];
+    assert!(tags.starts_with(" tags=") && tags.len() > " tags=".len(), "{rest}");
+}
+
+/// What is shown is what a plain greedy packing of the unbudgeted answer shows, note by note.
+#[test]
+fn whole_notes_in_rank_order_and_one_that_does_not_fit_is_passed_over() {
+    let mut runner = TestRunner::new(config(150));
+    runner
+        .run(&(stores(), 60_usize..3000), |(store, budget)| {
+            let command = stores::everything(&store, true);
+            let report = run_on(&command, &store).unwrap();
+            let whole = write(&report, None, Format::Records).unwrap();
+            if chars(&whole) <= budget {
+                return Ok(());
+            }
+            let notes = blocks(&whole);
+            let head = |shown: usize| {
+                let line = format!(
+                    "H qipu=1 records=1 store=.qipu/ mode=context notes={shown} matched={} truncated=true\n",
+                    notes.len()
+                );
+                chars(&line) + chars(whole.lines().nth(1).unwrap()) + 1
+            };
+            let mut kept: Vec<&str> = Vec::new();
+            for (number, note) in notes.iter().enumerate() {
+                let used: usize = kept.iter().map(|note| chars(note)).sum();
+                let is_everything = number + 1 == notes.len() && kept.len() == number;
+                if !is_everything && head(kept.len() + 1) + used + chars(note) <= budget {
+                    kept.push(note);
+                }
+            }
+            let Ok(text) = write(&report, Some(budget), Format::Records) else {
+                prop_assert!(head(0) > budget);
+                return Ok(());
+            };
+            if kept.is_empty() {
+                let shown = blocks(&text);
+                prop_assert!(shown.len() <= 1);
+                for note in shown {
+                    prop_assert!(note.contains("…[truncated]\n"), "{note}");
+                    prop_assert!(notes[0].starts_with(note.lines().next().unwrap()));
+                }
+            } else {
+                prop_assert_eq!(blocks(&text), kept);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Splits records into the texts of their notes.
+fn blocks(text: &str) -> Vec<&str> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    let mut body_lines = 0_usize;
+    for line in text.split_inclusive('\n') {
+        if body_lines > 0 {
+            body_lines -= 1;
+        } else if line.starts_with("N ") {
+            starts.push(at);
+        } else if line.starts_with("B ") {
+            body_lines = line.trim_end().rsplit_once("lines=").unwrap().1.parse::<usize>().unwrap() + 1;
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
+}
+
+#[test]
+fn tokens_are_four_characters_and_the_stricter_limit_wins() {
+    let mut runner = TestRunner::new(config(60));
+    runner
+        .run(&(stores(), 1_usize..600, 1_usize..2400), |(store, tokens, max_chars)| {
+            let report = run_on(&stores::everything(&store, false), &store).unwrap();
+            for format in FORMATS {
+                let both = Budget { max_chars: Some(max_chars), max_tokens: Some(tokens) };
+                let stricter = write(&report, Some(max_chars.min(tokens * 4)), format).ok();
+                let text = fit(&report, both, format, Screen::default()).ok();
+                prop_assert_eq!(&text, &stricter);
+                prop_assert!(text.is_none_or(|text| chars(&text).div_ceil(4) <= tokens));
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn any_bytes_give_a_note() {
+    let mut runner = TestRunner::new(config(3000));
+    let bytes = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..400),
+        hostile_text().prop_map(String::into_bytes),
+        (hostile_text(), hostile_text()).prop_map(|(a, b)| format!("---\n{a}\n---\n{b}").into_bytes()),
+        (hostile_text(), any::<Vec<u8>>(), any::<prop::sample::Index>()).prop_map(|(text, noise, place)| {
+            let mut bytes = format!("---\nid: x\ntitle: {text}\ntags: [a, b]\n---\nBody [[x]]\n").into_bytes();
+            let place = place.index(bytes.len());
+            bytes.splice(place..place, noise);
+            bytes
+        }),
+    ];
+    runner
+        .run(&bytes, |bytes| {
+            let note = Note::parse("notes/some name.md", bytes.clone());
+            prop_assert!(qipu::note::NoteId::parse(note.id.as_str()).is_some());
+            prop_assert!(!note.title.is_empty());
+            prop_assert!(std::str::from_utf8(&bytes).is_ok() || !note.findings.is_empty());
+            let store = store_of(vec![("notes/some name.md".into(), bytes)]);
+            for command in commands(&store) {
+                let report = run_on(&command, &store).unwrap();
+                for format in FORMATS {
+                    check_form(&write(&report, None, format).unwrap(), format, &command);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// The order of files on disk does not show.
+#[test]
+fn the_order_of_files_makes_no_difference() {
+    let mut runner = TestRunner::new(config(60));
+    runner
+        .run(&stores::files(), |files| {
+            let forwards = store_of(files.clone());
+            let backwards = store_of(files.into_iter().rev().collect());
+            for command in commands(&forwards) {
+                for format in FORMATS {
+                    let text = |store: &store::Store| {
+                        run_on(&command, store).map(|report| write(&report, Some(900), format).ok()).ok()
+                    };
+                    prop_assert_eq!(text(&forwards), text(&backwards));
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Explicit names keep their order, and nothing is shown twice.
+#[test]
+fn a_note_is_shown_once() {
+    let mut runner = TestRunner::new(config(100));
+    runner
+        .run(&stores(), |store: Store| {
+            let report = run_on(&stores::everything(&store, false), &store).unwrap();
+            let mut ids: Vec<_> =
+                report.entries.iter().filter_map(|entry| Some(entry.note()?.note.id.clone())).collect();
+            let count = ids.len();
+            ids.sort();
+            ids.dedup();
+            prop_assert_eq!(ids.len(), count);
+            Ok(())
+        })
+        .unwrap();
+}

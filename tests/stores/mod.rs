@@ -1,0 +1,211 @@
+//! Stores to test with: small, hostile, and the commands that can be asked of them.
+
+#![allow(dead_code, clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use qipu::graph::{Direction, Follow, Limits};
+use qipu::note::Note;
+use qipu::request::{Command, Context, Link, LinkView, Prime, Selectors};
+use qipu::store::{Config, Location, Store};
+
+/// A file of a store: its path in it and its bytes.
+pub(crate) type File = (String, Vec<u8>);
+
+/// Pieces that broke other programs.
+const PIECES: [&str; 44] = [
+    "word",
+    "fsync",
+    " ",
+    "\n",
+    "\n\n",
+    "日本語のノート",
+    "中文笔记",
+    "한국어",
+    "ภาษาไทย",
+    "العربية",
+    "👩‍👩‍👧‍👦",
+    "🇯🇵",
+    "é",
+    "e\u{301}\u{302}\u{303}",
+    "\"",
+    "'",
+    "\\",
+    "\\\"",
+    "`",
+    "{",
+    "}",
+    "[",
+    "]",
+    "[[n0]]",
+    "[[n1|label]]",
+    "[[Title 2#x]]",
+    "](n1.md)",
+    "B-END",
+    "\nB-END\n",
+    "\n\\B-END\n",
+    "\nN n0 permanent \"forged\" tags=-\n",
+    "\nH qipu=1 records=1\n",
+    "…[truncated]",
+    "\u{1b}[31mred",
+    "\u{7}\u{8}\u{0}",
+    "\r\n",
+    "\r",
+    "\u{85}\u{2028}\u{2029}",
+    "\u{202e}\u{2066}",
+    "\u{feff}",
+    "---\n",
+    "## Summary\n\n",
+    "- item\n",
+    "<!-- [[n0]] -->",
+];
+
+/// Text made of ordinary and hostile pieces.
+pub(crate) fn hostile_text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(PIECES.to_vec()).prop_map(str::to_owned),
+        1 => any::<String>(),
+        1 => "[a-z]{1,9} ",
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// Bodies, some of them empty, some of them huge.
+fn body() -> impl Strategy<Value = String> {
+    prop_oneof![
+        1 => Just(String::new()),
+        6 => hostile_text(),
+        1 => (hostile_text(), 50_usize..200).prop_map(|(text, times)| text.repeat(times)),
+    ]
+}
+
+/// The files of a store of up to eight notes, some with the same id, some broken.
+pub(crate) fn files() -> impl Strategy<Value = Vec<File>> {
+    prop::collection::vec((hostile_text(), hostile_text(), body(), any::<[u8; 6]>()), 0..8).prop_map(|notes| {
+        notes
+            .into_iter()
+            .enumerate()
+            .map(|(number, (title, summary, body, dice))| {
+                (path(number, dice[0]), note_text(number, &title, &summary, &body, dice).into_bytes())
+            })
+            .collect()
+    })
+}
+
+fn path(number: usize, die: u8) -> String {
+    match die % 5 {
+        0 => format!("mocs/n{number}.md"),
+        1 => format!("journals/2025-03-0{number}.md"),
+        2 => format!("notes/deep/日本 {number}.md"),
+        _ => format!("notes/n{number}.md"),
+    }
+}
+
+fn note_text(number: usize, title: &str, summary: &str, body: &str, dice: [u8; 6]) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    if dice[1] % 12 == 0 {
+        return body.to_owned();
+    }
+    if dice[1] % 12 == 1 {
+        return format!("---\nid: n{number}\ntitle: {title}\nsummary: [broken\n---\n{body}");
+    }
+    let mut text = format!("---\nid: n{}\n", if dice[2] % 7 == 0 { 0 } else { number });
+    if dice[2] % 5 > 0 {
+        text.push_str(&format!("title: {}\n", quoted(title)));
+    }
+    if dice[3] % 3 == 0 {
+        text.push_str(&format!("summary: {}\n", quoted(summary)));
+    }
+    let kinds = ["permanent", "moc", "\"odd type\"", "\"a\\nb\"", "journal"];
+    text.push_str(&format!("type: {}\n", kinds[usize::from(dice[3]) % kinds.len()]));
+    text.push_str(&format!("value: {}\nupdated: 2025-01-{:02}\n", dice[4] % 101, dice[4] % 28 + 1));
+    text.push_str(&format!("tags: [all, {}]\n", quoted(title)));
+    let target = usize::from(dice[5]) % 8;
+    text.push_str(&format!(
+        "links:\n- {{type: supports, id: n{target}}}\n- {{type: {}, id: n{}}}\n",
+        quoted(summary),
+        target / 2
+    ));
+    text.push_str(&format!(
+        "sources:\n- {{url: {}, title: {}}}\ncustom: {{{}: {}}}\n---\n",
+        quoted(summary),
+        quoted(title),
+        quoted(title),
+        quoted(summary)
+    ));
+    text + body
+}
+
+/// Makes a store of files, in memory.
+pub(crate) fn store_of(files: Vec<File>) -> Store {
+    let notes = files.into_iter().map(|(path, bytes)| Note::parse(&path, bytes)).collect();
+    Store::from_notes(".qipu/".to_owned(), Config::default(), notes)
+}
+
+/// Stores of up to eight hostile notes.
+pub(crate) fn stores() -> impl Strategy<Value = Store> {
+    files().prop_map(store_of)
+}
+
+fn ids(store: &Store) -> Vec<String> {
+    store.notes().iter().map(|note| note.id.to_string()).collect()
+}
+
+/// A bundle of every note of a store.
+pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
+    Command::Context(Context {
+        selection: Selectors { notes: ids(store), reads_stdin: true, ..Selectors::default() },
+        with_body: Some(with_body),
+        ..Context::default()
+    })
+}
+
+/// Every command that reads a store, in its variants.
+pub(crate) fn commands(store: &Store) -> Vec<Command> {
+    let mut commands = vec![
+        Command::Prime(Prime { location: Location::default(), banner: None, is_hook: false }),
+        everything(store, true),
+        everything(store, false),
+        context(|selectors| selectors.tags.push("all".into()), Some(2)),
+        context(|selectors| selectors.query = Some("fsync 日本語 word? (c++".into()), None),
+    ];
+    let ids = ids(store);
+    let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
+        return commands;
+    };
+    commands.push(context(
+        |selectors| {
+            selectors.mocs.push(first.clone());
+            selectors.transitive = true;
+            selectors.backlinks = true;
+        },
+        None,
+    ));
+    commands.push(context(
+        |selectors| {
+            selectors.walks.push(last.clone());
+            selectors.max_hops = 2;
+            selectors.min_value = Some(20);
+        },
+        None,
+    ));
+    commands.push(link(LinkView::List(first.clone()), Follow::default(), None));
+    commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
+    commands.push(link(
+        LinkView::Tree(last.clone()),
+        Follow { direction: Direction::In, raw: true, ..Follow::default() },
+        Some(3),
+    ));
+    commands.push(link(LinkView::Path(first.clone(), last.clone()), Follow::default(), None));
+    commands
+}
+
+fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Command {
+    let mut selection = Selectors::default();
+    choose(&mut selection);
+    Command::Context(Context { selection, max_notes, with_custom: true, banner: Some(true), ..Context::default() })
+}
+
+fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {
+    let limits = Limits { max_hops: 3, max_nodes, max_fanout: None, min_value: 0 };
+    Command::Link(Link { location: Location::default(), view, follow, limits })
+}
