@@ -7,7 +7,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind};
-use crate::render::{self, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
+use crate::render::{self, CUT_MARK, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
 use crate::report::Report;
 use crate::request::{Budget, Format};
 
@@ -159,7 +159,10 @@ impl<'a> Page<'a> {
         if text.is_empty() {
             return None;
         }
-        let places: Vec<usize> = text.grapheme_indices(true).map(|(place, _)| place).take(self.limit).collect();
+        // A text that ends like one that was cut would lose nothing there.
+        let loses = |place: &usize| text.get(*place..) != Some(CUT_MARK);
+        let places = text.grapheme_indices(true).map(|(place, _)| place).take(self.limit);
+        let places: Vec<usize> = places.filter(loses).collect();
         let cut_at = |place: usize| {
             let piece = self.renderer.piece(0, extent(place), &self.kept);
             (piece.is_cut && self.fits_truncated(0, &piece)).then_some(piece)
@@ -170,11 +173,8 @@ impl<'a> Page<'a> {
 
     fn keep(&mut self, number: usize, piece: Piece) {
         self.chars = self.chars_with(&piece);
-        for (section, _) in &piece.items {
-            if self.in_use.len() <= *section {
-                self.in_use.resize(section + 1, false);
-            }
-            self.in_use[*section] = true;
+        for item in &piece.items {
+            mark(&mut self.in_use, item.section);
         }
         self.notes += usize::from(self.report.entries[number].note().is_some());
         self.has_cut |= piece.is_cut;
@@ -186,14 +186,11 @@ impl<'a> Page<'a> {
     fn chars_with(&self, piece: &Piece) -> usize {
         let mut in_use = self.in_use.clone();
         let mut total = self.chars;
-        for (section, text) in &piece.items {
-            if in_use.len() <= *section {
-                in_use.resize(section + 1, false);
-            }
-            if std::mem::replace(&mut in_use[*section], true) {
+        for item in &piece.items {
+            if mark(&mut in_use, item.section) {
                 total += self.separator;
             }
-            total += chars(text);
+            total += chars(&item.text);
         }
         total
     }
@@ -205,6 +202,14 @@ impl<'a> Page<'a> {
     fn frame_chars(&self, frame: &Frame) -> usize {
         frame.0.iter().map(|part| chars(part)).sum()
     }
+}
+
+/// Marks a section as holding something; returns whether it did before.
+fn mark(in_use: &mut Vec<bool>, section: usize) -> bool {
+    if in_use.len() <= section {
+        in_use.resize(section + 1, false);
+    }
+    std::mem::replace(&mut in_use[section], true)
 }
 
 fn chars(text: &str) -> usize {

@@ -1,7 +1,9 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
 use super::escape::{for_screen, lines, one_line};
-use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree};
+use super::{
+    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree,
+};
 use crate::report::{Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role};
 
 /// Renders a report for people.
@@ -129,7 +131,7 @@ impl Human<'_> {
             Mode::Context => self.bundled(entry, extent, piece),
             Mode::LinkPath { .. } => self.step(entry, kept, piece),
             Mode::Prime => self.index_line(number, entry, extent, kept, piece),
-            _ => self.branch(entry, kept, piece),
+            _ => self.branch(number, entry, kept, piece),
         }
     }
 
@@ -195,49 +197,50 @@ impl Human<'_> {
 
     /// A step of a path: how it is reached, then the note.
     fn step(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
-        let kinds: Vec<_> = entry.edges.iter().filter(|edge| kept.has(edge.other)).map(arrow).collect();
+        let edges: Vec<_> = entry.edges.iter().filter(|edge| kept.has(edge.other)).collect();
         let mut text = String::new();
-        if !kinds.is_empty() {
-            text.push_str(&format!("│ {}\n", kinds.join(", ")));
+        if !edges.is_empty() {
+            text.push_str(&format!("│ {}\n", arrow(entry, &edges)));
         }
         text.push_str(&format!("{}\n", name(entry)));
         self.add(piece, text);
     }
 
-    /// A note of a tree: its own line, then a line for each note that it leads back to.
-    fn branch(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
-        let (to_parent, back): (Vec<_>, Vec<_>) =
-            entry.edges.iter().filter(|edge| kept.has(edge.other)).partition(|edge| is_branch(entry, edge));
-        let mut label = name(entry);
-        if !to_parent.is_empty() {
-            let kinds: Vec<_> = to_parent.into_iter().map(arrow).collect();
-            label = format!("{} {label}", kinds.join(", "));
-        }
-        self.add(piece, format!("{}{label}\n", tree::indent(entry.hop)));
-        for edge in back {
-            let Some(Entry::Note(other)) = self.report.entries.get(edge.other) else {
-                continue;
-            };
+    /// A note of a tree: its own line, then a line for each link that leads to a note which has
+    /// one already.
+    fn branch(&self, number: usize, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
+        let edges = entry.edges.iter().filter(|edge| kept.has(edge.other));
+        let (branch, again): (Vec<_>, Vec<_>) = edges.partition(|edge| is_branch(entry, edge));
+        let label = if branch.is_empty() { String::new() } else { format!("{} ", arrow(entry, &branch)) };
+        self.add(piece, format!("{}{label}{}\n", tree::indent(entry.hop), name(entry)));
+        for edges in again.chunk_by(|a, b| (&a.from, &a.to) == (&b.from, &b.to)) {
+            let [edge, ..] = edges else { continue };
+            let Some(other) = self.report.entries.get(edge.other).and_then(Entry::note) else { continue };
             let is_outward = edge.from == entry.note.id;
-            let kind = one_line(&edge.kind);
-            let arrow = if is_outward { format!("{kind} →") } else { format!("← {kind}") };
-            self.add(piece, format!("{}{arrow} {} (again)\n", tree::indent(entry.hop + 1), name(other)));
+            let (from, to, under) = if is_outward { (entry, other, number) } else { (other, entry, edge.other) };
+            let text = format!("{}{} → {} (again)\n", tree::indent(from.hop + 1), kinds(edges), name(to));
+            let text = for_screen(text, self.screen);
+            piece.items.push(Item { section: 0, text, under: Some(under) });
         }
     }
 }
 
-/// Tells whether an edge is the one by which a note hangs in the tree.
+/// Tells whether an edge is one by which a note hangs in the tree: those from its parent, or if
+/// there are none, those to it.
 fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
-    let is_first_inward = || {
-        let outward = entry.edges.iter().any(|other| entry.parent == Some(other.other) && other.to == entry.note.id);
-        !outward
-    };
-    entry.parent == Some(edge.other) && (edge.to == entry.note.id || is_first_inward())
+    let is_inward = |edge: &EdgeEntry| entry.parent == Some(edge.other) && edge.to == entry.note.id;
+    entry.parent == Some(edge.other) && (is_inward(edge) || !entry.edges.iter().any(is_inward))
 }
 
-/// Writes how an edge leads to the note that is named next.
-fn arrow(edge: &EdgeEntry) -> String {
-    format!("{} →", one_line(&edge.kind))
+/// Writes how links lead from the note before to this one.
+fn arrow(entry: &NoteEntry, edges: &[&EdgeEntry]) -> String {
+    let is_inward = edges.iter().any(|edge| edge.to == entry.note.id);
+    if is_inward { format!("{} →", kinds(edges)) } else { format!("← {}", kinds(edges)) }
+}
+
+fn kinds(edges: &[&EdgeEntry]) -> String {
+    let kinds: Vec<_> = edges.iter().map(|edge| one_line(&edge.kind)).collect();
+    kinds.join(", ")
 }
 
 fn name(entry: &NoteEntry) -> String {

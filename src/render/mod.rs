@@ -44,15 +44,26 @@ pub(crate) struct Frame(pub(crate) Vec<String>);
 /// What an entry puts into the sections.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
-    /// The items, each with the number of its section.
-    pub(crate) items: Vec<(usize, String)>,
+    /// The items, in their order.
+    pub(crate) items: Vec<Item>,
     /// Whether a text in it lacks its end.
     pub(crate) is_cut: bool,
 }
 
+/// A text and its place.
+#[derive(Debug)]
+pub(crate) struct Item {
+    /// The number of its section.
+    pub(crate) section: usize,
+    /// The text.
+    pub(crate) text: String,
+    /// In a drawn tree: the entry it hangs on, where that is not the piece's own.
+    under: Option<usize>,
+}
+
 impl Piece {
     fn add(&mut self, section: usize, text: String) {
-        self.items.push((section, text));
+        self.items.push(Item { section, text, under: None });
     }
 }
 
@@ -117,13 +128,13 @@ fn join(frame: &Frame, pieces: &[(usize, Piece)], separator: &str) -> String {
     for (section, around) in frame.0.iter().enumerate() {
         text.push_str(around);
         let items = pieces.iter().flat_map(|(_, piece)| &piece.items);
-        let mut items = items.filter(|(place, _)| *place == section);
-        if let Some((_, first)) = items.next() {
-            text.push_str(first);
+        let mut items = items.filter(|item| item.section == section);
+        if let Some(first) = items.next() {
+            text.push_str(&first.text);
         }
-        for (_, item) in items {
+        for item in items {
             text.push_str(separator);
-            text.push_str(item);
+            text.push_str(&item.text);
         }
     }
     text

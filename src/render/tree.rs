@@ -3,7 +3,7 @@
 //! Each level takes four characters, whatever is drawn there, so a line's length is known before
 //! anybody knows which entries have their place.
 
-use super::Piece;
+use super::{Item, Piece};
 use crate::report::Entry;
 
 /// The characters that a level takes.
@@ -21,7 +21,7 @@ enum Branch {
 }
 
 /// Draws the pieces, whose lines begin with their indent: an entry's first line is its own, the
-/// others hang on it, and so do the entries that have it as their parent.
+/// others hang on it or on the entry they name, and so do the entries that have it as their parent.
 pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
     let mut place_of = vec![None; entries.len()];
     let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(pieces.len());
@@ -29,12 +29,16 @@ pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
     let mut roots = Vec::new();
     for (place, (number, piece)) in pieces.iter().enumerate() {
         place_of[*number] = Some(place);
-        let mut texts = piece.items.iter().map(|(_, text)| text.trim_start_matches(' ').to_owned());
-        own_lines.push(texts.next().unwrap_or_default());
-        branches.push(texts.map(Branch::Line).collect());
+        branches.push(Vec::new());
         match entries[*number].parent().and_then(|parent| place_of[parent]) {
             Some(parent) => branches[parent].push(Branch::Entry(place)),
             None => roots.push(place),
+        }
+        let mut items = piece.items.iter();
+        own_lines.push(items.next().map(line).unwrap_or_default());
+        for item in items {
+            let under = item.under.and_then(|entry| place_of[entry]).unwrap_or(place);
+            branches[under].push(Branch::Line(line(item)));
         }
     }
     let mut drawing = Drawing { text: String::new(), branches, own_lines };
@@ -42,6 +46,11 @@ pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
         drawing.draw_from(root);
     }
     drawing.text
+}
+
+/// Returns an item's line without its indent.
+fn line(item: &Item) -> String {
+    item.text.trim_start_matches(' ').to_owned()
 }
 
 struct Drawing {

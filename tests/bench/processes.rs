@@ -1,3 +1,146 @@
-//! Measures whole processes on generated stores.
+//! Measures whole processes on generated stores, from a cold start to the last byte, beside
+//! ripgrep and beside a program that only lists the files.
+//!
+//! ```text
+//! cargo bench --bench processes
+//! cargo bench --bench processes -- 1000 10000 100000
+//! ```
 
-fn main() {}
+// A benchmark's answer goes to a person at a terminal.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "generate.rs"]
+mod generate;
+#[path = "measure.rs"]
+mod measure;
+#[path = "words.rs"]
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use generate::Store;
+use measure::{Measurement, Subject, measure};
+
+/// How many notes the stores have when nobody says.
+const SIZES: [usize; 2] = [1_000, 10_000];
+/// A word that about a fifth of the notes hold.
+const COMMON_WORD: &str = "cache";
+const QUERY: &str = "crash recovery journal";
+const BUDGET: [&str; 4] = ["--format", "records", "--max-chars", "8000"];
+/// The argument with which this program is the one that only lists files.
+const LIST_AND_STAT: &str = "--list-and-stat";
+
+const QIPU: &str = env!("CARGO_BIN_EXE_qipu");
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    if let [mode, dir] = args.as_slice()
+        && mode == LIST_AND_STAT
+    {
+        let (files, bytes) = list_and_stat(Path::new(dir))?;
+        println!("{files} files, {bytes} bytes");
+        return Ok(());
+    }
+    // `cargo test --benches` runs this too, without `--bench`, and wants no measurements.
+    if has("--test") || !has("--bench") {
+        return Ok(());
+    }
+    let sizes = args.iter().filter(|arg| *arg != "--bench").map(|arg| size(arg)).collect::<Result<Vec<_>>>()?;
+    let ripgrep = find_on_path("rg");
+    if ripgrep.is_none() {
+        eprintln!("ripgrep (rg) is not on PATH: no ratios. Install it to see how far qipu is from it.");
+    }
+    for size in if sizes.is_empty() { SIZES.to_vec() } else { sizes } {
+        run(size, ripgrep.as_deref())?;
+    }
+    Ok(())
+}
+
+fn size(arg: &str) -> Result<usize> {
+    let size = arg.parse().ok().filter(|size| *size > 0);
+    size.with_context(|| format!("`{arg}` is not a number of notes"))
+}
+
+fn find_on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|program| program.is_file())
+}
+
+/// Counts the files below a folder and their bytes: the least that a program without an index
+/// has to do to know what there is.
+fn list_and_stat(dir: &Path) -> Result<(u64, u64)> {
+    let (mut files, mut bytes) = (0, 0);
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            let below = list_and_stat(&entry.path())?;
+            (files, bytes) = (files + below.0, bytes + below.1);
+        } else {
+            (files, bytes) = (files + 1, bytes + entry.metadata()?.len());
+        }
+    }
+    Ok((files, bytes))
+}
+
+/// Measures everything on a store of one size.
+fn run(size: usize, ripgrep: Option<&Path>) -> Result<()> {
+    let store = Store::of_size(size)?;
+    let (files, bytes) = list_and_stat(&store.notes_dir())?;
+    let subjects = subjects(&store, ripgrep)?;
+    let measurements = measure(&subjects)?;
+    println!("\n{files} notes of {} bytes on average, in {}", bytes / files, store.dir.display());
+    let runs = measurements.first().map_or(0, Measurement::runs);
+    println!("{runs} runs each, in turn, after warm-up\n");
+    print_table(&subjects, &measurements, ripgrep.is_some());
+    Ok(())
+}
+
+/// The commands in the table's order: the floor, ripgrep where there is one, qipu.
+fn subjects(store: &Store, ripgrep: Option<&Path>) -> Result<Vec<Subject>> {
+    let (dir, id) = (store.dir.as_path(), store.sample_id.as_str());
+    let myself = std::env::current_exe()?;
+    let mut subjects = vec![Subject::new("floor: list and stat", &myself, &[LIST_AND_STAT, ".qipu"], dir)];
+    if let Some(ripgrep) = ripgrep {
+        let name = format!("rg -c {COMMON_WORD}");
+        subjects.push(Subject::new(name, ripgrep, &["-c", COMMON_WORD, ".qipu"], dir));
+    }
+    let query = ["context", "--query", QUERY];
+    let tree = ["link", "tree", id];
+    let calls: [(&str, Vec<&str>); 6] = [
+        ("qipu --version", vec!["--version"]),
+        ("qipu prime", vec!["prime"]),
+        ("qipu context --query, records 8000", [&query[..], &BUDGET].concat()),
+        ("qipu link tree, 2 hops, records 8000", [&tree[..], &["--max-hops", "2"], &BUDGET].concat()),
+        ("qipu link tree, 3 hops, human", tree.to_vec()),
+        ("qipu context --note", vec!["context", "--note", id]),
+    ];
+    subjects.extend(calls.iter().map(|(name, args)| Subject::new(*name, Path::new(QIPU), args, dir)));
+    Ok(subjects)
+}
+
+fn print_table(subjects: &[Subject], measurements: &[Measurement], has_ripgrep: bool) {
+    let median = |place: usize| measurements.get(place).map(Measurement::median_ms);
+    let (floor, ripgrep) = (median(0), median(1).filter(|_| has_ripgrep));
+    println!("{:<37} {:>9} {:>8} {:>7} {:>8} {:>8}", "command", "median ms", "min ms", "x rg", "x floor", "peak MB");
+    for (subject, measurement) in subjects.iter().zip(measurements) {
+        let ratio = |to: Option<f64>| number(to.filter(|_| has_ripgrep).map(|to| measurement.median_ms() / to), 2);
+        println!(
+            "{:<37} {:>9.1} {:>8.1} {:>7} {:>8} {:>8}",
+            subject.name,
+            measurement.median_ms(),
+            measurement.min_ms(),
+            ratio(ripgrep),
+            ratio(floor),
+            number(measurement.peak_mb, 1),
+        );
+    }
+}
+
+/// Writes a number, or `-` where there is none.
+fn number(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
+}

@@ -102,7 +102,7 @@ fn path(number: usize, die: u8) -> String {
 
 fn note_text(number: usize, title: &str, summary: &str, body: &str, dice: [u8; 6]) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    if dice[1] % 12 == 0 {
+    if dice[1] % 4 == 0 {
         return body.to_owned();
     }
     if dice[1] % 12 == 1 {

@@ -1,0 +1,43 @@
+//! Calls of the program in this process, hermetic: its own directory, variables and input.
+
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use qipu::env::Env;
+use qipu::error::Error;
+
+/// What a call wrote and how it ended.
+pub(crate) struct Answer {
+    pub(crate) stdout: String,
+    pub(crate) error: Option<Error>,
+}
+
+impl Answer {
+    /// Returns the exit code of the call.
+    pub(crate) fn code(&self) -> u8 {
+        self.error.as_ref().map_or(0, |error| error.kind.exit_code())
+    }
+}
+
+/// Calls the program in a directory, relative to the repository's root.
+pub(crate) fn call(dir: &str, args: &[&str]) -> Answer {
+    call_with(dir, args, "", &[])
+}
+
+/// Calls the program with a text on standard input and with variables.
+pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &str)]) -> Answer {
+    let stdin = stdin.to_owned();
+    let env = Env {
+        current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),
+        vars: vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect::<BTreeMap<_, _>>(),
+        stdin: Box::new(move || Ok(stdin.clone())),
+        is_terminal: false,
+    };
+    let words: Vec<OsString> = ["qipu"].iter().chain(args).map(Into::into).collect();
+    let mut out = Vec::new();
+    let error = qipu::run(&words, &env, &mut out).err();
+    Answer { stdout: String::from_utf8(out).unwrap(), error }
+}

@@ -1,0 +1,76 @@
+//! Snapshots over the fixtures: every command, in every format, without a budget and in two small
+//! ones. One loop, so that a new format or command inherits them all.
+//!
+//! `INSTA_UPDATE=always cargo test --test snapshots` accepts what is there now.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod process;
+
+use process::call;
+
+/// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
+const RESEARCH: [(&str, &str); 15] = [
+    ("prime", "prime"),
+    ("context-query", "context|--query|Can we just call fsync again when it fails?"),
+    ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
+    ("context-tag", "context|--tag|errors|--without-body|--max-notes|5"),
+    ("context-moc", "context|--moc|qp-9f2t|--without-body"),
+    ("context-walk", "context|--walk|qp-0k9z|--max-hops|1|--min-value|80|--without-body"),
+    ("context-filter", "context|--custom-filter|kind=decision|--with-body|--no-banner"),
+    ("context-backlinks", "context|qp-p1j5|--backlinks|--without-body"),
+    ("context-scripts", "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body"),
+    ("context-nothing", "context|--query|zzzz"),
+    ("link-list", "link|list|qp-9f2t"),
+    ("link-tree", "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4"),
+    ("link-tree-out", "link|tree|qp-o4l9|--direction|out|--typed-only"),
+    ("link-path", "link|path|qp-0k9z|qp-q8s2"),
+    ("link-path-none", "link|path|qp-0k9z|qp-q8s2|--type|same-as"),
+];
+
+const HOSTILE: [(&str, &str); 6] = [
+    ("prime", "prime"),
+    ("context-all", "context|--min-value|0|--custom|--with-body|--max-notes|27"),
+    ("context-forged", "context|--note|forged-records|--note|escapes|--with-body"),
+    ("link-list", "link|list|links"),
+    ("link-tree", "link|tree|cycle-a"),
+    ("link-path", "link|path|twice~2|deep-note|--no-inversion"),
+];
+
+const FORMATS: [&str; 3] = ["human", "json", "records"];
+const BUDGETS: [&str; 3] = ["", "300", "2000"];
+
+#[test]
+fn every_command_in_every_format_and_budget() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let _bound = settings.bind_to_scope();
+    for (store, questions) in [("research", RESEARCH.as_slice()), ("hostile", HOSTILE.as_slice())] {
+        for (name, words) in questions {
+            for format in FORMATS {
+                insta::assert_snapshot!(format!("{store}@{name}@{format}"), in_every_budget(store, words, format));
+            }
+        }
+    }
+}
+
+fn in_every_budget(store: &str, words: &str, format: &str) -> String {
+    let mut text = String::new();
+    for budget in BUDGETS {
+        let mut args: Vec<&str> = words.split('|').collect();
+        args.extend(["--format", format]);
+        if !budget.is_empty() {
+            args.extend(["--max-chars", budget]);
+        }
+        let answer = call(&format!("fixtures/{store}"), &args);
+        text.push_str(&format!("==== {}\n{}", if budget.is_empty() { "no budget" } else { budget }, answer.stdout));
+        if let Some(error) = answer.error {
+            text.push_str(&error.to_text(false));
+        } else {
+            let limit = budget.parse().unwrap_or(usize::MAX);
+            assert!(answer.stdout.chars().count() <= limit);
+        }
+    }
+    text
+}
