@@ -147,7 +147,7 @@ impl<'a> Page<'a> {
             return;
         };
         let body = without_blank_ends(note.note.body());
-        let summary = note.note.summary().map(|text| render::one_line(&text)).unwrap_or_default();
+        let summary = note.note.summary().map(render::one_line).unwrap_or_default();
         let piece = self.longest_cut(body, Extent::Body).or_else(|| self.longest_cut(&summary, Extent::Summary));
         if let Some(piece) = piece {
             self.keep(0, piece);

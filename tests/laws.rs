@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
@@ -15,7 +16,6 @@ use qipu::note::Note;
 use qipu::report::Report;
 use qipu::request::{Budget, Command, Format};
 use qipu::store::Store;
-use qipu::{Screen, store};
 
 use stores::{commands, hostile_text, store_of, stores};
 
@@ -329,7 +329,7 @@ fn the_order_of_files_makes_no_difference() {
             let backwards = store_of(files.into_iter().rev().collect());
             for command in commands(&forwards) {
                 for format in FORMATS {
-                    let text = |store: &store::Store| {
+                    let text = |store: &Store| {
                         run_on(&command, store).map(|report| write(&report, Some(900), format).ok()).ok()
                     };
                     prop_assert_eq!(text(&forwards), text(&backwards));

@@ -67,7 +67,7 @@ pub(super) struct LinkArgs {
     /// The most notes
     #[arg(long, value_name = "N")]
     max_nodes: Option<std::num::NonZeroUsize>,
-    /// The most neighbours of each note
+    /// The most notes that are reached from each note
     #[arg(long, value_name = "N")]
     max_fanout: Option<usize>,
     /// Only notes of at least this value, 0 to 100

@@ -42,11 +42,16 @@ struct Cli {
 }
 
 const EXAMPLES: &str = "Examples:
-  qipu prime                                                  what an agent should know at the start of a session
-  qipu context --query \"WORDS\" --format records --max-chars 8000   notes on a subject, in exactly that space
-  qipu context --note ID --with-body                          a note, whole
-  qipu link tree ID                                           what hangs together with a note
-  qipu setup agents-md                                        tell the agents that work here";
+  What an agent should know when a session starts:
+    qipu prime
+  Notes on a subject, in exactly that space:
+    qipu context --query \"WORDS\" --format records --max-chars 8000
+  A note, whole:
+    qipu context --note ID
+  What hangs together with a note:
+    qipu link tree ID
+  Tell the agents that work here:
+    qipu setup agents-md";
 
 #[derive(Debug, Subcommand)]
 enum Sub {

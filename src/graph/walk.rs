@@ -11,7 +11,7 @@ pub struct Limits {
     pub max_hops: usize,
     /// The most notes in all, the root included.
     pub max_nodes: Option<usize>,
-    /// The most neighbours that are looked at from one note.
+    /// The most notes that are reached from one note.
     pub max_fanout: Option<usize>,
     /// Notes of less value are passed over, 0 to 100; never the root.
     pub min_value: u8,
@@ -115,23 +115,20 @@ struct Walker<'g, 'a> {
 impl<'g> Walker<'g, '_> {
     fn expand(&mut self, place: usize, hop: usize) {
         let at = self.walk.reached[place].note;
-        let mut neighbours = 0;
-        let mut last = None;
+        let mut added = 0;
         for (edge, written) in self.graph.seen(at, self.follow) {
             let other = other_end(&edge, at);
             if self.is_passed_over(other) {
                 continue;
             }
-            if last.replace(other) != Some(other) {
-                neighbours += 1;
-            }
-            if self.limits.max_fanout.is_some_and(|most| neighbours > most) {
+            let is_new = !self.place_of.contains_key(&other);
+            if is_new && self.limits.max_fanout.is_some_and(|most| added >= most) {
                 self.walk.is_limited = true;
-                return;
+                continue;
             }
-            if let Some(other_place) = self.place_in_walk(other, place, hop)
-                && self.used.insert((written.from, written.to, &written.kind))
-            {
+            let Some(other_place) = self.place_in_walk(other, place, hop) else { continue };
+            added += usize::from(is_new);
+            if self.used.insert((written.from, written.to, &written.kind)) {
                 add_edge(&mut self.walk.reached[place.max(other_place)].edges, edge);
             }
         }

@@ -5,6 +5,9 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 /// How much of a body is read at first when only its beginning is wanted, in bytes.
 const BEGINNING: usize = 16 * 1024;
 
+/// How much of a body is parsed at all, in bytes: a parser's tree takes sixty times its text.
+pub(crate) const MAX_PARSED: usize = 1024 * 1024;
+
 /// A link in a body, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InlineLink {
@@ -15,6 +18,7 @@ pub enum InlineLink {
 }
 
 fn parser(text: &str) -> Parser<'_> {
+    let text = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH

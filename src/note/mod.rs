@@ -9,6 +9,7 @@ mod value;
 mod yaml;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use jiff::civil::Date;
 
@@ -69,6 +70,8 @@ pub struct Note {
     /// Whether only the beginning of an over-long file was read.
     pub is_cut: bool,
     summary_field: Option<String>,
+    /// The summary in the body, once somebody asked for it.
+    body_summary: OnceLock<Option<String>>,
     text: String,
     body: Range<usize>,
 }
@@ -126,6 +129,10 @@ impl Note {
         });
         find_odd_form(&text, &mut findings);
         let parts = frontmatter::split(&text);
+        if parts.body.len() > markdown::MAX_PARSED {
+            let message = "links and summary are looked for in the beginning of the body only";
+            findings.push(Finding::new("long-body", message));
+        }
         let fields = frontmatter::read(&text, &parts, &mut findings);
         let note = Self::from_fields(path, text, parts.body, fields, findings);
         Self { is_cut, ..note }
@@ -161,6 +168,7 @@ impl Note {
             findings,
             is_cut: false,
             summary_field: fields.summary,
+            body_summary: OnceLock::new(),
             text,
             body,
         }
@@ -173,8 +181,9 @@ impl Note {
 
     /// Returns the summary: the field, else the first paragraph under a heading `Summary`, else
     /// the first paragraph, else nothing. May hold line breaks when the field does.
-    pub fn summary(&self) -> Option<String> {
-        self.summary_field.clone().or_else(|| markdown::summary(self.body()))
+    pub fn summary(&self) -> Option<&str> {
+        let in_body = || self.body_summary.get_or_init(|| markdown::summary(self.body()));
+        self.summary_field().or_else(|| in_body().as_deref())
     }
 
     /// Returns the summary's text where the frontmatter holds one.
@@ -249,7 +258,7 @@ mod tests {
         assert_eq!(note.changed().map(Stamp::as_str), Some("2025-02-03"));
         assert_eq!(note.date.map(|date| date.to_string()).as_deref(), Some("2025-03-04"));
         assert_eq!(note.tags, ["a", "b"]);
-        assert_eq!(note.summary().as_deref(), Some("Two lines"));
+        assert_eq!(note.summary(), Some("Two lines"));
         assert_eq!((note.value, note.verified), (Some(80), Some(true)));
         assert_eq!(note.sources[0].accessed.as_deref(), Some("2025-01-01"));
         assert_eq!((note.links[0].kind.as_str(), note.links[0].target.as_str()), ("supports", "qp-y2"));

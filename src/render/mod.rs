@@ -163,8 +163,8 @@ fn body_text(entry_body: &str, is_cut: bool, extent: Extent, shows: bool) -> Opt
 }
 
 /// Returns the summary to be shown and whether it lacks its end.
-fn summary_text(summary: Option<String>, extent: Extent) -> (String, bool) {
-    let summary = summary.map(|text| one_line(&text)).unwrap_or_default();
+fn summary_text(summary: Option<&str>, extent: Extent) -> (String, bool) {
+    let summary = summary.map(one_line).unwrap_or_default();
     match extent {
         Extent::Summary(end) => (cut(&summary, end), true),
         _ => (summary, false),

@@ -77,7 +77,10 @@ impl Records<'_> {
         if entry.role == Role::Recent {
             return text;
         }
-        let (summary, summary_cut) = summary_text(note.summary(), extent);
+        let body = body_text(note.body(), note.is_cut, extent, shows_body(self.report, false));
+        // A summary that stands in the body is not said twice.
+        let summary = if body.is_some() { note.summary_field() } else { note.summary() };
+        let (summary, summary_cut) = summary_text(summary, extent);
         if !summary.is_empty() {
             text.push_str(&format!("S {} {summary}\n", note.id));
         }
@@ -86,7 +89,6 @@ impl Records<'_> {
             text.push_str(&format!("E {} {} {} {sources}\n", edge.from, value(&edge.kind), edge.to));
         }
         self.details(note, &mut text);
-        let body = body_text(note.body(), note.is_cut, extent, shows_body(self.report, false));
         piece.is_cut = summary_cut;
         if let Some((body, is_cut)) = body {
             piece.is_cut |= is_cut;

@@ -21,9 +21,10 @@ const NOTE_BYTES: (usize, usize) = (900, 1_900);
 
 const KINDS: [&str; 5] = ["permanent", "permanent", "literature", "fleeting", "decision"];
 const LINK_TYPES: [&str; 6] = ["related", "supports", "derived-from", "part-of", "follows", "refines"];
-const TAGS: &str = "storage linux rust parsing testing performance network security design decision database search build \
-    release docs agents memory concurrency errors formats cli unicode caching deployment monitoring api \
-    research team tooling history";
+const TAGS: &str = "\
+    storage linux rust parsing testing performance network security design decision database search build release \
+    docs agents memory concurrency errors formats cli unicode caching deployment monitoring api research team \
+    tooling history";
 
 /// A generated store.
 pub(crate) struct Store {
@@ -104,7 +105,7 @@ impl<'a> Generator<'a> {
         let mut text = format!("---\nid: {id}\n");
         self.push_frontmatter(&mut text, title, is_map);
         text.push_str("---\n");
-        push_line(&mut text, format_args!("# {title}\n"));
+        push_line(&mut text, format_args!("# {title}"));
         if is_map {
             self.push_map(&mut text);
         } else {
@@ -141,7 +142,9 @@ impl<'a> Generator<'a> {
 
     fn push_tags(&mut self, text: &mut String) {
         let count = self.random.between(1, 4);
-        let tags: Vec<&str> = (0..count).map(|_| self.random.choice(&self.tags)).collect();
+        let mut tags: Vec<&str> = (0..count).map(|_| self.random.choice(&self.tags)).collect();
+        tags.sort_unstable();
+        tags.dedup();
         if self.random.chance(50) {
             push_line(text, format_args!("tags: [{}]", tags.join(", ")));
         } else {

@@ -10,24 +10,25 @@ const FIRST_TECHNICAL: usize = 60;
 const TECHNICAL_STEP: usize = 25;
 
 /// The most frequent words, as in English.
-const FUNCTION_WORDS: &str = "the of and to a in is that for it as with on be by this not are or from at when an which if but we can \
-    has one so only its then than no all more after before";
+const FUNCTION_WORDS: &str = "\
+    the of and to a in is that for it as with on be by this not are or from at when an which if but we can has one \
+    so only its then than no all more after before";
 
 /// Words of the trade, the more frequent first.
-const TECHNICAL_WORDS: &str = "cache file write index error crash token lock parser commit query budget recovery thread fsync rename \
-    journal kernel memory buffer checksum latency schema retry timeout compiler iterator transaction replica \
-    snapshot checkpoint allocator durability consensus scheduler pipeline tokenizer embedding ranking \
-    postgres sqlite ext4 inode syscall mutex atomic backoff throughput profiler benchmark regression fixture \
-    linter formatter serializer unicode grapheme markdown frontmatter yaml json websocket handshake \
-    certificate cipher entropy quorum leader election partition compaction bloom btree segment wal mmap \
-    epoll iouring simd zstd";
+const TECHNICAL_WORDS: &str = "\
+    cache file write index error crash token lock parser commit query budget recovery thread fsync rename journal \
+    kernel memory buffer checksum latency schema retry timeout compiler iterator transaction replica snapshot \
+    checkpoint allocator durability consensus scheduler pipeline tokenizer embedding ranking postgres sqlite ext4 \
+    inode syscall mutex atomic backoff throughput profiler benchmark regression fixture linter formatter \
+    serializer unicode grapheme markdown frontmatter yaml json websocket handshake certificate cipher entropy \
+    quorum leader election partition compaction bloom btree segment wal mmap epoll iouring simd zstd";
 
 const ONSETS: [&str; 24] = [
     "b", "br", "c", "ch", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pl", "r", "s", "st",
     "t", "tr", "v",
 ];
-const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ea", "io", "ou"];
-const CODAS: [&str; 10] = ["", "", "", "l", "n", "r", "s", "t", "nd", "m"];
+const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "a", "e", "ou"];
+const CODAS: [&str; 10] = ["", "", "", "", "l", "n", "r", "s", "t", "nd"];
 
 /// A source of numbers (SplitMix64).
 pub(crate) struct Random(u64);
@@ -116,9 +117,9 @@ impl Vocabulary {
 /// Makes a word that nobody has yet; frequent words are short.
 fn pseudo_word(random: &mut Random, rank: usize, taken: &mut HashSet<String>) -> String {
     let (shortest, longest) = match rank {
-        0..300 => (1, 2),
-        300..3_000 => (2, 3),
-        _ => (2, 4),
+        0..400 => (1, 1),
+        400..4_000 => (1, 2),
+        _ => (2, 3),
     };
     loop {
         let syllables = random.between(shortest, longest);

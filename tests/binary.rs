@@ -1,0 +1,176 @@
+//! The real binary in a real process: what can't be seen from inside.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The binary in a directory, with nothing of this process's surroundings.
+fn qipu(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+    command.current_dir(dir).env_clear().stdin(Stdio::null());
+    command
+}
+
+fn run(dir: &Path, args: &[&str]) -> Output {
+    qipu(dir).args(args).output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn demo() -> std::path::PathBuf {
+    Path::new(ROOT).join("fixtures/research")
+}
+
+fn store(notes: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, bytes) in notes {
+        let file = dir.path().join(".qipu").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, bytes).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn answers_go_to_stdout_and_errors_to_stderr() {
+    let output = run(&demo(), &["context", "--note", "qp-h2v6"]);
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+    let output = run(&demo(), &["context", "--note", "qp-zzzz", "--json"]);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), b"".as_slice()));
+    let json: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(json["error"]["kind"], "no-note");
+    let output = run(&demo(), &["context", "--format=json", "--nope"]);
+    assert_eq!(output.status.code(), Some(2));
+    let json: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(json["error"]["kind"], "usage");
+    let output = run(&demo(), &["context", "--note", "qp-zzzz"]);
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("qipu: no such note: `qp-zzzz`"));
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    for args in [
+        vec!["--help"],
+        vec!["--version"],
+        vec!["context", "--help"],
+        vec!["link", "tree", "--help"],
+        vec!["help", "setup"],
+    ] {
+        let output = run(&demo(), &args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty());
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let big = "a line of text\n".repeat(100_000);
+    let dir = store(&[("notes/a.md", big.as_bytes())]);
+    let mut child =
+        qipu(dir.path()).args(["context", "a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+}
+
+/// The same store gives the same bytes whatever the machine looks like.
+#[test]
+fn surroundings_make_no_difference() {
+    let words: [&[&str]; 4] = [
+        &["prime", "--records"],
+        &["context", "--query", "fsync", "--json"],
+        &["link", "tree", "qp-7d1x"],
+        &["context", "--tag", "errors", "--records", "--max-chars", "1500"],
+    ];
+    // A second store with the same files, made in another order and at other times.
+    let copy = tempfile::tempdir().unwrap();
+    let mut files: Vec<_> = walkdir::WalkDir::new(demo().join(".qipu")).into_iter().map(Result::unwrap).collect();
+    files.reverse();
+    for file in files.iter().filter(|file| file.file_type().is_file()) {
+        let target = copy.path().join(file.path().strip_prefix(demo()).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(file.path(), target).unwrap();
+    }
+    for args in words {
+        let plain = run(&demo(), args);
+        assert_eq!(plain.status.code(), Some(0));
+        assert_eq!(stdout(&plain), stdout(&run(copy.path(), args)), "{args:?} in a copy");
+        for vars in [[("TZ", "Asia/Tokyo"), ("LANG", "tr_TR.UTF-8")], [("TZ", "America/Chicago"), ("LC_ALL", "C")]] {
+            let output = qipu(&demo())
+                .args(args)
+                .envs(vars)
+                .env("HOME", "/nowhere")
+                .env("RAYON_NUM_THREADS", "1")
+                .output()
+                .unwrap();
+            assert_eq!(stdout(&plain), stdout(&output), "{args:?} with {vars:?}");
+        }
+        let below = qipu(&demo().join(".qipu/notes")).args(args).output().unwrap();
+        let shown = stdout(&below)
+            .replace("store=../", "store=.qipu/")
+            .replace("\"../", "\".qipu/")
+            .replace("Store: ../", "Store: .qipu/");
+        if !args.contains(&"--max-chars") {
+            assert_eq!(stdout(&plain), shown, "{args:?} from below");
+        }
+        assert!(!stdout(&plain).contains(ROOT), "an absolute path");
+    }
+}
+
+/// Links out of the store, pipes, folders that look like notes: passed over, never waited for.
+#[test]
+fn what_is_no_note_is_passed_over() {
+    let dir =
+        store(&[("notes/real.md", b"Real."), ("notes/folder.md/inner.md", b"Inner."), ("outside.md", b"No note.")]);
+    let notes = dir.path().join(".qipu/notes");
+    fs::write(dir.path().join("secret.md"), "secret").unwrap();
+    std::os::unix::fs::symlink("../../secret.md", notes.join("secret.md")).unwrap();
+    std::os::unix::fs::symlink("/etc", notes.join("etc")).unwrap();
+    std::os::unix::fs::symlink("..", notes.join("loop")).unwrap();
+    std::os::unix::fs::symlink("/etc", dir.path().join(".qipu/mocs")).unwrap();
+    assert!(Command::new("mkfifo").arg(notes.join("pipe.md")).status().unwrap().success());
+    let odd_name = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
+    fs::write(notes.join(odd_name), "An odd name.").unwrap();
+    let output = run(dir.path(), &["context", "--min-value", "0", "--records"]);
+    let ids: Vec<_> = stdout(&output)
+        .lines()
+        .filter(|line| line.starts_with("N "))
+        .map(|line| line.split(' ').nth(1).unwrap())
+        .collect();
+    assert_eq!(ids.len(), 3, "{ids:?}");
+    assert!(ids.contains(&"real") && ids.contains(&"inner"));
+    assert!(!stdout(&output).contains("secret"));
+}
+
+use std::os::unix::ffi::OsStrExt;
+
+/// A note of 40 MB in one line costs neither the memory nor the budget.
+#[test]
+fn a_huge_note_is_cut_and_says_so() {
+    let huge = format!("---\nid: huge\ntitle: Huge\n---\n{}", "[[x]] **a** `b` ".repeat(2_500_000));
+    let dir = store(&[("notes/huge.md", huge.as_bytes()), ("notes/small.md", b"small")]);
+    let output = run(dir.path(), &["context", "huge", "small", "--records", "--with-body", "--max-chars", "500"]);
+    assert!(stdout(&output).contains("\nN small "), "{}", stdout(&output));
+    let output = run(dir.path(), &["context", "huge", "--json", "--max-chars", "500"]);
+    assert_eq!(stdout(&output).chars().count(), 500);
+    let whole = run(dir.path(), &["context", "huge", "--records", "--with-body"]);
+    assert!(stdout(&whole).lines().next().unwrap().ends_with("truncated=true"), "only its beginning is read");
+    assert!(stdout(&whole).ends_with("…[truncated]\nB-END\n"));
+    assert_eq!(run(dir.path(), &["link", "tree", "huge"]).status.code(), Some(0));
+}
+
+#[test]
+fn an_argument_that_is_not_text_is_wrong_usage() {
+    let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    let output = qipu(&demo()).args(["context", "--query"]).arg(odd).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+}

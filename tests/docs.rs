@@ -1,0 +1,171 @@
+//! Runs what the documents show: README's tour in a real shell, output compared to the letter;
+//! the commands that `prime`, the recipes and the help texts teach.
+//!
+//! `QIPU_UPDATE_DOCS=1 cargo test --test docs` writes the outputs into README.md.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod process;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use process::call;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A shell that remembers its directory between commands.
+struct Shell {
+    dir: PathBuf,
+    place: PathBuf,
+}
+
+impl Shell {
+    fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_path_buf(), place: dir.join("place") }
+    }
+
+    /// Runs a command line and returns what it writes to both outputs.
+    fn run(&mut self, line: &str) -> String {
+        let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let script = format!("exec 2>&1\n{line}\npwd > '{}'", self.place.display());
+        let output =
+            Command::new("sh").args(["-c", &script]).current_dir(&self.dir).env_clear().env("PATH", path).output();
+        self.dir = PathBuf::from(fs::read_to_string(&self.place).unwrap().trim_end());
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    }
+}
+
+/// Returns the text with every `console` block's commands run and their output put in place.
+fn with_outputs(text: &str) -> String {
+    let tmp = tempfile::tempdir().unwrap();
+    copy_folder(&Path::new(ROOT).join("fixtures/research"), &tmp.path().join("fixtures/research"));
+    let mut shell = Shell::new(tmp.path());
+    let mut out = String::new();
+    let mut in_block = false;
+    for line in text.lines() {
+        match line {
+            "```console" => in_block = true,
+            "```" if in_block => in_block = false,
+            _ => {}
+        }
+        let command = line.strip_prefix("$ ").filter(|_| in_block);
+        if command.is_some() || !in_block || line == "```console" {
+            out.push_str(&format!("{line}\n"));
+        }
+        if let Some(command) = command {
+            out.push_str(&shell.run(command));
+        }
+    }
+    out
+}
+
+#[test]
+fn readme_shows_what_happens() {
+    let path = Path::new(ROOT).join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let true_readme = with_outputs(&readme);
+    if std::env::var_os("QIPU_UPDATE_DOCS").is_some() {
+        fs::write(&path, true_readme).unwrap();
+        return;
+    }
+    for (said, happened) in readme.lines().zip(true_readme.lines()) {
+        assert_eq!(said, happened, "README.md is not true");
+    }
+    assert_eq!(readme.lines().count(), true_readme.lines().count());
+    assert!(readme.matches("\n$ ").count() >= 15);
+}
+
+/// Commands that README and AGENTS.md give to developers are those that CI runs.
+#[test]
+fn developers_commands_are_run_by_ci() {
+    let ci = fs::read_to_string(Path::new(ROOT).join(".ci/run")).unwrap();
+    let mut count = 0;
+    for name in ["README.md", "AGENTS.md"] {
+        let text = fs::read_to_string(Path::new(ROOT).join(name)).unwrap();
+        let mut in_block = false;
+        for line in text.lines() {
+            match line {
+                "```sh" => in_block = true,
+                "```" => in_block = false,
+                command if in_block => {
+                    count += 1;
+                    assert!(ci.lines().any(|line| line.trim() == command), "{name}: `{command}` is not in .ci/run");
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(count >= 6, "only {count} commands found");
+}
+
+/// Runs a command line as a document teaches it, with its placeholders filled in.
+fn run_taught(line: &str) {
+    let line = line.replace("\"WORDS\"", "fsync").replace("WORDS", "fsync");
+    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    let words: Vec<&str> = words
+        .into_iter()
+        .map(|word| match word {
+            "ID" => "qp-9f2t",
+            "TAG" => "errors",
+            other => other,
+        })
+        .collect();
+    let tmp = tempfile::tempdir().unwrap();
+    copy_folder(&Path::new(ROOT).join("fixtures/research"), tmp.path());
+    let answer = call(tmp.path().to_str().unwrap(), &words);
+    assert_eq!(answer.code(), 0, "{line}: {:?}", answer.error);
+    assert!(!answer.stdout.is_empty(), "{line}");
+}
+
+/// Returns the command lines in a text: what begins with `qipu ` after a mark, up to its end.
+fn taught(text: &str) -> Vec<String> {
+    text.split('`').filter(|piece| piece.starts_with("qipu ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_that_prime_and_recipes_teach_runs() {
+    let prime = call("fixtures/research", &["prime"]).stdout;
+    let recipe = call("fixtures/research", &["setup", "agents-md", "--print"]).stdout;
+    for (name, text, least) in [("prime", prime, 6), ("agents-md", recipe, 4)] {
+        let lines = taught(&text);
+        assert!(lines.len() >= least, "{name} teaches {lines:?}");
+        lines.iter().for_each(|line| run_taught(line));
+    }
+}
+
+#[test]
+fn every_example_in_help_runs() {
+    let help = call("fixtures/research", &["--help"]).stdout;
+    let (_, examples) = help.split_once("Examples:\n").unwrap();
+    let lines: Vec<&str> = examples.lines().map(str::trim).filter(|line| line.starts_with("qipu ")).collect();
+    assert!(lines.len() >= 5);
+    lines.iter().for_each(|line| run_taught(line));
+}
+
+/// The most important of the primer stands in its first 2,000 characters, and all of it in 8,000.
+#[test]
+fn prime_is_short_and_begins_with_what_matters() {
+    for format in ["human", "records", "json"] {
+        let text = call("fixtures/research", &["prime", "--format", format]).stdout;
+        assert!(text.chars().count() <= 8_000);
+        let beginning: String = text.chars().take(2_000).collect();
+        for needed in ["memory, not a task list", "qipu context --query", "qipu link tree", ".qipu/", "qp-7d1x"] {
+            assert!(beginning.contains(needed), "{format}: {needed} comes late");
+        }
+    }
+}
