@@ -1,6 +1,6 @@
 //! The real binary in a real process: what can't be seen from inside.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 use std::fs;
 use std::io::Read;

@@ -1,6 +1,6 @@
 //! What the words of a call mean: selection, links, set-up, errors and exit codes. In process.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 mod process;
 

@@ -3,7 +3,7 @@
 //!
 //! `QIPU_UPDATE_DOCS=1 cargo test --test docs` writes the outputs into README.md.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 mod process;
 

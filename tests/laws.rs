@@ -1,6 +1,6 @@
 //! The laws, as properties over hostile stores: every command, every format, any budget.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 mod stores;
 

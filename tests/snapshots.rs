@@ -3,7 +3,7 @@
 //!
 //! `INSTA_UPDATE=always cargo test --test snapshots` accepts what is there now.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 mod process;
 

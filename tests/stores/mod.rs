@@ -102,17 +102,17 @@ fn path(number: usize, die: u8) -> String {
 
 fn note_text(number: usize, title: &str, summary: &str, body: &str, dice: [u8; 6]) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    if dice[1] % 4 == 0 {
+    if dice[1].is_multiple_of(4) {
         return body.to_owned();
     }
     if dice[1] % 12 == 1 {
         return format!("---\nid: n{number}\ntitle: {title}\nsummary: [broken\n---\n{body}");
     }
-    let mut text = format!("---\nid: n{}\n", if dice[2] % 7 == 0 { 0 } else { number });
-    if dice[2] % 5 > 0 {
+    let mut text = format!("---\nid: n{}\n", if dice[2].is_multiple_of(7) { 0 } else { number });
+    if !dice[2].is_multiple_of(5) {
         text.push_str(&format!("title: {}\n", quoted(title)));
     }
-    if dice[3] % 3 == 0 {
+    if dice[3].is_multiple_of(3) {
         text.push_str(&format!("summary: {}\n", quoted(summary)));
     }
     let kinds = ["permanent", "moc", "\"odd type\"", "\"a\\nb\"", "journal"];
