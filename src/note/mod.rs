@@ -1,5 +1,6 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
+pub mod edit;
 mod frontmatter;
 mod id;
 mod link_types;
