@@ -14,6 +14,10 @@ pub struct Env {
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
     /// Whether standard output is a terminal.
     pub is_terminal: bool,
+    /// The moment of the call. Only what is written into notes depends on it.
+    pub now: jiff::Timestamp,
+    /// A random number, for the id of a new note.
+    pub random: u64,
 }
 
 impl Env {
@@ -29,6 +33,8 @@ impl Env {
                 .filter(|(name, _)| name.starts_with("QIPU_"))
                 .collect(),
             stdin: Box::new(|| io::read_to_string(io::stdin())),
+            now: jiff::Timestamp::now(),
+            random: getrandom::u64().map_err(io::Error::other)?,
             is_terminal: io::IsTerminal::is_terminal(&io::stdout()),
         })
     }

@@ -23,10 +23,10 @@ impl Report {
         Self { head, entries, verdict: None }
     }
 
-    /// Tells whether entries may be left out of it. What a set-up did, or would write, is told
-    /// whole or not at all.
+    /// Tells whether entries may be left out of it. What was done, or would be, is told whole or
+    /// not at all.
     pub fn is_divisible(&self) -> bool {
-        self.head.mode != Mode::Setup
+        !matches!(self.head.mode, Mode::Setup | Mode::Change { .. })
     }
 
     /// Returns how many of the entries are notes.
@@ -89,6 +89,13 @@ pub enum Mode {
     },
     /// Set-up recipes and their state.
     Setup,
+    /// What a command did to files.
+    Change {
+        /// The command.
+        command: &'static str,
+        /// Whether it only shows what it would do.
+        is_dry_run: bool,
+    },
 }
 
 /// What of a note is shown beside its name.
@@ -137,6 +144,8 @@ pub enum Entry {
     },
     /// A set-up recipe.
     Recipe(RecipeEntry),
+    /// A change of a file.
+    Change(ChangeEntry),
     /// A text that is the whole answer, written as it is.
     Text(String),
 }
@@ -200,6 +209,19 @@ pub struct RecipeEntry {
     pub path: &'static str,
     /// What was found, or done.
     pub state: &'static str,
+}
+
+/// What was done, or would be, to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeEntry {
+    /// The note in the file, where it is one.
+    pub id: Option<NoteId>,
+    /// `created`, `changed`, `renamed`, `deleted`, or `unchanged`.
+    pub action: &'static str,
+    /// The file, relative to the current directory.
+    pub path: String,
+    /// The difference, as a unified diff, where only that is shown.
+    pub diff: Option<String>,
 }
 
 impl Entry {

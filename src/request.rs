@@ -46,6 +46,10 @@ pub enum Command {
     Context(Context),
     /// Show links.
     Link(Link),
+    /// Make a store.
+    Init(Init),
+    /// Change notes.
+    Change(Change),
     /// Install instructions for agent tools.
     Setup(Setup),
 }
@@ -131,6 +135,114 @@ pub enum LinkView {
     Tree(String),
     /// A shortest way between two notes.
     Path(String, String),
+}
+
+/// A call of `init`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Init {
+    /// The project, where the user names one.
+    pub root: Option<PathBuf>,
+    /// The store itself, where the user names it.
+    pub store: Option<PathBuf>,
+    /// Keep it out of git.
+    pub is_stealth: bool,
+    /// Name it `qipu/`, which everybody sees.
+    pub is_visible: bool,
+}
+
+/// A call of a command that changes notes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where the store is.
+    pub location: Location,
+    /// What is done.
+    pub action: Action,
+    /// Whether it is only shown.
+    pub is_dry_run: bool,
+    /// What `created` and `updated` become: a date, with a time where today is not given.
+    pub now: String,
+    /// A random number that makes a new note's id.
+    pub random: u64,
+}
+
+/// What is done to notes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Make a note.
+    Create(NewNote),
+    /// Change fields of notes.
+    Update {
+        /// The notes.
+        ids: Vec<String>,
+        /// What changes.
+        fields: NewFields,
+    },
+    /// Add a typed link.
+    AddLink {
+        /// From which note.
+        from: String,
+        /// To which.
+        to: String,
+        /// Its type.
+        kind: String,
+    },
+    /// Take typed links away.
+    RemoveLink {
+        /// From which note.
+        from: String,
+        /// To which.
+        to: String,
+        /// Their type; `None` for all.
+        kind: Option<String>,
+    },
+}
+
+impl Action {
+    /// Returns the name of the command.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Create(_) => "create",
+            Self::Update { .. } => "update",
+            Self::AddLink { .. } => "link.add",
+            Self::RemoveLink { .. } => "link.remove",
+        }
+    }
+}
+
+/// A note to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewNote {
+    /// The title; `None` takes it from the body's first line.
+    pub title: Option<String>,
+    /// Its fields and body.
+    pub fields: NewFields,
+}
+
+/// Fields as the user gives them; absent ones stay as they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewFields {
+    /// The title.
+    pub title: Option<String>,
+    /// The type.
+    pub kind: Option<String>,
+    /// The value, 0 to 100.
+    pub value: Option<u8>,
+    /// Whether a person has checked it.
+    pub verified: Option<bool>,
+    /// The summary.
+    pub summary: Option<String>,
+    /// Tags to add.
+    pub tags: Vec<String>,
+    /// Tags to take away.
+    pub untags: Vec<String>,
+    /// Addresses of sources to add.
+    pub sources: Vec<String>,
+    /// Typed links to add: type and note.
+    pub links: Vec<(String, String)>,
+    /// Custom fields to set.
+    pub custom: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<String>,
 }
 
 /// A call of `setup`.

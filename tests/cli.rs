@@ -477,6 +477,8 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         vars: Default::default(),
         stdin: Box::new(|| Ok(String::new())),
         is_terminal,
+        now: jiff::Timestamp::UNIX_EPOCH,
+        random: 0,
     };
     for format in ["human", "records", "json"] {
         let words = ["qipu", "context", "escapes", "--with-body", "--format", format].map(Into::into);

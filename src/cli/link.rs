@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::graph::{Direction, Follow, Limits};
-use crate::request::{Link, LinkView};
+use crate::request::{Action, Link, LinkView};
 use crate::store::Location;
 
 /// How far a tree and a path go when nobody says.
@@ -41,6 +41,34 @@ pub(super) enum LinkSub {
         #[command(flatten)]
         links: LinkArgs,
     },
+    /// Add a typed link to a note's frontmatter
+    Add {
+        /// The note that gets the link
+        from: String,
+        /// The note it leads to
+        to: String,
+        /// The link's type
+        #[arg(long = "type", value_name = "TYPE", default_value = "related")]
+        kind: String,
+    },
+    /// Take typed links between two notes away
+    Remove {
+        /// The note that has the link
+        from: String,
+        /// The note it leads to
+        to: String,
+        /// Only links of this type
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: Option<String>,
+    },
+}
+
+/// What the words of `qipu link` come to.
+pub(super) enum Parsed {
+    /// A view of links.
+    View(Link),
+    /// A change of links.
+    Action(Action),
 }
 
 /// Which links are followed.
@@ -94,13 +122,15 @@ fn hops(text: &str) -> Result<usize, String> {
 }
 
 impl LinkSub {
-    pub(super) fn into_request(self, location: Location) -> Link {
+    pub(super) fn into_request(self, location: Location) -> Parsed {
         let (view, max_hops, links) = match self {
+            Self::Add { from, to, kind } => return Parsed::Action(Action::AddLink { from, to, kind }),
+            Self::Remove { from, to, kind } => return Parsed::Action(Action::RemoveLink { from, to, kind }),
             Self::List { id, links } => (LinkView::List(id), 1, links),
             Self::Tree { id, max_hops, links } => (LinkView::Tree(id), max_hops, links),
             Self::Path { from, to, max_hops, links } => (LinkView::Path(from, to), max_hops, links),
         };
-        Link {
+        Parsed::View(Link {
             location,
             view,
             limits: Limits {
@@ -110,7 +140,7 @@ impl LinkSub {
                 min_value: links.min_value,
             },
             follow: links.into_follow(),
-        }
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line: words become a request, and nothing else happens here.
 
+mod change;
 mod context;
 mod link;
 mod prime;
@@ -13,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Budget, Command, Format, Request};
+use crate::request::{Budget, Change, Command, Format, Request};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -62,6 +63,15 @@ enum Sub {
     /// Show how notes are linked
     #[command(subcommand)]
     Link(link::LinkSub),
+    /// Make a store
+    Init(change::InitArgs),
+    /// Keep a thought: a note from a text
+    Capture(change::CaptureArgs),
+    /// Make a note
+    #[command(visible_alias = "new")]
+    Create(change::CreateArgs),
+    /// Change fields of notes, and nothing else of them
+    Update(change::UpdateArgs),
     /// Teach agent tools about qipu
     Setup(setup::SetupArgs),
 }
@@ -100,6 +110,9 @@ struct Global {
     /// The date that counts as today (else QIPU_TODAY)
     #[arg(long, global = true, value_name = "YYYY-MM-DD")]
     today: Option<String>,
+    /// Show what would change, and change nothing
+    #[arg(long, global = true)]
+    dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -126,19 +139,51 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Err(error) => return Err(usage(&error)),
     };
     let format = cli.global.format()?;
-    cli.global.check_today(env)?;
+    let today = cli.global.today(env)?;
     let location = cli.global.location(env);
-    let mut budget = Budget { max_chars: cli.global.max_chars, max_tokens: cli.global.max_tokens };
+    let given = Budget { max_chars: cli.global.max_chars, max_tokens: cli.global.max_tokens };
+    let has_budget = given != Budget::default();
+    let is_dry_run = cli.global.dry_run;
+    let mut budget = given;
+    let change = |location, action| {
+        Command::Change(Change { location, action, is_dry_run, now: stamp(today.as_deref(), env), random: env.random })
+    };
     let command = match cli.command {
         Sub::Prime(args) => {
             budget = args.default_budget(budget);
             Command::Prime(args.into_request(location))
         }
         Sub::Context(args) => Command::Context(args.into_request(location, budget, env)?),
-        Sub::Link(sub) => Command::Link(sub.into_request(location)),
+        Sub::Link(sub) => match sub.into_request(location.clone()) {
+            link::Parsed::View(view) => Command::Link(view),
+            link::Parsed::Action(action) => change(location, action),
+        },
+        Sub::Init(args) => Command::Init(args.into_request(location)),
+        Sub::Capture(args) => change(location, args.into_action(env)?),
+        Sub::Create(args) => change(location, args.into_action(env)?),
+        Sub::Update(args) => change(location, args.into_action(env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location.root)?),
     };
+    check_fits_command(&command, has_budget, is_dry_run)?;
     Ok(Parsed::Request(Box::new(Request { command, format, budget })))
+}
+
+/// Refuses global flags that a command could not keep.
+fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> Result<(), Error> {
+    let prints_notes = matches!(command, Command::Prime(_) | Command::Context(_) | Command::Link(_));
+    if has_budget && !prints_notes {
+        return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
+    }
+    if is_dry_run && !matches!(command, Command::Change(_)) {
+        return Err(Error::usage("--dry-run is for commands that change notes"));
+    }
+    Ok(())
+}
+
+/// Returns what `created` and `updated` become: today's date where it is given, else this second.
+fn stamp(today: Option<&str>, env: &Env) -> String {
+    let seconds = || jiff::Timestamp::from_second(env.now.as_second()).unwrap_or(env.now);
+    today.map_or_else(|| seconds().to_string(), str::to_owned)
 }
 
 /// Tells whether errors are to be written as JSON, for words that may not even parse.
@@ -176,13 +221,13 @@ impl Global {
         Location { store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)), root: self.root.clone() }
     }
 
-    /// Checks the date that counts as today.
-    fn check_today(&self, env: &Env) -> Result<(), Error> {
-        let today = self.today.as_ref().or_else(|| env.vars.get("QIPU_TODAY"));
-        let is_date = |text: &String| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
-        match today.filter(|text| !text.is_empty() && !is_date(text)) {
+    /// Returns the date that counts as today, where it is given.
+    fn today(&self, env: &Env) -> Result<Option<String>, Error> {
+        let today = self.today.as_ref().or_else(|| env.vars.get("QIPU_TODAY")).filter(|text| !text.is_empty());
+        let is_date = |text: &&String| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
+        match today.filter(|text| !is_date(text)) {
             Some(text) => Err(Error::usage(format!("`{text}` is not a date")).hint("write --today YYYY-MM-DD")),
-            None => Ok(()),
+            None => Ok(today.cloned()),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Commands: one file each, from a request and a store to a report. No printing, no format, no
 //! arithmetic of budgets.
 
+mod change;
 mod context;
+mod init;
 mod link;
 mod prime;
 mod setup;
@@ -21,6 +23,8 @@ pub fn run(command: &Command, current_dir: &Path) -> Result<Option<Report>, Erro
     match command {
         Command::Prime(request) => primed(request, current_dir),
         Command::Setup(request) => setup::run(request, current_dir).map(Some),
+        Command::Init(request) => init::run(request, current_dir).map(Some),
+        Command::Change(request) => change::run(request, current_dir).map(Some),
         Command::Context(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
         Command::Link(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
     }
@@ -35,7 +39,9 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Prime(request) => Ok(prime::run(request, store)),
         Command::Context(request) => context::run(request, store),
         Command::Link(request) => link::run(request, store),
-        Command::Setup(_) => Err(Error::usage("setup does not read a store")),
+        Command::Setup(_) | Command::Init(_) | Command::Change(_) => {
+            Err(Error::usage("this command does not read an open store"))
+        }
     }
 }
 

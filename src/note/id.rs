@@ -55,6 +55,15 @@ impl NoteId {
         }
     }
 
+    /// Makes the id that a random number stands for: `qp-` and eight letters and digits, a digit
+    /// among them. A thousand new notes on each of two branches meet once in a million times.
+    pub fn generated(random: u64) -> Self {
+        let text = base36(random);
+        let has_digit = text.bytes().any(|b| b.is_ascii_digit());
+        let text = if has_digit { text } else { text.chars().skip(1).chain(['7']).collect() };
+        Self(format!("qp-{text}").into())
+    }
+
     /// Returns the id of the `n`-th note (from 2) that claims this one.
     pub(crate) fn duplicate(&self, n: usize) -> Self {
         Self(format!("{}~{n}", self.0).into())

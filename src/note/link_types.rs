@@ -39,6 +39,16 @@ impl LinkTypes {
         self.inverses.insert(inverse.to_owned(), kind.to_owned());
     }
 
+    /// Tells whether a type is one of these.
+    pub fn knows(&self, kind: &str) -> bool {
+        self.inverses.contains_key(kind)
+    }
+
+    /// Returns the types, inverses included, a to z.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.inverses.keys().map(String::as_str)
+    }
+
     /// Returns what a link of this type is called from its other end. A type that nobody
     /// configured gets `inverse-` in front, and loses it again.
     pub fn inverse(&self, kind: &str) -> String {

@@ -31,7 +31,7 @@ pub const MOC: &str = "moc";
 /// The type of a note that belongs to a day.
 pub const JOURNAL: &str = "journal";
 /// The type of a note outside `mocs/` and `journals/` that names none.
-const DEFAULT_KIND: &str = "fleeting";
+pub const DEFAULT_KIND: &str = "fleeting";
 
 /// One note: what its file says, with everything tolerated noted down.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use super::escape::{for_screen, lines, one_line};
 use super::{
     BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree,
 };
-use crate::report::{Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role};
+use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role};
 
 /// Renders a report for people.
 pub(super) struct Human<'a> {
@@ -24,7 +24,7 @@ impl Renderer for Human<'_> {
             Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
             Mode::LinkPath { from, to, length: None, .. } => (format!("No path from {from} to {to}.\n"), String::new()),
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
-            Mode::Setup => (String::new(), String::new()),
+            Mode::Setup | Mode::Change { .. } => (String::new(), String::new()),
         };
         Frame(vec![before, after])
     }
@@ -42,6 +42,7 @@ impl Renderer for Human<'_> {
                 self.add(&mut piece, format!("{heading}- `{line}`: {purpose}\n"));
             }
             Entry::Recipe(recipe) => self.add(&mut piece, recipe_line(recipe)),
+            Entry::Change(change) => self.add(&mut piece, change_lines(change)),
             Entry::Text(text) => self.add(&mut piece, text.clone()),
         }
         piece
@@ -255,6 +256,13 @@ fn group(entry: &Entry) -> u8 {
         Entry::Note(_) => 2,
         _ => 3,
     }
+}
+
+/// The id comes first, so that a script can take it.
+fn change_lines(change: &ChangeEntry) -> String {
+    let id = change.id.as_ref().map_or(String::new(), |id| format!("{id} "));
+    let diff = change.diff.as_deref().map(lines).unwrap_or_default();
+    format!("{id}{} {}\n{diff}", change.action, one_line(&change.path))
 }
 
 fn recipe_line(recipe: &RecipeEntry) -> String {

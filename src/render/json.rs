@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::escape::{harmless_json, json_string};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
-use crate::report::{Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
+use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
 
 /// The version of the shapes; raised when a field changes its meaning.
 const SCHEMA: u32 = 1;
@@ -31,7 +31,7 @@ impl Renderer for Json<'_> {
         for (name, value) in facts(&head.mode) {
             say(name, value);
         }
-        if head.mode != Mode::Setup {
+        if self.report.is_divisible() {
             say("matched", json!(head.matched));
             say("truncated", json!(shown.is_truncated));
         }
@@ -69,6 +69,7 @@ impl Renderer for Json<'_> {
                 });
                 self.add("recipes", item, &mut piece);
             }
+            Entry::Change(change) => self.add("changes", change_object(change), &mut piece),
             Entry::Text(text) => piece.add(self.section("text"), json_string(text)),
         }
         piece
@@ -148,6 +149,18 @@ impl Json<'_> {
     }
 }
 
+fn change_object(change: &ChangeEntry) -> Value {
+    let mut object = json!({
+        "id": change.id.as_ref().map(|id| id.as_str()),
+        "action": change.action,
+        "path": change.path,
+    });
+    if let Some(diff) = &change.diff {
+        object["diff"] = json!(diff);
+    }
+    object
+}
+
 fn link_object(edge: &EdgeEntry) -> Value {
     json!({
         "from": edge.from.as_str(),
@@ -179,6 +192,7 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
             ("path_length", json!(length)),
         ],
         Mode::Setup => vec![("mode", json!("setup"))],
+        Mode::Change { command, is_dry_run } => vec![("mode", json!(command)), ("dry_run", json!(is_dry_run))],
     }
 }
 
@@ -190,5 +204,6 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],
         Mode::LinkPath { .. } => &["notes", "links"],
         Mode::Setup => &["recipes", "text"],
+        Mode::Change { .. } => &["changes"],
     }
 }

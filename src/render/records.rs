@@ -3,7 +3,7 @@
 use super::escape::{for_screen, json_string, lines, one_line, value};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
 use crate::note::Note;
-use crate::report::{Detail, Entry, Mode, NoteEntry, Report, Role};
+use crate::report::{ChangeEntry, Detail, Entry, Mode, NoteEntry, Report, Role};
 
 /// Renders a report as records.
 pub(super) struct Records<'a> {
@@ -26,7 +26,7 @@ impl Renderer for Records<'_> {
             text.push_str(&format!(" store={}", value(store)));
         }
         text.push_str(&mode(&head.mode));
-        if head.mode != Mode::Setup {
+        if self.report.is_divisible() {
             text.push_str(&format!(" notes={} matched={} truncated={}", shown.notes, head.matched, shown.is_truncated));
         }
         text.push('\n');
@@ -55,6 +55,7 @@ impl Renderer for Records<'_> {
                 value(recipe.path),
                 json_string(recipe.about)
             ),
+            Entry::Change(change) => change_lines(change),
             Entry::Text(text) => text.clone(),
         };
         piece.add(0, for_screen(text, self.screen));
@@ -92,7 +93,7 @@ impl Records<'_> {
         piece.is_cut = summary_cut;
         if let Some((body, is_cut)) = body {
             piece.is_cut |= is_cut;
-            push_body(note, &body, &mut text);
+            push_body(note.id.as_str(), &body, &mut text);
         }
         text
     }
@@ -132,7 +133,18 @@ fn mode(mode: &Mode) -> String {
             format!(" mode=link.path from={from} to={to} direction={direction}{length}")
         }
         Mode::Setup => " mode=setup".to_owned(),
+        Mode::Change { command, is_dry_run } => format!(" mode={command} dry_run={is_dry_run}"),
     }
+}
+
+/// A change is a detail; its difference is a body, so that no line of it can be another record.
+fn change_lines(change: &ChangeEntry) -> String {
+    let from = change.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
+    let mut text = format!("D change action={} path={}{from}\n", change.action, value(&change.path));
+    if let Some(diff) = &change.diff {
+        push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
+    }
+    text
 }
 
 fn name_line(note: &Note, role: Role) -> String {
@@ -147,13 +159,13 @@ fn name_line(note: &Note, role: Role) -> String {
 }
 
 /// Adds a body between its marks. A line that could be taken for the closing one gets a `\`.
-fn push_body(note: &Note, body: &str, text: &mut String) {
+fn push_body(id: &str, body: &str, text: &mut String) {
     if body.is_empty() {
         return;
     }
     let body = lines(body);
     let count = body.split('\n').count();
-    text.push_str(&format!("B {} lines={count}\n", note.id));
+    text.push_str(&format!("B {id} lines={count}\n"));
     for line in body.split('\n') {
         if line.trim_start_matches('\\') == "B-END" {
             text.push('\\');

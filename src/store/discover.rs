@@ -6,7 +6,7 @@ use super::NOTE_FOLDERS;
 use crate::error::{Error, ErrorKind};
 
 /// Names that a store's folder has inside a project; the second only when it holds `notes/`.
-const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];
+pub(super) const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];
 
 /// What marks the root of a project; nobody looks for a store above it.
 const PROJECT_MARKS: [&str; 6] = [".git", ".hg", "Cargo.toml", "package.json", "go.mod", "pyproject.toml"];

@@ -13,14 +13,49 @@ use tempfile::NamedTempFile;
 /// # Errors
 /// Names the file and what could not be done; the file is then as it was.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
     let failed = || format!("can't write {}", path.display());
-    let mut new = NamedTempFile::new_in(folder).with_context(failed)?;
-    new.write_all(text.as_bytes()).with_context(failed)?;
-    keep_mode(path, new.as_file()).with_context(failed)?;
-    new.as_file().sync_all().with_context(failed)?;
+    let new = written_beside(path, text).with_context(failed)?;
     new.persist(path).with_context(failed)?;
-    Ok(())
+    sync_folder(path).with_context(failed)
+}
+
+/// Makes a file that is not there yet, whole or not at all.
+///
+/// # Errors
+/// Names the file when it is there already or can't be written.
+pub(crate) fn create(path: &Path, text: &str) -> Result<()> {
+    let failed = || format!("can't make {}", path.display());
+    let new = written_beside(path, text).with_context(failed)?;
+    new.persist_noclobber(path).with_context(failed)?;
+    sync_folder(path).with_context(failed)
+}
+
+/// Gives a file another name.
+///
+/// # Errors
+/// Names the file when that can't be done.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
+    let failed = || format!("can't rename {} to {}", from.display(), to.display());
+    fs::rename(from, to).with_context(failed)?;
+    sync_folder(from).and_then(|()| sync_folder(to)).with_context(failed)
+}
+
+/// Writes a text to a temporary file beside the one that it is for, and makes it durable.
+fn written_beside(path: &Path, text: &str) -> std::io::Result<NamedTempFile> {
+    let mut new = tempfile::Builder::new().prefix(".qipu-").tempfile_in(folder_of(path))?;
+    new.write_all(text.as_bytes())?;
+    keep_mode(path, new.as_file())?;
+    new.as_file().sync_all()?;
+    Ok(new)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the name of a file durable. Where folders can't be opened, names are safe without.
+fn sync_folder(path: &Path) -> std::io::Result<()> {
+    if cfg!(unix) { fs::File::open(folder_of(path))?.sync_all() } else { Ok(()) }
 }
 
 /// Gives the new file the mode of the old one, or the mode that new files have.

@@ -3,19 +3,26 @@
 mod config;
 mod discover;
 pub(crate) mod files;
+mod init;
 mod load;
+mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use config::Config;
 pub use discover::{Location, find_root, project_root};
+pub use init::{Made, init};
+pub use write::{Change, Lock};
 
 use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 
 /// The folders of a store that hold notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
+
+/// The most ids that an error names.
+const MAX_CANDIDATES: usize = 10;
 
 /// A store's notes in memory, in the order of their ids.
 #[derive(Debug)]
@@ -24,6 +31,8 @@ pub struct Store {
     pub shown_path: String,
     /// What the store's config.toml says.
     pub config: Config,
+    /// Where it is; empty for a store that is in memory only.
+    root: PathBuf,
     notes: Vec<Arc<Note>>,
 }
 
@@ -38,7 +47,7 @@ impl Store {
         let config = Config::load(&root)?;
         let files = load::read_notes(&root)?;
         let shown_path = discover::relative_to(&root, current_dir);
-        Ok(Self::from_notes(shown_path, config, files))
+        Ok(Self { root, ..Self::from_notes(shown_path, config, files) })
     }
 
     /// Makes a store of notes that are already parsed, in any order.
@@ -55,7 +64,8 @@ impl Store {
             }
         }
         notes.sort_by(|a, b| a.id.cmp(&b.id));
-        Self { shown_path, config, notes: notes.into_iter().map(Arc::new).collect() }
+        let notes = notes.into_iter().map(Arc::new).collect();
+        Self { shown_path, config, root: PathBuf::new(), notes }
     }
 
     /// Returns all notes in the order of their ids.
@@ -81,23 +91,64 @@ impl Store {
         is_path.then(|| self.notes.iter().position(is_file_of)).flatten()
     }
 
-    /// Returns the places of the notes that are named.
+    /// Returns the place of the note that a user means: its id, its file, or the beginning of its id.
     ///
     /// # Errors
-    /// `NoNote`, naming every one that does not exist.
+    /// `NoNote` when there is none; `Usage`, naming the candidates, when several begin so.
+    pub fn resolve(&self, name: &str) -> Result<usize, Error> {
+        if let Some(place) = self.named(name) {
+            return Ok(place);
+        }
+        let begins = |note: &&Arc<Note>| !name.is_empty() && note.id.as_str().starts_with(name);
+        let candidates: Vec<&str> = self.notes.iter().filter(begins).map(|note| note.id.as_str()).collect();
+        match candidates.as_slice() {
+            [] => Err(self.unknown(&[format!("`{name}`")])),
+            [id] => Ok(self.notes.iter().position(|note| note.id.as_str() == *id).unwrap_or_default()),
+            many => {
+                let shown: Vec<&str> = many.iter().take(MAX_CANDIDATES).copied().collect();
+                Err(Error::usage(format!("`{name}` begins {} ids", many.len()))
+                    .hint(format!("ids: {}", shown.join(", "))))
+            }
+        }
+    }
+
+    fn unknown(&self, names: &[String]) -> Error {
+        let message = format!("no such note: {} in {}", names.join(", "), self.shown_path);
+        Error::new(ErrorKind::NoNote, message).hint("`qipu context --query WORDS` finds notes and their ids")
+    }
+
+    /// Returns a file's path relative to the current directory, from its path in the store.
+    pub fn shown(&self, path: &str) -> String {
+        format!("{}{path}", self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path))
+    }
+
+    /// Reads the template for new notes of a type; `None` when there is none.
+    ///
+    /// # Errors
+    /// `Failure` when it can't be read.
+    pub fn template(&self, kind: &str) -> Result<Option<String>, Error> {
+        let is_name = NoteId::parse(kind).is_some();
+        let path = self.root.join("templates").join(format!("{kind}.md"));
+        if is_name && path.is_file() { Ok(files::read_if_there(&path)?) } else { Ok(None) }
+    }
+
+    /// Returns the places of the notes that are named; each may be the beginning of an id.
+    ///
+    /// # Errors
+    /// `NoNote`, naming every one that does not exist; `Usage` for a beginning of several ids.
     pub fn positions(&self, ids: &[String]) -> Result<Vec<usize>, Error> {
         let mut found = Vec::new();
         let mut unknown = Vec::new();
         for text in ids {
-            match self.named(text) {
-                Some(position) => found.push(position),
-                None => unknown.push(format!("`{text}`")),
+            match self.resolve(text) {
+                Ok(place) => found.push(place),
+                Err(error) if error.kind == ErrorKind::NoNote => unknown.push(format!("`{text}`")),
+                Err(error) => return Err(error),
             }
         }
         if unknown.is_empty() {
             return Ok(found);
         }
-        let message = format!("no such note: {} in {}", unknown.join(", "), self.shown_path);
-        Err(Error::new(ErrorKind::NoNote, message).hint("`qipu context --query WORDS` finds notes and their ids"))
+        Err(self.unknown(&unknown))
     }
 }

@@ -35,6 +35,8 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
         vars: vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect::<BTreeMap<_, _>>(),
         stdin: Box::new(move || Ok(stdin.clone())),
         is_terminal: false,
+        now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),
+        random: dir.len() as u64,
     };
     let words: Vec<OsString> = ["qipu"].iter().chain(args).map(Into::into).collect();
     let mut out = Vec::new();

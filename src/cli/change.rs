@@ -1,0 +1,155 @@
+//! The words of the commands that change notes.
+
+use clap::Args;
+
+use crate::env::Env;
+use crate::error::Error;
+use crate::request::{Action, Init, NewFields, NewNote};
+use crate::store::Location;
+
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// Keep the store out of git
+    #[arg(long)]
+    stealth: bool,
+    /// Name it `qipu/`, which everybody sees, in place of `.qipu/`
+    #[arg(long)]
+    visible: bool,
+}
+
+impl InitArgs {
+    pub(super) fn into_request(self, location: Location) -> Init {
+        Init { root: location.root, store: location.store, is_stealth: self.stealth, is_visible: self.visible }
+    }
+}
+
+/// Fields that new and old notes can be given.
+#[derive(Debug, Args)]
+struct FieldArgs {
+    /// The type: fleeting, literature, permanent, moc, journal, or your own
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    /// A tag to add (repeatable)
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// How much it is worth, 0 to 100
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
+    value: Option<u8>,
+    /// Where it comes from (repeatable)
+    #[arg(long, value_name = "URL")]
+    source: Vec<String>,
+    /// One or two sentences
+    #[arg(long, value_name = "TEXT")]
+    summary: Option<String>,
+    /// A custom field (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl FieldArgs {
+    fn into_fields(self) -> Result<NewFields, Error> {
+        let custom: Result<Vec<_>, Error> = self.set.iter().map(|pair| split(pair, '=', "KEY=VALUE")).collect();
+        Ok(NewFields {
+            kind: self.kind,
+            value: self.value,
+            summary: self.summary,
+            tags: self.tag,
+            sources: self.source,
+            custom: custom?,
+            ..NewFields::default()
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateArgs {
+    /// The title
+    title: String,
+    #[command(flatten)]
+    fields: FieldArgs,
+    /// A typed link (repeatable)
+    #[arg(long, value_name = "TYPE:ID")]
+    link: Vec<String>,
+    /// The text below the frontmatter; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT")]
+    body: Option<String>,
+}
+
+impl CreateArgs {
+    pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
+        let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
+        let fields = NewFields { links: links?, body: text(self.body, env)?, ..self.fields.into_fields()? };
+        Ok(Action::Create(NewNote { title: Some(self.title), fields }))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CaptureArgs {
+    /// The thought; without it, standard input is read
+    text: Option<String>,
+    /// The title, in place of the first line
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    #[command(flatten)]
+    fields: FieldArgs,
+}
+
+impl CaptureArgs {
+    pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
+        let body = text(Some(self.text.unwrap_or_else(|| "-".to_owned())), env)?;
+        let fields = NewFields { body, ..self.fields.into_fields()? };
+        Ok(Action::Create(NewNote { title: self.title, fields }))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct UpdateArgs {
+    /// The notes
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// The title
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    #[command(flatten)]
+    fields: FieldArgs,
+    /// A tag to take away (repeatable)
+    #[arg(long, value_name = "TAG")]
+    untag: Vec<String>,
+    /// Whether a person has checked it
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    verified: Option<bool>,
+    /// The text below the frontmatter; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT")]
+    body: Option<String>,
+}
+
+impl UpdateArgs {
+    pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
+        let fields = NewFields {
+            title: self.title,
+            untags: self.untag,
+            verified: self.verified,
+            body: text(self.body, env)?,
+            ..self.fields.into_fields()?
+        };
+        Ok(Action::Update { ids: self.ids, fields })
+    }
+}
+
+/// Returns a text; `-` stands for standard input, which is never read unasked.
+fn text(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
+    match given.as_deref() {
+        Some("-") => {
+            let read = (env.stdin)();
+            read.map(Some).map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
+        }
+        _ => Ok(given),
+    }
+}
+
+fn split(pair: &str, mark: char, form: &str) -> Result<(String, String), Error> {
+    match pair.split_once(mark) {
+        Some((left, right)) if !left.trim().is_empty() => Ok((left.trim().to_owned(), right.trim().to_owned())),
+        _ => Err(Error::usage(format!("`{pair}` is not {form}"))),
+    }
+}

@@ -1,0 +1,90 @@
+//! `qipu create` and `qipu capture`: new notes.
+
+use super::Planned;
+use super::update::edits;
+use crate::error::{Error, ErrorKind};
+use crate::note::edit::{self, Edit};
+use crate::note::{DEFAULT_KIND, JOURNAL, MOC, NoteId};
+use crate::request::{Change, NewFields, NewNote};
+use crate::store::{self, Store};
+
+/// The longest title that is taken from a text, in characters, and the longest file name, in bytes.
+const MAX_TITLE: usize = 100;
+const MAX_SLUG: usize = 60;
+
+/// Plans a note: its template, with the fields that are given.
+pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Vec<Planned>, Error> {
+    let body = note.fields.body.as_deref().unwrap_or_default().trim_end();
+    let title = note.title.clone().or_else(|| title_of(body)).ok_or_else(|| {
+        Error::usage("there is nothing to make a note of")
+            .hint("give a title, or a text with --body or on standard input")
+    })?;
+    let kind = note.fields.kind.as_deref().unwrap_or(DEFAULT_KIND);
+    let id = free_id(store, request.random);
+    let path = format!("{}/{id}{}.md", folder(kind), slug(&title));
+    let template = store.template(kind)?.unwrap_or_default();
+    let template =
+        template.replace("{{title}}", &title).replace("{{date}}", request.now.get(..10).unwrap_or(&request.now));
+    let mut all = vec![
+        Edit::SetText { key: "id".into(), text: id.to_string() },
+        Edit::SetText { key: "title".into(), text: title },
+        Edit::SetText { key: "type".into(), text: kind.to_owned() },
+        Edit::SetPlain { key: "created", text: request.now.clone() },
+    ];
+    let fields = NewFields { kind: None, title: None, body: None, ..note.fields.clone() };
+    all.extend(edits(store, &fields)?);
+    if !body.is_empty() {
+        all.push(Edit::SetBody(format!("{body}\n")));
+    }
+    let broken = |reason| Error::new(ErrorKind::Store, format!("the template for `{kind}` can't be used: {reason}"));
+    let text = edit::apply(&template, &all).map_err(broken)?;
+    let change = Some(store::Change::Create { path: path.clone(), text });
+    Ok(vec![Planned { id, path, change }])
+}
+
+/// Returns an id that no note has, beginning with the one that a random number gives.
+fn free_id(store: &Store, random: u64) -> NoteId {
+    let mut number = random;
+    loop {
+        let id = NoteId::generated(number);
+        if store.position(&id).is_none() {
+            return id;
+        }
+        number = number.wrapping_add(1);
+    }
+}
+
+/// Takes a title from the first line that says something.
+fn title_of(body: &str) -> Option<String> {
+    let line = body
+        .lines()
+        .map(|line| line.trim_start_matches(['#', '-', '*', '>', ' ', '\t']).trim())
+        .find(|line| !line.is_empty())?;
+    if line.chars().count() <= MAX_TITLE {
+        return Some(line.to_owned());
+    }
+    let cut: String = line.chars().take(MAX_TITLE).collect();
+    let end = cut.rfind(' ').unwrap_or(cut.len());
+    Some(format!("{}…", cut.get(..end).unwrap_or(&cut)))
+}
+
+fn folder(kind: &str) -> &'static str {
+    match kind {
+        MOC => "mocs",
+        JOURNAL => "journals",
+        _ => "notes",
+    }
+}
+
+/// Returns `-a-few-words` of a title, in its own script, for the file's name.
+pub(super) fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for word in title.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if slug.len() + 1 + word.len() > MAX_SLUG {
+            break;
+        }
+        slug.push('-');
+        slug.push_str(word);
+    }
+    slug
+}

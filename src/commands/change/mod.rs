@@ -1,0 +1,83 @@
+//! Commands that change notes: each plans its changes from the store as it is, under the lock; they
+//! are carried out or, in a dry run, only shown.
+
+mod create;
+mod links;
+mod update;
+
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind};
+use crate::note::edit::{self, Edit};
+use crate::note::{Note, NoteId};
+use crate::report::{ChangeEntry, Entry, Head, Mode, Report, Show};
+use crate::request::{self, Action};
+use crate::store::{self, Store};
+
+/// A change of a file, and the note that it is about. No change is a note that is already so.
+struct Planned {
+    id: NoteId,
+    path: String,
+    change: Option<store::Change>,
+}
+
+/// Plans an action, carries it out unless this is a dry run, and reports every file.
+pub(super) fn run(request: &request::Change, current_dir: &Path) -> Result<Report, Error> {
+    if request.is_dry_run {
+        let store = Store::open(&request.location, current_dir)?;
+        return Ok(report(&store, request, &plan(&store, request)?));
+    }
+    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
+    let planned = plan(&store, request)?;
+    let changes: Vec<store::Change> = planned.iter().filter_map(|planned| planned.change.clone()).collect();
+    store.apply(&changes, &lock)?;
+    Ok(report(&store, request, &planned))
+}
+
+fn plan(store: &Store, request: &request::Change) -> Result<Vec<Planned>, Error> {
+    match &request.action {
+        Action::Create(note) => create::plan(store, request, note),
+        Action::Update { ids, fields } => update::plan(store, request, ids, fields),
+        Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
+        Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
+    }
+}
+
+/// Plans edits of a note; `updated` follows when they change anything.
+fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<Planned, Error> {
+    let old = store.text_of(note)?;
+    let refused = |reason: String| {
+        let message = format!("can't change `{}`: {reason}", note.id);
+        Error::new(ErrorKind::Store, message).hint("`qipu doctor` tells more; the note is as it was")
+    };
+    let edited = edit::apply(&old, edits).map_err(refused)?;
+    let change = if edited == old {
+        None
+    } else {
+        let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
+        let new = edit::apply(&edited, &[stamp]).map_err(refused)?;
+        Some(store::Change::Replace { path: note.path.clone(), old, new })
+    };
+    Ok(Planned { id: note.id.clone(), path: note.path.clone(), change })
+}
+
+fn report(store: &Store, request: &request::Change, planned: &[Planned]) -> Report {
+    let entry = |planned: &Planned| {
+        let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
+        Entry::Change(ChangeEntry {
+            id: Some(planned.id.clone()),
+            action: planned.change.as_ref().map_or("unchanged", store::Change::name),
+            path: store.shown(path),
+            diff: planned.change.as_ref().filter(|_| request.is_dry_run).map(|change| change.diff(&store.shown_path)),
+        })
+    };
+    let head = Head {
+        mode: Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run },
+        store: Some(store.shown_path.clone()),
+        banner: None,
+        show: Show::default(),
+        matched: 0,
+        is_limited: false,
+    };
+    Report::new(head, planned.iter().map(entry).collect())
+}

@@ -1,0 +1,32 @@
+//! `qipu init`: a store to begin with.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::report::{ChangeEntry, Entry, Head, Mode, Report, Show};
+use crate::request::Init;
+use crate::store;
+
+/// Makes what is missing of a store and reports each file; what is there stays as it is.
+pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
+    let made = store::init(
+        request.store.as_deref(),
+        request.root.as_deref(),
+        request.is_stealth,
+        request.is_visible,
+        current_dir,
+    )?;
+    let entry = |(path, is_new): (String, bool)| {
+        let action = if is_new { "created" } else { "unchanged" };
+        Entry::Change(ChangeEntry { id: None, action, path, diff: None })
+    };
+    let head = Head {
+        mode: Mode::Change { command: "init", is_dry_run: false },
+        store: Some(made.shown_path),
+        banner: None,
+        show: Show::default(),
+        matched: 0,
+        is_limited: false,
+    };
+    Ok(Report::new(head, made.files.into_iter().map(entry).collect()))
+}

@@ -1,0 +1,175 @@
+//! Changing a store: under a lock, inside its folder, each file whole or not at all.
+
+use std::fs::{self, File};
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::{Config, Location, Store, files, find_root};
+use crate::error::{Error, ErrorKind};
+use crate::note::{MAX_BYTES, Note};
+
+/// The file that writers hold a lock on; the lock dies with the process that holds it.
+const LOCK_FILE: &str = ".lock";
+
+/// The right to change a store; while it is held nobody else has it. Readers never wait for it.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// One change of a file. Paths are inside the store, with `/` between names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A file that is not there yet.
+    Create {
+        /// Where.
+        path: String,
+        /// Its text.
+        text: String,
+    },
+    /// Another text for a file.
+    Replace {
+        /// Which.
+        path: String,
+        /// Its text before.
+        old: String,
+        /// Its text after.
+        new: String,
+    },
+    /// Another place, and maybe another text, for a file.
+    Move {
+        /// From where.
+        from: String,
+        /// To where; nothing is there.
+        to: String,
+        /// Its text before.
+        old: String,
+        /// Its text after.
+        new: String,
+    },
+    /// A file that goes away.
+    Delete {
+        /// Which.
+        path: String,
+        /// Its text.
+        old: String,
+    },
+}
+
+impl Change {
+    /// Returns the file's path when the change is done.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
+            Self::Move { to, .. } => to,
+        }
+    }
+
+    /// Returns the word for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Create { .. } => "created",
+            Self::Replace { .. } => "changed",
+            Self::Move { .. } => "renamed",
+            Self::Delete { .. } => "deleted",
+        }
+    }
+
+    /// Writes the change as a unified diff; `store` is the store's path as it is shown.
+    pub fn diff(&self, store: &str) -> String {
+        let (from, to, old, new) = match self {
+            Self::Create { path, text } => (None, Some(path), "", text.as_str()),
+            Self::Replace { path, old, new } => (Some(path), Some(path), old.as_str(), new.as_str()),
+            Self::Move { from, to, old, new } => (Some(from), Some(to), old.as_str(), new.as_str()),
+            Self::Delete { path, old } => (Some(path), None, old.as_str(), ""),
+        };
+        let name = |path: Option<&String>| path.map_or("/dev/null".to_owned(), |path| format!("{store}{path}"));
+        similar::TextDiff::from_lines(old, new).unified_diff().header(&name(from), &name(to)).to_string()
+    }
+}
+
+impl Store {
+    /// Opens a store to change it: takes the lock, then loads what is there.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; `Failure` when the lock can't be had, as on a read-only disk.
+    pub fn open_to_write(location: &Location, current_dir: &Path) -> Result<(Self, Lock), Error> {
+        let root = find_root(location, current_dir)?;
+        Config::load(&root)?;
+        let lock = Lock::take(&root)?;
+        Ok((Self::open(location, current_dir)?, lock))
+    }
+
+    /// Reads the whole text of a note's file, to change it.
+    ///
+    /// # Errors
+    /// `Store` when the file is not UTF-8 or too long, and so can't be changed without loss.
+    pub fn text_of(&self, note: &Note) -> Result<String, Error> {
+        let path = self.root.join(&note.path);
+        let shown = format!("{}{}", self.shown_path, note.path);
+        let bytes = fs::read(&path).with_context(|| format!("can't read {shown}"))?;
+        if bytes.len() > MAX_BYTES {
+            return Err(Error::new(ErrorKind::Store, format!("{shown} is longer than {MAX_BYTES} bytes")));
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Error::new(ErrorKind::Store, format!("{shown} is not UTF-8 from byte {at} on"))
+                .hint("convert the file to UTF-8 first; qipu does not change bytes that it can't read")
+        })
+    }
+
+    /// Carries changes out in their order. Each file is the old one or the new one at every moment.
+    ///
+    /// # Errors
+    /// `Failure`, naming the file that could not be written; changes before it are done.
+    pub fn apply(&self, changes: &[Change], _lock: &Lock) -> Result<(), Error> {
+        for change in changes {
+            self.apply_one(change)?;
+        }
+        Ok(())
+    }
+
+    fn apply_one(&self, change: &Change) -> Result<()> {
+        match change {
+            Change::Create { path, text } => files::create(&self.inside(path)?, text),
+            Change::Replace { path, new, .. } => files::replace(&self.inside(path)?, new),
+            Change::Move { from, to, old, new } => {
+                let (from, to) = (self.inside(from)?, self.inside(to)?);
+                if to.exists() {
+                    bail!("{} is there already", to.display());
+                }
+                if old != new {
+                    files::replace(&from, new)?;
+                }
+                files::rename(&from, &to)
+            }
+            Change::Delete { path, .. } => files::remove(&self.inside(path)?),
+        }
+    }
+
+    /// Returns the real path of a file inside the store, and makes its folder.
+    fn inside(&self, path: &str) -> Result<PathBuf> {
+        let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        if !is_plain {
+            bail!("`{path}` would leave the store");
+        }
+        let path = self.root.join(path);
+        let folder = path.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
+        if !folder.canonicalize()?.starts_with(&self.root) {
+            bail!("{} leads out of the store", folder.display());
+        }
+        Ok(path)
+    }
+}
+
+impl Lock {
+    fn take(root: &Path) -> Result<Self> {
+        let path = root.join(LOCK_FILE);
+        let failed = || format!("can't lock the store with {LOCK_FILE}");
+        let file = File::options().create(true).truncate(false).write(true).open(path).with_context(failed)?;
+        file.lock().with_context(failed)?;
+        Ok(Self { _file: file })
+    }
+}
