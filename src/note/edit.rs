@@ -213,9 +213,15 @@ fn map_value(entries: &[(&'static str, String)]) -> Value {
     Value::Map(entries.iter().map(|(key, text)| ((*key).to_owned(), Value::text(text))).collect())
 }
 
+/// Tells whether an item of a list says all of this. A text where a map is expected names the
+/// note or address, and as a link its type is `related`.
 fn holds(item: &Value, entries: &[(&'static str, String)]) -> bool {
-    let Value::Map(fields) = item else { return false };
-    entries.iter().all(|(key, text)| fields.iter().any(|(name, value)| name == key && value.to_line() == *text))
+    entries.iter().all(|(key, wanted)| match item {
+        Value::Map(fields) => fields.iter().any(|(name, value)| name == key && value.to_line() == *wanted),
+        Value::Text { text, .. } if *key == "type" => wanted == "related" && !text.is_empty(),
+        Value::Text { text, .. } => text == wanted,
+        Value::List(_) => false,
+    })
 }
 
 fn same(a: &Fields, b: &Fields) -> bool {

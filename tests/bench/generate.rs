@@ -98,7 +98,9 @@ impl<'a> Generator<'a> {
             let name = format!("{id}-{}.md", title.to_lowercase().replace(": ", "-").replace(' ', "-"));
             fs::write(store.join(if is_map { "mocs" } else { "notes" }).join(name), text)?;
         }
-        fs::rename(unfinished.keep(), dir).with_context(|| format!("can't move a store to {}", dir.display()))
+        fs::rename(unfinished.path(), dir).with_context(|| format!("can't move a store to {}", dir.display()))?;
+        unfinished.keep();
+        Ok(())
     }
 
     fn note(&mut self, id: &str, title: &str, is_map: bool) -> String {
