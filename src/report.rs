@@ -26,7 +26,7 @@ impl Report {
     /// Tells whether entries may be left out of it. What was done, or would be, is told whole or
     /// not at all.
     pub fn is_divisible(&self) -> bool {
-        !matches!(self.head.mode, Mode::Setup | Mode::Change { .. })
+        !matches!(self.head.mode, Mode::Setup | Mode::Change { .. } | Mode::Tags | Mode::Status)
     }
 
     /// Returns how many of the entries are notes.
@@ -87,6 +87,14 @@ pub enum Mode {
         /// Its length in hops; `None` when there is no way.
         length: Option<usize>,
     },
+    /// A list of notes.
+    List,
+    /// Notes, whole.
+    Show,
+    /// The tags in use.
+    Tags,
+    /// What is in the store.
+    Status,
     /// Set-up recipes and their state.
     Setup,
     /// What a command did to files.
@@ -132,6 +140,8 @@ pub enum Entry {
         from: NoteId,
         /// What it names.
         target: String,
+        /// The entry of the note that names it.
+        under: usize,
     },
     /// What qipu is.
     About(&'static str),
@@ -144,6 +154,27 @@ pub enum Entry {
     },
     /// A set-up recipe.
     Recipe(RecipeEntry),
+    /// A link of a note shown before, to one that may not be shown.
+    Link {
+        /// The link; its `other` is the entry of the note that is shown.
+        edge: EdgeEntry,
+        /// The title of the note at the other end.
+        title: String,
+    },
+    /// A tag and how many notes have it.
+    Tag {
+        /// The tag.
+        tag: String,
+        /// How many notes have it.
+        count: usize,
+    },
+    /// A number that is told of the store.
+    Fact {
+        /// What is counted.
+        name: String,
+        /// How many there are.
+        count: usize,
+    },
     /// A change of a file.
     Change(ChangeEntry),
     /// A text that is the whole answer, written as it is.
@@ -237,7 +268,8 @@ impl Entry {
     pub fn parent(&self) -> Option<usize> {
         match self {
             Self::Note(entry) => entry.parent,
-            Self::Unresolved { .. } => Some(0),
+            Self::Unresolved { under, .. } => Some(*under),
+            Self::Link { edge, .. } => Some(edge.other),
             _ => None,
         }
     }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use jiff::civil::Date;
+
 use crate::graph::{Follow, Limits};
 use crate::store::Location;
 
@@ -46,6 +48,14 @@ pub enum Command {
     Context(Context),
     /// Show links.
     Link(Link),
+    /// Show notes as a list.
+    List(List),
+    /// Show notes whole.
+    Show(Show),
+    /// Show the tags in use.
+    Tags(Location),
+    /// Show what is in the store.
+    Status(Location),
     /// Make a store.
     Init(Init),
     /// Change notes.
@@ -135,6 +145,60 @@ pub enum LinkView {
     Tree(String),
     /// A shortest way between two notes.
     Path(String, String),
+}
+
+/// A call of `list`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct List {
+    /// Where the store is.
+    pub location: Location,
+    /// Only notes of these types; empty for all.
+    pub kinds: Vec<String>,
+    /// Only notes with any of these tags; empty for all.
+    pub tags: Vec<String>,
+    /// Only notes changed on this day or later (journals: of it or later).
+    pub since: Option<Date>,
+    /// Only notes changed on this day or before.
+    pub until: Option<Date>,
+    /// Only notes of at least this value.
+    pub min_value: Option<u8>,
+    /// Expressions on custom and other fields; all must hold.
+    pub custom_filters: Vec<String>,
+    /// The order.
+    pub sort: Sort,
+    /// Only notes without any link from or to them.
+    pub only_orphans: bool,
+    /// Only notes that name a target which does not exist.
+    pub only_broken: bool,
+}
+
+/// The orders of a list; the id decides between equals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// The latest change first; notes without a date last.
+    #[default]
+    Updated,
+    /// The newest first.
+    Created,
+    /// The most valuable first.
+    Value,
+    /// By title, a to z in any case.
+    Title,
+    /// By id.
+    Id,
+}
+
+/// A call of `show`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Show {
+    /// Where the store is.
+    pub location: Location,
+    /// The notes.
+    pub ids: Vec<String>,
+    /// Whether their links are shown too.
+    pub with_links: bool,
+    /// Whether the files are shown as they are.
+    pub is_raw: bool,
 }
 
 /// A call of `init`.

@@ -491,3 +491,118 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         assert_eq!(shown.chars().count(), piped.chars().count(), "{format}");
     }
 }
+
+#[test]
+fn lists_are_filtered_and_sorted() {
+    let dir = store(&[
+        ("a", "type: permanent\ntags: [t]\nvalue: 10\nupdated: 2025-01-01\ncreated: 2024-01-03\n", "[[b]]"),
+        ("b", "type: fleeting\ntags: [t, u]\nvalue: 90\nupdated: 2025-03-01T10:00:00Z\ncreated: 2024-01-01\n", ""),
+        ("c", "updated: 2025-02-01\ncreated: 2024-01-02\ncustom: {n: 1}\n", "[[nowhere]]"),
+        ("d", "type: journal\ndate: 2025-01-15\nupdated: 2025-06-01\n", ""),
+    ]);
+    let list = |args: &[&str]| ids(path(&dir), &[&["list"], args].concat());
+    assert_eq!(list(&[]), ["d", "b", "c", "a"]);
+    assert_eq!(list(&["--sort", "created"]), ["a", "c", "b", "d"]);
+    assert_eq!(list(&["--sort", "value"]), ["b", "c", "d", "a"]);
+    assert_eq!(list(&["--sort", "title"]), ["a", "b", "c", "d"]);
+    assert_eq!(list(&["--type", "fleeting", "--type", "permanent"]), ["b", "c", "a"]);
+    assert_eq!(list(&["--tag", "u"]), ["b"]);
+    assert_eq!(list(&["--since", "2025-02-01"]), ["b", "c"]);
+    assert_eq!(list(&["--until", "2025-01-15"]), ["d", "a"]);
+    assert_eq!(list(&["--min-value", "50", "--custom-filter", "n=1"]), ["c"]);
+    assert_eq!(list(&["--orphans"]), ["d", "c"]);
+    assert_eq!(list(&["--broken"]), ["c"]);
+    assert_eq!(ids(path(&dir), &["inbox"]), ["c", "b"]);
+    assert_eq!(call(path(&dir), &["tags"]).stdout, "    2  t\n    1  u\n");
+    assert_eq!(call(path(&dir), &["list", "--since", "soon"]).code(), 2);
+}
+
+#[test]
+fn show_shows_a_note_whole_its_links_or_its_file() {
+    let dir = store(&[("abc", "mine: 1 # kept\n", "[[abd]] [[nowhere]]"), ("abd", "", "Body.")]);
+    let text = |args: &[&str]| call(path(&dir), &[&["show"], args].concat()).stdout;
+    assert_eq!(text(&["abc", "--raw"]), fs::read_to_string(dir.path().join(".qipu/notes/abc.md")).unwrap());
+    assert!(text(&["abc", "--links"]).ends_with("related → Title abd (abd)\n(nothing here) nowhere\n"));
+    assert!(text(&["abd", "--records"]).contains("\nB abd lines=1\nBody.\nB-END\n"));
+    assert_eq!(call(path(&dir), &["show", "abc", "--raw", "--max-chars", "9"]).code(), 2);
+    let both = call(path(&dir), &["show", "ab"]);
+    assert_eq!(both.code(), 2, "the beginning of two ids");
+    assert!(both.error.unwrap().hint.unwrap().contains("abc, abd"));
+    assert_eq!(call(path(&dir), &["show", "zz"]).code(), 3);
+}
+
+#[test]
+fn notes_are_made_and_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| call(path(&dir), &[args, &["--today", "2025-03-31"]].concat());
+    assert_eq!(run(&["init"]).code(), 0);
+    let config = fs::read_to_string(dir.path().join(".qipu/config.toml")).unwrap();
+    assert_eq!(run(&["init"]).stdout, "unchanged .qipu/config.toml\nunchanged .qipu/.gitignore\n");
+    assert_eq!(fs::read_to_string(dir.path().join(".qipu/config.toml")).unwrap(), config);
+
+    let made = run(&["capture", "# A thought: this\nand more", "--tag", "x"]);
+    let id = made.stdout.split(' ').next().unwrap().to_owned();
+    assert!(id.starts_with("qp-") && id.len() == 11, "{}", made.stdout);
+    let raw = run(&["show", &id, "--raw"]).stdout;
+    let expected = format!(
+        "---\nid: {id}\ntitle: \"A thought: this\"\ntype: fleeting\ncreated: 2025-03-31\ntags: [x]\n---\n# A thought: this\nand more\n"
+    );
+    assert_eq!(raw, expected);
+
+    let again = run(&["capture", "Another"]).stdout;
+    assert!(!again.starts_with(&id), "the same random number gives another id");
+    let other = again.split(' ').next().unwrap();
+    let shown = run(&["update", &id, "--value", "70", "--dry-run"]).stdout;
+    assert!(shown.contains("\n+value: 70\n") && shown.contains("\n+updated: 2025-03-31\n"), "{shown}");
+    assert_eq!(run(&["show", &id, "--raw"]).stdout, raw, "a dry run changes nothing");
+    assert_eq!(run(&["update", &id, "--value", "70", "--set", "effort=3", "--untag", "x"]).code(), 0);
+    let changed = run(&["show", &id, "--raw"]).stdout;
+    assert_eq!(
+        changed,
+        raw.replace("[x]", "[]").replace("---\n#", "value: 70\ncustom:\n  effort: 3\nupdated: 2025-03-31\n---\n#")
+    );
+    assert!(run(&["update", &id, "--value", "70"]).stdout.contains("unchanged"));
+
+    assert_eq!(run(&["link", "add", &id, other, "--type", "supports"]).code(), 0);
+    assert!(run(&["link", "add", &id, other, "--type", "supports"]).stdout.contains("unchanged"));
+    assert!(run(&["link", "list", &id, "--records"]).stdout.contains(&format!("E {id} supports {other} typed\n")));
+    assert_eq!(run(&["link", "remove", &id, other]).code(), 0);
+    assert!(!run(&["link", "list", &id, "--records"]).stdout.contains("\nE "));
+    assert_eq!(run(&["link", "add", &id, other, "--type", "suports"]).code(), 2);
+    assert_eq!(run(&["update", &id]).code(), 2);
+    assert_eq!(run(&["update", &id, "--set", "novalue"]).code(), 2);
+    assert_eq!(run(&["capture", "x", "--max-chars", "100"]).code(), 2);
+    assert_eq!(run(&["prime", "--dry-run"]).code(), 2);
+}
+
+#[test]
+fn a_template_shapes_new_notes_of_its_type() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(call(path(&dir), &["init", "--visible"]).code(), 0);
+    let template = "---\n# Decisions want a status.\nid:\ntitle:\ncustom:\n  status: open\n---\n# {{title}}\n\nDecided on {{date}}.\n";
+    fs::write(dir.path().join("qipu/templates/decision.md"), template).unwrap();
+    let made = call(path(&dir), &["create", "Use logs", "--type", "decision", "--today", "2025-03-31"]);
+    let id = made.stdout.split(' ').next().unwrap();
+    let expected = format!(
+        "---\n# Decisions want a status.\nid: {id}\ntitle: Use logs\ncustom:\n  status: open\ntype: decision\ncreated: 2025-03-31\n---\n# Use logs\n\nDecided on 2025-03-31.\n"
+    );
+    assert_eq!(call(path(&dir), &["show", id, "--raw"]).stdout, expected);
+}
+
+#[test]
+fn a_note_that_can_not_be_changed_without_loss_stays_as_it_is() {
+    let dir = store(&[]);
+    let notes = dir.path().join(".qipu/notes");
+    let files: [(&str, &[u8]); 3] = [
+        ("latin.md", b"---\nid: latin\ntitle: caf\xe9\n---\n"),
+        ("broken.md", b"---\nid: broken\ntitle: Paper: X\n---\n"),
+        ("open.md", b"---\nid: open\ntitle: X\n"),
+    ];
+    for (name, bytes) in files {
+        fs::write(notes.join(name), bytes).unwrap();
+        let answer = call(path(&dir), &["update", name.strip_suffix(".md").unwrap(), "--value", "3"]);
+        assert_eq!(answer.code(), 3, "{name}");
+        assert!(answer.error.unwrap().hint.is_some());
+        assert_eq!(fs::read(notes.join(name)).unwrap(), bytes);
+    }
+}

@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 15] = [
+const RESEARCH: [(&str, &str); 20] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -21,6 +21,11 @@ const RESEARCH: [(&str, &str); 15] = [
     ("context-backlinks", "context|qp-p1j5|--backlinks|--without-body"),
     ("context-scripts", "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body"),
     ("context-nothing", "context|--query|zzzz"),
+    ("show", "show|qp-h2v6|qp-n2g8|--links"),
+    ("list", "list|--tag|errors|--sort|value"),
+    ("inbox", "inbox"),
+    ("tags", "tags"),
+    ("status", "status"),
     ("link-list", "link|list|qp-9f2t"),
     ("link-tree", "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4"),
     ("link-tree-out", "link|tree|qp-o4l9|--direction|out|--typed-only"),
@@ -28,10 +33,12 @@ const RESEARCH: [(&str, &str); 15] = [
     ("link-path-none", "link|path|qp-0k9z|qp-q8s2|--type|same-as"),
 ];
 
-const HOSTILE: [(&str, &str); 6] = [
+const HOSTILE: [(&str, &str); 8] = [
     ("prime", "prime"),
     ("context-all", "context|--min-value|0|--custom|--with-body|--max-notes|27"),
     ("context-forged", "context|--note|forged-records|--note|escapes|--with-body"),
+    ("show", "show|forged-records|escapes|--links"),
+    ("list", "list"),
     ("link-list", "link|list|links"),
     ("link-tree", "link|tree|cycle-a"),
     ("link-path", "link|path|twice~2|deep-note|--no-inversion"),

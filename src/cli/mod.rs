@@ -3,6 +3,7 @@
 mod change;
 mod context;
 mod link;
+mod list;
 mod prime;
 mod setup;
 
@@ -63,6 +64,16 @@ enum Sub {
     /// Show how notes are linked
     #[command(subcommand)]
     Link(link::LinkSub),
+    /// Read notes
+    Show(list::ShowArgs),
+    /// List notes
+    List(list::ListArgs),
+    /// List fleeting notes, the newest first: what waits to be worked on
+    Inbox,
+    /// List the tags in use, with how many notes have them
+    Tags,
+    /// Tell what is in the store
+    Status,
     /// Make a store
     Init(change::InitArgs),
     /// Keep a thought: a note from a text
@@ -158,6 +169,11 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             link::Parsed::View(view) => Command::Link(view),
             link::Parsed::Action(action) => change(location, action),
         },
+        Sub::Show(args) => Command::Show(args.into_request(location)),
+        Sub::List(args) => Command::List(args.into_request(location)),
+        Sub::Inbox => Command::List(list::inbox(location)),
+        Sub::Tags => Command::Tags(location),
+        Sub::Status => Command::Status(location),
         Sub::Init(args) => Command::Init(args.into_request(location)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => change(location, args.into_action(env)?),
@@ -170,7 +186,11 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
 
 /// Refuses global flags that a command could not keep.
 fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> Result<(), Error> {
-    let prints_notes = matches!(command, Command::Prime(_) | Command::Context(_) | Command::Link(_));
+    let prints_notes = match command {
+        Command::Prime(_) | Command::Context(_) | Command::Link(_) | Command::List(_) => true,
+        Command::Show(show) => !show.is_raw,
+        _ => false,
+    };
     if has_budget && !prints_notes {
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::graph::{Edge, EdgeSources, Graph, Limits, Reached, Walk};
-use crate::note::NoteId;
+use crate::graph::{Edge, EdgeSources, Graph, Limits, Reached, Walk, other_end};
+use crate::note::{Note, NoteId};
 use crate::report::{Body, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role, Show};
 use crate::request::{Link, LinkView};
 use crate::store::Store;
@@ -26,7 +26,7 @@ fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
     let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
     let mut entries = entries(store, &walk.reached);
     let targets = graph.unresolved(place).iter();
-    entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone() }));
+    entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 }));
     Ok(report(store, mode, entries, matched, walk.is_limited))
 }
 
@@ -89,16 +89,7 @@ fn entries(store: &Store, reached: &[Reached]) -> Vec<Entry> {
         reached.iter().enumerate().map(|(number, step)| (step.note, number)).collect();
     let notes = store.notes();
     let entry = |step: &Reached| {
-        let edge = |edge: &Edge| {
-            let other = if edge.from == step.note { edge.to } else { edge.from };
-            EdgeEntry {
-                from: notes[edge.from].id.clone(),
-                kind: edge.kind.clone(),
-                to: notes[edge.to].id.clone(),
-                sources: source_words(edge.sources),
-                other: place_of[&other],
-            }
-        };
+        let edge = |edge: &Edge| edge_entry(notes, edge, place_of[&other_end(edge, step.note)]);
         Entry::Note(NoteEntry {
             note: Arc::clone(&notes[step.note]),
             role: Role::Selected,
@@ -108,6 +99,17 @@ fn entries(store: &Store, reached: &[Reached]) -> Vec<Entry> {
         })
     };
     reached.iter().map(entry).collect()
+}
+
+/// Names the ends of an edge; `other` is the entry at its other end.
+pub(super) fn edge_entry(notes: &[Arc<Note>], edge: &Edge, other: usize) -> EdgeEntry {
+    EdgeEntry {
+        from: notes[edge.from].id.clone(),
+        kind: edge.kind.clone(),
+        to: notes[edge.to].id.clone(),
+        sources: source_words(edge.sources),
+        other,
+    }
 }
 
 fn source_words(sources: EdgeSources) -> Vec<&'static str> {

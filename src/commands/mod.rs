@@ -5,8 +5,10 @@ mod change;
 mod context;
 mod init;
 mod link;
+mod list;
 mod prime;
 mod setup;
+mod show;
 
 use std::path::Path;
 
@@ -27,6 +29,9 @@ pub fn run(command: &Command, current_dir: &Path) -> Result<Option<Report>, Erro
         Command::Change(request) => change::run(request, current_dir).map(Some),
         Command::Context(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
         Command::Link(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
+        Command::List(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
+        Command::Show(request) => run_on(command, &open(&request.location, current_dir)?).map(Some),
+        Command::Tags(location) | Command::Status(location) => run_on(command, &open(location, current_dir)?).map(Some),
     }
 }
 
@@ -39,6 +44,10 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Prime(request) => Ok(prime::run(request, store)),
         Command::Context(request) => context::run(request, store),
         Command::Link(request) => link::run(request, store),
+        Command::List(request) => list::run(request, store),
+        Command::Show(request) => show::run(request, store),
+        Command::Tags(_) => Ok(list::run_tags(store)),
+        Command::Status(_) => Ok(list::run_status(store)),
         Command::Setup(_) | Command::Init(_) | Command::Change(_) => {
             Err(Error::usage("this command does not read an open store"))
         }

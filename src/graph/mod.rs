@@ -179,7 +179,8 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn other_end(edge: &Edge, at: usize) -> usize {
+/// Returns the end of an edge that is not `at`.
+pub(crate) fn other_end(edge: &Edge, at: usize) -> usize {
     if edge.from == at { edge.to } else { edge.from }
 }
 

@@ -24,7 +24,9 @@ impl Renderer for Human<'_> {
             Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
             Mode::LinkPath { from, to, length: None, .. } => (format!("No path from {from} to {to}.\n"), String::new()),
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
-            Mode::Setup | Mode::Change { .. } => (String::new(), String::new()),
+            Mode::List => (self.if_empty(shown, "No note matches.\n"), self.rest(shown)),
+            Mode::Show => (String::new(), self.rest(shown)),
+            Mode::Tags | Mode::Status | Mode::Setup | Mode::Change { .. } => (String::new(), String::new()),
         };
         Frame(vec![before, after])
     }
@@ -34,7 +36,8 @@ impl Renderer for Human<'_> {
         match &self.report.entries[number] {
             Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
             Entry::Unresolved { target, .. } => {
-                self.add(&mut piece, format!("{}(nothing here) {}\n", tree::indent(1), one_line(target)));
+                let indent = if self.report.head.mode == Mode::Show { String::new() } else { tree::indent(1) };
+                self.add(&mut piece, format!("{indent}(nothing here) {}\n", one_line(target)));
             }
             Entry::About(text) => self.add(&mut piece, format!("\n{text}\n")),
             Entry::Command { line, purpose } => {
@@ -42,7 +45,14 @@ impl Renderer for Human<'_> {
                 self.add(&mut piece, format!("{heading}- `{line}`: {purpose}\n"));
             }
             Entry::Recipe(recipe) => self.add(&mut piece, recipe_line(recipe)),
+            Entry::Link { edge, title } => {
+                let text = format!("{} → {} ({})\n", one_line(&edge.kind), one_line(title), edge.to);
+                self.add(&mut piece, text);
+            }
+            Entry::Tag { tag, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(tag))),
+            Entry::Fact { name, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(name))),
             Entry::Change(change) => self.add(&mut piece, change_lines(change)),
+            Entry::Text(text) if self.screen.is_terminal => self.add(&mut piece, lines(text)),
             Entry::Text(text) => self.add(&mut piece, text.clone()),
         }
         piece
@@ -50,7 +60,7 @@ impl Renderer for Human<'_> {
 
     fn detail(&self, entry: &Entry) -> Detail {
         match (entry.note().map(|entry| entry.role), &self.report.head.mode) {
-            (Some(Role::Selected), Mode::Context) if self.shows_body() => Detail::Body,
+            (Some(Role::Selected), Mode::Context | Mode::Show) if self.shows_body() => Detail::Body,
             (Some(Role::Selected), Mode::Context) | (Some(Role::Map), _) => Detail::Summary,
             _ => Detail::Name,
         }
@@ -130,6 +140,8 @@ impl Human<'_> {
     fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         match &self.report.head.mode {
             Mode::Context => self.bundled(entry, extent, piece),
+            Mode::Show => self.whole(entry, extent, piece),
+            Mode::List => self.add(piece, list_line(entry)),
             Mode::LinkPath { .. } => self.step(entry, kept, piece),
             Mode::Prime => self.index_line(number, entry, extent, kept, piece),
             _ => self.branch(number, entry, kept, piece),
@@ -167,6 +179,35 @@ impl Human<'_> {
             text.push_str(&format!("{shown}\n\n"));
         }
         text.push_str("---\n");
+        self.add(piece, text);
+    }
+
+    /// A note for somebody who reads this one: what is known of it, then its text.
+    fn whole(&self, entry: &NoteEntry, extent: Extent, piece: &mut Piece) {
+        let note = &entry.note;
+        let store = self.report.head.store.as_deref().unwrap_or_default();
+        let mut text = format!("{}\n{}", name(entry), one_line(&note.kind));
+        text.push_str(&format!(", value {}", note.value_or_default()));
+        if !note.tags.is_empty() {
+            let tags: Vec<_> = note.tags.iter().map(|tag| one_line(tag)).collect();
+            text.push_str(&format!(", tags {}", tags.join(", ")));
+        }
+        let stamps = [("created", &note.created), ("updated", &note.updated)];
+        for (word, stamp) in stamps {
+            text.push_str(
+                &stamp.as_ref().map_or(String::new(), |stamp| format!(", {word} {}", one_line(stamp.as_str()))),
+            );
+        }
+        text.push_str(&format!("\n{}{}\n", one_line(store.strip_prefix("./").unwrap_or(store)), one_line(&note.path)));
+        let (body, is_cut) = body_text(note.body(), note.is_cut, extent, true).unwrap_or_else(|| {
+            let (summary, is_cut) = summary_text(note.summary(), extent);
+            (summary, is_cut)
+        });
+        piece.is_cut = is_cut;
+        if !body.is_empty() {
+            text.push_str(&format!("\n{}\n", lines(&body)));
+        }
+        text.push('\n');
         self.add(piece, text);
     }
 
@@ -242,6 +283,14 @@ fn arrow(entry: &NoteEntry, edges: &[&EdgeEntry]) -> String {
 fn kinds(edges: &[&EdgeEntry]) -> String {
     let kinds: Vec<_> = edges.iter().map(|edge| one_line(&edge.kind)).collect();
     kinds.join(", ")
+}
+
+/// A note of a list; the id comes first, so that a script can take it.
+fn list_line(entry: &NoteEntry) -> String {
+    let note = &entry.note;
+    let tags: Vec<_> = note.tags.iter().map(|tag| one_line(tag)).collect();
+    let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
+    format!("{}  {}  {}{tags}\n", note.id, one_line(&note.kind), one_line(&note.title))
 }
 
 fn name(entry: &NoteEntry) -> String {

@@ -52,7 +52,7 @@ impl Renderer for Json<'_> {
         let mut piece = Piece::default();
         match &self.report.entries[number] {
             Entry::Note(entry) => self.note(entry, extent, kept, &mut piece),
-            Entry::Unresolved { from, target } => {
+            Entry::Unresolved { from, target, .. } => {
                 let item = json!({"from": from.as_str(), "target": target});
                 self.add("unresolved", item, &mut piece);
             }
@@ -69,6 +69,13 @@ impl Renderer for Json<'_> {
                 });
                 self.add("recipes", item, &mut piece);
             }
+            Entry::Link { edge, title } => {
+                let mut item = link_object(edge);
+                item["title"] = json!(title);
+                self.add("links", item, &mut piece);
+            }
+            Entry::Tag { tag, count } => self.add("tags", json!({"tag": tag, "count": count}), &mut piece),
+            Entry::Fact { name, count } => self.add("counts", json!({"name": name, "count": count}), &mut piece),
             Entry::Change(change) => self.add("changes", change_object(change), &mut piece),
             Entry::Text(text) => piece.add(self.section("text"), json_string(text)),
         }
@@ -86,7 +93,7 @@ impl Renderer for Json<'_> {
 
 impl Json<'_> {
     fn shows_body(&self) -> bool {
-        shows_body(self.report, self.report.head.mode == Mode::Context)
+        shows_body(self.report, matches!(self.report.head.mode, Mode::Context | Mode::Show))
     }
 
     /// Returns the number of a section; what has no section of its own goes to the last one.
@@ -145,6 +152,9 @@ impl Json<'_> {
         say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
         say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
         say("value", json!(note.value_or_default()));
+        if self.report.head.mode == Mode::List {
+            say("relevance", Value::Null);
+        }
         (object, is_cut)
     }
 }
@@ -191,6 +201,10 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
             ("found", json!(length.is_some())),
             ("path_length", json!(length)),
         ],
+        Mode::List => vec![("mode", json!("list"))],
+        Mode::Show => vec![("mode", json!("show"))],
+        Mode::Tags => vec![("mode", json!("tags"))],
+        Mode::Status => vec![("mode", json!("status"))],
         Mode::Setup => vec![("mode", json!("setup"))],
         Mode::Change { command, is_dry_run } => vec![("mode", json!(command)), ("dry_run", json!(is_dry_run))],
     }
@@ -203,6 +217,10 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::LinkList { .. } => &["notes", "links", "unresolved"],
         Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],
         Mode::LinkPath { .. } => &["notes", "links"],
+        Mode::List => &["notes"],
+        Mode::Show => &["notes", "links", "unresolved", "text"],
+        Mode::Tags => &["tags"],
+        Mode::Status => &["counts"],
         Mode::Setup => &["recipes", "text"],
         Mode::Change { .. } => &["changes"],
     }

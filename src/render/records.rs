@@ -3,7 +3,7 @@
 use super::escape::{for_screen, json_string, lines, one_line, value};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
 use crate::note::Note;
-use crate::report::{ChangeEntry, Detail, Entry, Mode, NoteEntry, Report, Role};
+use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
 
 /// Renders a report as records.
 pub(super) struct Records<'a> {
@@ -30,7 +30,7 @@ impl Renderer for Records<'_> {
             text.push_str(&format!(" notes={} matched={} truncated={}", shown.notes, head.matched, shown.is_truncated));
         }
         text.push('\n');
-        let usual = matches!(head.mode, Mode::Context | Mode::Prime);
+        let usual = matches!(head.mode, Mode::Context | Mode::Prime | Mode::Show);
         if head.banner.unwrap_or(usual) {
             text.push_str(&format!("W {BANNER}\n"));
         }
@@ -41,7 +41,7 @@ impl Renderer for Records<'_> {
         let mut piece = Piece::default();
         let text = match &self.report.entries[number] {
             Entry::Note(entry) => self.note(entry, extent, kept, &mut piece),
-            Entry::Unresolved { from, target } => {
+            Entry::Unresolved { from, target, .. } => {
                 format!("W unresolved {} from={from}\n", json_string(target))
             }
             Entry::About(text) => format!("D about {text}\n"),
@@ -55,6 +55,9 @@ impl Renderer for Records<'_> {
                 value(recipe.path),
                 json_string(recipe.about)
             ),
+            Entry::Link { edge, .. } => edge_line(edge),
+            Entry::Tag { tag, count } => format!("D tag name={} count={count}\n", value(tag)),
+            Entry::Fact { name, count } => format!("D count name={} count={count}\n", value(name)),
             Entry::Change(change) => change_lines(change),
             Entry::Text(text) => text.clone(),
         };
@@ -64,7 +67,7 @@ impl Renderer for Records<'_> {
 
     fn detail(&self, entry: &Entry) -> Detail {
         match entry.note().map(|entry| entry.role) {
-            Some(Role::Selected) if shows_body(self.report, false) => Detail::Body,
+            Some(Role::Selected) if shows_body(self.report, self.usually_shows_body()) => Detail::Body,
             Some(Role::Recent) | None => Detail::Name,
             Some(_) => Detail::Summary,
         }
@@ -72,13 +75,17 @@ impl Renderer for Records<'_> {
 }
 
 impl Records<'_> {
+    fn usually_shows_body(&self) -> bool {
+        self.report.head.mode == Mode::Show
+    }
+
     fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) -> String {
         let note = &entry.note;
         let mut text = name_line(note, entry.role);
         if entry.role == Role::Recent {
             return text;
         }
-        let body = body_text(note.body(), note.is_cut, extent, shows_body(self.report, false));
+        let body = body_text(note.body(), note.is_cut, extent, shows_body(self.report, self.usually_shows_body()));
         // A summary that stands in the body is not said twice.
         let summary = if body.is_some() { note.summary_field() } else { note.summary() };
         let (summary, summary_cut) = summary_text(summary, extent);
@@ -86,8 +93,7 @@ impl Records<'_> {
             text.push_str(&format!("S {} {summary}\n", note.id));
         }
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
-            let sources = edge.sources.join(" ");
-            text.push_str(&format!("E {} {} {} {sources}\n", edge.from, value(&edge.kind), edge.to));
+            text.push_str(&edge_line(edge));
         }
         self.details(note, &mut text);
         piece.is_cut = summary_cut;
@@ -132,6 +138,10 @@ fn mode(mode: &Mode) -> String {
             let length = length.map_or(" found=false".to_owned(), |n| format!(" found=true path_length={n}"));
             format!(" mode=link.path from={from} to={to} direction={direction}{length}")
         }
+        Mode::List => " mode=list".to_owned(),
+        Mode::Show => " mode=show".to_owned(),
+        Mode::Tags => " mode=tags".to_owned(),
+        Mode::Status => " mode=status".to_owned(),
         Mode::Setup => " mode=setup".to_owned(),
         Mode::Change { command, is_dry_run } => format!(" mode={command} dry_run={is_dry_run}"),
     }
@@ -145,6 +155,10 @@ fn change_lines(change: &ChangeEntry) -> String {
         push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
     }
     text
+}
+
+fn edge_line(edge: &EdgeEntry) -> String {
+    format!("E {} {} {} {}\n", edge.from, value(&edge.kind), edge.to, edge.sources.join(" "))
 }
 
 fn name_line(note: &Note, role: Role) -> String {

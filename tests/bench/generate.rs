@@ -99,7 +99,7 @@ impl<'a> Generator<'a> {
             fs::write(store.join(if is_map { "mocs" } else { "notes" }).join(name), text)?;
         }
         fs::rename(unfinished.path(), dir).with_context(|| format!("can't move a store to {}", dir.display()))?;
-        unfinished.keep();
+        let _ = unfinished.keep();
         Ok(())
     }
 

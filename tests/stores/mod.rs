@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use qipu::graph::{Direction, Follow, Limits};
 use qipu::note::Note;
-use qipu::request::{Command, Context, Link, LinkView, Prime, Selectors};
+use qipu::request::{Command, Context, Link, LinkView, List, Prime, Selectors, Show, Sort};
 use qipu::store::{Config, Location, Store};
 
 /// A file of a store: its path in it and its bytes.
@@ -169,6 +169,13 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         context(|selectors| selectors.query = Some("fsync 日本語 word? (c++".into()), None),
     ];
     let ids = ids(store);
+    commands.push(Command::List(List { sort: Sort::Title, ..List::default() }));
+    commands.push(Command::Show(Show {
+        location: Location::default(),
+        ids: ids.clone(),
+        with_links: false,
+        is_raw: false,
+    }));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;
     };

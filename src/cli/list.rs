@@ -1,0 +1,100 @@
+//! The words of `qipu show`, `qipu list` and `qipu inbox`.
+
+use clap::{Args, ValueEnum};
+use jiff::civil::Date;
+
+use crate::note::DEFAULT_KIND;
+use crate::request::{List, Show, Sort};
+use crate::store::Location;
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// The notes
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Show their links too
+    #[arg(long, conflicts_with = "raw")]
+    links: bool,
+    /// Show the files as they are
+    #[arg(long)]
+    raw: bool,
+}
+
+impl ShowArgs {
+    pub(super) fn into_request(self, location: Location) -> Show {
+        Show { location, ids: self.ids, with_links: self.links, is_raw: self.raw }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Only notes of this type (repeatable)
+    #[arg(long = "type", value_name = "TYPE")]
+    kinds: Vec<String>,
+    /// Only notes with this tag (repeatable)
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Only notes changed on this day or later
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    since: Option<Date>,
+    /// Only notes changed on this day or before
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    until: Option<Date>,
+    /// Only notes of at least this value, 0 to 100
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
+    min_value: Option<u8>,
+    /// Only notes whose fields pass, as in `qipu context` (repeatable)
+    #[arg(long, value_name = "EXPR")]
+    custom_filter: Vec<String>,
+    /// The order
+    #[arg(long, value_name = "BY", default_value = "updated")]
+    sort: SortName,
+    /// Only notes without any link
+    #[arg(long)]
+    orphans: bool,
+    /// Only notes that link to what does not exist
+    #[arg(long)]
+    broken: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SortName {
+    Updated,
+    Created,
+    Value,
+    Title,
+    Id,
+}
+
+fn day(text: &str) -> Result<Date, String> {
+    let is_day = text.len() == 10;
+    is_day.then(|| text.parse().ok()).flatten().ok_or_else(|| "expected YYYY-MM-DD".to_owned())
+}
+
+impl ListArgs {
+    pub(super) fn into_request(self, location: Location) -> List {
+        List {
+            location,
+            kinds: self.kinds,
+            tags: self.tag,
+            since: self.since,
+            until: self.until,
+            min_value: self.min_value,
+            custom_filters: self.custom_filter,
+            sort: match self.sort {
+                SortName::Updated => Sort::Updated,
+                SortName::Created => Sort::Created,
+                SortName::Value => Sort::Value,
+                SortName::Title => Sort::Title,
+                SortName::Id => Sort::Id,
+            },
+            only_orphans: self.orphans,
+            only_broken: self.broken,
+        }
+    }
+}
+
+/// Returns the list of notes that wait to be worked on.
+pub(super) fn inbox(location: Location) -> List {
+    List { location, kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, ..List::default() }
+}

@@ -1,0 +1,103 @@
+//! `qipu list`, `qipu inbox`, `qipu tags`, `qipu status`: what is in a store.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::context::Filter;
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::note::Note;
+use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
+use crate::request::{List, Sort};
+use crate::store::Store;
+
+/// Reports the notes that pass all filters, in the order asked for.
+pub(super) fn run(request: &List, store: &Store) -> Result<Report, Error> {
+    let filters: Result<Vec<Filter>, Error> = request.custom_filters.iter().map(|text| Filter::parse(text)).collect();
+    let filters = filters?;
+    let links =
+        (request.only_orphans || request.only_broken).then(|| Graph::new(store.notes(), &store.config.link_types));
+    let has_links_wanted = |place: usize| {
+        links.as_ref().is_none_or(|graph| {
+            let is_orphan = graph.written(place).is_empty() && graph.backlinks(place).next().is_none();
+            (!request.only_orphans || is_orphan) && (!request.only_broken || !graph.unresolved(place).is_empty())
+        })
+    };
+    let notes = store.notes().iter().enumerate().filter(|(place, note)| {
+        passes(request, note) && filters.iter().all(|filter| filter.matches(note)) && has_links_wanted(*place)
+    });
+    let mut notes: Vec<&Arc<Note>> = notes.map(|(_, note)| note).collect();
+    sort(&mut notes, request.sort);
+    let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, Role::Selected))).collect();
+    Ok(report(store, Mode::List, entries))
+}
+
+fn passes(request: &List, note: &Note) -> bool {
+    let day = day(note);
+    let is_since = |since: Date| day.is_some_and(|day| day >= since);
+    let is_until = |until: Date| day.is_some_and(|day| day <= until);
+    (request.kinds.is_empty() || request.kinds.contains(&note.kind))
+        && (request.tags.is_empty() || request.tags.iter().any(|tag| note.tags.contains(tag)))
+        && request.since.is_none_or(is_since)
+        && request.until.is_none_or(is_until)
+        && request.min_value.is_none_or(|least| note.value_or_default() >= least)
+}
+
+/// The day that a note belongs to: a journal's own, else that of its latest change.
+fn day(note: &Note) -> Option<Date> {
+    note.date.or_else(|| note.changed().map(|stamp| stamp.date()))
+}
+
+/// Sorts notes that are in the order of their ids.
+fn sort(notes: &mut [&Arc<Note>], order: Sort) {
+    match order {
+        Sort::Updated => notes.sort_by_key(|note| Reverse(note.changed().cloned())),
+        Sort::Created => notes.sort_by_key(|note| Reverse(note.created.clone())),
+        Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
+        Sort::Title => notes.sort_by_cached_key(|note| note.title.to_lowercase()),
+        Sort::Id => {}
+    }
+}
+
+/// Reports the tags in use, the most used first, then a to z.
+pub(super) fn run_tags(store: &Store) -> Report {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for tag in store.notes().iter().flat_map(|note| &note.tags) {
+        *counts.entry(tag).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    let entries = counts.into_iter().map(|(tag, count)| Entry::Tag { tag: tag.to_owned(), count });
+    report(store, Mode::Tags, entries.collect())
+}
+
+/// Reports how many notes there are, in all and of each type, and how many findings.
+pub(super) fn run_status(store: &Store) -> Report {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for note in store.notes() {
+        *kinds.entry(&note.kind).or_default() += 1;
+    }
+    let findings = store.notes().iter().map(|note| note.findings.len()).sum();
+    let fact = |name: &str, count: usize| Entry::Fact { name: name.to_owned(), count };
+    let mut entries = vec![fact("notes", store.notes().len())];
+    entries.extend(kinds.into_iter().map(|(kind, count)| fact(kind, count)));
+    entries.push(fact("findings", findings));
+    report(store, Mode::Status, entries)
+}
+
+fn report(store: &Store, mode: Mode, entries: Vec<Entry>) -> Report {
+    let head = Head {
+        mode,
+        store: Some(store.shown_path.clone()),
+        banner: None,
+        show: Show { body: Body::Hidden, ..Show::default() },
+        matched: 0,
+        is_limited: false,
+    };
+    let mut report = Report::new(head, entries);
+    report.head.matched = report.count_notes();
+    report
+}

@@ -1,0 +1,61 @@
+//! `qipu show`: notes whole, for reading them.
+
+use crate::error::Error;
+use crate::graph::{Follow, Graph, Limits};
+use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role};
+use crate::request::Show;
+use crate::store::Store;
+
+/// Reports the notes that are named, with their links where these are asked for; or their files
+/// as they are.
+pub(super) fn run(request: &Show, store: &Store) -> Result<Report, Error> {
+    let places = store.positions(&request.ids)?;
+    if request.is_raw {
+        let texts: Result<Vec<String>, Error> =
+            places.iter().map(|place| store.text_of(&store.notes()[*place])).collect();
+        return Ok(report(store, vec![Entry::Text(texts?.concat())], places.len()));
+    }
+    let graph = request.with_links.then(|| Graph::new(store.notes(), &store.config.link_types));
+    let mut entries = Vec::new();
+    for place in &places {
+        let number = entries.len();
+        entries.push(Entry::Note(NoteEntry::alone(&store.notes()[*place], Role::Selected)));
+        if let Some(graph) = &graph {
+            entries.extend(links(store, graph, *place, number));
+        }
+    }
+    Ok(report(store, entries, places.len()))
+}
+
+/// Returns a note's links both ways; `number` is the note's entry.
+fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<Entry> {
+    let limits = Limits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
+    let walk = graph.walk(place, &Follow::default(), &limits);
+    let notes = store.notes();
+    let entry = |edge: &crate::graph::Edge| Entry::Link {
+        edge: super::link::edge_entry(notes, edge, number),
+        title: notes[edge.to].title.clone(),
+    };
+    let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();
+    let from = &notes[place].id;
+    edges
+        .into_iter()
+        .chain(graph.unresolved(place).iter().map(|target| Entry::Unresolved {
+            from: from.clone(),
+            target: target.clone(),
+            under: number,
+        }))
+        .collect()
+}
+
+fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
+    let head = Head {
+        mode: Mode::Show,
+        store: Some(store.shown_path.clone()),
+        banner: None,
+        show: crate::report::Show { sources: true, custom: true, ..Default::default() },
+        matched,
+        is_limited: false,
+    };
+    Report::new(head, entries)
+}
