@@ -1,6 +1,7 @@
 //! What the process is given beside its arguments.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ pub struct Env {
     /// The current directory, an absolute path.
     pub current_dir: PathBuf,
     /// The environment variables whose names begin with `QIPU_`.
-    pub vars: BTreeMap<String, String>,
+    pub vars: BTreeMap<String, OsString>,
     /// Reads standard input to its end.
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
     /// Whether standard output is a terminal.
@@ -29,8 +30,8 @@ impl Env {
         Ok(Self {
             current_dir: std::env::current_dir()?,
             vars: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-                .filter(|(name, _)| name.starts_with("QIPU_"))
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+                .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
                 .collect(),
             stdin: Box::new(|| io::read_to_string(io::stdin())),
             now: jiff::Timestamp::now(),

@@ -8,6 +8,8 @@ use std::io;
 
 use serde_json::json;
 
+use crate::escape::{harmless_json, lines, without_bidi};
+
 /// A failure that ends the process.
 #[derive(Debug)]
 pub struct Error {
@@ -86,7 +88,7 @@ impl Error {
 
     /// Returns the text for standard error, in words or as JSON, with its final newline.
     ///
-    /// Control characters are replaced: a message may quote a note or an argument.
+    /// A message may quote a note or an argument, so nothing in it can steer a terminal.
     pub fn to_text(&self, as_json: bool) -> String {
         if as_json {
             let error = json!({"error": {
@@ -95,18 +97,14 @@ impl Error {
                 "message": self.message,
                 "hint": self.hint,
             }});
-            return format!("{error}\n");
+            return harmless_json(error.to_string()) + "\n";
         }
-        let mut text = format!("qipu: {}\n", without_controls(&self.message));
+        let mut text = format!("qipu: {}\n", self.message);
         if let Some(hint) = &self.hint {
-            text.push_str(&format!("hint: {}\n", without_controls(hint)));
+            text.push_str(&format!("hint: {hint}\n"));
         }
-        text
+        without_bidi(lines(&text))
     }
-}
-
-fn without_controls(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
 impl fmt::Display for Error {

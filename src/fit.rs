@@ -7,6 +7,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind};
+use crate::escape;
 use crate::render::{self, CUT_MARK, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
 use crate::report::Report;
 use crate::request::{Budget, Format};
@@ -147,7 +148,7 @@ impl<'a> Page<'a> {
             return;
         };
         let body = without_blank_ends(note.note.body());
-        let summary = note.note.summary().map(render::one_line).unwrap_or_default();
+        let summary = note.note.summary().map(escape::one_line).unwrap_or_default();
         let piece = self.longest_cut(body, Extent::Body).or_else(|| self.longest_cut(&summary, Extent::Summary));
         if let Some(piece) = piece {
             self.keep(0, piece);

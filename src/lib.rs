@@ -19,6 +19,7 @@
 //! floor 0  note      ids, frontmatter, markdown: pure
 //!          env       what the process is given
 //!          error     kinds of failure and exit codes
+//!          escape    text made harmless
 //! ```
 
 pub mod cli;
@@ -26,6 +27,7 @@ pub mod commands;
 pub mod context;
 pub mod env;
 pub mod error;
+mod escape;
 pub mod fit;
 pub mod graph;
 pub mod note;

@@ -306,5 +306,5 @@ pub enum Detail {
 
 /// Counts the characters of a text that every format keeps.
 fn shown_chars(text: &str) -> usize {
-    text.chars().filter(|c| !c.is_whitespace()).count()
+    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{1c}'..='\u{1e}')).count()
 }

@@ -174,3 +174,18 @@ fn an_argument_that_is_not_text_is_wrong_usage() {
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
 }
+
+/// A config that is a link or a pipe is neither followed nor waited for.
+#[test]
+fn a_config_that_is_no_plain_file_is_an_error() {
+    let dir = store(&[("notes/a.md", b"A.")]);
+    let config = dir.path().join(".qipu/config.toml");
+    std::os::unix::fs::symlink("/etc/hostname", &config).unwrap();
+    let output = run(dir.path(), &["context", "a"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not a plain file"));
+    fs::remove_file(&config).unwrap();
+    assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
+    assert_eq!(run(dir.path(), &["context", "a"]).status.code(), Some(3));
+    assert_eq!(run(dir.path(), &["prime", "--hook"]).status.code(), Some(0));
+}

@@ -10,7 +10,7 @@ use regex::Regex;
 
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
-    &["note", "env", "error"],
+    &["note", "env", "error", "escape"],
     &["store", "graph", "search", "report", "request"],
     &["cli", "context", "render", "setup"],
     &["commands", "fit"],
@@ -18,11 +18,11 @@ const FLOORS: [&[&str]; 5] = [
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.
-const ARROWS: [(&str, &str); 2] = [("request", "store"), ("request", "graph")];
+const ARROWS: [(&str, &str); 3] = [("request", "store"), ("request", "graph"), ("error", "escape")];
 
 /// What a room may see of the floors below it, where that is not everything.
 const BARS: [(&str, &[&str]); 2] =
-    [("render", &["report", "note", "error"]), ("fit", &["report", "render", "request", "error"])];
+    [("render", &["report", "note", "escape"]), ("fit", &["report", "render", "request", "error", "escape"])];
 
 fn sources() -> Vec<(String, PathBuf, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

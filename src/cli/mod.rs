@@ -150,7 +150,11 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Err(error) => return Err(usage(&error)),
     };
     let format = cli.global.format()?;
-    let today = cli.global.today(env)?;
+    let today = match &cli.command {
+        // A primer in a hook must not fail for a variable that it does not use.
+        Sub::Prime(_) => None,
+        _ => cli.global.today(env)?,
+    };
     let location = cli.global.location(env);
     let given = Budget { max_chars: cli.global.max_chars, max_tokens: cli.global.max_tokens };
     let has_budget = given != Budget::default();
@@ -236,18 +240,21 @@ impl Global {
     }
 
     fn location(&self, env: &Env) -> Location {
-        let from_env = || env.vars.get("QIPU_STORE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
         let names_root = self.root.is_some();
         Location { store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)), root: self.root.clone() }
     }
 
     /// Returns the date that counts as today, where it is given.
     fn today(&self, env: &Env) -> Result<Option<String>, Error> {
-        let today = self.today.as_ref().or_else(|| env.vars.get("QIPU_TODAY")).filter(|text| !text.is_empty());
-        let is_date = |text: &&String| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
-        match today.filter(|text| !is_date(text)) {
-            Some(text) => Err(Error::usage(format!("`{text}` is not a date")).hint("write --today YYYY-MM-DD")),
-            None => Ok(today.cloned()),
+        let from_env = || env.vars.get("QIPU_TODAY").map(|text| text.to_string_lossy().into_owned());
+        let today = self.today.clone().or_else(from_env);
+        let is_date = |text: &String| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
+        match today {
+            Some(text) if !is_date(&text) => {
+                Err(Error::usage(format!("`{text}` is not a date")).hint("write --today YYYY-MM-DD"))
+            }
+            today => Ok(today),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::graph::{Edge, EdgeSources, Graph, Limits, Reached, Walk, other_end};
+use crate::graph::{Direction, Edge, EdgeSources, Graph, Limits, Reached, Walk, other_end};
 use crate::note::{Note, NoteId};
 use crate::report::{Body, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role, Show};
 use crate::request::{Link, LinkView};
@@ -25,7 +25,10 @@ fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
     let (walk, matched) = walk(&graph, place, request, &limits);
     let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
     let mut entries = entries(store, &walk.reached);
-    let targets = graph.unresolved(place).iter();
+    let follow = &request.follow;
+    let is_narrowed =
+        follow.direction == Direction::In || !follow.kinds.is_empty() || follow.typed_only || follow.inline_only;
+    let targets = graph.unresolved(place).iter().filter(|_| !is_narrowed);
     entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 }));
     Ok(report(store, mode, entries, matched, walk.is_limited))
 }

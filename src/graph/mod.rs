@@ -13,7 +13,7 @@ use rayon::prelude::*;
 pub use walk::{Limits, Reached, Walk};
 
 use crate::note::{InlineLink, LinkTypes, Note};
-use resolve::Names;
+use resolve::{Names, PathTarget};
 
 /// The type that a link has when nothing says more.
 const RELATED: &str = "related";
@@ -218,13 +218,21 @@ fn written_edges(
         first_to.entry(edge.to).or_insert(place);
     }
     for link in inline {
-        let (target, found) = match link {
-            InlineLink::Wiki(target) => (target, names.resolve(target)),
-            InlineLink::Path(path) => (path, names.resolve_path(&notes[from].path, path)),
+        let to = match link {
+            InlineLink::Wiki(target) => names.resolve(target).ok_or(target),
+            InlineLink::Path(path) => match names.resolve_path(&notes[from].path, path) {
+                PathTarget::Note(to) => Ok(to),
+                PathTarget::Nothing => Err(path),
+                // A file beside the store is no note, and whether it is there is not ours to say.
+                PathTarget::Outside => continue,
+            },
         };
-        let Some(to) = found else {
-            lost(target);
-            continue;
+        let to = match to {
+            Ok(to) => to,
+            Err(target) => {
+                lost(target);
+                continue;
+            }
         };
         if to == from {
             continue;

@@ -20,6 +20,16 @@ struct ByText<'a> {
     stems: HashMap<&'a str, usize>,
 }
 
+/// What a path leads to.
+pub(crate) enum PathTarget {
+    /// A note's file.
+    Note(usize),
+    /// A place in the store where no note is.
+    Nothing,
+    /// A place outside the store.
+    Outside,
+}
+
 impl<'a> Names<'a> {
     pub(crate) fn new(notes: &'a [Arc<Note>]) -> Self {
         Self { notes, by_text: OnceLock::new(), by_path: OnceLock::new() }
@@ -59,12 +69,15 @@ impl<'a> Names<'a> {
     }
 
     /// Finds the note whose file a path leads to, from the folder of the note at `from`.
-    pub(crate) fn resolve_path(&self, from: &str, path: &str) -> Option<usize> {
+    pub(crate) fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
+        let Some(path) = joined(from, path) else {
+            return PathTarget::Outside;
+        };
         let by_path = self.by_path.get_or_init(|| {
             let paths = self.notes.iter().enumerate();
             paths.map(|(place, note)| (note.path.as_str(), place)).collect()
         });
-        by_path.get(joined(from, path)?.as_str()).copied()
+        by_path.get(path.as_str()).map_or(PathTarget::Nothing, |place| PathTarget::Note(*place))
     }
 }
 

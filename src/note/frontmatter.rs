@@ -2,6 +2,7 @@
 //!
 //! What had to be tolerated becomes a [`Finding`]; a note always comes out.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use jiff::civil::Date;
@@ -50,10 +51,19 @@ pub(crate) fn split(text: &str) -> Parts {
     };
     for line in lines {
         if is_marker(text, &line, "---") || is_marker(text, &line, "...") {
+            if !may_be_fields(text.get(first.end..line.start).unwrap_or_default()) {
+                return whole(false);
+            }
             return Parts { yaml: Some(first.end..line.start), body: line.end..text.len(), unclosed: false };
         }
     }
     whole(true)
+}
+
+/// Tells whether the text between two rules may be frontmatter: nothing, comments, or a key.
+fn may_be_fields(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).peekable();
+    lines.peek().is_none_or(|line| line.starts_with('{')) || lines.any(has_key)
 }
 
 /// Yields the ranges of lines, line ends included.
@@ -79,10 +89,7 @@ pub(crate) fn read(text: &str, parts: &Parts, findings: &mut Vec<Finding>) -> Fi
         Some(range) => reader.read(text.get(range.clone()).unwrap_or_default()),
         None if parts.unclosed => {
             reader.find("frontmatter-unclosed", 1, "the frontmatter has no closing `---`");
-            let whole = text.get(parts.body.clone()).unwrap_or_default();
-            let rest = whole.split_once('\n').map_or("", |(_, rest)| rest);
-            let end = rest.find("\n\n").unwrap_or(rest.len());
-            reader.salvage(head(rest.get(..end).unwrap_or_default()), true);
+            reader.salvage(leading_fields(text.get(parts.body.clone()).unwrap_or_default()));
         }
         None => {}
     }
@@ -108,13 +115,13 @@ impl<'a> Reader<'a, '_> {
                 _ if yaml.trim().is_empty() => {}
                 _ => {
                     self.find("frontmatter-broken", 2, "the frontmatter is not a map of fields");
-                    self.salvage(yaml, false);
+                    self.salvage(yaml);
                 }
             },
             Err(broken) => {
                 let message = format!("the frontmatter is not YAML: {}", broken.reason);
                 self.find("frontmatter-broken", broken.line + 1, message);
-                self.salvage(head(yaml), false);
+                self.salvage(head(yaml));
             }
         }
     }
@@ -122,7 +129,7 @@ impl<'a> Reader<'a, '_> {
     /// Takes the fields of a map whose first line is line `first + 1` of the file.
     fn take_map(&mut self, yaml: &'a str, entries: Vec<(Yaml<'a>, Yaml<'a>)>, first: usize) {
         self.yaml = yaml;
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for (key, value) in entries {
             let line = key.line + first;
             let key = Value::from_yaml(&key).to_line();
@@ -136,21 +143,18 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Reads YAML that does not parse as a whole: each top-level key with the lines that belong
-    /// to it on its own, and as plain text where even that fails. With `fields_only`, stops at
-    /// the first line that can't belong to a field.
-    fn salvage(&mut self, yaml: &'a str, fields_only: bool) {
-        let mut taken = std::collections::HashSet::new();
+    /// to it on its own, and as plain text where even that fails.
+    fn salvage(&mut self, yaml: &'a str) {
+        let mut taken = HashSet::new();
+        let mut nodes_left = yaml::MAX_NODES;
         for (first, chunk) in chunks(yaml) {
-            let Some((key, rest)) = chunk.split_once(':').filter(|(key, _)| is_key(key)) else {
-                if fields_only {
-                    return;
-                }
+            let Some((key, rest)) = chunk.split_once(':').filter(|_| has_key(chunk)) else {
                 continue;
             };
             if !taken.insert(key) {
                 continue;
             }
-            match yaml::parse(chunk) {
+            match yaml::parse_within(chunk, &mut nodes_left) {
                 Ok(Yaml { kind: Kind::Map(entries), .. }) => self.take_map(chunk, entries, first),
                 _ => {
                     let line = rest.lines().next().unwrap_or_default().trim();
@@ -252,9 +256,10 @@ impl<'a> Reader<'a, '_> {
             }
         };
         let mut kept: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
         for text in texts {
             let text = text.trim();
-            if !text.is_empty() && !kept.iter().any(|have| have == text) {
+            if !text.is_empty() && seen.insert(text.to_owned()) {
                 kept.push(text.to_owned());
             }
         }
@@ -294,7 +299,7 @@ impl<'a> Reader<'a, '_> {
                     title: entry(entries, "title"),
                     accessed: entry(entries, "accessed"),
                 },
-                Kind::List(_) => continue,
+                Kind::List(_) => Source { url: String::new(), title: None, accessed: None },
             };
             if source.url.is_empty() && source.title.is_none() {
                 self.find("empty-source", line, "a source has neither url nor title");
@@ -315,7 +320,7 @@ impl<'a> Reader<'a, '_> {
             match target.filter(|target| !target.is_empty()) {
                 Some(target) => self.fields.links.push(TypedLink {
                     kind: kind.unwrap_or_else(|| "related".to_owned()),
-                    target: target.trim_start_matches('[').trim_end_matches(']').to_owned(),
+                    target: link_target(&target).to_owned(),
                 }),
                 None => self.find("empty-link", line, "a link names no id"),
             }
@@ -324,7 +329,12 @@ impl<'a> Reader<'a, '_> {
 
     fn custom(&mut self, value: &Yaml<'a>, line: usize) {
         match Value::from_yaml(value) {
-            Value::Map(entries) => self.fields.custom = entries,
+            Value::Map(entries) => {
+                if matches!(&value.kind, Kind::Map(written) if written.len() > entries.len()) {
+                    self.find("duplicate-key", line, "a field under `custom` is given twice; the first one counts");
+                }
+                self.fields.custom = entries;
+            }
             _ => self.find("not-a-map", line, "`custom` is not a map of fields"),
         }
     }
@@ -344,6 +354,29 @@ impl<'a> Reader<'a, '_> {
 /// Returns as much of a text as is ever searched for fields.
 fn head(text: &str) -> &str {
     text.get(..text.floor_char_boundary(yaml::MAX_BYTES)).unwrap_or_default()
+}
+
+/// Returns the target of what may be typed as `[[target|label]]`.
+fn link_target(text: &str) -> &str {
+    let inner = text.trim_start_matches('[').trim_end_matches(']');
+    inner.split_once('|').map_or(inner, |(target, _label)| target).trim()
+}
+
+/// Returns the lines after the first that can be fields: keys and what is indented below them.
+fn leading_fields(text: &str) -> &str {
+    let mut lines = lines_from(text, 0);
+    let start = lines.next().map_or(0, |first| first.end);
+    let is_field = |line: &Range<usize>| {
+        let line = text.get(line.clone()).unwrap_or_default();
+        line.starts_with([' ', '-']) || has_key(line)
+    };
+    let end = lines.take_while(is_field).last().map_or(start, |line| line.end);
+    head(text.get(start..end).unwrap_or_default())
+}
+
+/// Tells whether a line begins with a key.
+fn has_key(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(key, _)| is_key(key.trim_matches(['"', '\''])))
 }
 
 fn is_null(value: &Yaml<'_>) -> bool {
@@ -371,8 +404,7 @@ fn chunks(yaml: &str) -> Vec<(usize, &str)> {
     let mut starts = Vec::new();
     for (number, line) in lines_from(yaml, 0).enumerate() {
         let text = yaml.get(line.clone()).unwrap_or_default();
-        let begins = text.split_once(':').is_some_and(|(key, _)| is_key(key));
-        if begins || starts.is_empty() {
+        if has_key(text) || starts.is_empty() {
             starts.push((number + 1, line.start));
         }
     }

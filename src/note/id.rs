@@ -21,7 +21,7 @@ impl NoteId {
             }
             None => text,
         };
-        (is_plain(stem) && text.len() <= MAX_LEN).then(|| Self(text.into()))
+        (is_plain(stem) && stem.len() <= MAX_LEN).then(|| Self(text.into()))
     }
 
     /// Makes the id of a note that names none (or an impossible one) from its file's stem.
@@ -89,13 +89,14 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_id_char)
 }
 
-/// Returns the `qp-a1b2` of `qp-a1b2-title`: a generated id holds at least one digit, so a title
-/// such as `qp-notes-on-x` is not taken for one.
+/// Returns the `qp-a1b2` of `qp-a1b2-title`: a generated id holds a letter and a digit, so a title
+/// such as `qp-notes-on-x` or `qp-2025-plan` is not taken for one.
 fn generated_prefix(stem: &str) -> Option<&str> {
     let rest = stem.strip_prefix("qp-")?;
     let (random, _title) = rest.split_once('-')?;
-    let generated = random.len() >= 4
+    let generated = (4..=16).contains(&random.len())
         && random.bytes().any(|b| b.is_ascii_digit())
+        && random.bytes().any(|b| b.is_ascii_lowercase())
         && random.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     generated.then(|| stem.get(..3 + random.len())).flatten()
 }
@@ -134,7 +135,9 @@ mod tests {
     #[test]
     fn a_stem_becomes_an_id_whatever_it_holds() {
         assert_eq!(NoteId::from_stem("qp-a1b2-some-title").as_str(), "qp-a1b2");
-        assert_eq!(NoteId::from_stem("qp-notes-on-x").as_str(), "qp-notes-on-x");
+        for title in ["qp-notes-on-x", "qp-2025-plan"] {
+            assert_eq!(NoteId::from_stem(title).as_str(), title);
+        }
         assert_eq!(NoteId::from_stem("My first note!").as_str(), "My-first-note");
         for odd in ["日本語", "日本", "Über uns", "???", &"x".repeat(300)] {
             let id = NoteId::from_stem(odd);

@@ -306,6 +306,37 @@ mod tests {
     }
 
     #[test]
+    fn hostile_frontmatter_is_read_in_bounded_time_and_memory() {
+        let bomb = format!("x: &x [{}]\n", "y, ".repeat(900));
+        let keys: String = (0..5_000).map(|n| format!("k{n}: [*x, *x, *x]\n")).collect();
+        let tags: String = (0..40_000).map(|n| format!("t{n},")).collect();
+        for yaml in [
+            format!("{bomb}{keys}"),
+            format!("{bomb}{keys}broken: [\n"),
+            format!("tags: {tags}\n"),
+            "a:\n".repeat(80_000),
+        ] {
+            let start = std::time::Instant::now();
+            let note = note(&format!("---\nid: n\n{yaml}---\nBody"));
+            assert_eq!((note.id.as_str(), note.body()), ("n", "Body"));
+            assert!(start.elapsed().as_secs() < 10, "{yaml:.20} took {:?}", start.elapsed());
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_frontmatter_is_body() {
+        let text = "---\nA rule above, no field.\n\n---\nmore";
+        assert_eq!(note(text).body(), text);
+        assert_eq!(note("---\n# only a comment\n---\nB").body(), "B");
+        assert_eq!(note("---\n---\nB").body(), "B");
+        let second = note("---\nid: a\n--- x\nvalue: 7\n---\nB");
+        assert_eq!((second.id.as_str(), second.value, second.body()), ("a", Some(7), "B"));
+        assert!(codes(&second).contains(&"frontmatter-broken"));
+        let open = note("---\r\nid: a\r\n\r\nvalue: 7\r\n");
+        assert_eq!((open.id.as_str(), open.value), ("a", None));
+    }
+
+    #[test]
     fn findings_name_the_line() {
         let n = note("---\nid: qp-1\ntitle: T\nvalue: 300\n---\n");
         assert_eq!(n.findings[0].line, Some(4));
@@ -315,8 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_begins_with_a_rule_is_not_frontmatter() {
-        assert_eq!(note("--- \ntext\n\n---\nmore").kind, "fleeting");
+    fn a_rule_of_four_dashes_is_no_marker() {
         assert_eq!(note("----\nid: x\n---\n").id.as_str(), "qp-a1b2");
     }
 }

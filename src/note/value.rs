@@ -1,5 +1,7 @@
 //! Values of custom and unknown fields, kept as they were written.
 
+use std::collections::HashSet;
+
 use super::yaml::{Kind, Yaml};
 
 /// The value of a field that qipu gives no meaning to.
@@ -15,7 +17,7 @@ pub enum Value {
     },
     /// A list.
     List(Vec<Value>),
-    /// A map, in the order written.
+    /// A map, in the order written; of two entries with one key, the first.
     Map(Vec<(String, Value)>),
 }
 
@@ -24,9 +26,12 @@ impl Value {
         match &node.kind {
             Kind::Scalar { text, plain } => Self::Text { text: text.to_string(), plain: *plain },
             Kind::List(items) => Self::List(items.iter().map(Self::from_yaml).collect()),
-            Kind::Map(entries) => Self::Map(
-                entries.iter().map(|(key, value)| (Self::from_yaml(key).to_line(), Self::from_yaml(value))).collect(),
-            ),
+            Kind::Map(entries) => {
+                let mut seen = HashSet::new();
+                let entries =
+                    entries.iter().map(|(key, value)| (Self::from_yaml(key).to_line(), Self::from_yaml(value)));
+                Self::Map(entries.filter(|(key, _)| seen.insert(key.clone())).collect())
+            }
         }
     }
 

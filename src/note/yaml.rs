@@ -13,7 +13,7 @@ use serde_yaml::{Event, Options, Parser, ScalarStyle, Span};
 /// The most bytes of YAML that are parsed.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 /// The most nodes that one document may unfold to, aliases included.
-const MAX_NODES: usize = 10_000;
+pub(crate) const MAX_NODES: usize = 10_000;
 /// The deepest nesting of lists and maps, block and flow each.
 const MAX_DEPTH: usize = 64;
 
@@ -46,8 +46,15 @@ pub(crate) struct Broken {
     pub(crate) line: usize,
 }
 
-/// Parses the first document of `text`; an empty one is an empty map.
+/// Parses a text of one document; an empty one is an empty map.
 pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, Broken> {
+    let mut nodes_left = MAX_NODES;
+    parse_within(text, &mut nodes_left)
+}
+
+/// Parses a text of one document that unfolds to no more than `nodes_left` nodes, and takes those
+/// that it needs away from them.
+pub(crate) fn parse_within<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Broken> {
     if text.len() > MAX_BYTES {
         return Err(Broken { reason: format!("frontmatter is longer than {MAX_BYTES} bytes"), line: 1 });
     }
@@ -58,10 +65,10 @@ pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, Broken> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| Broken { reason: error.info(), line: error.marker().line() })?;
-        if matches!(event, Event::DocumentEnd) {
-            break;
+        if matches!(event, Event::DocumentStart(..)) && builder.root.is_some() {
+            return Err(broken("a second document begins", span.start.line()));
         }
-        builder.take(event, &span)?;
+        builder.take(event, &span, nodes_left)?;
     }
     Ok(builder.root.unwrap_or(Yaml { kind: Kind::Map(Vec::new()), span: 0..0, line: 1 }))
 }
@@ -79,11 +86,10 @@ struct Builder<'a> {
     root: Option<Yaml<'a>>,
     open: Vec<Open<'a>>,
     anchors: HashMap<usize, Yaml<'a>>,
-    nodes: usize,
 }
 
 impl<'a> Builder<'a> {
-    fn take(&mut self, event: Event<'a>, span: &Span) -> Result<(), Broken> {
+    fn take(&mut self, event: Event<'a>, span: &Span, nodes_left: &mut usize) -> Result<(), Broken> {
         let line = span.start.line();
         let span = span.byte_range().unwrap_or(0..0);
         match event {
@@ -92,48 +98,53 @@ impl<'a> Builder<'a> {
                 // The parser gives `~` for a value that is not there; what is written is nothing.
                 let text = if plain && span.is_empty() { "".into() } else { text };
                 let kind = Kind::Scalar { text, plain };
-                self.close(Yaml { kind, span, line }, anchor)
+                spend(nodes_left, 1, line)?;
+                self.close(Yaml { kind, span, line }, anchor);
+                Ok(())
             }
-            Event::SequenceStart(_, anchor, _) => self.begin(Kind::List(Vec::new()), span, line, anchor),
-            Event::MappingStart(_, anchor, _) => self.begin(Kind::Map(Vec::new()), span, line, anchor),
+            Event::SequenceStart(_, anchor, _) => {
+                spend(nodes_left, 1, line)?;
+                self.begin(Kind::List(Vec::new()), span, line, anchor);
+                Ok(())
+            }
+            Event::MappingStart(_, anchor, _) => {
+                spend(nodes_left, 1, line)?;
+                self.begin(Kind::Map(Vec::new()), span, line, anchor);
+                Ok(())
+            }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
                     return Ok(());
                 };
                 node.span.end = node.span.end.max(span.end);
-                self.nodes = self.nodes.saturating_sub(1);
-                self.close(node, anchor)
+                self.close(node, anchor);
+                Ok(())
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
                     return Err(broken("an alias names a node that contains it", line));
                 };
-                self.nodes += count(&node);
-                self.close(Yaml { span, line, ..node }, 0)
+                spend(nodes_left, count(&node), line)?;
+                self.close(Yaml { span, line, ..node }, 0);
+                Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self, kind: Kind<'a>, span: Range<usize>, line: usize, anchor: usize) -> Result<(), Broken> {
-        self.nodes += 1;
+    fn begin(&mut self, kind: Kind<'a>, span: Range<usize>, line: usize, anchor: usize) {
         let node = Yaml { kind, span, line };
         self.open.push(Open { node, key: None, anchor });
-        Ok(())
     }
 
     /// Puts a finished node into the list or map that is open, or makes it the root.
-    fn close(&mut self, node: Yaml<'a>, anchor: usize) -> Result<(), Broken> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return Err(broken("frontmatter unfolds to too many values", node.line));
-        }
+    fn close(&mut self, node: Yaml<'a>, anchor: usize) {
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
         }
         let Some(open) = self.open.last_mut() else {
             self.root.get_or_insert(node);
-            return Ok(());
+            return;
         };
         match &mut open.node.kind {
             Kind::List(items) => items.push(node),
@@ -143,8 +154,13 @@ impl<'a> Builder<'a> {
             },
             Kind::Scalar { .. } => {}
         }
-        Ok(())
     }
+}
+
+fn spend(nodes_left: &mut usize, nodes: usize, line: usize) -> Result<(), Broken> {
+    let left = nodes_left.checked_sub(nodes);
+    *nodes_left = left.unwrap_or(0);
+    left.map(|_| ()).ok_or_else(|| broken("frontmatter unfolds to too many values", line))
 }
 
 fn broken(reason: &str, line: usize) -> Broken {

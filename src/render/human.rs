@@ -1,9 +1,10 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
-use super::escape::{for_screen, lines, one_line};
+use super::for_screen;
 use super::{
     BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree,
 };
+use crate::escape::{lines, one_line};
 use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role};
 
 /// Renders a report for people.
@@ -22,7 +23,10 @@ impl Renderer for Human<'_> {
             Mode::Context => (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n")),
             Mode::Prime => (self.prime_head(), self.rest(shown)),
             Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
-            Mode::LinkPath { from, to, length: None, .. } => (format!("No path from {from} to {to}.\n"), String::new()),
+            Mode::LinkPath { from, to, length: None, .. } => {
+                let within = if self.report.head.is_limited { " within the limits" } else { "" };
+                (format!("No path from {from} to {to}{within}.\n"), String::new())
+            }
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
             Mode::List => (self.if_empty(shown, "No note matches.\n"), self.rest(shown)),
             Mode::Show => (String::new(), self.rest(shown)),
@@ -131,7 +135,8 @@ impl Human<'_> {
     }
 
     fn around(&self, shown: Shown) -> String {
-        if self.report.entries.len() == 1 && !shown.is_truncated {
+        let has_looked = !matches!(self.report.head.mode, Mode::LinkTree { max_hops: 0, .. });
+        if self.report.entries.len() == 1 && !shown.is_truncated && has_looked {
             return "(no links)\n".to_owned();
         }
         self.rest(shown)

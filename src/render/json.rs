@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::escape::{harmless_json, json_string};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
+use crate::escape::{harmless_json, json_string};
 use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
 
 /// The version of the shapes; raised when a field changes its meaning.

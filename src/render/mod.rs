@@ -3,14 +3,12 @@
 //! A document is a frame (texts around sections) and pieces (what an entry puts into the
 //! sections). Its length is the sum of the parts, so whoever cuts can measure before writing.
 
-mod escape;
 mod human;
 mod json;
 mod records;
 mod tree;
 
-pub(crate) use escape::one_line;
-
+use crate::escape::{one_line, without_bidi};
 use crate::report::{Body, Detail, Entry, Report};
 
 /// The warning that opens what is injected into a model's context.
@@ -25,6 +23,11 @@ pub(crate) const CUT_MARK: &str = "…[truncated]";
 pub struct Screen {
     /// Whether it is a terminal, where some characters change how others look.
     pub is_terminal: bool,
+}
+
+/// Makes characters visible that reorder others, where the text goes to a terminal.
+fn for_screen(text: String, screen: Screen) -> String {
+    if screen.is_terminal { without_bidi(text) } else { text }
 }
 
 /// What the frame says of the pieces.

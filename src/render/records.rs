@@ -1,7 +1,8 @@
 //! The records format: one record a line, made for the context of a model.
 
-use super::escape::{for_screen, json_string, lines, one_line, value};
+use super::for_screen;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
+use crate::escape::{json_string, lines, one_line, value};
 use crate::note::Note;
 use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
 

@@ -26,7 +26,8 @@ const B_TITLE: f64 = 0.75;
 const TITLE_WEIGHT: f64 = 2.0;
 const TAG_WEIGHT: f64 = 2.0;
 
-/// How often each of the query's terms stands in a note, by field.
+/// How often each of the query's terms stands in a note, by field: aliases count with the title,
+/// a summary of the frontmatter with the body.
 struct Counts {
     title: Vec<u32>,
     title_len: u32,
@@ -89,13 +90,19 @@ fn inverse_frequencies(counts: &[Counts], terms: usize) -> Vec<f64> {
 
 fn count(note: &Note, terms: &[(String, f64)]) -> Counts {
     let mut title = vec![0; terms.len()];
-    let title_len = count_field(&note.title, terms, &mut title);
+    let mut title_len = count_field(&note.title, terms, &mut title);
+    for alias in &note.aliases {
+        title_len += count_field(alias, terms, &mut title);
+    }
     let mut tags = vec![0; terms.len()];
     for tag in &note.tags {
         count_field(tag, terms, &mut tags);
     }
     let mut body = vec![0; terms.len()];
-    let body_len = count_field(note.body(), terms, &mut body);
+    let mut body_len = count_field(note.body(), terms, &mut body);
+    if let Some(summary) = note.summary_field() {
+        body_len += count_field(summary, terms, &mut body);
+    }
     Counts { title, title_len, tags, body, body_len }
 }
 

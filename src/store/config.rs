@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::files;
 use crate::error::{Error, ErrorKind};
 use crate::note::LinkTypes;
 
@@ -28,10 +29,9 @@ impl Config {
     /// # Errors
     /// `Store` when the file can't be read or is not valid, with its place.
     pub fn load(root: &Path) -> Result<Self, Error> {
-        match std::fs::read_to_string(root.join("config.toml")) {
-            Ok(text) => Self::parse(&text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(invalid(&error.to_string())),
+        match files::read_if_there(&root.join("config.toml")) {
+            Ok(text) => text.map_or_else(|| Ok(Self::default()), |text| Self::parse(&text)),
+            Err(error) => Err(invalid(&format!("{error:#}"))),
         }
     }
 

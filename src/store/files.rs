@@ -4,8 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
+
+use crate::note::MAX_BYTES;
 
 /// Replaces a file by way of a temporary one beside it, so that a reader (or a crash) finds the
 /// old text or the new one. Keeps the file's mode.
@@ -78,15 +80,19 @@ fn new_file_mode(new: &fs::File) -> std::io::Result<fs::Permissions> {
     Ok(new.metadata()?.permissions())
 }
 
-/// Reads a text file; `None` when there is none.
+/// Reads a text file; `None` when there is none. What is no plain file is never opened: a pipe
+/// would be waited for, and a link leads where nobody looked.
 ///
 /// # Errors
-/// Names the file when it can't be read or is not UTF-8.
+/// Names the file when it is a link, a folder or a pipe, too long, or not UTF-8.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    let failed = || format!("can't read {}", path.display());
+    match fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("can't read {}", path.display())),
+        Err(error) => Err(error).with_context(failed),
+        Ok(found) if !found.is_file() => bail!("{} is not a plain file", path.display()),
+        Ok(found) if found.len() > MAX_BYTES as u64 => bail!("{} is longer than {MAX_BYTES} bytes", path.display()),
+        Ok(_) => fs::read_to_string(path).map(Some).with_context(failed),
     }
 }
 

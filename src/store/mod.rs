@@ -83,10 +83,12 @@ impl Store {
         if let Some(place) = NoteId::parse(name).and_then(|id| self.position(&id)) {
             return Some(place);
         }
-        let is_file_of = |note: &Arc<Note>| {
-            let folder = name.strip_suffix(&note.path);
-            folder.is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        let is_here = |folder: &str| {
+            let shown = self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path);
+            let folder = folder.strip_prefix("./").unwrap_or(folder);
+            folder.is_empty() || folder == shown || (folder.ends_with('/') && Path::new(folder) == self.root)
         };
+        let is_file_of = |note: &Arc<Note>| name.strip_suffix(&note.path).is_some_and(is_here);
         let is_path = name.ends_with(".md");
         is_path.then(|| self.notes.iter().position(is_file_of)).flatten()
     }

@@ -32,7 +32,7 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
     let stdin = stdin.to_owned();
     let env = Env {
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),
-        vars: vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect::<BTreeMap<_, _>>(),
+        vars: vars.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect::<BTreeMap<_, _>>(),
         stdin: Box::new(move || Ok(stdin.clone())),
         is_terminal: false,
         now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),

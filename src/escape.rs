@@ -1,8 +1,6 @@
-//! Text of notes made harmless: it can't break a line, end a string or steer a terminal.
+//! Text made harmless, whoever wrote it: it can't break a line, end a string or steer a terminal.
 
 use std::borrow::Cow;
-
-use super::Screen;
 
 /// Characters that reorder or hide what stands around them.
 fn is_bidi_control(c: char) -> bool {
@@ -58,12 +56,9 @@ pub(crate) fn lines(text: &str) -> String {
     out
 }
 
-/// Makes characters visible that reorder others, where the text goes to a terminal.
-pub(crate) fn for_screen(text: String, screen: Screen) -> String {
-    if screen.is_terminal && text.contains(is_bidi_control) {
-        return text.replace(is_bidi_control, "\u{fffd}");
-    }
-    text
+/// Makes characters visible that reorder others.
+pub(crate) fn without_bidi(text: String) -> String {
+    if text.contains(is_bidi_control) { text.replace(is_bidi_control, "\u{fffd}") } else { text }
 }
 
 /// Writes a JSON string in which nothing can be taken for a line end or steer a terminal.
