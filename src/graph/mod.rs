@@ -107,8 +107,9 @@ pub struct Graph<'a> {
 impl<'a> Graph<'a> {
     /// Reads the links of all notes, which must be in the order of their ids.
     pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
-        let inline: Vec<Vec<InlineLink>> = notes.par_iter().map(|note| note.inline_links()).collect();
         let names = Names::new(notes);
+        let links: Vec<(Vec<Edge>, Vec<String>)> =
+            (0..notes.len()).into_par_iter().map(|from| written_edges(&names, notes, from)).collect();
         let mut graph = Self {
             notes,
             types,
@@ -116,8 +117,7 @@ impl<'a> Graph<'a> {
             into: vec![Vec::new(); notes.len()],
             unresolved: Vec::with_capacity(notes.len()),
         };
-        for (from, inline) in inline.iter().enumerate() {
-            let (edges, unresolved) = written_edges(&names, notes, from, inline);
+        for (from, (edges, unresolved)) in links.into_iter().enumerate() {
             for (place, edge) in edges.iter().enumerate() {
                 graph.into[edge.to].push((from, place));
             }
@@ -186,12 +186,7 @@ pub(crate) fn other_end(edge: &Edge, at: usize) -> usize {
 
 /// Returns a note's links and the targets that lead nowhere. Repeated links are one edge, and so
 /// are a typed and an inline link to the same note. A link of a note to itself says nothing.
-fn written_edges(
-    names: &Names<'_>,
-    notes: &[Arc<Note>],
-    from: usize,
-    inline: &[InlineLink],
-) -> (Vec<Edge>, Vec<String>) {
+fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> (Vec<Edge>, Vec<String>) {
     let mut edges: Vec<Edge> = Vec::new();
     let mut unresolved: Vec<String> = Vec::new();
     let mut seen_lost = HashSet::new();
@@ -217,7 +212,7 @@ fn written_edges(
     for (place, edge) in edges.iter().enumerate() {
         first_to.entry(edge.to).or_insert(place);
     }
-    for link in inline {
+    for link in &notes[from].inline_links() {
         let to = match link {
             InlineLink::Wiki(target) => names.resolve(target).ok_or(target),
             InlineLink::Path(path) => match names.resolve_path(&notes[from].path, path) {

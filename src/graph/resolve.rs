@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::note::{Note, NoteId};
+use crate::note::Note;
 
 /// The names that notes go by.
 pub(crate) struct Names<'a> {
     notes: &'a [Arc<Note>],
+    by_id: HashMap<&'a str, usize>,
     by_text: OnceLock<ByText<'a>>,
     by_path: OnceLock<HashMap<&'a str, usize>>,
 }
@@ -32,7 +33,8 @@ pub(crate) enum PathTarget {
 
 impl<'a> Names<'a> {
     pub(crate) fn new(notes: &'a [Arc<Note>]) -> Self {
-        Self { notes, by_text: OnceLock::new(), by_path: OnceLock::new() }
+        let by_id = notes.iter().enumerate().map(|(place, note)| (note.id.as_str(), place)).collect();
+        Self { notes, by_id, by_text: OnceLock::new(), by_path: OnceLock::new() }
     }
 
     /// Finds a note by id, title, title in any case, alias, or the stem of its file, in this
@@ -49,8 +51,8 @@ impl<'a> Names<'a> {
         if name.is_empty() {
             return None;
         }
-        if let Some(found) = NoteId::parse(name).and_then(|id| self.position(&id)) {
-            return Some(found);
+        if let Some(found) = self.by_id.get(name) {
+            return Some(*found);
         }
         let texts = self.by_text.get_or_init(|| ByText::new(self.notes));
         let lower = || name.to_lowercase();
@@ -62,10 +64,6 @@ impl<'a> Names<'a> {
             .or_else(|| texts.aliases.get(&lower()))
             .or_else(|| texts.stems.get(stem))
             .copied()
-    }
-
-    fn position(&self, id: &NoteId) -> Option<usize> {
-        self.notes.binary_search_by(|note| note.id.cmp(id)).ok()
     }
 
     /// Finds the note whose file a path leads to, from the folder of the note at `from`.

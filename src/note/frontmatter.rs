@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
+use super::plain_yaml;
 use super::yaml::{self, Kind, Yaml};
 use super::{Finding, NoteId, Source, Stamp, TypedLink, Value};
 
@@ -109,7 +110,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn read(&mut self, yaml: &'a str) {
-        match yaml::parse(yaml) {
+        match plain_yaml::parse(yaml).map_or_else(|| yaml::parse(yaml), Ok) {
             Ok(tree) => match tree.kind {
                 Kind::Map(entries) => self.take_map(yaml, entries, 1),
                 _ if yaml.trim().is_empty() => {}
@@ -132,7 +133,10 @@ impl<'a> Reader<'a, '_> {
         let mut seen = HashSet::new();
         for (key, value) in entries {
             let line = key.line + first;
-            let key = Value::from_yaml(&key).to_line();
+            let key = match key.kind {
+                Kind::Scalar { text, .. } => text,
+                _ => Value::from_yaml(&key).to_line().into(),
+            };
             if seen.insert(key.clone()) {
                 self.field(&key, &value, line);
             } else {

@@ -27,28 +27,61 @@ pub(super) fn query_terms(query: &str) -> Vec<(String, f64)> {
 /// Calls `take` with each term: runs of letters and digits in lower case; where words are written
 /// without spaces, every two neighbouring characters.
 pub(super) fn for_each_term(text: &str, mut take: impl FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let mut lower = String::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        while bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
+            at += 1;
+        }
+        if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
+            at = start + for_each_unusual_term(text.get(start..).unwrap_or_default(), &mut take);
+        } else if at > start {
+            take_ascii(text.get(start..at).unwrap_or_default(), &mut lower, &mut take);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Takes a term that most often is in lower case already.
+fn take_ascii(term: &str, lower: &mut String, take: &mut impl FnMut(&str)) {
+    if !term.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return take(term);
+    }
+    lower.clear();
+    lower.push_str(term);
+    lower.make_ascii_lowercase();
+    take(lower);
+}
+
+/// Takes terms up to an ASCII character that is no letter or digit; returns where that is.
+fn for_each_unusual_term(text: &str, take: &mut impl FnMut(&str)) -> usize {
     let mut term = String::new();
     let mut before: Option<char> = None;
-    for c in text.chars() {
+    for (place, c) in text.char_indices() {
         if is_unspaced(c) {
-            end_term(&mut term, &mut take);
+            end_term(&mut term, take);
             if let Some(before) = before {
-                take(term_of(&mut term, &[before, c]));
-                term.clear();
+                term.extend([before, c]);
+                end_term(&mut term, take);
             }
             before = Some(c);
             continue;
         }
         before = None;
-        if c.is_ascii_alphanumeric() {
-            term.push(c.to_ascii_lowercase());
-        } else if c.is_alphanumeric() {
+        if c.is_alphanumeric() {
             term.extend(c.to_lowercase());
-        } else {
-            end_term(&mut term, &mut take);
+            continue;
+        }
+        end_term(&mut term, take);
+        if c.is_ascii() {
+            return place;
         }
     }
-    end_term(&mut term, &mut take);
+    end_term(&mut term, take);
+    text.len()
 }
 
 fn end_term(term: &mut String, take: &mut impl FnMut(&str)) {
@@ -56,11 +89,6 @@ fn end_term(term: &mut String, take: &mut impl FnMut(&str)) {
         take(term);
         term.clear();
     }
-}
-
-fn term_of<'a>(term: &'a mut String, chars: &[char]) -> &'a str {
-    term.extend(chars);
-    term
 }
 
 /// Scripts that are written without spaces: Thai to Khmer, Kana, Han; Hangul for its particles.

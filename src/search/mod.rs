@@ -42,12 +42,12 @@ struct Counts {
 /// 3.4: fields are weighted before saturation). Sums run in the query's order, so that scores are
 /// the same on every machine.
 pub fn rank(notes: &[Arc<Note>], query: &str) -> Vec<Hit> {
-    let terms = query_terms(query);
-    if terms.is_empty() {
+    let terms = Terms::new(query);
+    if terms.list.is_empty() {
         return Vec::new();
     }
     let counts: Vec<Counts> = notes.par_iter().map(|note| count(note, &terms)).collect();
-    let idf = inverse_frequencies(&counts, terms.len());
+    let idf = inverse_frequencies(&counts, terms.list.len());
     let average = |len: fn(&Counts) -> u32| {
         let total: u64 = counts.iter().map(|count| u64::from(len(count))).sum();
         (total as f64 / counts.len().max(1) as f64).max(1.0)
@@ -59,7 +59,7 @@ pub fn rank(notes: &[Arc<Note>], query: &str) -> Vec<Hit> {
         let body_norm = 1.0 - B_BODY + B_BODY * f64::from(count.body_len) / body_average;
         let title_norm = 1.0 - B_TITLE + B_TITLE * f64::from(count.title_len) / title_average;
         let mut score = 0.0;
-        for (term, (_, weight)) in terms.iter().enumerate() {
+        for (term, (_, weight)) in terms.list.iter().enumerate() {
             let frequency = f64::from(count.body[term]) / body_norm
                 + TITLE_WEIGHT * f64::from(count.title[term]) / title_norm
                 + TAG_WEIGHT * f64::from(count.tags[term]);
@@ -88,17 +88,17 @@ fn inverse_frequencies(counts: &[Counts], terms: usize) -> Vec<f64> {
         .collect()
 }
 
-fn count(note: &Note, terms: &[(String, f64)]) -> Counts {
-    let mut title = vec![0; terms.len()];
+fn count(note: &Note, terms: &Terms) -> Counts {
+    let mut title = vec![0; terms.list.len()];
     let mut title_len = count_field(&note.title, terms, &mut title);
     for alias in &note.aliases {
         title_len += count_field(alias, terms, &mut title);
     }
-    let mut tags = vec![0; terms.len()];
+    let mut tags = vec![0; terms.list.len()];
     for tag in &note.tags {
         count_field(tag, terms, &mut tags);
     }
-    let mut body = vec![0; terms.len()];
+    let mut body = vec![0; terms.list.len()];
     let mut body_len = count_field(note.body(), terms, &mut body);
     if let Some(summary) = note.summary_field() {
         body_len += count_field(summary, terms, &mut body);
@@ -107,15 +107,33 @@ fn count(note: &Note, terms: &[(String, f64)]) -> Counts {
 }
 
 /// Counts the query's terms in a text and returns how many terms the text has.
-fn count_field(text: &str, terms: &[(String, f64)], counts: &mut [u32]) -> u32 {
+fn count_field(text: &str, terms: &Terms, counts: &mut [u32]) -> u32 {
     let mut len = 0;
     for_each_term(text, |term| {
         len += 1;
-        if let Some(place) = terms.iter().position(|(have, _)| have == term) {
+        let may_be_one = term.as_bytes().first().is_some_and(|byte| terms.first_bytes[usize::from(*byte)]);
+        if may_be_one && let Some(place) = terms.list.iter().position(|(have, _)| have == term) {
             counts[place] += 1;
         }
     });
     len
+}
+
+/// The terms of a query, with a table that turns most other words away at their first byte.
+struct Terms {
+    list: Vec<(String, f64)>,
+    first_bytes: [bool; 256],
+}
+
+impl Terms {
+    fn new(query: &str) -> Self {
+        let list = query_terms(query);
+        let mut first_bytes = [false; 256];
+        for byte in list.iter().filter_map(|(term, _)| term.as_bytes().first()) {
+            first_bytes[usize::from(*byte)] = true;
+        }
+        Self { list, first_bytes }
+    }
 }
 
 #[cfg(test)]

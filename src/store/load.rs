@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
@@ -11,17 +12,22 @@ use super::NOTE_FOLDERS;
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note};
 
+/// More than most notes have, in bytes.
+const USUAL_BYTES: usize = 32 * 1024;
 /// How deep folders may lie in one another.
 const MAX_DEPTH: usize = 32;
 
 /// Reads the notes under the store's folders, in no particular order. Hidden files and symbolic
 /// links are passed over; so is a file that can't be read (it may just have been removed).
-pub(super) fn read_notes(root: &Path) -> Result<Vec<Note>, Error> {
+pub(super) fn read_notes(root: &Path) -> Result<Vec<Arc<Note>>, Error> {
     if let Err(error) = root.read_dir() {
         return Err(Error::new(ErrorKind::Store, format!("the store can't be read: {error}")));
     }
     let paths: Vec<PathBuf> = NOTE_FOLDERS.iter().flat_map(|folder| note_files(&root.join(folder))).collect();
-    Ok(paths.par_iter().filter_map(|path| read_note(root, path)).collect())
+    // One buffer for each thread saves asking every file for its length.
+    let buffer = || Vec::with_capacity(USUAL_BYTES);
+    let notes = paths.par_iter().map_init(buffer, |buffer, path| read_note(root, path, buffer));
+    Ok(notes.flatten().collect())
 }
 
 fn note_files(folder: &Path) -> Vec<PathBuf> {
@@ -43,18 +49,11 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-fn read_note(root: &Path, path: &Path) -> Option<Note> {
-    let bytes = read_beginning(path).ok()?;
+fn read_note(root: &Path, path: &Path, buffer: &mut Vec<u8>) -> Option<Arc<Note>> {
+    buffer.clear();
+    // One byte more than a note may have, so that a longer one is noticed.
+    File::open(path).and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_end(buffer)).ok()?;
     let inside = path.strip_prefix(root).ok()?;
     let names: Vec<_> = inside.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    Some(Note::parse(&names.join("/"), bytes))
-}
-
-/// Reads one byte more than a note may have, so that a longer one is noticed.
-fn read_beginning(path: &Path) -> std::io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let len = file.metadata()?.len().min(MAX_BYTES as u64 + 1) as usize;
-    let mut bytes = Vec::with_capacity(len);
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Some(Arc::new(Note::parse(&names.join("/"), buffer.as_slice().to_vec())))
 }

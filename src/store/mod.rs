@@ -16,7 +16,7 @@ pub use init::{Made, init};
 pub use write::{Change, Lock};
 
 use crate::error::{Error, ErrorKind};
-use crate::note::{Note, NoteId};
+use crate::note::{Finding, Note, NoteId};
 
 /// The folders of a store that hold notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
@@ -45,26 +45,21 @@ impl Store {
     pub fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
         let root = find_root(location, current_dir)?;
         let config = Config::load(&root)?;
-        let files = load::read_notes(&root)?;
+        let notes = load::read_notes(&root)?;
         let shown_path = discover::relative_to(&root, current_dir);
-        Ok(Self { root, ..Self::from_notes(shown_path, config, files) })
+        Ok(Self { root, ..Self::from_shared(shown_path, config, notes) })
     }
 
     /// Makes a store of notes that are already parsed, in any order.
-    pub fn from_notes(shown_path: String, config: Config, mut notes: Vec<Note>) -> Self {
-        notes.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut taken = std::collections::HashMap::new();
-        for note in &mut notes {
-            let claims = taken.entry(note.id.clone()).or_insert(0_usize);
-            *claims += 1;
-            if *claims > 1 {
-                let message = format!("another note has the id `{}`", note.id);
-                note.findings.push(crate::note::Finding::new("duplicate-id", message));
-                note.id = note.id.duplicate(*claims);
-            }
+    pub fn from_notes(shown_path: String, config: Config, notes: Vec<Note>) -> Self {
+        Self::from_shared(shown_path, config, notes.into_iter().map(Arc::new).collect())
+    }
+
+    fn from_shared(shown_path: String, config: Config, mut notes: Vec<Arc<Note>>) -> Self {
+        notes.sort_unstable_by(|a, b| (&a.id, &a.path).cmp(&(&b.id, &b.path)));
+        if tell_duplicates_apart(&mut notes) {
+            notes.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         }
-        notes.sort_by(|a, b| a.id.cmp(&b.id));
-        let notes = notes.into_iter().map(Arc::new).collect();
         Self { shown_path, config, root: PathBuf::new(), notes }
     }
 
@@ -153,4 +148,21 @@ impl Store {
         }
         Err(self.unknown(&unknown))
     }
+}
+
+/// Gives all but the first of the notes with one id, which stand side by side, ids of their own.
+/// Returns whether there were any.
+fn tell_duplicates_apart(notes: &mut [Arc<Note>]) -> bool {
+    let mut found = false;
+    for same in notes.chunk_by_mut(|a, b| a.id == b.id) {
+        for (number, note) in same.iter_mut().enumerate().skip(1) {
+            found = true;
+            let message = format!("another note has the id `{}`", note.id);
+            let id = note.id.duplicate(number + 1);
+            let note = Arc::make_mut(note);
+            note.findings.push(Finding::new("duplicate-id", message));
+            note.id = id;
+        }
+    }
+    found
 }
