@@ -61,10 +61,12 @@ pub(crate) fn split(text: &str) -> Parts {
     whole(true)
 }
 
-/// Tells whether the text between two rules may be frontmatter: nothing, comments, or a key.
+/// Tells whether the text between two rules may be frontmatter: nothing, comments, or a field.
 fn may_be_fields(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).peekable();
-    lines.peek().is_none_or(|line| line.starts_with('{')) || lines.any(has_key)
+    let mut lines =
+        text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    let is_field = |line: &str| line.starts_with('{') || line.contains(": ") || line.ends_with(':');
+    lines.peek().is_none() || lines.any(is_field)
 }
 
 /// Yields the ranges of lines, line ends included.

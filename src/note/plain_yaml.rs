@@ -65,7 +65,7 @@ pub(super) fn parse(text: &str) -> Option<Yaml<'_>> {
         };
         entries.push((key_node, value));
     }
-    (!entries.is_empty()).then(|| Yaml { kind: Kind::Map(entries), span: 0..text.len(), line: 1 })
+    (!entries.is_empty()).then_some(Yaml { kind: Kind::Map(entries), span: 0..text.len(), line: 1 })
 }
 
 /// Tells whether a text holds no character that YAML treats specially wherever it stands.
@@ -173,7 +173,7 @@ fn block_list<'a>(lines: &mut Lines<'a>) -> Option<Yaml<'a>> {
         }
         items.push(Yaml { kind: Kind::Map(entries), span: at..lines.at, line: number });
     }
-    (!items.is_empty()).then(|| Yaml { kind: Kind::List(items), span: start..lines.at, line })
+    (!items.is_empty()).then_some(Yaml { kind: Kind::List(items), span: start..lines.at, line })
 }
 
 /// Reads one entry of a map in a list.
