@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
+mod stores;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use qipu::note::Note;
 use qipu::note::edit::{Edit, apply};
 
@@ -171,8 +172,7 @@ fn squeezed(text: &str) -> String {
 #[test]
 fn an_edit_changes_its_field_and_nothing_else() {
     let (changed, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let config = Config { cases: 6000, failure_persistence: None, ..Config::default() };
-    TestRunner::new(config)
+    stores::runner(6000)
         .run(&(note(), edit()), |(old, edit)| {
             let Ok(new) = apply(&old, std::slice::from_ref(&edit)) else {
                 refused.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,6 @@ mod stores;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::error::ErrorKind;
@@ -17,15 +16,11 @@ use qipu::report::Report;
 use qipu::request::{Budget, Command, Format};
 use qipu::store::Store;
 
-use stores::{commands, hostile_text, store_of, stores};
+use stores::{commands, hostile_text, runner, store_of, stores};
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
 /// How many cases the ordinary test run must see at least.
 const CASES: usize = 10_000;
-
-fn config(cases: u32) -> Config {
-    Config { cases, failure_persistence: None, ..Config::default() }
-}
 
 fn chars(text: &str) -> usize {
     text.chars().count()
@@ -39,7 +34,7 @@ fn write(report: &Report, max_chars: Option<usize>, format: Format) -> Result<St
 fn the_law_of_fit_holds_for_every_command_format_and_budget() {
     let cases = AtomicUsize::new(0);
     let cut = AtomicUsize::new(0);
-    let mut runner = TestRunner::new(config(120));
+    let mut runner = runner(120);
     let strategy = (stores(), prop::collection::vec(0_usize..4000, 3));
     runner
         .run(&strategy, |(store, budgets)| {
@@ -205,7 +200,7 @@ fn check_name(rest: &str, prefix: &str) {
 /// What is shown is what a plain greedy packing of the unbudgeted answer shows, note by note.
 #[test]
 fn whole_notes_in_rank_order_and_one_that_does_not_fit_is_passed_over() {
-    let mut runner = TestRunner::new(config(300));
+    let mut runner = runner(300);
     runner
         .run(&(stores(), 60_usize..3000, 0_usize..200, any::<bool>()), |(store, budget, less, is_near)| {
             let command = stores::everything(&store, true);
@@ -271,7 +266,7 @@ fn blocks(text: &str) -> Vec<&str> {
 
 #[test]
 fn tokens_are_four_characters_and_the_stricter_limit_wins() {
-    let mut runner = TestRunner::new(config(60));
+    let mut runner = runner(60);
     runner
         .run(&(stores(), 1_usize..600, 1_usize..2400), |(store, tokens, max_chars)| {
             let report = run_on(&stores::everything(&store, false), &store).unwrap();
@@ -289,7 +284,7 @@ fn tokens_are_four_characters_and_the_stricter_limit_wins() {
 
 #[test]
 fn any_bytes_give_a_note() {
-    let mut runner = TestRunner::new(config(3000));
+    let mut runner = runner(3000);
     let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..400),
         hostile_text().prop_map(String::into_bytes),
@@ -322,7 +317,7 @@ fn any_bytes_give_a_note() {
 /// The order of files on disk does not show.
 #[test]
 fn the_order_of_files_makes_no_difference() {
-    let mut runner = TestRunner::new(config(60));
+    let mut runner = runner(60);
     runner
         .run(&stores::files(), |files| {
             let forwards = store_of(files.clone());
@@ -343,7 +338,7 @@ fn the_order_of_files_makes_no_difference() {
 /// Explicit names keep their order, and nothing is shown twice.
 #[test]
 fn a_note_is_shown_once() {
-    let mut runner = TestRunner::new(config(100));
+    let mut runner = runner(100);
     runner
         .run(&stores(), |store: Store| {
             let report = run_on(&stores::everything(&store, false), &store).unwrap();

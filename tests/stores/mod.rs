@@ -3,10 +3,21 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, Limits};
 use qipu::note::Note;
 use qipu::request::{Command, Context, Link, LinkView, List, Prime, Selectors, Show, Sort};
-use qipu::store::{Config, Location, Store};
+use qipu::store::{self, Location, Store};
+
+/// Returns a runner of so many cases: the same ones in every run, so that a failure is a failure
+/// of the change at hand; other ones each time where `QIPU_RANDOM_CASES` is set.
+pub(crate) fn runner(cases: u32) -> TestRunner {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    match std::env::var_os("QIPU_RANDOM_CASES") {
+        Some(_) => TestRunner::new(config),
+        None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
+    }
+}
 
 /// A file of a store: its path in it and its bytes.
 pub(crate) type File = (String, Vec<u8>);
@@ -138,7 +149,7 @@ fn note_text(number: usize, title: &str, summary: &str, body: &str, dice: [u8; 6
 /// Makes a store of files, in memory.
 pub(crate) fn store_of(files: Vec<File>) -> Store {
     let notes = files.into_iter().map(|(path, bytes)| Note::parse(&path, bytes)).collect();
-    Store::from_notes(".qipu/".to_owned(), Config::default(), notes)
+    Store::from_notes(".qipu/".to_owned(), store::Config::default(), notes)
 }
 
 /// Stores of up to eight hostile notes.
