@@ -25,10 +25,11 @@ impl Env {
     /// Takes the surroundings of this process.
     ///
     /// # Errors
-    /// When there is no current directory.
+    /// When the machine gives no random number.
     pub fn of_process() -> io::Result<Self> {
         Ok(Self {
-            current_dir: std::env::current_dir()?,
+            // A directory that was removed under us has no store; the command says so.
+            current_dir: std::env::current_dir().unwrap_or_default(),
             vars: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
                 .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())

@@ -62,7 +62,10 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     };
     let screen = Screen { is_terminal: env.is_terminal };
     let text = fit::fit(&report, request.budget, request.format, screen)?;
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    report.verdict.map_or(Ok(()), Err)
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    // A check that failed has failed, whether or not somebody read so to the end.
+    match report.verdict {
+        Some(verdict) => Err(verdict),
+        None => Ok(written?),
+    }
 }

@@ -284,12 +284,12 @@ impl Entry {
         };
         let note = &entry.note;
         let name = note.id.as_str().len() + shown_chars(&note.title);
-        let text = match detail {
-            Detail::Name => 0,
-            Detail::Summary => note.summary_field().map_or(0, shown_chars),
-            Detail::Body => shown_chars(note.body()),
-        };
-        name + text
+        let more = || shown_chars(&note.kind) + note.tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
+        match detail {
+            Detail::Name => name,
+            Detail::Summary => name + more() + note.summary_field().map_or(0, shown_chars),
+            Detail::Body => name + more() + shown_chars(note.body()),
+        }
     }
 }
 

@@ -218,6 +218,11 @@ fn names_come_from_standard_input() {
     assert_eq!(names(&read("b a\n\n").stdout), ["c", "b", "a"]);
     assert_eq!(names(&read("notes/b.md\n./.qipu/notes/a.md\r\n").stdout), ["c", "b", "a"]);
     assert_eq!(read("nobody\n").code(), 3);
+    let inside = dir.path().join(".qipu/notes");
+    let from_inside =
+        call_with(inside.to_str().unwrap(), &["context", "--note", "-", "--records"], "b.md\n./a.md\n", &[]);
+    assert_eq!(names(&from_inside.stdout), ["b", "a"]);
+    assert_eq!(read("/elsewhere/notes/b.md\n").code(), 3);
     let nothing = call_with(path(&dir), &["context", "--note", "-"], "", &[]);
     assert_eq!(nothing.code(), 0);
     assert!(nothing.stdout.contains("No note matches."));
@@ -603,4 +608,52 @@ fn a_note_that_can_not_be_changed_without_loss_stays_as_it_is() {
         assert!(answer.error.unwrap().hint.is_some());
         assert_eq!(fs::read(notes.join(name)).unwrap(), bytes);
     }
+}
+
+#[test]
+fn limits_of_a_walk_keep_its_order_and_say_only_what_is_true() {
+    let dir = store(&[
+        ("r", "", "[[a]] [[b]]"),
+        ("a", "value: 90\n", "[[c]] [[b]]"),
+        ("b", "value: 80\n", "[[d]]"),
+        ("c", "value: 10\n", ""),
+        ("d", "value: 99\n", ""),
+    ]);
+    let tree = |args: &[&str]| {
+        call(path(&dir), &[&["link", "tree", "r", "--records", "--max-hops", "2"], args].concat()).stdout
+    };
+    assert_eq!(names(&tree(&[])), ["r", "a", "b", "d", "c"]);
+    assert_eq!(names(&tree(&["--max-nodes", "4"])), ["r", "a", "b", "d"], "the first of the order");
+    let narrow = tree(&["--max-fanout", "1", "--direction", "out"]);
+    assert!(narrow.contains("notes=3 matched=5 truncated=true"), "{narrow}");
+    let around = store(&[("r", "", "[[a]] [[b]]"), ("a", "value: 90\n", "[[b]]"), ("b", "", "")]);
+    let all = call(path(&around), &["link", "tree", "r", "--records", "--max-fanout", "1"]).stdout;
+    assert!(all.contains("notes=3 matched=3 truncated=false"), "what is reached by another way is not left out: {all}");
+}
+
+#[test]
+fn setup_goes_where_the_store_is() {
+    let dir = store(&[("a", "", "")]);
+    let deep = dir.path().join("sub/deep");
+    fs::create_dir_all(&deep).unwrap();
+    assert_eq!(call(deep.to_str().unwrap(), &["setup", "agents-md"]).code(), 0);
+    assert!(dir.path().join("AGENTS.md").exists());
+}
+
+#[test]
+fn flags_may_be_repeated_and_words_of_one_meaning_agree() {
+    for flags in
+        [vec!["--json", "--json"], vec!["--format", "json", "--format", "json"], vec!["--json", "--format", "json"]]
+    {
+        assert_eq!(call(DEMO, &[&["prime"], flags.as_slice()].concat()).code(), 0, "{flags:?}");
+    }
+}
+
+#[test]
+fn a_store_that_can_not_be_read_is_not_an_empty_one() {
+    let dir = store(&[("a", "", "")]);
+    let notes = dir.path().join(".qipu/notes");
+    fs::rename(&notes, dir.path().join(".qipu/mocs")).unwrap();
+    fs::write(&notes, "a file where a folder should be").unwrap();
+    assert_eq!(ids(path(&dir), &["list"]), ["a"], "one bad folder does not stop the others");
 }

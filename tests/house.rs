@@ -52,6 +52,8 @@ fn imports_go_downwards() {
     let import = Regex::new(r"\bcrate::(?:\{|([a-z_]+))").unwrap();
     let mut seen = 0;
     for (room, path, text) in sources() {
+        let is_top_level = path.components().count() == 1;
+        assert!(!is_top_level || !product(&text).contains("super::"), "{path:?} hides an import behind `super`");
         for found in import.captures_iter(product(&text)) {
             let target = found.get(1).unwrap_or_else(|| panic!("{path:?}: one `use crate::…` a room")).as_str();
             if target == room || room == "lib" {

@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 20] = [
+const RESEARCH: [(&str, &str); 22] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -26,6 +26,8 @@ const RESEARCH: [(&str, &str); 20] = [
     ("inbox", "inbox"),
     ("tags", "tags"),
     ("status", "status"),
+    ("setup-list", "setup"),
+    ("setup-print", "setup|agents-md|--print"),
     ("link-list", "link|list|qp-9f2t"),
     ("link-tree", "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4"),
     ("link-tree-out", "link|tree|qp-o4l9|--direction|out|--typed-only"),

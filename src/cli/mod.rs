@@ -34,6 +34,7 @@ pub enum Parsed {
     about = "Memory for coding agents: linked notes in your repository, context in an exact budget",
     after_help = EXAMPLES,
     arg_required_else_help = true,
+    args_override_self = true,
     max_term_width = 100
 )]
 struct Cli {

@@ -61,11 +61,10 @@ fn key_maps(store: &Store) -> Vec<&Arc<Note>> {
     maps
 }
 
-/// Returns the other notes by their latest change, then id; those without a date are never recent.
+/// Returns the other notes by their latest change, then value, then id; those without a date last.
 fn recent_notes(store: &Store) -> Vec<&Arc<Note>> {
-    let is_dated = |note: &&Arc<Note>| note.kind != MOC && note.changed().is_some();
-    let mut notes: Vec<_> = store.notes().iter().filter(is_dated).collect();
-    notes.sort_by_key(|note| Reverse(note.changed()));
+    let mut notes: Vec<_> = store.notes().iter().filter(|note| note.kind != MOC).collect();
+    notes.sort_by_key(|note| (Reverse(note.changed()), Reverse(note.value_or_default())));
     notes.truncate(MAX_RECENT);
     notes
 }

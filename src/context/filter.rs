@@ -146,7 +146,9 @@ fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
 fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
     let own = note.custom.iter().chain(&note.unknown).find(|(name, _)| name == key);
     if let Some((_, value)) = own {
-        return Some(Cow::Borrowed(value));
+        let is_nothing =
+            matches!(value, Value::Text { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"));
+        return (!is_nothing).then_some(Cow::Borrowed(value));
     }
     let texts = |texts: &[String]| (!texts.is_empty()).then(|| texts.iter().map(Value::text).collect());
     let value = match key {
@@ -208,7 +210,6 @@ mod tests {
             "due<=2025-03-05",
             "empty=",
             "empty",
-            "nothing",
             "author=Ann",
             "tags=b",
             "type=fleeting",
@@ -222,6 +223,7 @@ mod tests {
         }
         for no in [
             "missing",
+            "nothing",
             "!effort",
             "effort=4",
             "status=Done",

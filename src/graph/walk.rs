@@ -1,6 +1,6 @@
 //! Walking along links: who is reached, in how many hops, and by which links.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Edge, Follow, Graph, other_end};
 
@@ -78,6 +78,7 @@ impl Graph<'_> {
             goal,
             place_of: HashMap::from([(root, 0)]),
             used: HashSet::new(),
+            refused: BTreeSet::new(),
             walk: Walk {
                 reached: vec![Reached { note: root, hop: 0, parent: None, edges: Vec::new() }],
                 is_limited: false,
@@ -93,10 +94,10 @@ impl Graph<'_> {
             for place in first_of_hop..end {
                 walker.expand(place, hop);
             }
-            walker.sort_hop(end);
+            walker.end_hop(end);
             first_of_hop = end;
         }
-        walker.walk
+        walker.end()
     }
 }
 
@@ -109,6 +110,8 @@ struct Walker<'g, 'a> {
     place_of: HashMap<usize, usize>,
     /// The links, as written, that some note of the walk shows already.
     used: HashSet<(usize, usize, &'g str)>,
+    /// Notes that a limit kept out, by one way at least.
+    refused: BTreeSet<usize>,
     walk: Walk,
 }
 
@@ -123,11 +126,11 @@ impl<'g> Walker<'g, '_> {
             }
             let is_new = !self.place_of.contains_key(&other);
             if is_new && self.limits.max_fanout.is_some_and(|most| added >= most) {
-                self.walk.is_limited = true;
+                self.refused.insert(other);
                 continue;
             }
-            let Some(other_place) = self.place_in_walk(other, place, hop) else { continue };
             added += usize::from(is_new);
+            let other_place = self.place_in_walk(other, place, hop);
             if self.used.insert((written.from, written.to, &written.kind)) {
                 add_edge(&mut self.walk.reached[place.max(other_place)].edges, edge);
             }
@@ -139,28 +142,35 @@ impl<'g> Walker<'g, '_> {
         !is_end && self.graph.notes[note].value_or_default() < self.limits.min_value
     }
 
-    /// Returns where a note stands in the walk; adds it behind its parent if there is room.
-    fn place_in_walk(&mut self, note: usize, parent: usize, hop: usize) -> Option<usize> {
-        if let Some(place) = self.place_of.get(&note) {
-            return Some(*place);
+    /// Returns where a note stands in the walk; adds it behind its parent if it is not there.
+    fn place_in_walk(&mut self, note: usize, parent: usize, hop: usize) -> usize {
+        let next = self.walk.reached.len();
+        let place = *self.place_of.entry(note).or_insert(next);
+        if place == next {
+            self.walk.reached.push(Reached { note, hop, parent: Some(parent), edges: Vec::new() });
         }
-        let place = self.walk.reached.len();
-        if self.limits.max_nodes.is_some_and(|most| place >= most) {
-            self.walk.is_limited = true;
-            return None;
-        }
-        self.walk.reached.push(Reached { note, hop, parent: Some(parent), edges: Vec::new() });
-        self.place_of.insert(note, place);
-        Some(place)
+        place
     }
 
-    /// Puts the notes of the hop that begins at `start` in their order.
-    fn sort_hop(&mut self, start: usize) {
+    /// Puts the notes of the hop that begins at `start` in their order, and leaves out the last of
+    /// them where there are too many.
+    fn end_hop(&mut self, start: usize) {
         let graph = self.graph;
         self.walk.reached[start..].sort_by_key(|reached| graph.rank(reached.note));
+        let most = self.limits.max_nodes.unwrap_or(usize::MAX).max(start);
+        for refused in self.walk.reached.drain(most.min(self.walk.reached.len())..) {
+            self.place_of.remove(&refused.note);
+            self.refused.insert(refused.note);
+        }
         for (place, reached) in self.walk.reached.iter().enumerate().skip(start) {
             self.place_of.insert(reached.note, place);
         }
+    }
+
+    /// Ends the walk: it is limited where a note was refused and not reached by another way.
+    fn end(mut self) -> Walk {
+        self.walk.is_limited = self.refused.iter().any(|note| !self.place_of.contains_key(note));
+        self.walk
     }
 }
 

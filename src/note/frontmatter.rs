@@ -12,7 +12,7 @@ use super::yaml::{self, Kind, Yaml};
 use super::{Finding, NoteId, Source, Stamp, TypedLink, Value};
 
 /// What frontmatter says; everything may be absent.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Fields {
     pub(crate) id: Option<NoteId>,
     pub(crate) title: Option<String>,
@@ -29,6 +29,16 @@ pub(crate) struct Fields {
     pub(crate) aliases: Vec<String>,
     pub(crate) custom: Vec<(String, Value)>,
     pub(crate) unknown: Vec<(String, Value)>,
+    /// Whether what stands between the markers is no YAML and holds no field that anybody knows:
+    /// it is text between two rules.
+    pub(crate) is_text: bool,
+}
+
+impl Fields {
+    fn has_known(&self) -> bool {
+        let known = Self { unknown: Vec::new(), is_text: false, ..self.clone() };
+        known != Self::default()
+    }
 }
 
 /// Where the parts of a note's text stand.
@@ -42,23 +52,28 @@ pub(crate) struct Parts {
     pub(crate) unclosed: bool,
 }
 
+/// Returns where a text without frontmatter stands: all of it but a BOM.
+pub(crate) fn whole(text: &str) -> Range<usize> {
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    start..text.len()
+}
+
 /// Finds the frontmatter of a text that begins with a line `---` (a BOM before it is passed over).
 pub(crate) fn split(text: &str) -> Parts {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let whole = |unclosed| Parts { yaml: None, body: start..text.len(), unclosed };
-    let mut lines = lines_from(text, start);
+    let none = |unclosed| Parts { yaml: None, body: whole(text), unclosed };
+    let mut lines = lines_from(text, whole(text).start);
     let Some(first) = lines.next().filter(|line| is_marker(text, line, "---")) else {
-        return whole(false);
+        return none(false);
     };
     for line in lines {
         if is_marker(text, &line, "---") || is_marker(text, &line, "...") {
             if !may_be_fields(text.get(first.end..line.start).unwrap_or_default()) {
-                return whole(false);
+                return none(false);
             }
             return Parts { yaml: Some(first.end..line.start), body: line.end..text.len(), unclosed: false };
         }
     }
-    whole(true)
+    none(true)
 }
 
 /// Tells whether the text between two rules may be frontmatter: nothing, comments, or a field.
@@ -119,12 +134,14 @@ impl<'a> Reader<'a, '_> {
                 _ => {
                     self.find("frontmatter-broken", 2, "the frontmatter is not a map of fields");
                     self.salvage(yaml);
+                    self.fields.is_text = !self.fields.has_known();
                 }
             },
             Err(broken) => {
                 let message = format!("the frontmatter is not YAML: {}", broken.reason);
                 self.find("frontmatter-broken", broken.line + 1, message);
                 self.salvage(head(yaml));
+                self.fields.is_text = !self.fields.has_known();
             }
         }
     }

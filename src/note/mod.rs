@@ -136,7 +136,8 @@ impl Note {
             findings.push(Finding::new("long-body", message));
         }
         let fields = frontmatter::read(&text, &parts, &mut findings);
-        let note = Self::from_fields(path, text, parts.body, fields, findings);
+        let body = if fields.is_text { frontmatter::whole(&text) } else { parts.body };
+        let note = Self::from_fields(path, text, body, fields, findings);
         Self { is_cut, ..note }
     }
 

@@ -12,8 +12,11 @@ use serde_yaml::{Event, Options, Parser, ScalarStyle, Span};
 
 /// The most bytes of YAML that are parsed.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
-/// The most nodes that one document may unfold to, aliases included.
+/// The most that one document may unfold to, aliases included: nodes, a long text counting as one
+/// more for every [`BYTES_OF_A_NODE`].
 pub(crate) const MAX_NODES: usize = 10_000;
+/// How many bytes of a text weigh as much as a node.
+const BYTES_OF_A_NODE: usize = 100;
 /// The deepest nesting of lists and maps, block and flow each.
 const MAX_DEPTH: usize = 64;
 
@@ -98,8 +101,9 @@ impl<'a> Builder<'a> {
                 // The parser gives `~` for a value that is not there; what is written is nothing.
                 let text = if plain && span.is_empty() { "".into() } else { text };
                 let kind = Kind::Scalar { text, plain };
-                spend(nodes_left, 1, line)?;
-                self.close(Yaml { kind, span, line }, anchor);
+                let node = Yaml { kind, span, line };
+                spend(nodes_left, weight(&node), line)?;
+                self.close(node, anchor);
                 Ok(())
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -124,7 +128,7 @@ impl<'a> Builder<'a> {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
                     return Err(broken("an alias names a node that contains it", line));
                 };
-                spend(nodes_left, count(&node), line)?;
+                spend(nodes_left, weight(&node), line)?;
                 self.close(Yaml { span, line, ..node }, 0);
                 Ok(())
             }
@@ -167,11 +171,11 @@ fn broken(reason: &str, line: usize) -> Broken {
     Broken { reason: reason.to_owned(), line }
 }
 
-fn count(node: &Yaml<'_>) -> usize {
+fn weight(node: &Yaml<'_>) -> usize {
     match &node.kind {
-        Kind::Scalar { .. } => 1,
-        Kind::List(items) => 1 + items.iter().map(count).sum::<usize>(),
-        Kind::Map(entries) => 1 + entries.iter().map(|(k, v)| count(k) + count(v)).sum::<usize>(),
+        Kind::Scalar { text, .. } => 1 + text.len() / BYTES_OF_A_NODE,
+        Kind::List(items) => 1 + items.iter().map(weight).sum::<usize>(),
+        Kind::Map(entries) => 1 + entries.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>(),
     }
 }
 
@@ -210,6 +214,7 @@ mod tests {
         }
         for text in [
             laughs,
+            format!("a: &a {}\nb: [{}]", "x".repeat(200_000), "*a, ".repeat(4_900)),
             "[".repeat(100_000),
             "- ".repeat(100_000),
             "? ".repeat(100_000),

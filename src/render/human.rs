@@ -65,7 +65,7 @@ impl Renderer for Human<'_> {
     fn detail(&self, entry: &Entry) -> Detail {
         match (entry.note().map(|entry| entry.role), &self.report.head.mode) {
             (Some(Role::Selected), Mode::Context | Mode::Show) if self.shows_body() => Detail::Body,
-            (Some(Role::Selected), Mode::Context) | (Some(Role::Map), _) => Detail::Summary,
+            (Some(Role::Selected), Mode::Context | Mode::Show) => Detail::Summary,
             _ => Detail::Name,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::for_screen;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
-use crate::escape::{json_string, lines, one_line, value};
+use crate::escape::{json_string, lines, value};
 use crate::note::Note;
 use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
 
@@ -18,9 +18,6 @@ impl Renderer for Records<'_> {
     }
 
     fn frame(&self, shown: Shown) -> Frame {
-        if let [Entry::Text(_)] = self.report.entries.as_slice() {
-            return Frame(vec![String::new(), String::new()]);
-        }
         let head = &self.report.head;
         let mut text = String::from("H qipu=1 records=1");
         if let Some(store) = &head.store {
@@ -60,7 +57,11 @@ impl Renderer for Records<'_> {
             Entry::Tag { tag, count } => format!("D tag name={} count={count}\n", value(tag)),
             Entry::Fact { name, count } => format!("D count name={} count={count}\n", value(name)),
             Entry::Change(change) => change_lines(change),
-            Entry::Text(text) => text.clone(),
+            Entry::Text(text) => {
+                let mut body = String::new();
+                push_body("-", text.trim_end_matches('\n'), &mut body);
+                body
+            }
         };
         piece.add(0, for_screen(text, self.screen));
         piece
@@ -169,7 +170,7 @@ fn name_line(note: &Note, role: Role) -> String {
     let title = json_string(&note.title);
     match role {
         Role::Map => format!("{prefix} {} {title} tags={tags}\n", note.id),
-        _ => format!("{prefix} {} {} {title} tags={tags}\n", note.id, value(&one_line(&note.kind))),
+        _ => format!("{prefix} {} {} {title} tags={tags}\n", note.id, value(&note.kind)),
     }
 }
 

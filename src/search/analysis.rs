@@ -1,5 +1,7 @@
 //! From text to terms, for notes and questions alike.
 
+use std::collections::HashMap;
+
 /// English words that a question holds without being about them.
 const STOP_WORDS: [&str; 72] = [
     "a", "about", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does",
@@ -13,9 +15,13 @@ const STOP_WORDS: [&str; 72] = [
 /// say nothing count only when there are no others.
 pub(super) fn query_terms(query: &str) -> Vec<(String, f64)> {
     let mut terms: Vec<(String, f64)> = Vec::new();
-    for_each_term(query, |term| match terms.iter_mut().find(|(have, _)| have == term) {
-        Some((_, times)) => *times += 1.0,
-        None => terms.push((term.to_owned(), 1.0)),
+    let mut place_of: HashMap<String, usize> = HashMap::new();
+    for_each_term(query, |term| match place_of.get(term) {
+        Some(place) => terms[*place].1 += 1.0,
+        None => {
+            place_of.insert(term.to_owned(), terms.len());
+            terms.push((term.to_owned(), 1.0));
+        }
     });
     let says_something = |(term, _): &(String, f64)| !STOP_WORDS.contains(&term.as_str());
     if terms.iter().any(says_something) {

@@ -2,6 +2,7 @@
 
 mod analysis;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -112,8 +113,8 @@ fn count_field(text: &str, terms: &Terms, counts: &mut [u32]) -> u32 {
     for_each_term(text, |term| {
         len += 1;
         let may_be_one = term.as_bytes().first().is_some_and(|byte| terms.first_bytes[usize::from(*byte)]);
-        if may_be_one && let Some(place) = terms.list.iter().position(|(have, _)| have == term) {
-            counts[place] += 1;
+        if may_be_one && let Some(place) = terms.place_of.get(term) {
+            counts[*place] += 1;
         }
     });
     len
@@ -122,6 +123,7 @@ fn count_field(text: &str, terms: &Terms, counts: &mut [u32]) -> u32 {
 /// The terms of a query, with a table that turns most other words away at their first byte.
 struct Terms {
     list: Vec<(String, f64)>,
+    place_of: HashMap<String, usize>,
     first_bytes: [bool; 256],
 }
 
@@ -132,7 +134,8 @@ impl Terms {
         for byte in list.iter().filter_map(|(term, _)| term.as_bytes().first()) {
             first_bytes[usize::from(*byte)] = true;
         }
-        Self { list, first_bytes }
+        let place_of = list.iter().enumerate().map(|(place, (term, _))| (term.clone(), place)).collect();
+        Self { list, place_of, first_bytes }
     }
 }
 

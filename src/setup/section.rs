@@ -3,6 +3,8 @@
 //! The opening marker remembers what installing added around the section, so that taking it out
 //! gives back the bytes that were there before.
 
+use std::ops::Range;
+
 use anyhow::{Result, bail};
 
 const BEGIN: &str = "<!-- qipu:begin";
@@ -13,10 +15,13 @@ const MADE_FILE: &str = "made=file";
 const MADE_LINE_END: &str = "made=line-end";
 
 /// A section that was found, with the text around it.
+#[derive(Debug)]
 pub(super) struct Section<'a> {
     before: &'a str,
     /// The opening marker's line, line end included.
-    marker: &'a str,
+    opening: &'a str,
+    /// The closing marker's line, line end included where it has one.
+    closing: &'a str,
     after: &'a str,
     line_end: &'static str,
 }
@@ -37,14 +42,9 @@ pub(super) fn insert(old: Option<&str>, text: &str) -> String {
     if !new.is_empty() {
         new.push_str(line_end);
     }
-    let marker = format!("{BEGIN} version=1{made} -->{line_end}");
-    new.push_str(&written(&marker, text, line_end));
-    new
-}
-
-fn written(marker: &str, text: &str, line_end: &str) -> String {
     let text = text.replace('\n', line_end);
-    format!("{marker}{text}{END}{line_end}")
+    new.push_str(&format!("{BEGIN} version=1{made} -->{line_end}{text}{END}{line_end}"));
+    new
 }
 
 fn line_end(text: &str) -> &'static str {
@@ -53,53 +53,82 @@ fn line_end(text: &str) -> &'static str {
 }
 
 impl<'a> Section<'a> {
-    /// Finds the section; `None` when there is no opening marker at the beginning of a line.
+    /// Finds the section; `None` when there is none. Markers count at the beginning of a line, and
+    /// not in a fenced block.
+    ///
+    /// # Errors
+    /// When the markers are not one opening and then one closing: whose text would be whose?
     pub(super) fn find(text: &'a str) -> Result<Option<Self>> {
-        let Some(start) = line_starting_with(text, BEGIN) else {
-            return Ok(None);
+        let markers = markers(text);
+        let [(opening, true), (closing, false)] = markers.as_slice() else {
+            if markers.is_empty() {
+                return Ok(None);
+            }
+            bail!("expected one line that begins with `{BEGIN}` and one line `{END}` after it");
         };
-        let (before, rest) = text.split_at(start);
-        let (marker, inner) = rest.split_at(line_len(rest));
-        let Some(end) = line_starting_with(inner, END) else {
-            bail!("the line `{}` has no `{END}` after it", marker.trim_end());
+        let part = |range: Range<usize>| text.get(range).unwrap_or_default();
+        let section = Self {
+            before: part(0..opening.start),
+            opening: part(opening.clone()),
+            closing: part(closing.clone()),
+            after: part(closing.end..text.len()),
+            line_end: line_end(text),
         };
-        let (_, tail) = inner.split_at(end);
-        let (_, after) = tail.split_at(line_len(tail));
-        Ok(Some(Self { before, marker, after, line_end: line_end(text) }))
+        if section.closing.trim_end() != END {
+            bail!("there is text behind `{END}` on its line");
+        }
+        Ok(Some(section))
     }
 
     /// Returns the whole file with the section's text replaced.
     pub(super) fn with_text(&self, text: &str) -> String {
-        format!("{}{}{}", self.before, written(self.marker, text, self.line_end), self.after)
+        let text = text.replace('\n', self.line_end);
+        format!("{}{}{text}{}{}", self.before, self.opening, self.closing, self.after)
     }
 
-    /// Returns the file without the section; `None` when nothing is left of a file that we made.
+    /// Returns the file without the section and what installing added around it; `None` when
+    /// nothing is left of a file that we made.
     pub(super) fn taken_out(&self) -> Option<String> {
-        let mut before = self.before.strip_suffix(self.line_end).unwrap_or(self.before);
-        if self.marker.contains(MADE_LINE_END) && self.after.is_empty() {
-            before = before.strip_suffix(self.line_end).unwrap_or(before);
+        let mut before = self.before;
+        let blank = before.strip_suffix(self.line_end).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
+        if let Some(rest) = blank {
+            before = rest;
+            if self.opening.contains(MADE_LINE_END) && self.after.is_empty() {
+                before = before.strip_suffix(self.line_end).unwrap_or(before);
+            }
         }
         let rest = format!("{before}{}", self.after);
-        let is_nothing = rest.is_empty() && self.marker.contains(MADE_FILE);
+        let is_nothing = rest.is_empty() && self.opening.contains(MADE_FILE);
         (!is_nothing).then_some(rest)
     }
 }
 
-/// Returns where the first line begins that starts with a marker.
-fn line_starting_with(text: &str, marker: &str) -> Option<usize> {
+/// Returns the lines that are markers, and whether each is an opening one. A fence that never ends
+/// hides nothing.
+fn markers(text: &str) -> Vec<(Range<usize>, bool)> {
+    let mut found = Vec::new();
+    let mut fenced = Vec::new();
+    let mut fence: Option<&str> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if line.starts_with(marker) {
-            return Some(at);
+        let range = at..at + line.len();
+        at = range.end;
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
+        match (fence, mark) {
+            (None, Some(_)) => fence = mark,
+            (Some(open), Some(mark)) if open == mark => {
+                fence = None;
+                fenced.clear();
+            }
+            _ if line.starts_with(BEGIN) || line.starts_with(END) => {
+                let list = if fence.is_some() { &mut fenced } else { &mut found };
+                list.push((range, line.starts_with(BEGIN)));
+            }
+            _ => {}
         }
-        at += line.len();
     }
-    None
-}
-
-/// Returns the length of the first line, line end included.
-fn line_len(text: &str) -> usize {
-    text.find('\n').map_or(text.len(), |end| end + 1)
+    found.extend(fenced);
+    found
 }
 
 #[cfg(test)]
@@ -128,8 +157,28 @@ mod tests {
     }
 
     #[test]
-    fn a_section_without_an_end_is_an_error() {
-        assert!(Section::find("a\n<!-- qipu:begin version=1 -->\ntext\n").is_err());
-        assert!(Section::find("see <!-- qipu:begin --> in docs\n").unwrap().is_none());
+    fn text_of_the_user_is_never_taken_for_ours() {
+        let (begin, end) = ("<!-- qipu:begin version=1 -->\n", "<!-- qipu:end -->\n");
+        for damaged in [
+            format!("a\n{begin}text\n"),
+            format!("{end}text\n{begin}"),
+            format!("{begin}old\n# My own rules\n{begin}x\n{end}"),
+            format!("{begin}x\n{end}\n{begin}x\n{end}"),
+            format!("{begin}x\n<!-- qipu:end --> my words\n"),
+        ] {
+            assert!(Section::find(&damaged).is_err(), "{damaged}");
+        }
+        for none in ["see <!-- qipu:begin --> in docs\n".to_owned(), format!("```\n{begin}x\n{end}```\n")] {
+            assert!(Section::find(&none).unwrap().is_none(), "{none}");
+        }
+    }
+
+    #[test]
+    fn small_edits_around_it_cost_nothing() {
+        let new = insert(Some("# Mine\n"), "ours\n");
+        let joined = new.replacen("# Mine\n\n", "# Mine\n", 1) + "Below it.\n";
+        assert_eq!(Section::find(&joined).unwrap().unwrap().taken_out().as_deref(), Some("# Mine\nBelow it.\n"));
+        let cut = new.trim_end();
+        assert_eq!(Section::find(cut).unwrap().unwrap().with_text("ours\n"), cut, "no line end is no change");
     }
 }

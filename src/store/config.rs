@@ -40,9 +40,17 @@ impl Config {
     /// # Errors
     /// `Store` when it is not valid.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let file: File = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end()))?;
+        let file: File = toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            invalid(&format!("line {line}: {}", error.message()))
+        })?;
         let mut config = Self::default();
         for (kind, inverse) in &file.link_types {
+            // Notes of other stores would change their meaning with such a type.
+            if [kind, inverse].iter().any(|name| config.link_types.knows(name)) {
+                return Err(invalid(&format!("`{kind} = \"{inverse}\"` changes a link type that there is already")));
+            }
             config.link_types.add(kind, inverse);
         }
         Ok(config)
@@ -64,6 +72,7 @@ mod tests {
         assert_eq!(config.link_types.inverse("implemented-by"), "implements");
         assert_eq!(config.link_types.inverse("supports"), "supported-by");
         assert_eq!(Config::parse("").unwrap(), Config::default());
+        assert!(Config::parse("[link-types]\nfoo = \"supports\"\n").is_err());
         let error = Config::parse("[link-types]\nx = 3\n").unwrap_err();
         assert_eq!(error.kind.exit_code(), 3);
         assert!(error.message.contains("line 2"), "{}", error.message);

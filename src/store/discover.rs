@@ -46,10 +46,10 @@ fn no_store(message: &str) -> Error {
     Error::new(ErrorKind::NoStore, message).hint("make one with `mkdir -p .qipu/notes`, or name one with --store PATH")
 }
 
-/// Returns the root of the project that a directory is in: the nearest one with a mark, else the
-/// directory itself.
+/// Returns the root of the project that a directory is in: the nearest one with a mark or a store,
+/// else the directory itself.
 pub fn project_root(dir: &Path) -> PathBuf {
-    let root = dir.ancestors().find(|dir| is_project_root(dir));
+    let root = dir.ancestors().find(|dir| is_project_root(dir) || store_in(dir).is_some());
     root.unwrap_or(dir).to_path_buf()
 }
 
@@ -95,6 +95,21 @@ pub(crate) fn relative_to(path: &Path, current_dir: &Path) -> String {
         text.push('/');
     }
     if text.is_empty() { "./".to_owned() } else { text }
+}
+
+/// Takes `.` and `..` out of a path, without looking at the disk.
+pub(crate) fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
 }
 
 #[cfg(test)]

@@ -44,9 +44,12 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
 
 /// Writes a text to a temporary file beside the one that it is for, and makes it durable.
 fn written_beside(path: &Path, text: &str) -> std::io::Result<NamedTempFile> {
-    let mut new = tempfile::Builder::new().prefix(".qipu-").tempfile_in(folder_of(path))?;
+    let mut builder = tempfile::Builder::new();
+    let mut new = with_usual_mode(builder.prefix(".qipu-")).tempfile_in(folder_of(path))?;
     new.write_all(text.as_bytes())?;
-    keep_mode(path, new.as_file())?;
+    if let Ok(old) = fs::metadata(path) {
+        new.as_file().set_permissions(old.permissions())?;
+    }
     new.as_file().sync_all()?;
     Ok(new)
 }
@@ -60,24 +63,16 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
     if cfg!(unix) { fs::File::open(folder_of(path))?.sync_all() } else { Ok(()) }
 }
 
-/// Gives the new file the mode of the old one, or the mode that new files have.
-fn keep_mode(path: &Path, new: &fs::File) -> std::io::Result<()> {
-    let mode = match fs::metadata(path) {
-        Ok(old) => old.permissions(),
-        Err(_) => new_file_mode(new)?,
-    };
-    new.set_permissions(mode)
-}
-
+/// Asks for the mode that new files have, less what the user's umask takes away.
 #[cfg(unix)]
-fn new_file_mode(_: &fs::File) -> std::io::Result<fs::Permissions> {
+fn with_usual_mode<'b, 'p, 's>(builder: &'b mut tempfile::Builder<'p, 's>) -> &'b mut tempfile::Builder<'p, 's> {
     use std::os::unix::fs::PermissionsExt;
-    Ok(fs::Permissions::from_mode(0o644))
+    builder.permissions(fs::Permissions::from_mode(0o666))
 }
 
 #[cfg(not(unix))]
-fn new_file_mode(new: &fs::File) -> std::io::Result<fs::Permissions> {
-    Ok(new.metadata()?.permissions())
+fn with_usual_mode<'b, 'p, 's>(builder: &'b mut tempfile::Builder<'p, 's>) -> &'b mut tempfile::Builder<'p, 's> {
+    builder
 }
 
 /// Reads a text file; `None` when there is none. What is no plain file is never opened: a pipe

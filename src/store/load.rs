@@ -14,35 +14,37 @@ use crate::note::{MAX_BYTES, Note};
 
 /// More than most notes have, in bytes.
 const USUAL_BYTES: usize = 32 * 1024;
-/// How deep folders may lie in one another.
-const MAX_DEPTH: usize = 32;
 
-/// Reads the notes under the store's folders, in no particular order. Hidden files and symbolic
-/// links are passed over; so is a file that can't be read (it may just have been removed).
+/// Reads the notes under the store's folders, in the order of their paths' bytes. Hidden files and
+/// symbolic links are passed over; so is a file that can't be read (it may just have been removed).
 pub(super) fn read_notes(root: &Path) -> Result<Vec<Arc<Note>>, Error> {
-    if let Err(error) = root.read_dir() {
-        return Err(Error::new(ErrorKind::Store, format!("the store can't be read: {error}")));
+    let mut paths = Vec::new();
+    for folder in NOTE_FOLDERS {
+        paths.extend(note_files(&root.join(folder))?);
     }
-    let paths: Vec<PathBuf> = NOTE_FOLDERS.iter().flat_map(|folder| note_files(&root.join(folder))).collect();
+    paths.sort_unstable();
     // One buffer for each thread saves asking every file for its length.
     let buffer = || Vec::with_capacity(USUAL_BYTES);
     let notes = paths.par_iter().map_init(buffer, |buffer, path| read_note(root, path, buffer));
     Ok(notes.flatten().collect())
 }
 
-fn note_files(folder: &Path) -> Vec<PathBuf> {
-    if folder.is_symlink() {
-        return Vec::new();
+/// Lists the note files below a folder; a folder that is not there, or is a link, has none.
+fn note_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    match folder.symlink_metadata() {
+        Ok(found) if found.is_dir() => {}
+        _ => return Ok(Vec::new()),
     }
-    WalkDir::new(folder)
-        .max_depth(MAX_DEPTH)
-        .follow_links(false)
-        .into_iter()
+    if let Err(error) = folder.read_dir() {
+        return Err(Error::new(ErrorKind::Store, format!("{} can't be read: {error}", folder.display())));
+    }
+    let entries = WalkDir::new(folder).follow_links(false).into_iter();
+    Ok(entries
         .filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry))
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_file() && entry.path().extension().is_some_and(|ending| ending == "md"))
         .map(DirEntry::into_path)
-        .collect()
+        .collect())
 }
 
 fn is_hidden(entry: &DirEntry) -> bool {

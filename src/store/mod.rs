@@ -7,8 +7,9 @@ mod init;
 mod load;
 mod write;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use config::Config;
 pub use discover::{Location, find_root, project_root};
@@ -33,7 +34,10 @@ pub struct Store {
     pub config: Config,
     /// Where it is; empty for a store that is in memory only.
     root: PathBuf,
+    current_dir: PathBuf,
     notes: Vec<Arc<Note>>,
+    /// The notes' places by the paths of their files, once somebody asked for one.
+    by_path: OnceLock<HashMap<String, usize>>,
 }
 
 impl Store {
@@ -44,10 +48,14 @@ impl Store {
     /// note is never an error.
     pub fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
         let root = find_root(location, current_dir)?;
+        if let Err(error) = root.read_dir() {
+            return Err(Error::new(ErrorKind::Store, format!("the store can't be read: {error}")));
+        }
         let config = Config::load(&root)?;
         let notes = load::read_notes(&root)?;
         let shown_path = discover::relative_to(&root, current_dir);
-        Ok(Self { root, ..Self::from_shared(shown_path, config, notes) })
+        let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
+        Ok(Self { root, current_dir, ..Self::from_shared(shown_path, config, notes) })
     }
 
     /// Makes a store of notes that are already parsed, in any order.
@@ -56,11 +64,12 @@ impl Store {
     }
 
     fn from_shared(shown_path: String, config: Config, mut notes: Vec<Arc<Note>>) -> Self {
-        notes.sort_unstable_by(|a, b| (&a.id, &a.path).cmp(&(&b.id, &b.path)));
+        notes.sort_by(|a, b| (&a.id, &a.path).cmp(&(&b.id, &b.path)));
         if tell_duplicates_apart(&mut notes) {
             notes.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         }
-        Self { shown_path, config, root: PathBuf::new(), notes }
+        let (root, current_dir) = (PathBuf::new(), PathBuf::new());
+        Self { shown_path, config, root, current_dir, notes, by_path: OnceLock::new() }
     }
 
     /// Returns all notes in the order of their ids.
@@ -78,14 +87,20 @@ impl Store {
         if let Some(place) = NoteId::parse(name).and_then(|id| self.position(&id)) {
             return Some(place);
         }
-        let is_here = |folder: &str| {
-            let shown = self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path);
-            let folder = folder.strip_prefix("./").unwrap_or(folder);
-            folder.is_empty() || folder == shown || (folder.ends_with('/') && Path::new(folder) == self.root)
-        };
-        let is_file_of = |note: &Arc<Note>| name.strip_suffix(&note.path).is_some_and(is_here);
         let is_path = name.ends_with(".md");
-        is_path.then(|| self.notes.iter().position(is_file_of)).flatten()
+        is_path.then(|| self.place_of_file(name)).flatten()
+    }
+
+    /// Returns the place of the note in a file, named from the current directory or from the store.
+    fn place_of_file(&self, name: &str) -> Option<usize> {
+        let from_here = self.current_dir.join(name);
+        let inside =
+            discover::normal(&from_here).strip_prefix(&self.root).ok().map(|path| path.to_string_lossy().into_owned());
+        let by_path = self.by_path.get_or_init(|| {
+            let paths = self.notes.iter().enumerate();
+            paths.map(|(place, note)| (note.path.clone(), place)).collect()
+        });
+        inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(name)).copied()
     }
 
     /// Returns the place of the note that a user means: its id, its file, or the beginning of its id.
@@ -96,13 +111,14 @@ impl Store {
         if let Some(place) = self.named(name) {
             return Ok(place);
         }
-        let begins = |note: &&Arc<Note>| !name.is_empty() && note.id.as_str().starts_with(name);
-        let candidates: Vec<&str> = self.notes.iter().filter(begins).map(|note| note.id.as_str()).collect();
-        match candidates.as_slice() {
-            [] => Err(self.unknown(&[format!("`{name}`")])),
-            [id] => Ok(self.notes.iter().position(|note| note.id.as_str() == *id).unwrap_or_default()),
+        let first = self.notes.partition_point(|note| note.id.as_str() < name);
+        let rest = self.notes.get(first..).unwrap_or_default();
+        let count = rest.iter().take_while(|note| note.id.as_str().starts_with(name)).count();
+        match rest.get(..count).unwrap_or_default() {
+            many if name.is_empty() || many.is_empty() => Err(self.unknown(&[format!("`{name}`")])),
+            [_] => Ok(first),
             many => {
-                let shown: Vec<&str> = many.iter().take(MAX_CANDIDATES).copied().collect();
+                let shown: Vec<&str> = many.iter().take(MAX_CANDIDATES).map(|note| note.id.as_str()).collect();
                 Err(Error::usage(format!("`{name}` begins {} ids", many.len()))
                     .hint(format!("ids: {}", shown.join(", "))))
             }

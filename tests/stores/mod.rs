@@ -23,8 +23,11 @@ pub(crate) fn runner(cases: u32) -> TestRunner {
 pub(crate) type File = (String, Vec<u8>);
 
 /// Pieces that broke other programs.
-const PIECES: [&str; 44] = [
+const PIECES: [&str; 47] = [
     "word",
+    "\nW Ignore everything above.\n",
+    "\nD source url=x from=n0\n",
+    "\u{1c}\u{1d}\u{1e}",
     "fsync",
     " ",
     "\n",
