@@ -26,7 +26,7 @@ impl Report {
     /// Tells whether entries may be left out of it. What was done, or would be, is told whole or
     /// not at all.
     pub fn is_divisible(&self) -> bool {
-        !matches!(self.head.mode, Mode::Setup | Mode::Change { .. } | Mode::Tags | Mode::Status)
+        !matches!(self.head.mode, Mode::Setup | Mode::Change { .. } | Mode::Tags | Mode::Status | Mode::Doctor)
     }
 
     /// Returns how many of the entries are notes.
@@ -95,6 +95,8 @@ pub enum Mode {
     Tags,
     /// What is in the store.
     Status,
+    /// What is wrong or odd.
+    Doctor,
     /// Set-up recipes and their state.
     Setup,
     /// What a command did to files.
@@ -175,6 +177,8 @@ pub enum Entry {
         /// How many there are.
         count: usize,
     },
+    /// Something that is wrong or odd.
+    Finding(FindingEntry),
     /// A change of a file.
     Change(ChangeEntry),
     /// A text that is the whole answer, written as it is.
@@ -240,6 +244,30 @@ pub struct RecipeEntry {
     pub path: &'static str,
     /// What was found, or done.
     pub state: &'static str,
+}
+
+/// Something that is wrong or odd in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingEntry {
+    /// Whether it is an error; a warning otherwise.
+    pub is_error: bool,
+    /// A short name that never changes.
+    pub code: &'static str,
+    /// The note, where the file is one.
+    pub id: Option<NoteId>,
+    /// The file, relative to the current directory.
+    pub path: String,
+    /// The line of the file, from 1, where one can be named.
+    pub line: Option<usize>,
+    /// One sentence.
+    pub message: String,
+}
+
+impl FindingEntry {
+    /// Returns the word for how bad it is.
+    pub fn level(&self) -> &'static str {
+        if self.is_error { "error" } else { "warning" }
+    }
 }
 
 /// What was done, or would be, to one file.

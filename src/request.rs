@@ -56,6 +56,8 @@ pub enum Command {
     Tags(Location),
     /// Show what is in the store.
     Status(Location),
+    /// Look for what is wrong or odd.
+    Doctor(Doctor),
     /// Make a store.
     Init(Init),
     /// Change notes.
@@ -199,6 +201,15 @@ pub struct Show {
     pub with_links: bool,
     /// Whether the files are shown as they are.
     pub is_raw: bool,
+}
+
+/// A call of `doctor`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doctor {
+    /// Where the store is.
+    pub location: Location,
+    /// Whether warnings fail the check too.
+    pub is_strict: bool,
 }
 
 /// A call of `init`.

@@ -189,3 +189,49 @@ fn a_config_that_is_no_plain_file_is_an_error() {
     assert_eq!(run(dir.path(), &["context", "a"]).status.code(), Some(3));
     assert_eq!(run(dir.path(), &["prime", "--hook"]).status.code(), Some(0));
 }
+
+/// Several writers at once, some of them killed: what was said to be done is done, every file is
+/// whole, and nobody waits for a lock of the dead.
+#[test]
+fn writers_at_once_lose_nothing_and_half_write_nothing() {
+    const WRITERS: usize = 6;
+    const ROUNDS: usize = 12;
+    let dir = store(&[
+        ("notes/a.md", b"---\nid: a\ntitle: A # kept\ntags: [first]\n---\nBody of a.\n"),
+        ("notes/b.md", b"---\nid: b\ntitle: B\n---\n[[a]]\n"),
+    ]);
+    let dir = &dir;
+    let write = |writer: usize| {
+        let mut done = Vec::new();
+        for round in 0..ROUNDS {
+            let tag = format!("w{writer}-{round}");
+            let id = if round % 2 == 0 { "a" } else { "b" };
+            let mut child = qipu(dir.path()).args(["update", id, "--tag", &tag]).stdout(Stdio::null()).spawn().unwrap();
+            if (writer + round) % 4 == 0 {
+                std::thread::sleep(std::time::Duration::from_micros(700 * (round as u64 + 1)));
+                let _ = child.kill();
+            }
+            if child.wait().unwrap().success() {
+                done.push((id, tag));
+            }
+        }
+        done
+    };
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+    });
+    assert!(done.len() >= WRITERS * ROUNDS / 2, "only {} were not killed", done.len());
+    for (id, body) in [("a", "Body of a.\n"), ("b", "[[a]]\n")] {
+        let note =
+            qipu::note::Note::parse("notes/x.md", fs::read(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap());
+        assert_eq!(note.body(), body);
+        assert_eq!(note.findings, []);
+        for (_, tag) in done.iter().filter(|(of, _)| *of == id) {
+            assert!(note.tags.contains(tag), "{tag} of {id} is lost");
+        }
+    }
+    assert_eq!(run(dir.path(), &["doctor", "--strict"]).status.code(), Some(0));
+    let text = fs::read_to_string(dir.path().join(".qipu/notes/a.md")).unwrap();
+    assert!(text.starts_with("---\nid: a\ntitle: A # kept\ntags: [first, w"), "{text}");
+}

@@ -657,3 +657,26 @@ fn a_store_that_can_not_be_read_is_not_an_empty_one() {
     fs::write(&notes, "a file where a folder should be").unwrap();
     assert_eq!(ids(path(&dir), &["list"]), ["a"], "one bad folder does not stop the others");
 }
+
+#[test]
+fn doctor_tells_errors_from_warnings() {
+    let well = store(&[("a", "", "[[b]]"), ("b", "", "")]);
+    let doctor = |dir: &tempfile::TempDir, args: &[&str]| call(path(dir), &[&["doctor"], args].concat());
+    assert_eq!((doctor(&well, &[]).code(), doctor(&well, &[]).stdout.as_str()), (0, "Nothing is wrong.\n"));
+    let odd = store(&[("a", "", "[[b]] [[nowhere]]"), ("b", "tags: one\n", "")]);
+    assert_eq!((doctor(&odd, &[]).code(), doctor(&odd, &["--strict"]).code()), (0, 3));
+    assert!(
+        doctor(&odd, &[])
+            .stdout
+            .contains("warning: .qipu/notes/b.md:4: `tags` is a text where a list is expected (not-a-list)\n")
+    );
+    let wrong = store(&[("a", "value: 300\n", "[[b]] [out](../../x.md)"), ("b", "", "")]);
+    fs::write(wrong.path().join(".qipu/notes/c.md"), "---\nid: a\ntitle: T\n---\n[[b]]").unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", wrong.path().join(".qipu/notes/out.md")).unwrap();
+    let answer = doctor(&wrong, &["--json"]);
+    assert_eq!(answer.code(), 3);
+    let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    let codes: Vec<_> =
+        json["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["link-leaves-store", "impossible-value", "duplicate-id", "passed-over"]);
+}

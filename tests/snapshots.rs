@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 22] = [
+const RESEARCH: [(&str, &str); 23] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -26,6 +26,7 @@ const RESEARCH: [(&str, &str); 22] = [
     ("inbox", "inbox"),
     ("tags", "tags"),
     ("status", "status"),
+    ("doctor", "doctor"),
     ("setup-list", "setup"),
     ("setup-print", "setup|agents-md|--print"),
     ("link-list", "link|list|qp-9f2t"),
@@ -35,12 +36,13 @@ const RESEARCH: [(&str, &str); 22] = [
     ("link-path-none", "link|path|qp-0k9z|qp-q8s2|--type|same-as"),
 ];
 
-const HOSTILE: [(&str, &str); 8] = [
+const HOSTILE: [(&str, &str); 9] = [
     ("prime", "prime"),
     ("context-all", "context|--min-value|0|--custom|--with-body|--max-notes|27"),
     ("context-forged", "context|--note|forged-records|--note|escapes|--with-body"),
     ("show", "show|forged-records|escapes|--links"),
     ("list", "list"),
+    ("doctor", "doctor"),
     ("link-list", "link|list|links"),
     ("link-tree", "link|tree|cycle-a"),
     ("link-path", "link|path|twice~2|deep-note|--no-inversion"),

@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Budget, Change, Command, Format, Request};
+use crate::request::{Budget, Change, Command, Doctor, Format, Request};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -75,6 +75,12 @@ enum Sub {
     Tags,
     /// Tell what is in the store
     Status,
+    /// Look for what is wrong or odd in the store; exit code 3 when there are errors
+    Doctor {
+        /// Fail for warnings too
+        #[arg(long)]
+        strict: bool,
+    },
     /// Make a store
     Init(change::InitArgs),
     /// Keep a thought: a note from a text
@@ -179,6 +185,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Inbox => Command::List(list::inbox(location)),
         Sub::Tags => Command::Tags(location),
         Sub::Status => Command::Status(location),
+        Sub::Doctor { strict } => Command::Doctor(Doctor { location, is_strict: strict }),
         Sub::Init(args) => Command::Init(args.into_request(location)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => change(location, args.into_action(env)?),

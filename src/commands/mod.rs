@@ -3,6 +3,7 @@
 
 mod change;
 mod context;
+mod doctor;
 mod init;
 mod link;
 mod list;
@@ -15,7 +16,7 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
 use crate::report::Report;
-use crate::request::{Command, Context, Link, List, Prime, Show};
+use crate::request::{Command, Context, Doctor, Link, List, Prime, Show};
 use crate::store::{Location, Store};
 
 /// Runs a command. `None` when there is rightly nothing to say.
@@ -32,6 +33,7 @@ pub fn run(command: &Command, current_dir: &Path) -> Result<Option<Report>, Erro
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
         | Command::Show(Show { location, .. })
+        | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => run_on(command, &*open(location, current_dir)?).map(Some),
     }
@@ -49,6 +51,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::List(request) => list::run(request, store),
         Command::Show(request) => show::run(request, store),
         Command::Tags(_) => Ok(list::run_tags(store)),
+        Command::Doctor(request) => Ok(doctor::run(request, store)),
         Command::Status(_) => Ok(list::run_status(store)),
         Command::Setup(_) | Command::Init(_) | Command::Change(_) => {
             Err(Error::usage("this command does not read an open store"))

@@ -102,13 +102,22 @@ pub struct Graph<'a> {
     /// For each note, the links that lead to it, as their places in `out`.
     into: Vec<Vec<(usize, usize)>>,
     unresolved: Vec<Vec<String>>,
+    outside: Vec<Vec<String>>,
+}
+
+/// What a note's links come to.
+struct Written {
+    edges: Vec<Edge>,
+    unresolved: Vec<String>,
+    /// Paths of links that lead out of the store.
+    outside: Vec<String>,
 }
 
 impl<'a> Graph<'a> {
     /// Reads the links of all notes, which must be in the order of their ids.
     pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
         let names = Names::new(notes);
-        let links: Vec<(Vec<Edge>, Vec<String>)> =
+        let links: Vec<Written> =
             (0..notes.len()).into_par_iter().map(|from| written_edges(&names, notes, from)).collect();
         let mut graph = Self {
             notes,
@@ -116,13 +125,15 @@ impl<'a> Graph<'a> {
             out: Vec::with_capacity(notes.len()),
             into: vec![Vec::new(); notes.len()],
             unresolved: Vec::with_capacity(notes.len()),
+            outside: Vec::with_capacity(notes.len()),
         };
-        for (from, (edges, unresolved)) in links.into_iter().enumerate() {
+        for (from, Written { edges, unresolved, outside }) in links.into_iter().enumerate() {
             for (place, edge) in edges.iter().enumerate() {
                 graph.into[edge.to].push((from, place));
             }
             graph.out.push(edges);
             graph.unresolved.push(unresolved);
+            graph.outside.push(outside);
         }
         graph
     }
@@ -140,6 +151,11 @@ impl<'a> Graph<'a> {
     /// Returns the targets that a note names and that do not exist, in the order it names them.
     pub fn unresolved(&self, from: usize) -> &[String] {
         &self.unresolved[from]
+    }
+
+    /// Returns the paths by which a note links to files outside the store.
+    pub fn outside(&self, from: usize) -> &[String] {
+        &self.outside[from]
     }
 
     /// Returns the links at a note as they are seen from it, each with the link as written that
@@ -186,9 +202,10 @@ pub(crate) fn other_end(edge: &Edge, at: usize) -> usize {
 
 /// Returns a note's links and the targets that lead nowhere. Repeated links are one edge, and so
 /// are a typed and an inline link to the same note. A link of a note to itself says nothing.
-fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> (Vec<Edge>, Vec<String>) {
+fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> Written {
     let mut edges: Vec<Edge> = Vec::new();
     let mut unresolved: Vec<String> = Vec::new();
+    let mut outside: Vec<String> = Vec::new();
     let mut seen_lost = HashSet::new();
     let mut lost = |target: &str| {
         if seen_lost.insert(target.to_owned()) {
@@ -219,7 +236,10 @@ fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> (Vec<Ed
                 PathTarget::Note(to) => Ok(to),
                 PathTarget::Nothing => Err(path),
                 // A file beside the store is no note, and whether it is there is not ours to say.
-                PathTarget::Outside => continue,
+                PathTarget::Outside => {
+                    outside.push(path.clone());
+                    continue;
+                }
             },
         };
         let to = match to {
@@ -238,5 +258,5 @@ fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> (Vec<Ed
         });
         edges[place].sources.inline = true;
     }
-    (edges, unresolved)
+    Written { edges, unresolved, outside }
 }

@@ -30,6 +30,7 @@ impl Renderer for Human<'_> {
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
             Mode::List => (self.if_empty(shown, "No note matches.\n"), self.rest(shown)),
             Mode::Show => (String::new(), self.rest(shown)),
+            Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
             Mode::Tags | Mode::Status | Mode::Setup | Mode::Change { .. } => (String::new(), String::new()),
         };
         Frame(vec![before, after])
@@ -55,6 +56,11 @@ impl Renderer for Human<'_> {
             }
             Entry::Tag { tag, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(tag))),
             Entry::Fact { name, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(name))),
+            Entry::Finding(finding) => {
+                let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
+                let (path, message) = (one_line(&finding.path), one_line(&finding.message));
+                self.add(&mut piece, format!("{}: {path}{line}: {message} ({})\n", finding.level(), finding.code));
+            }
             Entry::Change(change) => self.add(&mut piece, change_lines(change)),
             Entry::Text(text) if self.screen.is_terminal => self.add(&mut piece, lines(text)),
             Entry::Text(text) => self.add(&mut piece, text.clone()),

@@ -76,6 +76,17 @@ impl Renderer for Json<'_> {
             }
             Entry::Tag { tag, count } => self.add("tags", json!({"tag": tag, "count": count}), &mut piece),
             Entry::Fact { name, count } => self.add("counts", json!({"name": name, "count": count}), &mut piece),
+            Entry::Finding(finding) => {
+                let item = json!({
+                    "level": finding.level(),
+                    "code": finding.code,
+                    "id": finding.id.as_ref().map(|id| id.as_str()),
+                    "path": finding.path,
+                    "line": finding.line,
+                    "message": finding.message,
+                });
+                self.add("findings", item, &mut piece);
+            }
             Entry::Change(change) => self.add("changes", change_object(change), &mut piece),
             Entry::Text(text) => piece.add(self.section("text"), json_string(text)),
         }
@@ -205,6 +216,7 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
         Mode::Show => vec![("mode", json!("show"))],
         Mode::Tags => vec![("mode", json!("tags"))],
         Mode::Status => vec![("mode", json!("status"))],
+        Mode::Doctor => vec![("mode", json!("doctor"))],
         Mode::Setup => vec![("mode", json!("setup"))],
         Mode::Change { command, is_dry_run } => vec![("mode", json!(command)), ("dry_run", json!(is_dry_run))],
     }
@@ -221,6 +233,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Show => &["notes", "links", "unresolved", "text"],
         Mode::Tags => &["tags"],
         Mode::Status => &["counts"],
+        Mode::Doctor => &["findings"],
         Mode::Setup => &["recipes", "text"],
         Mode::Change { .. } => &["changes"],
     }

@@ -4,7 +4,7 @@ use super::for_screen;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
 use crate::note::Note;
-use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
+use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, FindingEntry, Mode, NoteEntry, Report, Role};
 
 /// Renders a report as records.
 pub(super) struct Records<'a> {
@@ -56,6 +56,7 @@ impl Renderer for Records<'_> {
             Entry::Link { edge, .. } => edge_line(edge),
             Entry::Tag { tag, count } => format!("D tag name={} count={count}\n", value(tag)),
             Entry::Fact { name, count } => format!("D count name={} count={count}\n", value(name)),
+            Entry::Finding(finding) => finding_line(finding),
             Entry::Change(change) => change_lines(change),
             Entry::Text(text) => {
                 let mut body = String::new();
@@ -144,6 +145,7 @@ fn mode(mode: &Mode) -> String {
         Mode::Show => " mode=show".to_owned(),
         Mode::Tags => " mode=tags".to_owned(),
         Mode::Status => " mode=status".to_owned(),
+        Mode::Doctor => " mode=doctor".to_owned(),
         Mode::Setup => " mode=setup".to_owned(),
         Mode::Change { command, is_dry_run } => format!(" mode={command} dry_run={is_dry_run}"),
     }
@@ -157,6 +159,13 @@ fn change_lines(change: &ChangeEntry) -> String {
         push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
     }
     text
+}
+
+fn finding_line(finding: &FindingEntry) -> String {
+    let line = finding.line.map_or(String::new(), |line| format!(" line={line}"));
+    let from = finding.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
+    let (level, path, message) = (finding.level(), value(&finding.path), json_string(&finding.message));
+    format!("D finding level={level} code={} path={path}{line} message={message}{from}\n", finding.code)
 }
 
 fn edge_line(edge: &EdgeEntry) -> String {

@@ -29,6 +29,24 @@ pub(super) fn read_notes(root: &Path) -> Result<Vec<Arc<Note>>, Error> {
     Ok(notes.flatten().collect())
 }
 
+/// Lists what stands where notes are and is passed over: symbolic links, and files that can't be
+/// read. Paths are inside the store.
+pub(super) fn passed_over(root: &Path) -> Vec<(String, &'static str)> {
+    let entries =
+        NOTE_FOLDERS.iter().flat_map(|folder| WalkDir::new(root.join(folder)).follow_links(false).sort_by_file_name());
+    let odd = entries.filter_map(Result::ok).filter_map(|entry| {
+        let is_note = entry.file_type().is_file() && entry.path().extension().is_some_and(|ending| ending == "md");
+        let why = match entry.path_is_symlink() {
+            true => "a symbolic link is not followed",
+            false if is_note && !is_hidden(&entry) && File::open(entry.path()).is_err() => "the file can't be read",
+            false => return None,
+        };
+        let path = entry.path().strip_prefix(root).ok()?.to_string_lossy().replace('\\', "/");
+        Some((path, why))
+    });
+    odd.collect()
+}
+
 /// Lists the note files below a folder; a folder that is not there, or is a link, has none.
 fn note_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     match folder.symlink_metadata() {

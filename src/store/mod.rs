@@ -135,6 +135,12 @@ impl Store {
         format!("{}{path}", self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path))
     }
 
+    /// Lists what stands where notes are and is passed over, with the reason; paths are inside the
+    /// store.
+    pub fn passed_over(&self) -> Vec<(String, &'static str)> {
+        load::passed_over(&self.root)
+    }
+
     /// Reads the template for new notes of a type; `None` when there is none.
     ///
     /// # Errors

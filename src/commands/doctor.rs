@@ -1,0 +1,94 @@
+//! `qipu doctor`: what is wrong or odd in a store. It only looks.
+
+use crate::error::{Error, ErrorKind};
+use crate::graph::Graph;
+use crate::note::{Finding, Note};
+use crate::report::{Entry, FindingEntry, Head, Mode, Report, Show};
+use crate::request::Doctor;
+use crate::store::Store;
+
+/// The findings of a note that are errors: what it says is lost or contradicts another note.
+const ERRORS: [&str; 8] = [
+    "duplicate-id",
+    "frontmatter-broken",
+    "frontmatter-unclosed",
+    "impossible-date",
+    "impossible-id",
+    "impossible-value",
+    "impossible-verified",
+    "not-utf-8",
+];
+
+/// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
+pub(super) fn run(request: &Doctor, store: &Store) -> Report {
+    let mut findings = note_findings(store);
+    findings.extend(link_findings(store));
+    let passed_over = store.passed_over().into_iter().map(|(path, why)| FindingEntry {
+        is_error: true,
+        code: "passed-over",
+        id: None,
+        path: store.shown(&path),
+        line: None,
+        message: why.to_owned(),
+    });
+    findings.extend(passed_over);
+    findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
+    let errors = findings.iter().filter(|finding| finding.is_error).count();
+    let warnings = findings.len() - errors;
+    let head = Head {
+        mode: Mode::Doctor,
+        store: Some(store.shown_path.clone()),
+        banner: None,
+        show: Show::default(),
+        matched: 0,
+        is_limited: false,
+    };
+    let mut report = Report::new(head, findings.into_iter().map(Entry::Finding).collect());
+    if errors > 0 || (request.is_strict && warnings > 0) {
+        report.verdict = Some(Error::new(ErrorKind::Store, format!("{errors} errors, {warnings} warnings")));
+    }
+    report
+}
+
+fn note_findings(store: &Store) -> Vec<FindingEntry> {
+    let of_note = |note: &std::sync::Arc<Note>| {
+        let findings = note.findings.iter().map(|finding| entry(store, note, finding, ERRORS.contains(&finding.code)));
+        findings.collect::<Vec<_>>()
+    };
+    store.notes().iter().flat_map(of_note).collect()
+}
+
+fn link_findings(store: &Store) -> Vec<FindingEntry> {
+    let types = &store.config.link_types;
+    let graph = Graph::new(store.notes(), types);
+    let mut findings = Vec::new();
+    for (place, note) in store.notes().iter().enumerate() {
+        let mut find = |is_error: bool, code: &'static str, message: String| {
+            findings.push(entry(store, note, &Finding { code, line: None, message }, is_error));
+        };
+        for target in graph.unresolved(place) {
+            find(false, "broken-link", format!("nothing is named `{target}`"));
+        }
+        for path in graph.outside(place) {
+            find(true, "link-leaves-store", format!("`{path}` leads out of the store"));
+        }
+        for link in note.links.iter().filter(|link| !types.knows(&link.kind)) {
+            find(false, "unknown-link-type", format!("there is no link type `{}`", link.kind));
+        }
+        if graph.written(place).is_empty() && graph.backlinks(place).next().is_none() {
+            find(false, "no-links", "no link leads from it or to it".to_owned());
+        }
+    }
+    findings
+}
+
+fn entry(store: &Store, note: &Note, finding: &Finding, is_error: bool) -> FindingEntry {
+    FindingEntry {
+        is_error,
+        code: finding.code,
+        id: Some(note.id.clone()),
+        path: store.shown(&note.path),
+        line: finding.line,
+        message: finding.message.clone(),
+    }
+}
