@@ -207,7 +207,7 @@ fn writers_at_once_lose_nothing_and_half_write_nothing() {
             let tag = format!("w{writer}-{round}");
             let id = if round % 2 == 0 { "a" } else { "b" };
             let mut child = qipu(dir.path()).args(["update", id, "--tag", &tag]).stdout(Stdio::null()).spawn().unwrap();
-            if (writer + round) % 4 == 0 {
+            if (writer + round).is_multiple_of(4) {
                 std::thread::sleep(std::time::Duration::from_micros(700 * (round as u64 + 1)));
                 let _ = child.kill();
             }

@@ -680,3 +680,35 @@ fn doctor_tells_errors_from_warnings() {
         json["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["link-leaves-store", "impossible-value", "duplicate-id", "passed-over"]);
 }
+
+#[test]
+fn a_link_is_removed_whichever_name_it_uses() {
+    for written in
+        ["{type: supports, id: b}", "{id: b}", "b", "'[[b]]'", "'[[Title b|label]]'", "{type: related, id: Title b}"]
+    {
+        let dir = store(&[
+            ("a", &format!("links: [{written}, {{type: supports, id: c}}]\n"), ""),
+            ("b", "", ""),
+            ("c", "", ""),
+        ]);
+        let run = |args: &[&str]| call(path(&dir), args);
+        let edges = || lines(&run(&["link", "list", "a", "--records"]).stdout, "E ").len();
+        assert_eq!(edges(), 2, "{written}");
+        assert!(run(&["link", "remove", "a", "b"]).stdout.contains("changed"), "{written}");
+        assert_eq!(edges(), 1, "{written}");
+    }
+}
+
+#[test]
+fn init_keeps_out_of_git_what_is_to_stay_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let ignored = dir.path().join(".qipu/.gitignore");
+    assert_eq!(call(path(&dir), &["init"]).code(), 0);
+    assert!(!fs::read_to_string(&ignored).unwrap().contains("\n*\n"));
+    assert_eq!(call(path(&dir), &["init", "--stealth"]).code(), 0);
+    assert!(fs::read_to_string(&ignored).unwrap().contains("\n*\n"));
+    fs::write(&ignored, "mine\n").unwrap();
+    assert_eq!(call(path(&dir), &["init", "--stealth"]).code(), 2);
+    assert_eq!(fs::read_to_string(&ignored).unwrap(), "mine\n");
+    assert_eq!(call(path(&dir), &["create", " "]).code(), 2);
+}

@@ -26,8 +26,11 @@ fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
     let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
     let mut entries = entries(store, &walk.reached);
     let follow = &request.follow;
-    let is_narrowed =
-        follow.direction == Direction::In || !follow.kinds.is_empty() || follow.typed_only || follow.inline_only;
+    let is_narrowed = follow.direction == Direction::In
+        || !follow.kinds.is_empty()
+        || !follow.except_kinds.is_empty()
+        || follow.typed_only
+        || follow.inline_only;
     let targets = graph.unresolved(place).iter().filter(|_| !is_narrowed);
     entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 }));
     Ok(report(store, mode, entries, matched, walk.is_limited))

@@ -13,7 +13,7 @@ pub(super) fn run(request: &Show, store: &Store) -> Result<Report, Error> {
     if request.is_raw {
         let texts: Result<Vec<String>, Error> =
             places.iter().map(|place| store.text_of(&store.notes()[*place])).collect();
-        return Ok(report(store, vec![Entry::Text(texts?.concat())], places.len()));
+        return Ok(report(store, vec![Entry::Text(texts?.concat())], 0));
     }
     let graph = request.with_links.then(|| Graph::new(store.notes(), &store.config.link_types));
     let mut entries = Vec::new();

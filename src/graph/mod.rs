@@ -13,7 +13,8 @@ use rayon::prelude::*;
 pub use walk::{Limits, Reached, Walk};
 
 use crate::note::{InlineLink, LinkTypes, Note};
-use resolve::{Names, PathTarget};
+pub(crate) use resolve::Names;
+use resolve::PathTarget;
 
 /// The type that a link has when nothing says more.
 const RELATED: &str = "related";

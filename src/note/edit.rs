@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::frontmatter::{Parts, split};
+use super::frontmatter::{Parts, link_target, split};
 use super::value::Value;
 use super::yaml::{self, Kind, Yaml};
 
@@ -216,11 +216,14 @@ fn map_value(entries: &[(&'static str, String)]) -> Value {
 /// Tells whether an item of a list says all of this. A text where a map is expected names the
 /// note or address, and as a link its type is `related`.
 fn holds(item: &Value, entries: &[(&'static str, String)]) -> bool {
+    let is_unsaid_type = |key: &str, wanted: &str| key == "type" && wanted == "related";
+    let says = |value: &Value, wanted: &str| value.to_line() == wanted || link_target(&value.to_line()) == wanted;
     entries.iter().all(|(key, wanted)| match item {
-        Value::Map(fields) => fields.iter().any(|(name, value)| name == key && value.to_line() == *wanted),
-        Value::Text { text, .. } if *key == "type" => wanted == "related" && !text.is_empty(),
-        Value::Text { text, .. } => text == wanted,
-        Value::List(_) => false,
+        Value::Map(fields) => match fields.iter().find(|(name, _)| name == key) {
+            Some((_, value)) => says(value, wanted),
+            None => is_unsaid_type(key, wanted),
+        },
+        text_or_list => is_unsaid_type(key, wanted) || (*key != "type" && says(text_or_list, wanted)),
     })
 }
 

@@ -380,7 +380,7 @@ fn head(text: &str) -> &str {
 }
 
 /// Returns the target of what may be typed as `[[target|label]]`.
-fn link_target(text: &str) -> &str {
+pub(crate) fn link_target(text: &str) -> &str {
     let inner = text.trim_start_matches('[').trim_end_matches(']');
     inner.split_once('|').map_or(inner, |(target, _label)| target).trim()
 }

@@ -43,7 +43,7 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
 }
 
 fn no_store(message: &str) -> Error {
-    Error::new(ErrorKind::NoStore, message).hint("make one with `mkdir -p .qipu/notes`, or name one with --store PATH")
+    Error::new(ErrorKind::NoStore, message).hint("make one with `qipu init`, or name one with --store PATH")
 }
 
 /// Returns the root of the project that a directory is in: the nearest one with a mark or a store,

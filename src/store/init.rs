@@ -54,13 +54,25 @@ pub fn init(
     let shown_path = relative_to(&path, current_dir);
     let mut made = Vec::new();
     for (name, text) in [("config.toml", CONFIG), (".gitignore", if is_stealth { IGNORED_ALL } else { IGNORED })] {
-        let is_new = !path.join(name).exists();
-        if is_new {
-            files::create(&path.join(name), text)?;
-        }
+        let is_new = write_unless_there(&path.join(name), text, is_stealth)?;
         made.push((format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path)), is_new));
     }
     Ok(Made { shown_path, files: made })
+}
+
+/// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns whether
+/// it did.
+fn write_unless_there(path: &Path, text: &str, is_stealth: bool) -> Result<bool, Error> {
+    match files::read_if_there(path)? {
+        None => files::create(path, text)?,
+        Some(old) if is_stealth && old == IGNORED => files::replace(path, text)?,
+        Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
+            let message = format!("{} is your own, and it lets git see the store", path.display());
+            return Err(Error::usage(message).hint("add a line `*` to it"));
+        }
+        Some(_) => return Ok(false),
+    }
+    Ok(true)
 }
 
 fn place(store: Option<&Path>, root: Option<&Path>, is_visible: bool, current_dir: &Path) -> Result<PathBuf, Error> {

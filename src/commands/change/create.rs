@@ -15,7 +15,8 @@ const MAX_SLUG: usize = 60;
 /// Plans a note: its template, with the fields that are given.
 pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Vec<Planned>, Error> {
     let body = note.fields.body.as_deref().unwrap_or_default().trim_end();
-    let title = note.title.clone().or_else(|| title_of(body)).ok_or_else(|| {
+    let given = note.title.clone().filter(|title| !title.trim().is_empty());
+    let title = given.or_else(|| title_of(body)).ok_or_else(|| {
         Error::usage("there is nothing to make a note of")
             .hint("give a title, or a text with --body or on standard input")
     })?;

@@ -2,13 +2,16 @@
 
 use super::{Planned, plan_edits};
 use crate::error::Error;
+use crate::graph::Names;
 use crate::note::edit::Edit;
+use crate::note::{Note, TypedLink};
 use crate::request::Change;
 use crate::store::Store;
 
 /// How alike two words are from which one may be meant by the other, 0 to 1.
 const NEAR: f64 = 0.7;
 
+/// Plans a typed link, unless it is there.
 pub(super) fn plan_add(
     store: &Store,
     request: &Change,
@@ -23,11 +26,12 @@ pub(super) fn plan_add(
     }
     let (note, target) = (&store.notes()[from], &store.notes()[to]);
     let entries = vec![("type", kind.to_owned()), ("id", target.id.to_string())];
-    let is_there = note.links.iter().any(|link| link.kind == kind && store.named(&link.target) == Some(to));
+    let is_there = links_to(store, note, to).any(|link| link.kind == kind);
     let edits = if is_there { Vec::new() } else { vec![Edit::AddMap { key: "links", entries }] };
     Ok(vec![plan_edits(store, note, &edits, &request.now)?])
 }
 
+/// Plans to take typed links away, whichever name of the note they use.
 pub(super) fn plan_remove(
     store: &Store,
     request: &Change,
@@ -36,10 +40,20 @@ pub(super) fn plan_remove(
     kind: Option<&str>,
 ) -> Result<Vec<Planned>, Error> {
     let (from, to) = (store.resolve(from)?, store.resolve(to)?);
-    let (note, target) = (&store.notes()[from], &store.notes()[to]);
-    let mut entries = vec![("id", target.id.to_string())];
-    entries.extend(kind.map(|kind| ("type", kind.to_owned())));
-    Ok(vec![plan_edits(store, note, &[Edit::RemoveMap { key: "links", entries }], &request.now)?])
+    let note = &store.notes()[from];
+    let unwanted = links_to(store, note, to).filter(|link| kind.is_none_or(|kind| link.kind == kind));
+    let edit = |link: &TypedLink| Edit::RemoveMap {
+        key: "links",
+        entries: vec![("id", link.target.clone()), ("type", link.kind.clone())],
+    };
+    let edits: Vec<Edit> = unwanted.map(edit).collect();
+    Ok(vec![plan_edits(store, note, &edits, &request.now)?])
+}
+
+/// Returns a note's typed links to another.
+fn links_to<'a>(store: &'a Store, note: &'a Note, to: usize) -> impl Iterator<Item = &'a TypedLink> {
+    let names = Names::new(store.notes());
+    note.links.iter().filter(move |link| names.resolve(&link.target) == Some(to))
 }
 
 /// Refuses a link type that nobody configured, and names those that may be meant.
