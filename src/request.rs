@@ -261,6 +261,20 @@ pub enum Action {
         /// Its type.
         kind: String,
     },
+    /// Remove a note.
+    Delete {
+        /// The note.
+        id: String,
+        /// Whether notes may link to it.
+        is_forced: bool,
+    },
+    /// Give a tag another name in every note.
+    RenameTag {
+        /// The tag.
+        from: String,
+        /// Its new name.
+        to: String,
+    },
     /// Take typed links away.
     RemoveLink {
         /// From which note.
@@ -278,6 +292,8 @@ impl Action {
         match self {
             Self::Create(_) => "create",
             Self::Update { .. } => "update",
+            Self::Delete { .. } => "delete",
+            Self::RenameTag { .. } => "tags.rename",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",
         }

@@ -712,3 +712,30 @@ fn init_keeps_out_of_git_what_is_to_stay_out() {
     assert_eq!(fs::read_to_string(&ignored).unwrap(), "mine\n");
     assert_eq!(call(path(&dir), &["create", " "]).code(), 2);
 }
+
+#[test]
+fn a_note_is_deleted_only_when_nothing_links_to_it_or_by_force() {
+    let dir = store(&[("a", "", "[[b]] [[b]]"), ("b", "", ""), ("c", "links: [{type: supports, id: b}]\n", "")]);
+    let file = |id: &str| dir.path().join(format!(".qipu/notes/{id}.md"));
+    let refused = call(path(&dir), &["delete", "b"]);
+    assert_eq!((refused.code(), refused.error.unwrap().message.as_str()), (1, "2 notes link to `b`: a, c"));
+    assert!(file("b").exists());
+    let shown = call(path(&dir), &["delete", "b", "--force", "--dry-run"]).stdout;
+    assert!(shown.contains("\n-title: Title b\n") && file("b").exists(), "{shown}");
+    let forced = call(path(&dir), &["delete", "b", "--force", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&forced.stdout).unwrap();
+    assert_eq!((&json["changes"][0]["action"], json["findings"].as_array().unwrap().len()), (&"deleted".into(), 2));
+    assert!(!file("b").exists());
+    assert_eq!(call(path(&dir), &["delete", "a"]).stdout, "a deleted .qipu/notes/a.md\n");
+}
+
+#[test]
+fn a_tag_is_renamed_everywhere() {
+    let dir = store(&[("a", "tags: [x, y] # c\n", ""), ("b", "tags:\n  - x\n  - z\n", ""), ("c", "tags: [y]\n", "")]);
+    let rename = |from: &str, to: &str| call(path(&dir), &["tags", "rename", from, to, "--today", "2025-03-31"]);
+    assert_eq!(rename("x", "z").stdout, "a changed .qipu/notes/a.md\nb changed .qipu/notes/b.md\n");
+    let raw = |id: &str| call(path(&dir), &["show", id, "--raw"]).stdout;
+    assert!(raw("a").contains("tags: [y, z] # c\n") && raw("b").contains("tags:\n  - z\n"), "{}{}", raw("a"), raw("b"));
+    assert_eq!((rename("x", "q").code(), rename("y", "y").code()), (3, 2));
+    assert_eq!(call(path(&dir), &["tags"]).stdout, "    2  y\n    2  z\n");
+}

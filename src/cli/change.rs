@@ -1,6 +1,6 @@
 //! The words of the commands that change notes.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use crate::env::Env;
 use crate::error::Error;
@@ -152,4 +152,15 @@ fn split(pair: &str, mark: char, form: &str) -> Result<(String, String), Error> 
         Some((left, right)) if !left.trim().is_empty() => Ok((left.trim().to_owned(), right.trim().to_owned())),
         _ => Err(Error::usage(format!("`{pair}` is not {form}"))),
     }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TagsSub {
+    /// Give a tag another name in every note
+    Rename {
+        /// The tag
+        from: String,
+        /// Its new name
+        to: String,
+    },
 }

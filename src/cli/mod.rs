@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Budget, Change, Command, Doctor, Format, Request};
+use crate::request::{Action, Budget, Change, Command, Doctor, Format, Request};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -72,7 +72,10 @@ enum Sub {
     /// List fleeting notes, the newest first: what waits to be worked on
     Inbox,
     /// List the tags in use, with how many notes have them
-    Tags,
+    Tags {
+        #[command(subcommand)]
+        action: Option<change::TagsSub>,
+    },
     /// Tell what is in the store
     Status,
     /// Look for what is wrong or odd in the store; exit code 3 when there are errors
@@ -90,6 +93,14 @@ enum Sub {
     Create(change::CreateArgs),
     /// Change fields of notes, and nothing else of them
     Update(change::UpdateArgs),
+    /// Remove a note that nothing links to
+    Delete {
+        /// The note
+        id: String,
+        /// Remove it although notes link to it, and tell which
+        #[arg(long)]
+        force: bool,
+    },
     /// Teach agent tools about qipu
     Setup(setup::SetupArgs),
 }
@@ -183,7 +194,11 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Show(args) => Command::Show(args.into_request(location)),
         Sub::List(args) => Command::List(args.into_request(location)),
         Sub::Inbox => Command::List(list::inbox(location)),
-        Sub::Tags => Command::Tags(location),
+        Sub::Tags { action: None } => Command::Tags(location),
+        Sub::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
+            change(location, Action::RenameTag { from, to })
+        }
+        Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),
         Sub::Doctor { strict } => Command::Doctor(Doctor { location, is_strict: strict }),
         Sub::Init(args) => Command::Init(args.into_request(location)),

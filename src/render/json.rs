@@ -235,6 +235,6 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Status => &["counts"],
         Mode::Doctor => &["findings"],
         Mode::Setup => &["recipes", "text"],
-        Mode::Change { .. } => &["changes"],
+        Mode::Change { .. } => &["changes", "findings"],
     }
 }

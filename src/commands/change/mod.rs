@@ -2,7 +2,9 @@
 //! are carried out or, in a dry run, only shown.
 
 mod create;
+mod delete;
 mod links;
+mod tags;
 mod update;
 
 use std::path::Path;
@@ -10,7 +12,7 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{Note, NoteId};
-use crate::report::{ChangeEntry, Entry, Head, Mode, Report, Show};
+use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report, Show};
 use crate::request::{self, Action};
 use crate::store::{self, Store};
 
@@ -21,26 +23,36 @@ struct Planned {
     change: Option<store::Change>,
 }
 
+/// What an action comes to: changes, and what is odd once they are done.
+struct Plan {
+    changes: Vec<Planned>,
+    findings: Vec<FindingEntry>,
+}
+
 /// Plans an action, carries it out unless this is a dry run, and reports every file.
 pub(super) fn run(request: &request::Change, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = Store::open(&request.location, current_dir)?;
-        return Ok(report(&store, request, &plan(&store, request)?));
+        let plan = plan(&store, request)?;
+        return Ok(report(&store, request, plan));
     }
     let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
-    let planned = plan(&store, request)?;
-    let changes: Vec<store::Change> = planned.iter().filter_map(|planned| planned.change.clone()).collect();
+    let plan = plan(&store, request)?;
+    let changes: Vec<store::Change> = plan.changes.iter().filter_map(|planned| planned.change.clone()).collect();
     store.apply(&changes, &lock)?;
-    Ok(report(&store, request, &planned))
+    Ok(report(&store, request, plan))
 }
 
-fn plan(store: &Store, request: &request::Change) -> Result<Vec<Planned>, Error> {
-    match &request.action {
+fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
+    let changes = match &request.action {
+        Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
+        Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
         Action::Create(note) => create::plan(store, request, note),
         Action::Update { ids, fields } => update::plan(store, request, ids, fields),
         Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
-    }
+    };
+    Ok(Plan { changes: changes?, findings: Vec::new() })
 }
 
 /// Plans edits of a note; `updated` follows when they change anything.
@@ -61,7 +73,7 @@ fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<P
     Ok(Planned { id: note.id.clone(), path: note.path.clone(), change })
 }
 
-fn report(store: &Store, request: &request::Change, planned: &[Planned]) -> Report {
+fn report(store: &Store, request: &request::Change, plan: Plan) -> Report {
     let entry = |planned: &Planned| {
         let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
         Entry::Change(ChangeEntry {
@@ -79,5 +91,7 @@ fn report(store: &Store, request: &request::Change, planned: &[Planned]) -> Repo
         matched: 0,
         is_limited: false,
     };
-    Report::new(head, planned.iter().map(entry).collect())
+    let mut entries: Vec<Entry> = plan.changes.iter().map(entry).collect();
+    entries.extend(plan.findings.into_iter().map(Entry::Finding));
+    Report::new(head, entries)
 }

@@ -1,0 +1,27 @@
+//! `qipu tags rename`: another name for a tag, everywhere.
+
+use super::{Planned, plan_edits};
+use crate::error::{Error, ErrorKind};
+use crate::note::edit::Edit;
+use crate::request::Change;
+use crate::store::Store;
+
+/// Plans the new name in every note that has the tag; a note that has both names keeps one.
+pub(super) fn plan_rename(store: &Store, request: &Change, from: &str, to: &str) -> Result<Vec<Planned>, Error> {
+    let to = to.trim();
+    if to.is_empty() || to == from {
+        return Err(Error::usage(format!("`{to}` is no new name for the tag `{from}`")));
+    }
+    let edits =
+        [Edit::RemoveItem { key: "tags", text: from.to_owned() }, Edit::AddItem { key: "tags", text: to.to_owned() }];
+    let tagged = store.notes().iter().filter(|note| note.tags.iter().any(|tag| tag == from));
+    let planned: Result<Vec<Planned>, Error> =
+        tagged.map(|note| plan_edits(store, note, &edits, &request.now)).collect();
+    match planned? {
+        none if none.is_empty() => {
+            Err(Error::new(ErrorKind::NoNote, format!("no note has the tag `{from}`"))
+                .hint("`qipu tags` lists the tags"))
+        }
+        planned => Ok(planned),
+    }
+}
