@@ -20,11 +20,7 @@ const CHARS_PER_TOKEN: usize = 4;
 /// # Errors
 /// `Budget`, naming the smallest number that works, when not even the empty frame fits.
 pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> Result<String, Error> {
-    let renderer = match format {
-        Format::Human => render::human(report, screen),
-        Format::Json => render::json(report),
-        Format::Records => render::records(report, screen),
-    };
+    let renderer = render::renderer(report, format, screen);
     let limit = limit(budget);
     let page = Page::new(report, &*renderer, limit);
     let text = match page.with_everything() {

@@ -15,7 +15,7 @@
 //!          graph     links both ways, walks
 //!          search    text analysis and ranking
 //!          report    what every answer is made of
-//!          request   what the user asks for, as plain values (-> store, graph: their plain types)
+//!          request   what the user asks for, as plain values (-> store, graph, report: their plain types)
 //! floor 0  note      ids, frontmatter, markdown: pure
 //!          env       what the process is given
 //!          error     kinds of failure and exit codes

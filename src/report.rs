@@ -35,6 +35,18 @@ impl Report {
     }
 }
 
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Markdown and drawn trees.
+    #[default]
+    Human,
+    /// JSON.
+    Json,
+    /// Lines for the context of a model.
+    Records,
+}
+
 /// What is said of the whole answer.
 #[derive(Debug)]
 pub struct Head {

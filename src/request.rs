@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::civil::Date;
 
 use crate::graph::{Follow, Limits};
+pub use crate::report::Format;
 use crate::store::Location;
 
 /// One call of the program.
@@ -16,18 +17,6 @@ pub struct Request {
     pub format: Format,
     /// How long the answer may be.
     pub budget: Budget,
-}
-
-/// How an answer is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Format {
-    /// Markdown and drawn trees.
-    #[default]
-    Human,
-    /// JSON.
-    Json,
-    /// Lines for the context of a model.
-    Records,
 }
 
 /// How long an answer may be; both limits count when both are given.

@@ -407,3 +407,14 @@ fn a_note_is_shown_once() {
         })
         .unwrap();
 }
+
+/// What a format leaves out of a text does not count against it.
+#[test]
+fn a_note_that_fits_is_not_passed_over_for_characters_that_nobody_sees() {
+    let odd = format!("---\nid: a\ntitle: A\nsummary: \"x{} y\"\n---\n", "\\x1c\\t\\n\\r ".repeat(300));
+    let plain = format!("---\nid: b\ntitle: B\nsummary: {}\n---\n", "long ".repeat(200));
+    let store = store_of(vec![("notes/a.md".into(), odd.into_bytes()), ("notes/b.md".into(), plain.into_bytes())]);
+    let report = run_on(&stores::everything(&store, false), &store).unwrap();
+    let text = write(&report, Some(300), Format::Records).unwrap();
+    assert!(text.contains("\nS a x y\n"), "{text}");
+}

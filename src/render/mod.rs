@@ -9,7 +9,7 @@ mod records;
 mod tree;
 
 use crate::escape::{one_line, without_bidi};
-use crate::report::{Body, Detail, Entry, Report};
+use crate::report::{Body, Detail, Entry, Format, Report};
 
 /// The warning that opens what is injected into a model's context.
 pub(crate) const BANNER: &str =
@@ -111,19 +111,13 @@ pub(crate) trait Renderer {
     }
 }
 
-/// Returns the renderer for a format.
-pub(crate) fn human(report: &Report, screen: Screen) -> Box<dyn Renderer + '_> {
-    Box::new(human::Human { report, screen })
-}
-
-/// Returns the renderer for JSON.
-pub(crate) fn json(report: &Report) -> Box<dyn Renderer + '_> {
-    Box::new(json::Json { report })
-}
-
-/// Returns the renderer for records.
-pub(crate) fn records(report: &Report, screen: Screen) -> Box<dyn Renderer + '_> {
-    Box::new(records::Records { report, screen })
+/// Returns the renderer for a format: the one place that tells formats apart.
+pub(crate) fn renderer(report: &Report, format: Format, screen: Screen) -> Box<dyn Renderer + '_> {
+    match format {
+        Format::Human => Box::new(human::Human { report, screen }),
+        Format::Json => Box::new(json::Json { report }),
+        Format::Records => Box::new(records::Records { report, screen }),
+    }
 }
 
 fn join(frame: &Frame, pieces: &[(usize, Piece)], separator: &str) -> String {
