@@ -257,6 +257,13 @@ pub enum Action {
         /// Whether notes may link to it.
         is_forced: bool,
     },
+    /// Give a note another title; its file and the links to it follow.
+    Rename {
+        /// The note.
+        id: String,
+        /// Its new title.
+        title: String,
+    },
     /// Give a tag another name in every note.
     RenameTag {
         /// The tag.
@@ -282,6 +289,7 @@ impl Action {
             Self::Create(_) => "create",
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
+            Self::Rename { .. } => "rename",
             Self::RenameTag { .. } => "tags.rename",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",

@@ -739,3 +739,52 @@ fn a_tag_is_renamed_everywhere() {
     assert_eq!((rename("x", "q").code(), rename("y", "y").code()), (3, 2));
     assert_eq!(call(path(&dir), &["tags"]).stdout, "    2  y\n    2  z\n");
 }
+
+#[test]
+fn a_renamed_note_keeps_every_link_and_others_change_only_theirs() {
+    let dir = store(&[
+        ("qp-a1", "aliases: [Nick]\nlinks: [{type: related, id: c}] # c\n", "Me: [[Title qp-a1]].\n"),
+        (
+            "b",
+            "",
+            "[[Title qp-a1]], [[title QP-A1#Part|a label]], ![[qp-a1-old]], [[qp-a1]], [[Nick]], [x](qp-a1-old.md#p \"t\"), [y][r],\n`[[Title qp-a1]]` [[Title c]]\n\n| t | [[Title qp-a1\\|x]] |\n|---|---|\n\n[r]: ./qp-a1-old.md\n",
+        ),
+        ("c", "links: [{type: supports, id: Title qp-a1}, {type: related, id: b}]\n", "none"),
+    ]);
+    let notes = dir.path().join(".qipu/notes");
+    fs::rename(notes.join("qp-a1.md"), notes.join("qp-a1-old.md")).unwrap();
+    let run = |args: &[&str]| call(path(&dir), &[args, &["--today", "2025-03-31"]].concat());
+    let edges =
+        || ["qp-a1", "b", "c"].map(|id| lines(&run(&["link", "list", id, "--records"]).stdout, "E ").join("\n"));
+    let before = edges();
+    let (b, c) = (fs::read_to_string(notes.join("b.md")).unwrap(), fs::read_to_string(notes.join("c.md")).unwrap());
+    let dry = run(&["rename", "qp-a1", "New: the title", "--dry-run"]);
+    assert_eq!(dry.code(), 0, "{:?}", dry.error);
+    assert_eq!(fs::read_to_string(notes.join("b.md")).unwrap(), b);
+    let done = run(&["rename", "qp-a1", "New: the title"]).stdout;
+    assert_eq!(
+        done,
+        "qp-a1 renamed .qipu/notes/qp-a1-new-the-title.md\nb changed .qipu/notes/b.md\nc changed .qipu/notes/c.md\n"
+    );
+    assert_eq!(edges(), before);
+    let expected = "[[New: the title]], [[New: the title#Part|a label]], ![[New: the title]], [[qp-a1]], [[Nick]], [x](qp-a1-new-the-title.md#p \"t\"), [y][r],\n`[[Title qp-a1]]` [[Title c]]\n\n| t | [[New: the title\\|x]] |\n|---|---|\n\n[r]: ./qp-a1-new-the-title.md\n";
+    let new_b = fs::read_to_string(notes.join("b.md")).unwrap();
+    assert_eq!(new_b, b[..b.find("[[").unwrap()].to_owned() + expected + "\n");
+    assert_eq!(
+        fs::read_to_string(notes.join("c.md")).unwrap(),
+        c.replace(
+            "[{type: supports, id: Title qp-a1}, {type: related, id: b}]",
+            "[{type: related, id: b}, {type: supports, id: qp-a1}]"
+        )
+    );
+    let own = run(&["show", "qp-a1", "--raw"]).stdout;
+    assert!(
+        own.contains("title: \"New: the title\"\n")
+            && own.contains("Me: [[New: the title]].")
+            && own.contains("updated: 2025-03-31\n"),
+        "{own}"
+    );
+    assert_eq!(run(&["rename", "qp-a1", "Title c"]).code(), 0, "a title that another note has");
+    assert_eq!(edges(), before, "links go by the id then");
+    assert_eq!(run(&["rename", "qp-a1", " "]).code(), 2);
+}

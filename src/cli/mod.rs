@@ -93,6 +93,13 @@ enum Sub {
     Create(change::CreateArgs),
     /// Change fields of notes, and nothing else of them
     Update(change::UpdateArgs),
+    /// Give a note another title; its file and the links to it follow
+    Rename {
+        /// The note
+        id: String,
+        /// Its new title
+        title: String,
+    },
     /// Remove a note that nothing links to
     Delete {
         /// The note
@@ -198,6 +205,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
             change(location, Action::RenameTag { from, to })
         }
+        Sub::Rename { id, title } => change(location, Action::Rename { id, title }),
         Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),
         Sub::Doctor { strict } => Command::Doctor(Doctor { location, is_strict: strict }),

@@ -1,5 +1,7 @@
 //! What qipu reads out of a note's markdown: links, the first heading, a summary.
 
+use std::ops::Range;
+
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 /// How much of a body is read at first when only its beginning is wanted, in bytes.
@@ -32,13 +34,47 @@ pub(crate) fn links(body: &str) -> Vec<InlineLink> {
     if !["[[", "](", "]:"].iter().any(|mark| body.contains(mark)) {
         return Vec::new();
     }
-    parser(body)
-        .filter_map(|event| match event {
-            Event::Start(Tag::Link { link_type, dest_url, .. }) => link(link_type, &dest_url),
-            Event::Start(Tag::Image { link_type, dest_url, .. }) => embed(link_type, &dest_url),
-            _ => None,
-        })
-        .collect()
+    parser(body).filter_map(|event| of_event(&event)).collect()
+}
+
+fn of_event(event: &Event<'_>) -> Option<InlineLink> {
+    match event {
+        Event::Start(Tag::Link { link_type, dest_url, .. }) => link(*link_type, dest_url),
+        Event::Start(Tag::Image { link_type, dest_url, .. }) => embed(*link_type, dest_url),
+        _ => None,
+    }
+}
+
+/// Returns the links to notes with the bytes that their targets (without `#heading` of a path)
+/// stand in; none for a target that is written in another way than it reads.
+pub(crate) fn places(body: &str) -> Vec<(InlineLink, Option<Range<usize>>)> {
+    let parser = parser(body);
+    let definitions: Vec<Range<usize>> =
+        parser.reference_definitions().iter().map(|(_, found)| found.span.clone()).collect();
+    let mut places: Vec<(InlineLink, Option<Range<usize>>)> = Vec::new();
+    for (event, range) in parser.into_offset_iter() {
+        let (Some(link), Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. })) =
+            (of_event(&event), &event)
+        else {
+            continue;
+        };
+        let written = dest_url.trim_end_matches('\\').trim();
+        let written = match link {
+            InlineLink::Path(_) => written.split('#').next().unwrap_or_default(),
+            InlineLink::Wiki(_) => written,
+        };
+        let find = |range: &Range<usize>| {
+            let text = body.get(range.clone())?;
+            let at = range.start
+                + if matches!(link, InlineLink::Wiki(_)) { text.find(written)? } else { text.rfind(written)? };
+            Some(at..at + written.len())
+        };
+        let place = find(&range).or_else(|| definitions.iter().find_map(find));
+        if !places.iter().any(|(_, have)| have.is_some() && *have == place) {
+            places.push((link, place));
+        }
+    }
+    places
 }
 
 fn link(link_type: LinkType, target: &str) -> Option<InlineLink> {

@@ -209,6 +209,11 @@ impl Note {
         markdown::links(self.body())
     }
 
+    /// Returns the links in the body with the bytes of the body that their targets stand in.
+    pub(crate) fn inline_link_places(&self) -> Vec<(InlineLink, Option<Range<usize>>)> {
+        markdown::places(self.body())
+    }
+
     /// Returns the file's name without its ending.
     pub fn stem(&self) -> &str {
         stem(&self.path)

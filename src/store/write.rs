@@ -1,7 +1,9 @@
 //! Changing a store: under a lock, inside its folder, each file whole or not at all.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
@@ -117,6 +119,25 @@ impl Store {
             Error::new(ErrorKind::Store, format!("{shown} is not UTF-8 from byte {at} on"))
                 .hint("convert the file to UTF-8 first; qipu does not change bytes that it can't read")
         })
+    }
+
+    /// Returns the store as it would be after changes, in memory.
+    pub(crate) fn after(&self, changes: &[Change]) -> Self {
+        let (mut gone, mut come) = (HashSet::new(), Vec::new());
+        for change in changes {
+            let (old, new) = match change {
+                Change::Create { path, text } => (None, Some((path, text))),
+                Change::Replace { path, new, .. } => (Some(path), Some((path, new))),
+                Change::Move { from, to, new, .. } => (Some(from), Some((to, new))),
+                Change::Delete { path, .. } => (Some(path), None),
+            };
+            gone.extend(old);
+            come.extend(new);
+        }
+        let mut notes = self.notes.clone();
+        notes.retain(|note| !gone.contains(&note.path));
+        notes.extend(come.into_iter().map(|(path, text)| Arc::new(Note::parse(path, text.clone().into_bytes()))));
+        Self::from_shared(self.shown_path.clone(), self.config.clone(), notes)
     }
 
     /// Carries changes out in their order. Each file is the old one or the new one at every moment.

@@ -4,6 +4,7 @@
 mod create;
 mod delete;
 mod links;
+mod rename;
 mod tags;
 mod update;
 
@@ -46,6 +47,7 @@ pub(super) fn run(request: &request::Change, current_dir: &Path) -> Result<Repor
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
     let changes = match &request.action {
         Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
+        Action::Rename { id, title } => rename::plan(store, request, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
         Action::Create(note) => create::plan(store, request, note),
         Action::Update { ids, fields } => update::plan(store, request, ids, fields),

@@ -1,0 +1,184 @@
+//! `qipu rename`: another title for a note; its file's name and the links to it follow.
+//!
+//! What is planned is checked before it is done: in the store as it would be, every link must lead
+//! where it led before.
+
+use std::collections::BTreeSet;
+
+use super::create::slug;
+use super::{Planned, plan_edits};
+use crate::error::{Error, ErrorKind};
+use crate::graph::{Graph, Names, PathTarget};
+use crate::note::edit::{self, Edit};
+use crate::note::{InlineLink, JOURNAL, Note};
+use crate::request::Change;
+use crate::store::{self, Store};
+
+/// Plans the new title, the new file name, and the new text of links that use the old ones.
+pub(super) fn plan(store: &Store, request: &Change, id: &str, title: &str) -> Result<Vec<Planned>, Error> {
+    let place = store.resolve(id)?;
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.is_empty() {
+        return Err(Error::usage("the new title is empty"));
+    }
+    let note = &store.notes()[place];
+    let graph = Graph::new(store.notes(), &store.config.link_types);
+    let renaming =
+        Renaming { store, names: Names::new(store.notes()), place, path: new_path(note, &title), title: &title };
+    let mut planned = vec![renaming.plan_note(request)?];
+    let linking: BTreeSet<usize> = graph.backlinks(place).filter(|from| *from != place).collect();
+    for from in linking {
+        planned.extend(renaming.plan_linking(&store.notes()[from])?);
+    }
+    check_links_stay(store, &graph, &planned)?;
+    Ok(planned)
+}
+
+/// Returns the file's new path; a journal's name is its day and stays.
+fn new_path(note: &Note, title: &str) -> String {
+    let folder = note.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let named_by_id = note.stem() == note.id.as_str() || note.stem().starts_with(&format!("{}-", note.id));
+    if note.kind == JOURNAL || !named_by_id {
+        return note.path.clone();
+    }
+    format!("{folder}/{}{}.md", note.id, slug(title))
+}
+
+struct Renaming<'a> {
+    store: &'a Store,
+    names: Names<'a>,
+    /// The note that is renamed.
+    place: usize,
+    path: String,
+    title: &'a str,
+}
+
+impl Renaming<'_> {
+    fn note(&self) -> &Note {
+        &self.store.notes()[self.place]
+    }
+
+    /// Plans the note itself: its title and date, the links to itself, its place.
+    fn plan_note(&self, request: &Change) -> Result<Planned, Error> {
+        let note = self.note();
+        let edits = [
+            Edit::SetText { key: "id".into(), text: note.id.to_string() },
+            Edit::SetText { key: "title".into(), text: self.title.to_owned() },
+        ];
+        let planned = plan_edits(self.store, note, &edits, &request.now)?;
+        let Some(store::Change::Replace { old, new, .. }) = planned.change else {
+            return Ok(planned);
+        };
+        let new = self.with_links(note, &new);
+        let (from, to) = (note.path.clone(), self.path.clone());
+        let change = if from == to {
+            store::Change::Replace { path: from, old, new }
+        } else {
+            store::Change::Move { from, to, old, new }
+        };
+        Ok(Planned { change: Some(change), ..planned })
+    }
+
+    /// Plans a note that links to it; only the bytes of such links change.
+    fn plan_linking(&self, note: &Note) -> Result<Option<Planned>, Error> {
+        let old = self.store.text_of(note)?;
+        let new = self.with_links(note, &old);
+        let refused =
+            |reason| Error::new(ErrorKind::Store, format!("can't change the links of `{}`: {reason}", note.id));
+        let new = edit::apply(&new, &self.typed_edits(note)).map_err(refused)?;
+        if new == old {
+            return Ok(None);
+        }
+        let change = Some(store::Change::Replace { path: note.path.clone(), old, new });
+        Ok(Some(Planned { id: note.id.clone(), path: note.path.clone(), change }))
+    }
+
+    /// Typed links that use the old title become links to the id.
+    fn typed_edits(&self, note: &Note) -> Vec<Edit> {
+        let by_title = note
+            .links
+            .iter()
+            .filter(|link| self.names.resolve(&link.target) == Some(self.place) && self.is_old_name(&link.target));
+        let edits = by_title.flat_map(|link| {
+            let entries = |id: &str| vec![("type", link.kind.clone()), ("id", id.to_owned())];
+            [
+                Edit::RemoveMap { key: "links", entries: entries(&link.target) },
+                Edit::AddMap { key: "links", entries: entries(self.note().id.as_str()) },
+            ]
+        });
+        edits.collect()
+    }
+
+    /// Rewrites the inline links of a note, whose body ends the text.
+    fn with_links(&self, note: &Note, text: &str) -> String {
+        let start = text.len() - note.body().len().min(text.len());
+        let mut new = text.to_owned();
+        let mut places = note.inline_link_places();
+        places.retain(|(_, range)| range.is_some());
+        places.sort_by_key(|(_, range)| range.as_ref().map(|range| range.start));
+        for (link, range) in places.into_iter().rev() {
+            if let (Some(target), Some(range)) = (self.new_target(note, &link), range) {
+                new.replace_range(start + range.start..start + range.end, &target);
+            }
+        }
+        new
+    }
+
+    /// Returns what a link must say from now on, where that is something else than it says.
+    fn new_target(&self, from: &Note, link: &InlineLink) -> Option<String> {
+        match link {
+            InlineLink::Path(path) => {
+                let PathTarget::Note(to) = self.names.resolve_path(&from.path, path) else { return None };
+                let file = self.path.rsplit('/').next()?;
+                let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+                (to == self.place && self.path != self.note().path)
+                    .then(|| format!("{folder}{file}").replace(' ', "%20"))
+            }
+            InlineLink::Wiki(target) => {
+                if self.names.resolve(target) != Some(self.place) {
+                    return None;
+                }
+                let (name, heading) = match target.split_once('#') {
+                    Some((name, heading)) if !self.is_old_name(target) => (name, format!("#{heading}")),
+                    _ => (target.as_str(), String::new()),
+                };
+                self.is_old_name(name).then(|| format!("{}{heading}", self.new_name()))
+            }
+        }
+    }
+
+    /// Tells whether a name is the title or file name that goes away; ids and aliases stay.
+    fn is_old_name(&self, name: &str) -> bool {
+        let (note, name) = (self.note(), name.trim());
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        name != note.id.as_str() && (name.to_lowercase() == note.title.to_lowercase() || stem == note.stem())
+    }
+
+    /// The name by which links know the note from now on: the title, where it can stand in a link
+    /// and means no other note.
+    fn new_name(&self) -> &str {
+        let can_stand = !self.title.contains(['[', ']', '|', '#', '\\']);
+        let is_free = self.names.resolve(self.title).is_none_or(|to| to == self.place);
+        if can_stand && is_free { self.title } else { self.note().id.as_str() }
+    }
+}
+
+/// Refuses a plan after which a link would lead elsewhere than before.
+fn check_links_stay(store: &Store, before: &Graph<'_>, planned: &[Planned]) -> Result<(), Error> {
+    let changes: Vec<store::Change> = planned.iter().filter_map(|planned| planned.change.clone()).collect();
+    let renamed = store.after(&changes);
+    let after = Graph::new(renamed.notes(), &renamed.config.link_types);
+    for (place, note) in store.notes().iter().enumerate() {
+        let is_same = renamed.notes().get(place).is_some_and(|other| other.id == note.id)
+            && before.written(place).len() == after.written(place).len()
+            && before.written(place).iter().all(|edge| after.written(place).contains(edge))
+            && before.unresolved(place) == after.unresolved(place);
+        if !is_same {
+            let message = format!("with this title, links of `{}` would lead elsewhere", note.id);
+            return Err(
+                Error::new(ErrorKind::Failure, message).hint("change those links to ids first; nothing was changed")
+            );
+        }
+    }
+    Ok(())
+}
