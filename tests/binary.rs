@@ -235,3 +235,17 @@ fn writers_at_once_lose_nothing_and_half_write_nothing() {
     let text = fs::read_to_string(dir.path().join(".qipu/notes/a.md")).unwrap();
     assert!(text.starts_with("---\nid: a\ntitle: A # kept\ntags: [first, w"), "{text}");
 }
+
+/// A lock that is a pipe is not waited for, and one that is a link makes no file elsewhere.
+#[test]
+fn a_lock_that_is_no_plain_file_is_refused() {
+    let dir = store(&[("notes/a.md", b"---\nid: a\n---\n")]);
+    let lock = dir.path().join(".qipu/.lock");
+    assert!(Command::new("mkfifo").arg(&lock).status().unwrap().success());
+    assert_eq!(run(dir.path(), &["update", "a", "--value", "3"]).status.code(), Some(1));
+    fs::remove_file(&lock).unwrap();
+    let outside = dir.path().join("outside");
+    std::os::unix::fs::symlink(&outside, &lock).unwrap();
+    assert_eq!(run(dir.path(), &["update", "a", "--value", "3"]).status.code(), Some(1));
+    assert!(!outside.exists());
+}

@@ -788,3 +788,24 @@ fn a_renamed_note_keeps_every_link_and_others_change_only_theirs() {
     assert_eq!(edges(), before, "links go by the id then");
     assert_eq!(run(&["rename", "qp-a1", " "]).code(), 2);
 }
+
+#[test]
+fn tags_are_the_same_with_and_without_white_space_around_them() {
+    let dir = store(&[("w", "tags: [\" x \"]\n", ""), ("v", "tags: [x]\n", "")]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    assert_eq!(run(&["tags", "rename", "x", "z"]).code(), 0);
+    assert_eq!(run(&["tags"]).stdout, "    2  z\n");
+    assert!(run(&["update", "w", "--tag", " z "]).stdout.contains("unchanged"));
+    assert_eq!((run(&["update", "w", "--tag", " "]).code(), run(&["update", "w", "--source", ""]).code()), (2, 2));
+}
+
+#[test]
+fn a_body_may_begin_with_a_dash() {
+    let dir = store(&[("a", "", "")]);
+    assert_eq!(call(path(&dir), &["update", "a", "--body", "- a list"]).code(), 0);
+    assert!(call(path(&dir), &["show", "a", "--raw"]).stdout.ends_with("---\n- a list\n"));
+    let made = call_with(path(&dir), &["create", "T", "--body", "-"], "- from stdin", &[]).stdout;
+    assert!(
+        call(path(&dir), &["show", made.split(' ').next().unwrap(), "--raw"]).stdout.ends_with("---\n- from stdin\n")
+    );
+}

@@ -39,7 +39,7 @@ struct FieldArgs {
     #[arg(long, value_name = "URL")]
     source: Vec<String>,
     /// One or two sentences
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
     /// A custom field (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
@@ -48,13 +48,18 @@ struct FieldArgs {
 
 impl FieldArgs {
     fn into_fields(self) -> Result<NewFields, Error> {
+        let given = [("--tag", &self.tag), ("--source", &self.source)];
+        if let Some((flag, _)) = given.into_iter().find(|(_, texts)| texts.iter().any(|text| text.trim().is_empty())) {
+            return Err(Error::usage(format!("{flag} is given without a text")));
+        }
+        let trimmed = |texts: Vec<String>| texts.iter().map(|text| text.trim().to_owned()).collect();
         let custom: Result<Vec<_>, Error> = self.set.iter().map(|pair| split(pair, '=', "KEY=VALUE")).collect();
         Ok(NewFields {
             kind: self.kind,
             value: self.value,
             summary: self.summary,
-            tags: self.tag,
-            sources: self.source,
+            tags: trimmed(self.tag),
+            sources: trimmed(self.source),
             custom: custom?,
             ..NewFields::default()
         })
@@ -71,7 +76,7 @@ pub(super) struct CreateArgs {
     #[arg(long, value_name = "TYPE:ID")]
     link: Vec<String>,
     /// The text below the frontmatter; `-` reads it from standard input
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
 }
 
@@ -119,7 +124,7 @@ pub(super) struct UpdateArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     verified: Option<bool>,
     /// The text below the frontmatter; `-` reads it from standard input
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
 }
 
@@ -127,7 +132,7 @@ impl UpdateArgs {
     pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
         let fields = NewFields {
             title: self.title,
-            untags: self.untag,
+            untags: self.untag.iter().map(|tag| tag.trim().to_owned()).collect(),
             verified: self.verified,
             body: text(self.body, env)?,
             ..self.fields.into_fields()?

@@ -153,9 +153,13 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
     match edit {
         Edit::SetText { key, text } => set(&mut values, key, Value::text(text)),
         Edit::SetPlain { key, text } => set(&mut values, key, Value::text(text)),
-        Edit::AddItem { key, text } => with_list(&mut values, key, |items| add(items, Value::text(text))),
+        Edit::AddItem { key, text } => with_list(&mut values, key, |items| {
+            if !items.iter().any(|item| item.to_line().trim() == text) {
+                items.push(Value::text(text));
+            }
+        }),
         Edit::RemoveItem { key, text } => {
-            with_list(&mut values, key, |items| items.retain(|item| item.to_line() != *text))
+            with_list(&mut values, key, |items| items.retain(|item| item.to_line().trim() != text))
         }
         Edit::AddMap { key, entries } => with_list(&mut values, key, |items| add(items, map_value(entries))),
         Edit::RemoveMap { key, entries } => {
@@ -274,7 +278,7 @@ impl<'a> Document<'a> {
             Edit::SetPlain { key, text } => self.set(key, text),
             Edit::AddItem { key, text } => self.add_item(key, &Item::Text(text)),
             Edit::AddMap { key, entries } => self.add_item(key, &Item::Map(entries)),
-            Edit::RemoveItem { key, text } => self.remove_items(key, &|item| item.to_line() == *text),
+            Edit::RemoveItem { key, text } => self.remove_items(key, &|item| item.to_line().trim() == text),
             Edit::RemoveMap { key, entries } => self.remove_items(key, &|item| holds(item, entries)),
             Edit::SetCustom { key, text } => self.set_custom(key, &scalar(text, true)),
             Edit::SetBody(_) => Vec::new(),

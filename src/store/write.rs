@@ -189,6 +189,10 @@ impl Lock {
     fn take(root: &Path) -> Result<Self> {
         let path = root.join(LOCK_FILE);
         let failed = || format!("can't lock the store with {LOCK_FILE}");
+        // A pipe would be waited for, and a link would make a file somewhere else.
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            bail!("{LOCK_FILE} in the store is not a plain file; remove it");
+        }
         let file = File::options().create(true).truncate(false).write(true).open(path).with_context(failed)?;
         file.lock().with_context(failed)?;
         Ok(Self { _file: file })
