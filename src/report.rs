@@ -65,6 +65,26 @@ pub struct Head {
     pub is_limited: bool,
 }
 
+impl Head {
+    /// Makes the head of an answer that no limit touched and that shows no more than names.
+    pub fn new(mode: Mode, store: Option<&str>) -> Self {
+        Self {
+            mode,
+            store: store.map(str::to_owned),
+            banner: None,
+            show: Show::default(),
+            matched: 0,
+            is_limited: false,
+        }
+    }
+
+    /// Returns a file's path relative to the current directory, from its path in the store.
+    pub fn shown(&self, path: &str) -> String {
+        let store = self.store.as_deref().unwrap_or_default();
+        format!("{}{path}", store.strip_prefix("./").unwrap_or(store))
+    }
+}
+
 /// Which answer a report is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {

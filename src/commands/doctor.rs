@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::graph::Graph;
 use crate::note::{Finding, Note};
-use crate::report::{Entry, FindingEntry, Head, Mode, Report, Show};
+use crate::report::{Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
 use crate::store::Store;
 
@@ -35,14 +35,7 @@ pub(super) fn run(request: &Doctor, store: &Store) -> Report {
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.is_error).count();
     let warnings = findings.len() - errors;
-    let head = Head {
-        mode: Mode::Doctor,
-        store: Some(store.shown_path.clone()),
-        banner: None,
-        show: Show::default(),
-        matched: 0,
-        is_limited: false,
-    };
+    let head = Head::new(Mode::Doctor, Some(&store.shown_path));
     let mut report = Report::new(head, findings.into_iter().map(Entry::Finding).collect());
     if errors > 0 || (request.is_strict && warnings > 0) {
         report.verdict = Some(Error::new(ErrorKind::Store, format!("{errors} errors, {warnings} warnings")));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::report::{ChangeEntry, Entry, Head, Mode, Report, Show};
+use crate::report::{ChangeEntry, Entry, Head, Mode, Report};
 use crate::request::Init;
 use crate::store;
 
@@ -20,13 +20,6 @@ pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
         let action = if is_new { "created" } else { "unchanged" };
         Entry::Change(ChangeEntry { id: None, action, path, diff: None })
     };
-    let head = Head {
-        mode: Mode::Change { command: "init", is_dry_run: false },
-        store: Some(made.shown_path),
-        banner: None,
-        show: Show::default(),
-        matched: 0,
-        is_limited: false,
-    };
+    let head = Head::new(Mode::Change { command: "init", is_dry_run: false }, Some(&made.shown_path));
     Ok(Report::new(head, made.files.into_iter().map(entry).collect()))
 }

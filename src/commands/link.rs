@@ -69,8 +69,7 @@ fn walk(graph: &Graph<'_>, root: usize, request: &Link, limits: &Limits) -> (Wal
 }
 
 fn find(store: &Store, id: &str) -> Result<(usize, NoteId), Error> {
-    let places = store.positions(&[id.to_owned()])?;
-    let place = places[0];
+    let place = store.resolve(id)?;
     Ok((place, store.notes()[place].id.clone()))
 }
 

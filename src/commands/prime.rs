@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::note::{MOC, Note};
-use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role, Show};
+use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role};
 use crate::request::Prime;
 use crate::store::Store;
 
@@ -37,14 +37,7 @@ pub(super) fn run(request: &Prime, store: &Store) -> Report {
     entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
     entries.extend(key_maps(store).into_iter().map(|note| note_entry(note, Role::Map)));
     entries.extend(recent_notes(store).into_iter().map(|note| note_entry(note, Role::Recent)));
-    let head = Head {
-        mode: Mode::Prime,
-        store: Some(store.shown_path.clone()),
-        banner: request.banner,
-        show: Show::default(),
-        matched: 0,
-        is_limited: false,
-    };
+    let head = Head { banner: request.banner, ..Head::new(Mode::Prime, Some(&store.shown_path)) };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();
     report

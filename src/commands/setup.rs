@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::report::{Entry, Head, Mode, RecipeEntry, Report, Show};
+use crate::report::{Entry, Head, Mode, RecipeEntry, Report};
 use crate::request::{Setup, SetupAction};
 use crate::setup::{RECIPES, Recipe, State};
 use crate::store::project_root;
@@ -66,7 +66,6 @@ fn entry(recipe: &'static Recipe, state: &'static str) -> Entry {
 }
 
 fn report(entries: Vec<Entry>) -> Report {
-    let head =
-        Head { mode: Mode::Setup, store: None, banner: None, show: Show::default(), matched: 0, is_limited: false };
+    let head = Head::new(Mode::Setup, None);
     Report::new(head, entries)
 }

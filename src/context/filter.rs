@@ -146,9 +146,7 @@ fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
 fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
     let own = note.custom.iter().chain(&note.unknown).find(|(name, _)| name == key);
     if let Some((_, value)) = own {
-        let is_nothing =
-            matches!(value, Value::Text { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"));
-        return (!is_nothing).then_some(Cow::Borrowed(value));
+        return (!value.is_null()).then_some(Cow::Borrowed(value));
     }
     let texts = |texts: &[String]| (!texts.is_empty()).then(|| texts.iter().map(Value::text).collect());
     let value = match key {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::frontmatter::{Parts, link_target, split};
-use super::value::Value;
+use super::value::{Value, is_null_text};
 use super::yaml::{self, Kind, Yaml};
 
 /// One change of a note.
@@ -189,7 +189,7 @@ fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>
     let is_there = values.iter().any(|(name, _)| name == key);
     let mut items = match values.iter().find(|(name, _)| name == key) {
         Some((_, Value::List(items))) => items.clone(),
-        Some((_, Value::Text { text, plain })) if !(*plain && is_null(text)) => vec![Value::text(text)],
+        Some((_, Value::Text { text, plain })) if !(*plain && is_null_text(text)) => vec![Value::text(text)],
         Some((_, map @ Value::Map(_))) => vec![map.clone()],
         _ => Vec::new(),
     };
@@ -201,10 +201,6 @@ fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>
     if is_there || !items.is_empty() {
         set(values, key, Value::List(items));
     }
-}
-
-fn is_null(text: &str) -> bool {
-    matches!(text, "" | "~" | "null")
 }
 
 fn add(items: &mut Vec<Value>, item: Value) {
@@ -325,7 +321,7 @@ impl<'a> Document<'a> {
         let fresh =
             || item.as_field(key, self.line_end).split_once(':').map(|(_, value)| value.to_owned()).unwrap_or_default();
         match &list.kind {
-            Kind::Scalar { text, plain: true } if is_null(text) => {
+            Kind::Scalar { text, plain: true } if is_null_text(text) => {
                 vec![self.replaced(self.after_colon(name, list), &fresh())]
             }
             Kind::List(items) if items.is_empty() => vec![self.replaced(self.after_colon(name, list), &fresh())],

@@ -8,6 +8,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 
 use super::plain_yaml;
+use super::value::is_null_text;
 use super::yaml::{self, Kind, Yaml};
 use super::{Finding, NoteId, Source, Stamp, TypedLink, Value};
 
@@ -403,7 +404,7 @@ fn has_key(line: &str) -> bool {
 }
 
 fn is_null(value: &Yaml<'_>) -> bool {
-    matches!(&value.kind, Kind::Scalar { text, plain: true } if matches!(&**text, "" | "~" | "null"))
+    matches!(&value.kind, Kind::Scalar { text, plain: true } if is_null_text(text))
 }
 
 /// Returns one entry of a map as text; `None` when it is absent or nothing.

@@ -35,6 +35,11 @@ impl Value {
         }
     }
 
+    /// Tells whether it is nothing: a plain text that YAML reads as null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Text { text, plain: true } if is_null_text(text))
+    }
+
     /// Makes the value of a text that is known not to be anything else.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), plain: false }
@@ -68,9 +73,14 @@ impl Value {
     }
 }
 
+/// Tells whether a plain text is what YAML reads as null.
+pub(crate) fn is_null_text(text: &str) -> bool {
+    matches!(text, "" | "~" | "null")
+}
+
 fn plain_json(text: &str) -> serde_json::Value {
     match text {
-        "" | "~" | "null" => serde_json::Value::Null,
+        _ if is_null_text(text) => serde_json::Value::Null,
         "true" => true.into(),
         "false" => false.into(),
         _ => serde_json::from_str::<serde_json::Number>(text)

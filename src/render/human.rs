@@ -196,7 +196,6 @@ impl Human<'_> {
     /// A note for somebody who reads this one: what is known of it, then its text.
     fn whole(&self, entry: &NoteEntry, extent: Extent, piece: &mut Piece) {
         let note = &entry.note;
-        let store = self.report.head.store.as_deref().unwrap_or_default();
         let mut text = format!("{}\n{}", name(entry), one_line(&note.kind));
         text.push_str(&format!(", value {}", note.value_or_default()));
         if !note.tags.is_empty() {
@@ -209,7 +208,7 @@ impl Human<'_> {
                 &stamp.as_ref().map_or(String::new(), |stamp| format!(", {word} {}", one_line(stamp.as_str()))),
             );
         }
-        text.push_str(&format!("\n{}{}\n", one_line(store.strip_prefix("./").unwrap_or(store)), one_line(&note.path)));
+        text.push_str(&format!("\n{}\n", one_line(&self.report.head.shown(&note.path))));
         let (body, is_cut) = body_text(note.body(), note.is_cut, extent, true).unwrap_or_else(|| {
             let (summary, is_cut) = summary_text(note.summary(), extent);
             (summary, is_cut)

@@ -158,8 +158,7 @@ impl Json<'_> {
             let fields = note.custom.iter().map(|(key, value)| (key.clone(), value.to_json()));
             say("custom", Value::Object(fields.collect()));
         }
-        let store = self.report.head.store.as_deref().unwrap_or_default();
-        say("path", json!(format!("{}{}", store.strip_prefix("./").unwrap_or(store), note.path)));
+        say("path", json!(self.report.head.shown(&note.path)));
         say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
         say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
         say("value", json!(note.value_or_default()));

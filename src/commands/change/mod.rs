@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{Note, NoteId};
-use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report, Show};
+use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{self, Action};
 use crate::store::{self, Store};
 
@@ -85,14 +85,8 @@ fn report(store: &Store, request: &request::Change, plan: Plan) -> Report {
             diff: planned.change.as_ref().filter(|_| request.is_dry_run).map(|change| change.diff(&store.shown_path)),
         })
     };
-    let head = Head {
-        mode: Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run },
-        store: Some(store.shown_path.clone()),
-        banner: None,
-        show: Show::default(),
-        matched: 0,
-        is_limited: false,
-    };
+    let mode = Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run };
+    let head = Head::new(mode, Some(&store.shown_path));
     let mut entries: Vec<Entry> = plan.changes.iter().map(entry).collect();
     entries.extend(plan.findings.into_iter().map(Entry::Finding));
     Report::new(head, entries)
