@@ -25,6 +25,8 @@
 pub mod cli;
 pub mod commands;
 pub mod context;
+#[cfg(test)]
+mod crash;
 pub mod env;
 pub mod error;
 mod escape;

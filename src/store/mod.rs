@@ -5,6 +5,7 @@ mod discover;
 pub(crate) mod files;
 mod init;
 mod load;
+mod pending;
 mod write;
 
 use std::collections::HashMap;
@@ -21,6 +22,9 @@ use crate::note::{Finding, Note, NoteId};
 
 /// The folders of a store that hold notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
+
+/// The list of changes that were begun and not finished.
+const PENDING_FILE: &str = ".pending";
 
 /// The most ids that an error names.
 const MAX_CANDIDATES: usize = 10;

@@ -32,7 +32,7 @@ pub(super) fn plan(store: &Store, id: &str, is_forced: bool) -> Result<Plan, Err
             message: format!("its link to `{}` leads nowhere now", note.id),
         }
     };
-    let change = Change::Delete { path: note.path.clone(), old: store.text_of(note)? };
+    let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
     let planned = Planned { id: note.id.clone(), path: note.path.clone(), change: Some(change) };
     Ok(Plan { changes: vec![planned], findings: linking.into_iter().map(dangling).collect() })
 }

@@ -70,7 +70,7 @@ fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<P
     } else {
         let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
         let new = edit::apply(&edited, &[stamp]).map_err(refused)?;
-        Some(store::Change::Replace { path: note.path.clone(), old, new })
+        Some(store::Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() })
     };
     Ok(Planned { id: note.id.clone(), path: note.path.clone(), change })
 }

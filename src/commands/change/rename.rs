@@ -69,7 +69,7 @@ impl Renaming<'_> {
         let Some(store::Change::Replace { old, new, .. }) = planned.change else {
             return Ok(planned);
         };
-        let new = self.with_links(note, &new);
+        let new = self.with_links(note, &String::from_utf8_lossy(&new)).into_bytes();
         let (from, to) = (note.path.clone(), self.path.clone());
         let change = if from == to {
             store::Change::Replace { path: from, old, new }
@@ -89,7 +89,8 @@ impl Renaming<'_> {
         if new == old {
             return Ok(None);
         }
-        let change = Some(store::Change::Replace { path: note.path.clone(), old, new });
+        let change =
+            Some(store::Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() });
         Ok(Some(Planned { id: note.id.clone(), path: note.path.clone(), change }))
     }
 
