@@ -273,7 +273,7 @@ pub struct RecipeEntry {
     /// What it does.
     pub about: &'static str,
     /// The file it writes, relative to the project's root.
-    pub path: &'static str,
+    pub path: String,
     /// What was found, or done.
     pub state: &'static str,
 }

@@ -53,6 +53,8 @@ pub enum Command {
     Change(Change),
     /// Install instructions for agent tools.
     Setup(Setup),
+    /// Merge two versions of a note, for git.
+    MergeDriver(MergeDriver),
 }
 
 /// A call of `prime`.
@@ -336,8 +338,8 @@ pub struct NewFields {
 /// A call of `setup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
-    /// The project, where the user names one.
-    pub root: Option<PathBuf>,
+    /// Where the project and its store are.
+    pub location: Location,
     /// What to do.
     pub action: SetupAction,
 }
@@ -355,4 +357,17 @@ pub enum SetupAction {
     Check(String),
     /// Take a recipe's text out again.
     Remove(String),
+}
+
+/// A call of `merge-driver`: three files, of which the second gets the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergeDriver {
+    /// What both sides come from.
+    pub base: PathBuf,
+    /// Our side.
+    pub ours: PathBuf,
+    /// Their side.
+    pub theirs: PathBuf,
+    /// How many characters a conflict marker has.
+    pub marker_size: u16,
 }

@@ -4,6 +4,7 @@ mod change;
 mod context;
 mod link;
 mod list;
+mod merge_driver;
 mod prime;
 mod setup;
 
@@ -108,8 +109,11 @@ enum Sub {
         #[arg(long)]
         force: bool,
     },
-    /// Teach agent tools about qipu
+    /// Teach agent tools and git about qipu
     Setup(setup::SetupArgs),
+    /// Merge two versions of a note; git calls it after `qipu setup git`
+    #[command(hide = true)]
+    MergeDriver(merge_driver::MergeDriverArgs),
 }
 
 /// Flags that every command takes.
@@ -213,7 +217,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => change(location, args.into_action(env)?),
         Sub::Update(args) => change(location, args.into_action(env)?),
-        Sub::Setup(args) => Command::Setup(args.into_request(location.root)?),
+        Sub::Setup(args) => Command::Setup(args.into_request(location)?),
+        Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
     Ok(Parsed::Request(Box::new(Request { command, format, budget })))

@@ -5,6 +5,7 @@ mod frontmatter;
 mod id;
 mod link_types;
 mod markdown;
+pub mod merge;
 mod plain_yaml;
 mod stamp;
 mod value;

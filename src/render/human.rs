@@ -325,5 +325,5 @@ fn change_lines(change: &ChangeEntry) -> String {
 }
 
 fn recipe_line(recipe: &RecipeEntry) -> String {
-    format!("{}: {} ({}): {}\n", recipe.name, recipe.state, recipe.path, recipe.about)
+    format!("{}: {} ({}): {}\n", recipe.name, recipe.state, one_line(&recipe.path), recipe.about)
 }
