@@ -76,10 +76,6 @@ impl Repository {
         fs::read_to_string(self.file(NOTE)).unwrap()
     }
 
-    fn note(&self) -> Note {
-        Note::parse("notes/qp-a1.md", self.read().into_bytes())
-    }
-
     fn commit(&self, message: &str) {
         self.ok("git", &["add", "--all"]);
         self.ok("git", &["commit", "--quiet", "--allow-empty", "-m", message]);
@@ -469,14 +465,13 @@ fn meaning(text: &str) -> String {
 
 #[test]
 fn a_side_that_did_nothing_changes_nothing() {
-    let mut merged_by_fields = 0;
-    let counted = std::cell::RefCell::new(&mut merged_by_fields);
+    let by_fields = std::cell::Cell::new(0);
     stores::runner(3000)
         .run(&(front(), front()), |(base, side)| {
             for (base, ours, theirs) in [(&base, &side, &base), (&base, &side, &side), (&side, &side, &side)] {
                 if let Ok(merged) = merge(base, ours, theirs) {
                     prop_assert_eq!(&by_lines(merged), &Some(ours.clone()));
-                    **counted.borrow_mut() += 1;
+                    by_fields.set(by_fields.get() + 1);
                 }
             }
             if let Ok(merged) = merge(&base, &base, &side) {
@@ -486,13 +481,12 @@ fn a_side_that_did_nothing_changes_nothing() {
             Ok(())
         })
         .unwrap();
-    assert!(merged_by_fields > 5000, "only {merged_by_fields} could be told apart");
+    assert!(by_fields.get() > 5000, "only {} could be told apart", by_fields.get());
 }
 
 #[test]
 fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
-    let mut clean = 0;
-    let counted = std::cell::RefCell::new(&mut clean);
+    let (by_fields, clean) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     stores::runner(3000)
         .run(&(front(), front(), front()), |(base, ours, theirs)| {
             let Ok(merged) = merge(&base, &ours, &theirs) else { return Ok(()) };
@@ -530,11 +524,13 @@ fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
             for key in unknown(&sides[1]).iter().filter(|key| !unknown(&sides[0]).contains(key)) {
                 prop_assert!(unknown(&note(&merged.ours)).contains(key), "{} is lost", key);
             }
-            **counted.borrow_mut() += usize::from(by_lines(merged).is_some());
+            by_fields.set(by_fields.get() + 1);
+            clean.set(clean.get() + usize::from(by_lines(merged).is_some()));
             Ok(())
         })
         .unwrap();
-    assert!(clean > 200, "only {clean} were clean");
+    let (by_fields, clean) = (by_fields.get(), clean.get());
+    assert!(by_fields > 1500 && clean > 80, "only {by_fields} could be told apart, {clean} without a conflict");
 }
 
 #[test]

@@ -160,3 +160,105 @@ fn written(rows: &[Row], tail: &str, place: usize, ours: &Sheet<'_>, side: &Shee
             .all(|(field, (key, piece))| field.key == key && plain(&field.piece.value) == plain(&piece.value));
     if is_right { Ok(text) } else { Err("a field's meaning depends on others".to_owned()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(yaml: &str) -> String {
+        format!("---\n{yaml}---\nBody\n")
+    }
+
+    /// Merges three frontmatters; where they differ afterwards, the three with `|` between.
+    fn merged(base: &str, ours: &str, theirs: &str) -> String {
+        let Merged { base, ours, theirs } = merge(&note(base), &note(ours), &note(theirs)).unwrap();
+        let yaml = |text: &str| text.strip_prefix("---\n").unwrap().strip_suffix("---\nBody\n").unwrap().to_owned();
+        if ours == base && ours == theirs {
+            return yaml(&ours);
+        }
+        [ours, base, theirs].map(|text| yaml(&text)).join("|")
+    }
+
+    #[test]
+    fn fields_are_merged_one_by_one() {
+        for (base, ours, theirs, result) in [
+            // Fields that one side added, took out, wrote in another way.
+            ("id: a\n", "id: a\nx: 1\n", "id: a\ny: 2 # c\n", "id: a\ny: 2 # c\nx: 1\n"),
+            ("id: a\nx: 1\nz: 3\n", "id: b\nx: 1\nz: 3\n", "id: a\nz: 3\n", "id: b\nz: 3\n"),
+            ("x: a\n", "x: a\nb: 1\n", "x: 'a'\n", "x: 'a'\nb: 1\n"),
+            ("x: a\n", "x: \"a\" # ours\n", "x: 'a'\n", "x: \"a\" # ours\n"),
+            ("x: a\n", "x: b\n", "x: \"b\"\n", "x: b\n"),
+            // Comments stay with the field below them.
+            ("x: 1\n", "# ours\nx: 1\n", "# theirs\nx: 2\n# end\n", "# ours\n# theirs\nx: 2\n# end\n"),
+            ("# old\nx: 1\ny: 2\n", "# new\nx: 1\ny: 2\n", "y: 2\n", "# new\ny: 2\n"),
+            ("# old\nx: 1\ny: 2\n", "# old\nx: 1\ny: 3\n", "y: 2\n", "y: 3\n"),
+            // Lists.
+            ("tags: [a]\n", "tags: [a, b]\n", "", "tags: [b]\n"),
+            ("tags: [a]\n", "id: a\n", "tags: [a, b] # c\n", "tags: [b] # c\nid: a\n"),
+            ("", "tags:\n  - a # 1\n", "tags: [b, a]\n", "tags:\n  - a # 1\n  - b\n"),
+            ("links: []\n", "links: x\n", "links: [{id: \"[[x]]\", type: related}, y]\n", "links: [x, y]\n"),
+            (
+                "links: [{type: t, id: a}]\n",
+                "links:\n- id: a\n  type: t\n- b\n",
+                "links: [{type: t, id: c}]\n",
+                "links:\n- b\n- type: t\n  id: c\n",
+            ),
+            (
+                "",
+                "sources:\n  - https://x.org\n",
+                "sources:\n  - url: https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
+                "sources:\n  - https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
+            ),
+            ("mine: [1, {a: b}]\n", "mine: [1, {a: b}, 2]\n", "mine: [[3], true, 1]\n", "mine: [1, 2, [3], true]\n"),
+            // Times.
+            ("updated: 2025-01-01\n", "updated: 2025-01-03\n", "updated: 2025-01-02\n", "updated: 2025-01-03\n"),
+            ("", "created: 2025-01-02 # c\n", "created: 2025-01-01T10:00:00Z\n", "created: 2025-01-01T10:00:00Z\n"),
+            // Maps.
+            (
+                "custom:\n  a: 1 # c\n  b: 2\n  c: 3\n",
+                "custom:\n  a: 4 # c\n  b: 2\n  c: 3\n",
+                "custom: {a: 1, c: x y, d: [1]}\n",
+                "custom:\n  a: 4 # c\n  c: x y\n  d: [1]\n",
+            ),
+            ("custom: {l: [1]}\n", "custom: {l: [1, 2]}\n", "custom: {l: [3, 1]}\n", "custom: {l: [1, 2, 3]}\n"),
+            ("", "custom: {a: 1}\n", "custom:\n  b: 2\n", "custom: {a: 1, b: 2}\n"),
+        ] {
+            assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
+        }
+    }
+
+    #[test]
+    fn true_conflicts_stay_three_ways_of_writing_one_field() {
+        for (base, ours, theirs, result) in [
+            ("x: 1\n", "x: 2\nz: 1\n", "y: 1\nx: 3\n", "y: 1\nx: 2\nz: 1\n|y: 1\nx: 1\nz: 1\n|y: 1\nx: 3\nz: 1\n"),
+            ("x: 1\ny: 1\n", "y: 1\n", "x: 2\ny: 1\n", "y: 1\n|x: 1\ny: 1\n|x: 2\ny: 1\n"),
+            (
+                "custom:\n  a: 1\n  b: 1\n",
+                "custom:\n  a: 2\n  b: 2\n",
+                "custom:\n  a: 3\n  b: 1\n  c: 1\n",
+                "custom:\n  a: 2\n  b: 2\n  c: 1\n|custom:\n  a: 1\n  b: 2\n  c: 1\n|custom:\n  a: 3\n  b: 2\n  c: 1\n",
+            ),
+            ("mine: 1\n", "mine: [1]\n", "mine: {a: b}\n", "mine: [1]\n|mine: 1\n|mine: {a: b}\n"),
+            ("updated: soon\n", "updated: x\n", "updated: y\n", "updated: x\n|updated: soon\n|updated: y\n"),
+        ] {
+            assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_told_apart_is_refused() {
+        let good = note("id: a\n");
+        for bad in [
+            "Body\n".to_owned(),
+            note("a: b: c\n"),
+            note("a: 1\na: 2\n"),
+            note("{a: 1, b: 2}\n"),
+            "---\na: 1\n".to_owned(),
+        ] {
+            assert!(merge(&good, &good, &bad).is_err(), "{bad}");
+            assert!(merge(&good, &bad, &good).is_err(), "{bad}");
+        }
+        assert!(merge(&note("a: &x 1\n"), &note("a: &x 1\nb: *x\n"), &note("c: 1\n")).is_err(), "the anchor would go");
+        assert!(merge("", &good, &good).is_ok() && merge("Body\n", &good, &good).is_ok());
+    }
+}
