@@ -53,7 +53,8 @@ impl Part {
         match self {
             Self::Section(section) => section.file(place).map(|_| ()),
             Self::GitConfig(_) => git::expect_work_tree(&place.store()?).map_err(|error| {
-                Error::new(ErrorKind::Failure, format!("{error:#}")).hint("make the repository first, with `git init`")
+                Error::new(ErrorKind::Failure, format!("{error:#}"))
+                    .hint("it needs git, and a repository that holds the store: `git init` makes one")
             }),
         }
     }
