@@ -135,9 +135,7 @@ fn what_two_branches_did_to_one_note_comes_together() {
          - type: refines\n    id: qp-d4\n  - type: refines\n    id: qp-c3\nupdated: 2025-03-03\ncustom:\n  ours: 1\n  \
          theirs: 1\n---\nFirst paragraph. New.\n\nSecond paragraph.\n\nThird paragraph. New.\n"
     );
-    assert!(
-        repository.ok("qipu", &["doctor"]).contains("0 errors") || repository.run("qipu", &["doctor"]).status.success()
-    );
+    repository.ok("qipu", &["doctor"]);
 }
 
 #[test]
