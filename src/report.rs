@@ -230,12 +230,14 @@ pub struct NoteEntry {
     pub parent: Option<usize>,
     /// Links between it and entries before it.
     pub edges: Vec<EdgeEntry>,
+    /// The notes that it is shown for.
+    pub compacts: Vec<NoteId>,
 }
 
 impl NoteEntry {
     /// Makes an entry that stands for itself.
     pub fn alone(note: &Arc<Note>, role: Role) -> Self {
-        Self { note: Arc::clone(note), role, hop: 0, parent: None, edges: Vec::new() }
+        Self { note: Arc::clone(note), role, hop: 0, parent: None, edges: Vec::new(), compacts: Vec::new() }
     }
 }
 

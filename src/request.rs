@@ -64,6 +64,8 @@ pub struct Prime {
     pub banner: Option<bool>,
     /// Whether this runs in a session-start hook, where nothing may go wrong.
     pub is_hook: bool,
+    /// Whether notes are shown although a digest stands for them.
+    pub no_compaction: bool,
 }
 
 /// A call of `context`.
@@ -112,6 +114,8 @@ pub struct Selectors {
     pub words: Vec<String>,
     /// Whether what links to the selected notes is selected too.
     pub backlinks: bool,
+    /// Whether notes are selected although a digest stands for them.
+    pub no_compaction: bool,
 }
 
 /// A call of `link`.
@@ -125,6 +129,8 @@ pub struct Link {
     pub follow: Follow,
     /// How far.
     pub limits: Limits,
+    /// Whether notes are shown although a digest stands for them.
+    pub no_compaction: bool,
 }
 
 /// The views of links.
@@ -271,6 +277,15 @@ pub enum Action {
         /// Its new name.
         to: String,
     },
+    /// Let a digest stand for notes, or no longer.
+    Compact {
+        /// The digest.
+        digest: String,
+        /// The notes.
+        ids: Vec<String>,
+        /// Whether it no longer stands for them.
+        is_undone: bool,
+    },
     /// Take typed links away.
     RemoveLink {
         /// From which note.
@@ -291,6 +306,7 @@ impl Action {
             Self::Delete { .. } => "delete",
             Self::Rename { .. } => "rename",
             Self::RenameTag { .. } => "tags.rename",
+            Self::Compact { .. } => "compact",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",
         }

@@ -100,6 +100,17 @@ enum Sub {
         /// Its new title
         title: String,
     },
+    /// Let a digest stand for notes in context, prime and link
+    Compact {
+        /// The digest
+        digest: String,
+        /// The notes that it stands for
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+        /// Let it stand for them no longer
+        #[arg(long)]
+        undo: bool,
+    },
     /// Remove a note that nothing links to
     Delete {
         /// The note
@@ -206,6 +217,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             change(location, Action::RenameTag { from, to })
         }
         Sub::Rename { id, title } => change(location, Action::Rename { id, title }),
+        Sub::Compact { digest, ids, undo } => change(location, Action::Compact { digest, ids, is_undone: undo }),
         Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),
         Sub::Doctor { strict } => Command::Doctor(Doctor { location, is_strict: strict }),

@@ -1,7 +1,7 @@
 //! `qipu doctor`: what is wrong or odd in a store. It only looks.
 
 use crate::error::{Error, ErrorKind};
-use crate::graph::Graph;
+use crate::graph::{Digests, Graph};
 use crate::note::{Finding, Note};
 use crate::report::{Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
@@ -71,6 +71,10 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
         if graph.written(place).is_empty() && graph.backlinks(place).next().is_none() {
             find(false, "no-links", "no link leads from it or to it".to_owned());
         }
+    }
+    for (place, message) in Digests::new(store.notes()).refused() {
+        let finding = Finding { code: "broken-digest", line: None, message: message.clone() };
+        findings.push(entry(store, &store.notes()[*place], &finding, false));
     }
     findings
 }

@@ -15,7 +15,8 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::report::Report;
+use crate::graph::Digests;
+use crate::report::{NoteEntry, Report, Role};
 use crate::request::{Command, Context, Doctor, Link, List, Prime, Show};
 use crate::store::{Location, Store};
 
@@ -66,6 +67,13 @@ fn primed(request: &Prime, current_dir: &Path) -> Result<Option<Report>, Error> 
         Err(error) if request.is_hook && matches!(error.kind, ErrorKind::NoStore | ErrorKind::Store) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Makes the entry of a note; a digest names the notes that it stands for.
+fn note_entry(store: &Store, digests: &Digests, place: usize, role: Role) -> NoteEntry {
+    let notes = store.notes();
+    let compacts = digests.members(place).iter().map(|member| notes[*member].id.clone()).collect();
+    NoteEntry { compacts, ..NoteEntry::alone(&notes[place], role) }
 }
 
 /// Opens the store for one answer. It is never freed: the process ends after the answer, and

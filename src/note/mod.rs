@@ -63,6 +63,8 @@ pub struct Note {
     pub links: Vec<TypedLink>,
     /// Other titles.
     pub aliases: Vec<String>,
+    /// The notes that this one, a digest, stands for, as written.
+    pub compacts: Vec<String>,
     /// The fields under `custom`.
     pub custom: Vec<(String, Value)>,
     /// Top-level fields that qipu does not know.
@@ -166,6 +168,7 @@ impl Note {
             sources: fields.sources,
             links: fields.links,
             aliases: fields.aliases,
+            compacts: fields.compacts,
             custom: fields.custom,
             unknown: fields.unknown,
             findings,

@@ -162,6 +162,9 @@ impl Json<'_> {
         say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
         say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
         say("value", json!(note.value_or_default()));
+        if !entry.compacts.is_empty() {
+            say("compacts", entry.compacts.iter().map(|id| json!(id.as_str())).collect());
+        }
         if self.report.head.mode == Mode::List {
             say("relevance", Value::Null);
         }

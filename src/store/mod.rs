@@ -24,7 +24,7 @@ use crate::note::{Finding, Note, NoteId};
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 
 /// The list of changes that were begun and not finished.
-const PENDING_FILE: &str = ".pending";
+const PENDING_FILE: &str = ".qipu-pending";
 
 /// The most ids that an error names.
 const MAX_CANDIDATES: usize = 10;

@@ -1,6 +1,7 @@
 //! Commands that change notes: each plans its changes from the store as it is, under the lock; they
 //! are carried out or, in a dry run, only shown.
 
+mod compact;
 mod create;
 mod delete;
 mod links;
@@ -49,6 +50,8 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
         Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
         Action::Rename { id, title } => rename::plan(store, request, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
+        Action::Compact { digest, ids, is_undone: false } => compact::plan(store, request, digest, ids),
+        Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, request, digest, ids),
         Action::Create(note) => create::plan(store, request, note),
         Action::Update { ids, fields } => update::plan(store, request, ids, fields),
         Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
