@@ -270,6 +270,13 @@ pub enum Action {
         /// Its new title.
         title: String,
     },
+    /// Make one note of two.
+    Merge {
+        /// The note that stays.
+        into: String,
+        /// The note that becomes an alias of it.
+        from: String,
+    },
     /// Give a tag another name in every note.
     RenameTag {
         /// The tag.
@@ -305,6 +312,7 @@ impl Action {
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
             Self::Rename { .. } => "rename",
+            Self::Merge { .. } => "merge",
             Self::RenameTag { .. } => "tags.rename",
             Self::Compact { .. } => "compact",
             Self::AddLink { .. } => "link.add",

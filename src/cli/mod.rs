@@ -100,6 +100,13 @@ enum Sub {
         /// Its new title
         title: String,
     },
+    /// Make one note of two: the other becomes an alias of it, and links follow
+    Merge {
+        /// The note that stays
+        into: String,
+        /// The note that becomes an alias of it
+        from: String,
+    },
     /// Let a digest stand for notes in context, prime and link
     Compact {
         /// The digest
@@ -217,6 +224,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             change(location, Action::RenameTag { from, to })
         }
         Sub::Rename { id, title } => change(location, Action::Rename { id, title }),
+        Sub::Merge { into, from } => change(location, Action::Merge { into, from }),
         Sub::Compact { digest, ids, undo } => change(location, Action::Compact { digest, ids, is_undone: undo }),
         Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),

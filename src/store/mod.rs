@@ -107,12 +107,17 @@ impl Store {
         inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(name)).copied()
     }
 
-    /// Returns the place of the note that a user means: its id, its file, or the beginning of its id.
+    /// Returns the place of the note that a user means: its id, its file, an alias (such as the id of
+    /// a note that was merged into it), or the beginning of its id.
     ///
     /// # Errors
     /// `NoNote` when there is none; `Usage`, naming the candidates, when several begin so.
     pub fn resolve(&self, name: &str) -> Result<usize, Error> {
         if let Some(place) = self.named(name) {
+            return Ok(place);
+        }
+        let is_alias = |note: &Arc<Note>| note.aliases.iter().any(|alias| alias == name);
+        if let Some(place) = self.notes.iter().position(is_alias) {
             return Ok(place);
         }
         let first = self.notes.partition_point(|note| note.id.as_str() < name);

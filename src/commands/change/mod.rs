@@ -5,6 +5,7 @@ mod compact;
 mod create;
 mod delete;
 mod links;
+mod merge;
 mod rename;
 mod tags;
 mod update;
@@ -48,6 +49,7 @@ pub(super) fn run(request: &request::Change, current_dir: &Path) -> Result<Repor
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
     let changes = match &request.action {
         Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
+        Action::Merge { into, from } => return merge::plan(store, request, into, from),
         Action::Rename { id, title } => rename::plan(store, request, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, request, digest, ids),
@@ -62,19 +64,36 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
 
 /// Plans edits of a note; `updated` follows when they change anything.
 fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<Planned, Error> {
+    let planned = plan_edits_undated(store, note, edits)?;
+    if planned.change.is_none() {
+        return Ok(planned);
+    }
+    let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
+    plan_edits_undated(store, note, &[edits, &[stamp]].concat())
+}
+
+/// Plans edits that change nothing of what a note says, such as another name in its links.
+fn plan_edits_undated(store: &Store, note: &Note, edits: &[Edit]) -> Result<Planned, Error> {
+    plan_rewritten(store, note, str::to_owned, edits)
+}
+
+/// Plans another text for a note, and then edits of that.
+fn plan_rewritten(
+    store: &Store,
+    note: &Note,
+    rewrite: impl FnOnce(&str) -> String,
+    edits: &[Edit],
+) -> Result<Planned, Error> {
     let old = store.text_of(note)?;
-    let refused = |reason: String| {
+    let new = edit::apply(&rewrite(&old), edits).map_err(|reason| {
         let message = format!("can't change `{}`: {reason}", note.id);
-        Error::new(ErrorKind::Store, message).hint("`qipu doctor` tells more; the note is as it was")
-    };
-    let edited = edit::apply(&old, edits).map_err(refused)?;
-    let change = if edited == old {
-        None
-    } else {
-        let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
-        let new = edit::apply(&edited, &[stamp]).map_err(refused)?;
-        Some(store::Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() })
-    };
+        Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
+    })?;
+    let change = (new != old).then(|| store::Change::Replace {
+        path: note.path.clone(),
+        old: old.into_bytes(),
+        new: new.into_bytes(),
+    });
     Ok(Planned { id: note.id.clone(), path: note.path.clone(), change })
 }
 
