@@ -51,6 +51,8 @@ pub enum Command {
     Init(Init),
     /// Change notes.
     Change(Change),
+    /// Open a note in the user's editor.
+    Edit(Edit),
     /// Install instructions for agent tools.
     Setup(Setup),
 }
@@ -220,6 +222,17 @@ pub struct Init {
     pub is_visible: bool,
 }
 
+/// A call of `edit`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Where the store is.
+    pub location: Location,
+    /// The note.
+    pub id: String,
+    /// What `updated` becomes, where the note was changed.
+    pub now: String,
+}
+
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -233,6 +246,8 @@ pub struct Change {
     pub now: String,
     /// A random number that makes a new note's id.
     pub random: u64,
+    /// Whether a note that was made is opened in the user's editor.
+    pub opens_editor: bool,
 }
 
 /// What is done to notes.

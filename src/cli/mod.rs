@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Budget, Change, Command, Doctor, Format, Request};
+use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Request};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -91,6 +91,11 @@ enum Sub {
     /// Make a note
     #[command(visible_alias = "new")]
     Create(change::CreateArgs),
+    /// Open a note in your editor ($VISUAL, else $EDITOR)
+    Edit {
+        /// The note
+        id: String,
+    },
     /// Change fields of notes, and nothing else of them
     Update(change::UpdateArgs),
     /// Give a note another title; its file and the links to it follow
@@ -204,7 +209,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     let is_dry_run = cli.global.dry_run;
     let mut budget = given;
     let change = |location, action| {
-        Command::Change(Change { location, action, is_dry_run, now: stamp(today.as_deref(), env), random: env.random })
+        let now = stamp(today.as_deref(), env);
+        Command::Change(Change { location, action, is_dry_run, now, random: env.random, opens_editor: false })
     };
     let command = match cli.command {
         Sub::Prime(args) => {
@@ -231,7 +237,14 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Doctor { strict } => Command::Doctor(Doctor { location, is_strict: strict }),
         Sub::Init(args) => Command::Init(args.into_request(location)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
-        Sub::Create(args) => change(location, args.into_action(env)?),
+        Sub::Create(args) => {
+            let opens_editor = args.opens_editor();
+            match change(location, args.into_action(env)?) {
+                Command::Change(made) => Command::Change(Change { opens_editor, ..made }),
+                other => other,
+            }
+        }
+        Sub::Edit { id } => Command::Edit(Edit { location, id, now: stamp(today.as_deref(), env) }),
         Sub::Update(args) => change(location, args.into_action(env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location.root)?),
     };

@@ -7,18 +7,6 @@ use crate::report::{Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
 use crate::store::Store;
 
-/// The findings of a note that are errors: what it says is lost or contradicts another note.
-const ERRORS: [&str; 8] = [
-    "duplicate-id",
-    "frontmatter-broken",
-    "frontmatter-unclosed",
-    "impossible-date",
-    "impossible-id",
-    "impossible-value",
-    "impossible-verified",
-    "not-utf-8",
-];
-
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
 pub(super) fn run(request: &Doctor, store: &Store) -> Report {
     let mut findings = note_findings(store);
@@ -45,7 +33,8 @@ pub(super) fn run(request: &Doctor, store: &Store) -> Report {
 
 fn note_findings(store: &Store) -> Vec<FindingEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
-        let findings = note.findings.iter().map(|finding| entry(store, note, finding, ERRORS.contains(&finding.code)));
+        let findings =
+            note.findings.iter().map(|finding| FindingEntry::of_note(store.shown(&note.path), note, finding));
         findings.collect::<Vec<_>>()
     };
     store.notes().iter().flat_map(of_note).collect()
@@ -57,7 +46,8 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
     let mut findings = Vec::new();
     for (place, note) in store.notes().iter().enumerate() {
         let mut find = |is_error: bool, code: &'static str, message: String| {
-            findings.push(entry(store, note, &Finding { code, line: None, message }, is_error));
+            let finding = Finding { code, line: None, message };
+            findings.push(FindingEntry { is_error, ..FindingEntry::of_note(store.shown(&note.path), note, &finding) });
         };
         for target in graph.unresolved(place) {
             find(false, "broken-link", format!("nothing is named `{target}`"));
@@ -74,18 +64,8 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
     }
     for (place, message) in Digests::new(store.notes()).refused() {
         let finding = Finding { code: "broken-digest", line: None, message: message.clone() };
-        findings.push(entry(store, &store.notes()[*place], &finding, false));
+        let note = &store.notes()[*place];
+        findings.push(FindingEntry::of_note(store.shown(&note.path), note, &finding));
     }
     findings
-}
-
-fn entry(store: &Store, note: &Note, finding: &Finding, is_error: bool) -> FindingEntry {
-    FindingEntry {
-        is_error,
-        code: finding.code,
-        id: Some(note.id.clone()),
-        path: store.shown(&note.path),
-        line: finding.line,
-        message: finding.message.clone(),
-    }
 }

@@ -14,6 +14,7 @@ mod show;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::Digests;
 use crate::report::{NoteEntry, Report, Role};
@@ -24,12 +25,14 @@ use crate::store::{Location, Store};
 ///
 /// # Errors
 /// Whatever keeps the command from answering.
-pub fn run(command: &Command, current_dir: &Path) -> Result<Option<Report>, Error> {
+pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
+    let current_dir = &env.current_dir;
     match command {
         Command::Prime(request) => primed(request, current_dir),
         Command::Setup(request) => setup::run(request, current_dir).map(Some),
         Command::Init(request) => init::run(request, current_dir).map(Some),
-        Command::Change(request) => change::run(request, current_dir).map(Some),
+        Command::Change(request) => change::run(request, env).map(Some),
+        Command::Edit(request) => change::edit(request, env).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
@@ -54,7 +57,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),
         Command::Status(_) => Ok(list::run_status(store)),
-        Command::Setup(_) | Command::Init(_) | Command::Change(_) => {
+        Command::Setup(_) | Command::Init(_) | Command::Change(_) | Command::Edit(_) => {
             Err(Error::usage("this command does not read an open store"))
         }
     }

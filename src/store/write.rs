@@ -145,8 +145,20 @@ impl Store {
     /// # Errors
     /// `Failure` when it can't be read.
     pub fn bytes_of(&self, note: &Note) -> Result<Vec<u8>, Error> {
-        let failed = || format!("can't read {}{}", self.shown_path, note.path);
-        Ok(fs::read(self.root.join(&note.path)).with_context(failed)?)
+        self.read_bytes(&note.path)
+    }
+
+    /// Reads a file of the store, by its path in the store.
+    ///
+    /// # Errors
+    /// `Failure` when it can't be read.
+    pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
+        Ok(fs::read(self.root.join(path)).with_context(|| format!("can't read {}", self.shown(path)))?)
+    }
+
+    /// Returns the real path of a note's file, for a program that edits it.
+    pub(crate) fn real_path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
     }
 
     /// Returns the store as it would be after changes, in memory.

@@ -4,16 +4,16 @@
 mod compact;
 mod create;
 mod delete;
+mod edit;
 mod links;
 mod merge;
 mod rename;
 mod tags;
 mod update;
 
-use std::path::Path;
-
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::note::edit::{self, Edit};
+use crate::note::edit::{Edit, apply};
 use crate::note::{Note, NoteId};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{self, Action};
@@ -33,17 +33,31 @@ struct Plan {
 }
 
 /// Plans an action, carries it out unless this is a dry run, and reports every file.
-pub(super) fn run(request: &request::Change, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error> {
     if request.is_dry_run {
-        let store = Store::open(&request.location, current_dir)?;
+        let store = Store::open(&request.location, &env.current_dir)?;
         let plan = plan(&store, request)?;
         return Ok(report(&store, request, plan));
     }
-    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
-    let plan = plan(&store, request)?;
+    let (store, lock) = Store::open_to_write(&request.location, &env.current_dir)?;
+    let mut plan = plan(&store, request)?;
     let changes: Vec<store::Change> = plan.changes.iter().filter_map(|planned| planned.change.clone()).collect();
     store.apply(&changes, &lock)?;
+    // An editor may stay open for hours.
+    drop(lock);
+    if let (true, [made]) = (request.opens_editor, plan.changes.as_slice()) {
+        let edited = edit::open(&store, &made.path, &request.location, &request.now, env)?;
+        plan.findings = edited.findings;
+    }
     Ok(report(&store, request, plan))
+}
+
+/// Opens a note in the user's editor and reports what became of it.
+pub(super) fn edit(request: &request::Edit, env: &Env) -> Result<Report, Error> {
+    let store = Store::open(&request.location, &env.current_dir)?;
+    let path = &store.notes()[store.resolve(&request.id)?].path;
+    let plan = edit::open(&store, path, &request.location, &request.now, env)?;
+    Ok(report_as(&store, Mode::Change { command: "edit", is_dry_run: false }, plan))
 }
 
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
@@ -85,7 +99,7 @@ fn plan_rewritten(
     edits: &[Edit],
 ) -> Result<Planned, Error> {
     let old = store.text_of(note)?;
-    let new = edit::apply(&rewrite(&old), edits).map_err(|reason| {
+    let new = apply(&rewrite(&old), edits).map_err(|reason| {
         let message = format!("can't change `{}`: {reason}", note.id);
         Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
     })?;
@@ -98,16 +112,20 @@ fn plan_rewritten(
 }
 
 fn report(store: &Store, request: &request::Change, plan: Plan) -> Report {
+    report_as(store, Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
+}
+
+fn report_as(store: &Store, mode: Mode, plan: Plan) -> Report {
+    let shows_diffs = matches!(mode, Mode::Change { is_dry_run: true, .. });
     let entry = |planned: &Planned| {
         let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
         Entry::Change(ChangeEntry {
             id: Some(planned.id.clone()),
             action: planned.change.as_ref().map_or("unchanged", store::Change::name),
             path: store.shown(path),
-            diff: planned.change.as_ref().filter(|_| request.is_dry_run).map(|change| change.diff(&store.shown_path)),
+            diff: planned.change.as_ref().filter(|_| shows_diffs).map(|change| change.diff(&store.shown_path)),
         })
     };
-    let mode = Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run };
     let head = Head::new(mode, Some(&store.shown_path));
     let mut entries: Vec<Entry> = plan.changes.iter().map(entry).collect();
     entries.extend(plan.findings.into_iter().map(Entry::Finding));
