@@ -207,6 +207,10 @@ pub struct Doctor {
     pub location: Location,
     /// Whether warnings fail the check too.
     pub is_strict: bool,
+    /// Whether what is safe to put right is put right.
+    pub is_fix: bool,
+    /// Whether that is only shown.
+    pub is_dry_run: bool,
 }
 
 /// A call of `init`.

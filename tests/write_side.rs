@@ -264,3 +264,45 @@ fn a_command_changes_its_fields_of_its_notes_and_nothing_else() {
     let changed = changed.into_inner();
     assert!(changed > 180, "only {changed} changed anything");
 }
+
+#[test]
+fn doctor_mends_what_is_safe_and_tells_the_rest() {
+    let long: String = (0..60).map(|n| format!("word{n} ")).collect();
+    let dir = store(&[
+        ("notes/qp-a-title.md", "---\ntitle: Paper: the X # y\r\ntags: [a] # kept\n---\nBody: [[b]]\n"),
+        ("notes/b.md", &format!("---\nid: b\ntitle: B\n---\n[[qp-a]] {long}\n")),
+        ("notes/c.md", &format!("---\nid: c\ntitle: C\n---\n{long}\n")),
+        ("notes/d.md", "---\nid: d\ntitle: [[x]]\ntags: [unclosed\n---\n"),
+        ("notes/plain.md", "No frontmatter. [[b]]\n"),
+        ("notes/.qipu-left", "half"),
+        (".qipu-left", "half"),
+    ]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    let codes = |text: &str| {
+        let found = text.lines().filter_map(|line| line.rsplit_once(" (")?.1.strip_suffix(')').map(str::to_owned));
+        found.collect::<Vec<_>>()
+    };
+    let before = codes(&run(&["doctor"]).stdout);
+    for code in ["frontmatter-broken", "no-id", "left-over", "near-duplicate"] {
+        assert!(before.contains(&code.to_owned()), "{code} in {before:?}");
+    }
+    let shown = run(&["doctor", "--fix", "--dry-run"]).stdout;
+    assert!(shown.contains("+title: \"Paper: the X # y\""), "{shown}");
+    assert_eq!(codes(&run(&["doctor"]).stdout), before, "a dry run mends nothing");
+    let mended = run(&["doctor", "--fix"]);
+    assert_eq!(mended.code(), 3, "one error remains");
+    assert!(
+        mended.stdout.starts_with(
+            "qp-a changed .qipu/notes/qp-a-title.md\ndeleted .qipu/.qipu-left\ndeleted .qipu/notes/.qipu-left\n"
+        ),
+        "{}",
+        mended.stdout
+    );
+    assert_eq!(
+        text(&dir, "notes/qp-a-title.md"),
+        "---\ntitle: \"Paper: the X # y\"\r\ntags: [a] # kept\nid: qp-a\n---\nBody: [[b]]\n"
+    );
+    assert_eq!(text(&dir, "notes/plain.md"), "No frontmatter. [[b]]\n");
+    assert_eq!(run(&["doctor", "--fix"]).stdout.matches("changed").count(), 0);
+    assert!(run(&["doctor", "--json"]).stdout.contains("\"code\":\"near-duplicate\""));
+}

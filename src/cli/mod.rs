@@ -83,6 +83,9 @@ enum Sub {
         /// Fail for warnings too
         #[arg(long)]
         strict: bool,
+        /// Put right what is safe to: quotes that YAML needs, missing ids, left-over files
+        #[arg(long)]
+        fix: bool,
     },
     /// Make a store
     Init(change::InitArgs),
@@ -234,7 +237,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Compact { digest, ids, undo } => change(location, Action::Compact { digest, ids, is_undone: undo }),
         Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),
-        Sub::Doctor { strict } => Command::Doctor(Doctor { location, is_strict: strict }),
+        Sub::Doctor { strict, fix } => Command::Doctor(Doctor { location, is_strict: strict, is_fix: fix, is_dry_run }),
         Sub::Init(args) => Command::Init(args.into_request(location)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => {
@@ -262,7 +265,12 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
     if has_budget && !prints_notes {
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
-    if is_dry_run && !matches!(command, Command::Change(_)) {
+    let writes = match command {
+        Command::Change(_) => true,
+        Command::Doctor(doctor) => doctor.is_fix,
+        _ => false,
+    };
+    if is_dry_run && !writes {
         return Err(Error::usage("--dry-run is for commands that change notes"));
     }
     Ok(())

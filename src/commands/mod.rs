@@ -33,6 +33,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Init(request) => init::run(request, current_dir).map(Some),
         Command::Change(request) => change::run(request, env).map(Some),
         Command::Edit(request) => change::edit(request, env).map(Some),
+        Command::Doctor(request) if request.is_fix => doctor::run_fix(request, current_dir).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })

@@ -235,7 +235,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Show => &["notes", "links", "unresolved", "text"],
         Mode::Tags => &["tags"],
         Mode::Status => &["counts"],
-        Mode::Doctor => &["findings"],
+        Mode::Doctor => &["findings", "changes"],
         Mode::Setup => &["recipes", "text"],
         Mode::Change { .. } => &["changes", "findings"],
     }

@@ -150,6 +150,11 @@ impl Store {
         load::passed_over(&self.root)
     }
 
+    /// Lists what a writer that died left behind; paths are inside the store.
+    pub fn left_over(&self) -> Vec<String> {
+        load::left_over(&self.root)
+    }
+
     /// Reads the template for new notes of a type; `None` when there is none.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::rename::with_links;
-use super::{Plan, Planned, plan_rewritten};
+use super::{Plan, Planned, changes_of, plan_rewritten};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Digests, Graph, Names, PathTarget};
 use crate::note::edit::Edit;
@@ -186,7 +186,7 @@ impl Merging<'_> {
 
     /// Refuses a plan after which somebody would lead elsewhere than before.
     fn check(&self, before: &Graph<'_>, planned: &[Planned]) -> Result<(), Error> {
-        let changes: Vec<store::Change> = planned.iter().filter_map(|planned| planned.change.clone()).collect();
+        let changes = changes_of(planned);
         let merged = self.store.after(&changes);
         let after = Graph::new(merged.notes(), &merged.config.link_types);
         let place_after = |place: usize| {

@@ -8,6 +8,7 @@ mod edit;
 mod links;
 mod merge;
 mod rename;
+pub(super) mod repair;
 mod tags;
 mod update;
 
@@ -20,7 +21,7 @@ use crate::request::{self, Action};
 use crate::store::{self, Store};
 
 /// A change of a file, and the note that it is about. No change is a note that is already so.
-struct Planned {
+pub(super) struct Planned {
     id: NoteId,
     path: String,
     change: Option<store::Change>,
@@ -41,8 +42,7 @@ pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error>
     }
     let (store, lock) = Store::open_to_write(&request.location, &env.current_dir)?;
     let mut plan = plan(&store, request)?;
-    let changes: Vec<store::Change> = plan.changes.iter().filter_map(|planned| planned.change.clone()).collect();
-    store.apply(&changes, &lock)?;
+    store.apply(&changes_of(&plan.changes), &lock)?;
     // An editor may stay open for hours.
     drop(lock);
     if let (true, [made]) = (request.opens_editor, plan.changes.as_slice()) {
@@ -117,17 +117,24 @@ fn report(store: &Store, request: &request::Change, plan: Plan) -> Report {
 
 fn report_as(store: &Store, mode: Mode, plan: Plan) -> Report {
     let shows_diffs = matches!(mode, Mode::Change { is_dry_run: true, .. });
-    let entry = |planned: &Planned| {
-        let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
-        Entry::Change(ChangeEntry {
-            id: Some(planned.id.clone()),
-            action: planned.change.as_ref().map_or("unchanged", store::Change::name),
-            path: store.shown(path),
-            diff: planned.change.as_ref().filter(|_| shows_diffs).map(|change| change.diff(&store.shown_path)),
-        })
-    };
     let head = Head::new(mode, Some(&store.shown_path));
-    let mut entries: Vec<Entry> = plan.changes.iter().map(entry).collect();
+    let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, shows_diffs)).collect();
     entries.extend(plan.findings.into_iter().map(Entry::Finding));
     Report::new(head, entries)
+}
+
+/// Returns what is to be done to files.
+pub(super) fn changes_of(planned: &[Planned]) -> Vec<store::Change> {
+    planned.iter().filter_map(|planned| planned.change.clone()).collect()
+}
+
+/// Says what becomes of a file.
+pub(super) fn entry(store: &Store, planned: &Planned, shows_diff: bool) -> Entry {
+    let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
+    Entry::Change(ChangeEntry {
+        id: Some(planned.id.clone()),
+        action: planned.change.as_ref().map_or("unchanged", store::Change::name),
+        path: store.shown(path),
+        diff: planned.change.as_ref().filter(|_| shows_diff).map(|change| change.diff(&store.shown_path)),
+    })
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::create::slug;
-use super::{Planned, plan_edits};
+use super::{Planned, changes_of, plan_edits};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, Names, PathTarget};
 use crate::note::edit::{self, Edit};
@@ -170,7 +170,7 @@ pub(super) fn with_links(note: &Note, text: &str, new_target: impl Fn(&InlineLin
 
 /// Refuses a plan after which a link would lead elsewhere than before.
 fn check_links_stay(store: &Store, before: &Graph<'_>, planned: &[Planned]) -> Result<(), Error> {
-    let changes: Vec<store::Change> = planned.iter().filter_map(|planned| planned.change.clone()).collect();
+    let changes = changes_of(planned);
     let renamed = store.after(&changes);
     let after = Graph::new(renamed.notes(), &renamed.config.link_types);
     for (place, note) in store.notes().iter().enumerate() {
