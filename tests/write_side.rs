@@ -269,8 +269,8 @@ fn a_command_changes_its_fields_of_its_notes_and_nothing_else() {
 fn doctor_mends_what_is_safe_and_tells_the_rest() {
     let long: String = (0..60).map(|n| format!("word{n} ")).collect();
     let dir = store(&[
-        ("notes/qp-a-title.md", "---\ntitle: Paper: the X # y\r\ntags: [a] # kept\n---\nBody: [[b]]\n"),
-        ("notes/b.md", &format!("---\nid: b\ntitle: B\n---\n[[qp-a]] {long}\n")),
+        ("notes/qp-a1b2-title.md", "---\ntitle: Paper: the X # y\r\ntags: [a] # kept\n---\nBody: [[b]]\n"),
+        ("notes/b.md", &format!("---\nid: b\ntitle: B\n---\n[[qp-a1b2]] {long}\n")),
         ("notes/c.md", &format!("---\nid: c\ntitle: C\n---\n{long}\n")),
         ("notes/d.md", "---\nid: d\ntitle: [[x]]\ntags: [unclosed\n---\n"),
         ("notes/plain.md", "No frontmatter. [[b]]\n"),
@@ -293,14 +293,14 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
     assert_eq!(mended.code(), 3, "one error remains");
     assert!(
         mended.stdout.starts_with(
-            "qp-a changed .qipu/notes/qp-a-title.md\ndeleted .qipu/.qipu-left\ndeleted .qipu/notes/.qipu-left\n"
+            "qp-a1b2 changed .qipu/notes/qp-a1b2-title.md\ndeleted .qipu/.qipu-left\ndeleted .qipu/notes/.qipu-left\n"
         ),
         "{}",
         mended.stdout
     );
     assert_eq!(
-        text(&dir, "notes/qp-a-title.md"),
-        "---\ntitle: \"Paper: the X # y\"\r\ntags: [a] # kept\nid: qp-a\n---\nBody: [[b]]\n"
+        text(&dir, "notes/qp-a1b2-title.md"),
+        "---\ntitle: \"Paper: the X # y\"\r\ntags: [a] # kept\nid: qp-a1b2\n---\nBody: [[b]]\n"
     );
     assert_eq!(text(&dir, "notes/plain.md"), "No frontmatter. [[b]]\n");
     assert_eq!(run(&["doctor", "--fix"]).stdout.matches("changed").count(), 0);
