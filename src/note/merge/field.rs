@@ -8,7 +8,7 @@ use super::super::value::Value;
 use super::sheet::Piece;
 
 /// Fields that hold a list even where one value, or none, is written.
-const LISTS: [&str; 4] = ["aliases", "links", "sources", "tags"];
+const LISTS: [&str; 5] = ["aliases", "compacts", "links", "sources", "tags"];
 /// The most items that are added or taken out one by one; more is no work of a person.
 const MAX_STEPS: usize = 200;
 
@@ -194,6 +194,7 @@ fn identity(key: &str, item: &Value) -> Value {
     let field = |name: &str, text: &str| (name.to_owned(), Value::text(text));
     match (key, item) {
         ("tags" | "aliases", item) => Value::text(item.to_line().trim()),
+        ("compacts", item) => Value::text(link_target(&item.to_line())),
         ("links", Value::Map(entries)) => {
             let mut entries = entries.clone();
             for (_, target) in entries.iter_mut().filter(|(key, _)| key == "id") {
