@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -236,7 +236,8 @@ fn writers_at_once_lose_nothing_and_half_write_nothing() {
     let killed: usize = done.iter().map(|(.., killed)| killed).sum();
     let tagged: Vec<_> = done.iter().flat_map(|(tagged, ..)| tagged).collect();
     let made: Vec<_> = done.iter().flat_map(|(_, made, _)| made).collect();
-    println!("{} writers, {} done, {killed} killed", writers, tagged.len() + made.len());
+    let summary = format!("{writers} writers, {} done, {killed} killed", tagged.len() + made.len());
+    writeln!(std::io::stderr(), "{summary}").unwrap();
     assert!(killed > 0 && tagged.len() + made.len() >= writers * rounds / 2, "{killed} were killed");
     for (id, body) in [("a", "Body of a.\n"), ("b", "[[a]]\n")] {
         let bytes = fs::read(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap();
