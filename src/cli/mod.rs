@@ -4,6 +4,7 @@ mod change;
 mod context;
 mod link;
 mod list;
+mod pack;
 mod prime;
 mod setup;
 
@@ -108,6 +109,10 @@ enum Sub {
         #[arg(long)]
         force: bool,
     },
+    /// Write notes and attachments into one file, to load them elsewhere
+    Dump(pack::DumpArgs),
+    /// Take the notes and attachments of a dump into the store: all of them or none
+    Load(pack::LoadArgs),
     /// Teach agent tools about qipu
     Setup(setup::SetupArgs),
 }
@@ -213,6 +218,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => change(location, args.into_action(env)?),
         Sub::Update(args) => change(location, args.into_action(env)?),
+        Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
+        Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location.root)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
@@ -229,7 +236,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
     if has_budget && !prints_notes {
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
-    if is_dry_run && !matches!(command, Command::Change(_)) {
+    if is_dry_run && !matches!(command, Command::Change(_) | Command::Load(_)) {
         return Err(Error::usage("--dry-run is for commands that change notes"));
     }
     Ok(())

@@ -4,9 +4,11 @@
 mod change;
 mod context;
 mod doctor;
+mod dump;
 mod init;
 mod link;
 mod list;
+mod load;
 mod prime;
 mod setup;
 mod show;
@@ -29,6 +31,8 @@ pub fn run(command: &Command, current_dir: &Path) -> Result<Option<Report>, Erro
         Command::Setup(request) => setup::run(request, current_dir).map(Some),
         Command::Init(request) => init::run(request, current_dir).map(Some),
         Command::Change(request) => change::run(request, current_dir).map(Some),
+        Command::Dump(request) => dump::run(request, current_dir).map(Some),
+        Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
@@ -53,7 +57,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),
         Command::Status(_) => Ok(list::run_status(store)),
-        Command::Setup(_) | Command::Init(_) | Command::Change(_) => {
+        Command::Setup(_) | Command::Init(_) | Command::Change(_) | Command::Dump(_) | Command::Load(_) => {
             Err(Error::usage("this command does not read an open store"))
         }
     }

@@ -2,6 +2,7 @@
 
 mod config;
 mod discover;
+mod exchange;
 pub(crate) mod files;
 mod init;
 mod load;
@@ -14,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use config::Config;
 pub use discover::{Location, find_root, project_root};
+pub use exchange::import;
 pub use init::{Made, init};
 pub use write::{Change, Lock};
 
