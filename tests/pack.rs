@@ -49,7 +49,7 @@ fn run(dir: &TempDir, words: &str) -> String {
 }
 
 fn load(dir: &TempDir, words: &str, pack: &str) -> String {
-    let answer = with(dir, &format!("load - {words}").trim_end().to_owned(), pack);
+    let answer = with(dir, format!("load - {words}").trim_end(), pack);
     assert_eq!(answer.code(), 0, "{words}: {:?}", answer.error);
     answer.stdout
 }

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::change::text;
 use super::context::SelectorArgs;
 use crate::env::Env;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::request::{Dump, Format, Load, PackSource, Strategy};
 use crate::store::Location;
 
@@ -57,8 +56,20 @@ impl LoadArgs {
             StrategyName::Overwrite => Strategy::Overwrite,
             StrategyName::Merge => Strategy::Merge,
         };
-        let is_stdin = self.file == Path::new("-");
-        let read = if is_stdin { text(Some("-".to_owned()), env)? } else { None };
-        Ok(Load { location, pack: read.map_or(PackSource::File(self.file), PackSource::Text), strategy, is_dry_run })
+        let pack = match self.file == Path::new("-") {
+            true => PackSource::Text((env.stdin)().map_err(|error| unreadable(&error))?),
+            false => PackSource::File(self.file),
+        };
+        Ok(Load { location, pack, strategy, is_dry_run })
+    }
+}
+
+/// A pack that is no text was altered, as any other that does not bear its checksum.
+fn unreadable(error: &std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::InvalidData => {
+            Error::new(ErrorKind::Store, "this pack can't be loaded: it is not UTF-8").hint("nothing was written")
+        }
+        _ => Error::usage(format!("can't read the pack from standard input: {error}")),
     }
 }
