@@ -77,6 +77,7 @@ impl SelectorArgs {
             custom_filters: self.custom_filter,
             words: Vec::new(),
             backlinks: self.backlinks,
+            no_compaction: false,
         })
     }
 }
@@ -103,13 +104,17 @@ pub(super) struct ContextArgs {
     /// Show custom fields
     #[arg(long)]
     custom: bool,
+    /// Show notes although a digest stands for them
+    #[arg(long)]
+    no_compaction: bool,
 }
 
 impl ContextArgs {
     pub(super) fn into_request(self, location: Location, budget: Budget, env: &Env) -> Result<Context, Error> {
         let has_budget = budget.max_chars.is_some() || budget.max_tokens.is_some();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
-        let selection = Selectors { words: self.words, ..self.selectors.into_selectors(env)? };
+        let selection =
+            Selectors { words: self.words, no_compaction: self.no_compaction, ..self.selectors.into_selectors(env)? };
         Ok(Context {
             location,
             selection,

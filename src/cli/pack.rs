@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::context::SelectorArgs;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Dump, Format, Load, PackSource, Strategy};
+use crate::request::{Dump, Format, Load, PackSource, Selectors, Strategy};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -25,7 +25,12 @@ impl DumpArgs {
             return Err(Error::usage("a pack is a format of its own").hint("give a file, or leave the format out"));
         }
         let (max_notes, max_hits) = self.selectors.limits(false);
-        let selection = if self.selectors.is_empty() { None } else { Some(self.selectors.into_selectors(env)?) };
+        // A pack holds the notes themselves, not what stands for them.
+        let originals = |selectors| Selectors { no_compaction: true, ..selectors };
+        let selection = match self.selectors.is_empty() {
+            true => None,
+            false => Some(originals(self.selectors.into_selectors(env)?)),
+        };
         Ok(Dump { location, selection, max_notes, max_hits, file })
     }
 }

@@ -1,6 +1,7 @@
 //! Search: which notes answer a question, best first.
 
 mod analysis;
+mod duplicates;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,6 +9,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::note::Note;
+pub use duplicates::{Alike, near_duplicates};
+
 use analysis::{for_each_term, query_terms};
 
 /// A note that a query found.

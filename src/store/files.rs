@@ -9,6 +9,9 @@ use tempfile::NamedTempFile;
 
 use crate::note::MAX_BYTES;
 
+/// How the names of temporary files begin.
+pub(super) const TEMPORARY: &str = ".qipu-";
+
 /// Replaces a file by way of a temporary one beside it, so that a reader (or a crash) finds the
 /// old text or the new one. Keeps the file's mode.
 ///
@@ -50,7 +53,7 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
 fn written_beside(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     step();
     let mut builder = tempfile::Builder::new();
-    let mut new = with_usual_mode(builder.prefix(".qipu-")).tempfile_in(folder_of(path))?;
+    let mut new = with_usual_mode(builder.prefix(TEMPORARY)).tempfile_in(folder_of(path))?;
     step();
     new.write_all(bytes)?;
     step();

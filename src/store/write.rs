@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::pending::{self, base64_bytes};
-use super::{Config, Location, Store, find_root};
+use super::{Config, Location, Store, files, find_root};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note};
 
@@ -145,8 +145,32 @@ impl Store {
     /// # Errors
     /// `Failure` when it can't be read.
     pub fn bytes_of(&self, note: &Note) -> Result<Vec<u8>, Error> {
-        let failed = || format!("can't read {}{}", self.shown_path, note.path);
-        Ok(fs::read(self.root.join(&note.path)).with_context(failed)?)
+        self.read_bytes(&note.path)
+    }
+
+    /// Reads a file of the store, by its path in the store.
+    ///
+    /// # Errors
+    /// `Failure` when it can't be read.
+    pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
+        Ok(fs::read(self.root.join(path)).with_context(|| format!("can't read {}", self.shown(path)))?)
+    }
+
+    /// Removes what writers that died left behind; nobody else writes while the lock is held.
+    ///
+    /// # Errors
+    /// `Failure`, naming the file that can't be removed.
+    pub fn remove_left_over(&self, _lock: &Lock) -> Result<Vec<String>, Error> {
+        let paths = self.left_over();
+        for path in &paths {
+            files::remove(&self.root.join(path))?;
+        }
+        Ok(paths)
+    }
+
+    /// Returns the real path of a note's file, for a program that edits it.
+    pub(crate) fn real_path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
     }
 
     /// Returns the store as it would be after changes, in memory.

@@ -2,7 +2,7 @@
 
 use super::{Plan, Planned};
 use crate::error::{Error, ErrorKind};
-use crate::graph::Graph;
+use crate::graph::{Digests, Graph};
 use crate::report::FindingEntry;
 use crate::store::{Change, Store};
 
@@ -15,6 +15,8 @@ pub(super) fn plan(store: &Store, id: &str, is_forced: bool) -> Result<Plan, Err
     let note = &store.notes()[place];
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let mut linking: Vec<usize> = graph.backlinks(place).collect();
+    linking.extend(Digests::new(store.notes()).digest_of(place));
+    linking.sort_unstable();
     linking.dedup();
     if !linking.is_empty() && !is_forced {
         let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|place| store.notes()[*place].id.as_str()).collect();
