@@ -300,7 +300,7 @@ fn links_out_of_the_store_are_not_followed() {
 const OURS: &str =
     "---\nid: qp-a1 # mine\ntitle: Ours\ntags: [x]\nupdated: 2025-01-01\nmine: 1\ncustom:\n  k: 1\n---\nOur body\n";
 const THEIRS: &str = "---\nid: qp-a1\ntitle: Theirs\ntype: permanent\ntags: [z, x]\nvalue: 9\nverified: true\nsummary: S\n\
-                      updated: 2025-02-02\nsources:\n- url: https://x.org\n  title: X\nlinks:\n- {type: supports, id: qp-b2}\naliases: [Other]\n\
+                      updated: 2025-02-02\nsources:\n- url: https://x.org\n  title: X\nlinks:\n- {type: supports, id: qp-b2}\naliases: [Other]\ncompacts: [qp-b2]\n\
                       custom: {k: 2, more: new, l: [1]}\nodd: 3\n---\nTheir body\n";
 
 fn two() -> (TempDir, String) {
@@ -346,7 +346,7 @@ fn merge_says_what_both_say_and_the_later_has_the_last_word() {
     assert_eq!(
         read(&to, "mocs/o.md"),
         "---\nid: qp-a1 # mine\ntitle: Theirs\ntags: [x, z]\nupdated: 2025-02-02\nmine: 1\ncustom:\n  k: 2\n  more: new\n\
-         sources:\n  - url: https://x.org\n    title: X\nlinks:\n  - type: supports\n    id: qp-b2\naliases: [Other]\n\
+         sources:\n  - url: https://x.org\n    title: X\nlinks:\n  - type: supports\n    id: qp-b2\naliases: [Other]\ncompacts: [qp-b2]\n\
          type: permanent\nsummary: S\nvalue: 9\nverified: true\n---\nTheir body\n"
     );
     let second = load(&to, "--strategy merge", &pack);

@@ -62,6 +62,7 @@ fn additions(ours: &Note, theirs: &Note) -> Vec<Edit> {
         edits.push(Edit::AddMap { key: "links", entries });
     }
     edits.extend(missing(&ours.aliases, &theirs.aliases).into_iter().map(add("aliases")));
+    edits.extend(missing(&ours.compacts, &theirs.compacts).into_iter().map(add("compacts")));
     edits
 }
 
