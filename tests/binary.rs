@@ -271,6 +271,23 @@ fn a_lock_that_is_no_plain_file_is_refused() {
     assert!(!outside.exists());
 }
 
+#[test]
+fn a_pack_goes_through_a_pipe_and_one_that_is_no_text_is_refused() {
+    let from = store(&[("notes/a.md", b"---\nid: a\n---\n\xff")]);
+    let pack = run(from.path(), &["dump", "-"]).stdout;
+    let load = |bytes: &[u8]| {
+        let to = store(&[]);
+        fs::create_dir_all(to.path().join(".qipu")).unwrap();
+        let mut child =
+            qipu(to.path()).args(["load", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Write::write_all(&mut child.stdin.take().unwrap(), bytes).unwrap();
+        let code = child.wait().unwrap().code();
+        (code, fs::read(to.path().join(".qipu/notes/a.md")).ok())
+    };
+    assert_eq!(load(&pack), (Some(0), Some(b"---\nid: a\n---\n\xff".to_vec())));
+    assert_eq!(load(&[b"\xff", pack.as_slice()].concat()), (Some(3), None));
+}
+
 /// An editor gets the note's own file; `updated` follows what it changed, and no lock is held.
 #[test]
 fn a_note_is_edited_in_the_users_editor() {

@@ -5,6 +5,7 @@ mod context;
 mod link;
 mod list;
 mod merge_driver;
+mod pack;
 mod prime;
 mod setup;
 
@@ -135,6 +136,10 @@ enum Sub {
         #[arg(long)]
         force: bool,
     },
+    /// Write notes and attachments into one file, to load them elsewhere
+    Dump(pack::DumpArgs),
+    /// Take the notes and attachments of a dump into the store: all of them or none
+    Load(pack::LoadArgs),
     /// Teach agent tools and git about qipu
     Setup(setup::SetupArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
@@ -255,6 +260,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Update(args) => change(location, args.into_action(env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location)?),
         Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
+        Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
+        Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
     Ok(Parsed::Request(Box::new(Request { command, format, budget })))
@@ -271,7 +278,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
     let writes = match command {
-        Command::Change(_) => true,
+        Command::Change(_) | Command::Load(_) => true,
         Command::Doctor(doctor) => doctor.is_fix,
         _ => false,
     };

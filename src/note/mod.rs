@@ -235,6 +235,12 @@ impl Note {
         markdown::places(self.body())
     }
 
+    /// Returns the files that links and images of the body lead to, relative to the note's folder,
+    /// and whether each is written in double brackets. Parses the body.
+    pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
+        markdown::files(self.body())
+    }
+
     /// Returns the file's name without its ending.
     pub fn stem(&self) -> &str {
         stem(&self.path)

@@ -31,7 +31,8 @@ impl Renderer for Human<'_> {
             Mode::List => (self.if_empty(shown, "No note matches.\n"), self.rest(shown)),
             Mode::Show => (String::new(), self.rest(shown)),
             Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
-            Mode::Tags | Mode::Status | Mode::Setup | Mode::Change { .. } => (String::new(), String::new()),
+            Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
+            Mode::Tags | Mode::Status | Mode::Setup => (String::new(), String::new()),
         };
         Frame(vec![before, after])
     }

@@ -2,6 +2,7 @@
 
 mod config;
 mod discover;
+mod exchange;
 pub(crate) mod files;
 pub(crate) mod git;
 mod init;
@@ -16,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 pub use config::Config;
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
+pub use exchange::import;
 pub use init::{Made, init};
 pub use write::{Change, Lock};
 
