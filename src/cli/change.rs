@@ -98,6 +98,7 @@ impl CreateArgs {
 #[derive(Debug, Args)]
 pub(super) struct CaptureArgs {
     /// The thought; without it, standard input is read
+    #[arg(allow_hyphen_values = true)]
     text: Option<String>,
     /// The title, in place of the first line
     #[arg(long, value_name = "TEXT")]
@@ -153,7 +154,7 @@ fn text(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
     match given.as_deref() {
         Some("-") => {
             let read = (env.stdin)();
-            read.map(Some).map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
+            read.map(|text| Some(text.trim_start_matches('\u{feff}').to_owned())).map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
         }
         _ => Ok(given),
     }
