@@ -230,6 +230,8 @@ pub struct Init {
     pub is_stealth: bool,
     /// Name it `qipu/`, which everybody sees.
     pub is_visible: bool,
+    /// Whether it is only shown.
+    pub is_dry_run: bool,
 }
 
 /// A call of `edit`.
@@ -438,6 +440,8 @@ pub struct Setup {
     pub location: Location,
     /// What to do.
     pub action: SetupAction,
+    /// Whether it is only shown.
+    pub is_dry_run: bool,
 }
 
 /// What `setup` does.

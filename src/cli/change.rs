@@ -18,8 +18,14 @@ pub(super) struct InitArgs {
 }
 
 impl InitArgs {
-    pub(super) fn into_request(self, location: Location) -> Init {
-        Init { root: location.root, store: location.store, is_stealth: self.stealth, is_visible: self.visible }
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Init {
+        Init {
+            root: location.root,
+            store: location.store,
+            is_stealth: self.stealth,
+            is_visible: self.visible,
+            is_dry_run,
+        }
     }
 }
 
@@ -154,7 +160,8 @@ fn text(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
     match given.as_deref() {
         Some("-") => {
             let read = (env.stdin)();
-            read.map(|text| Some(text.trim_start_matches('\u{feff}').to_owned())).map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
+            read.map(|text| Some(text.trim_start_matches('\u{feff}').to_owned()))
+                .map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
         }
         _ => Ok(given),
     }

@@ -26,7 +26,7 @@ pub(super) struct SetupArgs {
 }
 
 impl SetupArgs {
-    pub(super) fn into_request(self, location: Location) -> Result<Setup, Error> {
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Result<Setup, Error> {
         let action = match (self.recipe, self.print, self.check, self.remove) {
             (Some(recipe), true, _, _) => SetupAction::Print(recipe),
             (Some(recipe), _, true, _) => SetupAction::Check(recipe),
@@ -35,6 +35,6 @@ impl SetupArgs {
             (None, false, false, false) => SetupAction::List,
             (None, ..) => return Err(Error::usage("which recipe?").hint("`qipu setup --list` names them")),
         };
-        Ok(Setup { location, action })
+        Ok(Setup { location, action, is_dry_run })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::report::{Entry, Head, Mode, RecipeEntry, Report};
+use crate::report::{ChangeEntry, Entry, Head, Mode, RecipeEntry, Report};
 use crate::request::{Setup, SetupAction};
 use crate::setup::{Place, RECIPES, Recipe, State};
 
@@ -13,6 +13,8 @@ pub(super) fn run(request: &Setup, current_dir: &Path) -> Result<Report, Error> 
     match &request.action {
         SetupAction::List => list(&place),
         SetupAction::Print(name) => Ok(report(vec![Entry::Text(find(name)?.text())])),
+        SetupAction::Install(name) if request.is_dry_run => preview(find(name)?, &place, false),
+        SetupAction::Remove(name) if request.is_dry_run => preview(find(name)?, &place, true),
         SetupAction::Install(name) => install(find(name)?, &place),
         SetupAction::Check(name) => check(find(name)?, &place),
         SetupAction::Remove(name) => remove(find(name)?, &place),
@@ -48,6 +50,13 @@ fn check(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }
     Ok(report)
+}
+
+/// Shows what would change, as a command that changes notes does.
+fn preview(recipe: &'static Recipe, place: &Place<'_>, is_removal: bool) -> Result<Report, Error> {
+    let changed = |(path, diff)| Entry::Change(ChangeEntry { id: None, action: "changed", path, diff: Some(diff) });
+    let entries = recipe.preview(place, is_removal)?.into_iter().map(changed).collect();
+    Ok(Report::new(Head::new(Mode::Change { command: "setup", is_dry_run: true }, None), entries))
 }
 
 fn remove(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {

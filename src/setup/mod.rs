@@ -120,6 +120,19 @@ impl Recipe {
         Ok(state)
     }
 
+    /// Shows what installing the recipe would change, or taking it out: files, each with its difference.
+    ///
+    /// # Errors
+    /// As those.
+    pub fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Vec<(String, String)>, Error> {
+        if !is_removal {
+            self.parts.iter().try_for_each(|part| part.expect_possible(place))?;
+        }
+        let previews = self.parts.iter().map(|part| Ok((part.path(place), part.preview(place, is_removal)?)));
+        let previews: Result<Vec<(String, Option<String>)>, Error> = previews.collect();
+        Ok(previews?.into_iter().filter_map(|(path, diff)| Some((path, diff?))).collect())
+    }
+
     /// Takes every part out again. Returns whether there was anything to take out.
     ///
     /// # Errors

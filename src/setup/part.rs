@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use super::section::{Marks, Section, insert};
 use super::{Place, State};
 use crate::error::{Error, ErrorKind};
-use crate::store::{files, git};
+use crate::store::{diff, files, git};
 
 /// One thing that a recipe writes.
 #[derive(Debug)]
@@ -73,6 +73,21 @@ impl Part {
         }
     }
 
+    /// Shows as a difference what installing the part would change, or taking it out; nothing where it
+    /// would change nothing.
+    pub(super) fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Option<String>, Error> {
+        let (old, new) = match self {
+            Self::Section(section) => section.change(place, is_removal)?,
+            Self::GitConfig(settings) => {
+                let state = settings_state(settings, place);
+                let has = if is_removal { state != State::Missing } else { state == State::Current };
+                let text = |has: bool| has.then(|| self.text());
+                (text(has), text(!is_removal))
+            }
+        };
+        Ok((old != new).then(|| diff(&self.path(place), old.as_deref(), new.as_deref())))
+    }
+
     /// Names the part in a sentence.
     pub(super) fn describe(&self, place: &Place<'_>) -> String {
         match self {
@@ -119,35 +134,36 @@ impl SectionPart {
     }
 
     fn install(&self, place: &Place<'_>) -> Result<(), Error> {
-        let file = self.file(place)?;
-        let old = files::read_if_there(&file)?;
-        let new = match &old {
-            Some(old) => match self.section(old)? {
-                Some(section) => section.with_text(self.text),
-                None => insert(self.marks, Some(old), self.text),
-            },
-            None => insert(self.marks, None, self.text),
-        };
-        if old.as_ref() != Some(&new) {
-            files::replace(&file, new.as_bytes())?;
+        let (old, new) = self.change(place, false)?;
+        if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
+            files::replace(&self.file(place)?, new.as_bytes())?;
         }
         Ok(())
     }
 
     /// Takes the section out again, and the file where qipu made it and nothing else is in it.
     fn remove(&self, place: &Place<'_>) -> Result<bool, Error> {
-        let Some(file) = self.file_if_possible(place)? else { return Ok(false) };
-        let Some(text) = files::read_if_there(&file)? else {
-            return Ok(false);
-        };
-        let Some(section) = self.section(&text)? else {
-            return Ok(false);
-        };
-        match section.taken_out() {
-            Some(rest) => files::replace(&file, rest.as_bytes())?,
-            None => files::remove(&file)?,
+        match self.change(place, true)? {
+            (old, new) if old == new => return Ok(false),
+            (_, Some(rest)) => files::replace(&self.file(place)?, rest.as_bytes())?,
+            (_, None) => files::remove(&self.file(place)?)?,
         }
         Ok(true)
+    }
+
+    /// Returns the file's text before and after; none where there is no file.
+    fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<(Option<String>, Option<String>), Error> {
+        let file = if is_removal { self.file_if_possible(place)? } else { Some(self.file(place)?) };
+        let Some(file) = file else { return Ok((None, None)) };
+        let old = files::read_if_there(&file)?;
+        let section = old.as_deref().map(|old| self.section(old)).transpose()?.flatten();
+        let new = match (section, is_removal) {
+            (Some(section), false) => Some(section.with_text(self.text)),
+            (None, false) => Some(insert(self.marks, old.as_deref(), self.text)),
+            (Some(section), true) => section.taken_out(),
+            (None, true) => old.clone(),
+        };
+        Ok((old, new))
     }
 
     fn section<'t>(&self, text: &'t str) -> Result<Option<Section<'t>>> {

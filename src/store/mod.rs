@@ -18,7 +18,8 @@ pub use config::Config;
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
 pub use exchange::import;
-pub use init::{Made, init};
+pub use init::{Made, Plan, init};
+pub(crate) use write::diff;
 pub use write::{Change, Lock};
 
 use crate::error::{Error, ErrorKind};
