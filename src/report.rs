@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::note::{Finding, Note, NoteId};
+use crate::note::{Finding, Note, NoteId, shown_chars};
 
 /// A command's answer: facts about the whole, and entries in the order in which they deserve
 /// their place.
@@ -26,7 +26,10 @@ impl Report {
     /// Tells whether entries may be left out of it. What was done, or would be, is told whole or
     /// not at all.
     pub fn is_divisible(&self) -> bool {
-        !matches!(self.head.mode, Mode::Setup | Mode::Change { .. } | Mode::Tags | Mode::Status | Mode::Doctor)
+        !matches!(
+            self.head.mode,
+            Mode::Setup | Mode::Change { .. } | Mode::Tags | Mode::Status | Mode::Index | Mode::Doctor
+        )
     }
 
     /// Returns how many of the entries are notes.
@@ -127,6 +130,8 @@ pub enum Mode {
     Tags,
     /// What is in the store.
     Status,
+    /// What is kept of the notes.
+    Index,
     /// What is wrong or odd.
     Doctor,
     /// Set-up recipes and their state.
@@ -362,7 +367,7 @@ impl Entry {
         match detail {
             Detail::Name => name,
             Detail::Summary => name + more() + note.summary_field().map_or(0, shown_chars),
-            Detail::Body => name + more() + shown_chars(note.body()),
+            Detail::Body => name + more() + note.body_chars(),
         }
     }
 }
@@ -376,9 +381,4 @@ pub enum Detail {
     Summary,
     /// Its body too.
     Body,
-}
-
-/// Counts the characters of a text that every format keeps.
-fn shown_chars(text: &str) -> usize {
-    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{1c}'..='\u{1e}')).count()
 }

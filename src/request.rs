@@ -47,6 +47,8 @@ pub enum Command {
     Status(Location),
     /// Look for what is wrong or odd.
     Doctor(Doctor),
+    /// Tell of the index, or write it anew.
+    Index(Index),
     /// Make a store.
     Init(Init),
     /// Change notes.
@@ -217,6 +219,15 @@ pub struct Doctor {
     pub is_fix: bool,
     /// Whether that is only shown.
     pub is_dry_run: bool,
+}
+
+/// A call of `index`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    /// Where the store is.
+    pub location: Location,
+    /// Whether it is written anew.
+    pub is_rebuilt: bool,
 }
 
 /// A call of `init`.

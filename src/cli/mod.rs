@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Request, SetupAction};
+use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Index, Request, SetupAction};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -88,6 +88,15 @@ enum Sub {
         /// Put right what is safe to: quotes that YAML needs, missing ids, left-over files
         #[arg(long)]
         fix: bool,
+    },
+    /// Tell of the index that qipu keeps; it tends itself
+    Index {
+        /// Write it anew
+        #[arg(long, conflicts_with = "status")]
+        rebuild: bool,
+        /// Tell how much of it is current (usual)
+        #[arg(long)]
+        status: bool,
     },
     /// Make a store
     Init(change::InitArgs),
@@ -178,6 +187,9 @@ struct Global {
     /// The project that holds the store
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Read every note, whatever the index in the store's cache knows; answers are the same
+    #[arg(long, global = true)]
+    no_index: bool,
     /// The date that counts as today (else QIPU_TODAY)
     #[arg(long, global = true, value_name = "YYYY-MM-DD")]
     today: Option<String>,
@@ -247,6 +259,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),
         Sub::Doctor { strict, fix } => Command::Doctor(Doctor { location, is_strict: strict, is_fix: fix, is_dry_run }),
+        Sub::Index { rebuild, status: _ } => Command::Index(Index { location, is_rebuilt: rebuild }),
         Sub::Init(args) => Command::Init(args.into_request(location, is_dry_run)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => {
@@ -327,7 +340,11 @@ impl Global {
     fn location(&self, env: &Env) -> Location {
         let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
         let names_root = self.root.is_some();
-        Location { store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)), root: self.root.clone() }
+        Location {
+            store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)),
+            root: self.root.clone(),
+            no_index: self.no_index,
+        }
     }
 
     /// Returns the date that counts as today, where it is given.

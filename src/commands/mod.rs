@@ -5,6 +5,7 @@ mod change;
 mod context;
 mod doctor;
 mod dump;
+mod index;
 mod init;
 mod link;
 mod list;
@@ -36,6 +37,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Init(request) => init::run(request, current_dir).map(Some),
         Command::Change(request) => change::run(request, env).map(Some),
         Command::Edit(request) => change::edit(request, env).map(Some),
+        Command::Index(request) => index::run(request, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, current_dir).map(Some),
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
@@ -68,6 +70,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         | Command::Init(_)
         | Command::Change(_)
         | Command::Edit(_)
+        | Command::Index(_)
         | Command::MergeDriver(_)
         | Command::Dump(_)
         | Command::Load(_) => Err(Error::usage("this command does not read an open store")),

@@ -272,7 +272,7 @@ fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> Written
     for (place, edge) in edges.iter().enumerate() {
         first_to.entry(edge.to).or_insert(place);
     }
-    for link in &notes[from].inline_links() {
+    for link in notes[from].inline_links() {
         let to = match link {
             InlineLink::Wiki(target) => names.resolve(target).ok_or(target),
             InlineLink::Path(path) => match names.resolve_path(&notes[from].path, path) {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 /// How much of a body is read at first when only its beginning is wanted, in bytes.
@@ -11,7 +13,7 @@ const BEGINNING: usize = 16 * 1024;
 pub(crate) const MAX_PARSED: usize = 1024 * 1024;
 
 /// A link in a body, as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InlineLink {
     /// The target of `[[target]]` or `[[target|label]]`: an id, a title, either with `#heading`.
     Wiki(String),

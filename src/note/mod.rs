@@ -8,18 +8,21 @@ mod markdown;
 pub mod merge;
 mod plain_yaml;
 mod stamp;
+mod stored;
 mod value;
 mod yaml;
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 pub use id::NoteId;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use stamp::Stamp;
+pub use stored::{Files, Stored};
 pub use value::Value;
 
 use frontmatter::Fields;
@@ -45,6 +48,30 @@ const ERRORS: [&str; 8] = [
     "impossible-value",
     "impossible-verified",
     "not-utf-8",
+];
+
+/// Every code that reading a note gives.
+const CODES: [&str; 20] = [
+    "byte-order-mark",
+    "duplicate-id",
+    "duplicate-key",
+    "empty-link",
+    "empty-source",
+    "frontmatter-broken",
+    "frontmatter-unclosed",
+    "impossible-date",
+    "impossible-id",
+    "impossible-value",
+    "impossible-verified",
+    "long-body",
+    "no-id",
+    "no-title",
+    "not-a-list",
+    "not-a-map",
+    "not-a-text",
+    "not-utf-8",
+    "nul",
+    "too-long",
 ];
 
 /// One note: what its file says, with everything tolerated noted down.
@@ -89,12 +116,31 @@ pub struct Note {
     summary_field: Option<String>,
     /// The summary in the body, once somebody asked for it.
     body_summary: OnceLock<Option<String>>,
+    /// The links in the body, once somebody asked for them.
+    inline: OnceLock<Vec<InlineLink>>,
+    /// See [`Note::body_chars`].
+    body_chars: OnceLock<usize>,
+    text: Text,
+}
+
+/// Where a note's text is.
+#[derive(Debug, Clone)]
+enum Text {
+    /// In memory.
+    Here(Whole),
+    /// In its file, until somebody asks for it.
+    InFile { files: Arc<dyn Files>, read: OnceLock<Whole> },
+}
+
+/// A whole text, and which part of it is the body.
+#[derive(Debug, Clone, Default)]
+struct Whole {
     text: String,
     body: Range<usize>,
 }
 
 /// Where a note's content comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The address; empty when only a title is given.
     pub url: String,
@@ -105,7 +151,7 @@ pub struct Source {
 }
 
 /// A link of the frontmatter, as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypedLink {
     /// The link type.
     pub kind: String,
@@ -193,21 +239,47 @@ impl Note {
             is_cut: false,
             summary_field: fields.summary,
             body_summary: OnceLock::new(),
-            text,
-            body,
+            inline: OnceLock::new(),
+            body_chars: OnceLock::new(),
+            text: Text::Here(Whole { text, body }),
         }
     }
 
     /// Returns the markdown below the frontmatter, as it stands in the file.
     pub fn body(&self) -> &str {
-        self.text.get(self.body.clone()).unwrap_or_default()
+        let whole = self.whole();
+        whole.text.get(whole.body.clone()).unwrap_or_default()
+    }
+
+    /// Returns the text; reads its file where that was not done yet. A file that is gone by now has
+    /// no text.
+    fn whole(&self) -> &Whole {
+        match &self.text {
+            Text::Here(whole) => whole,
+            Text::InFile { files, read } => read.get_or_init(|| {
+                let parsed = files.read(&self.path).map(|bytes| Self::parse(&self.path, bytes).text);
+                match parsed {
+                    Some(Text::Here(whole)) => whole,
+                    _ => Whole::default(),
+                }
+            }),
+        }
+    }
+
+    /// Counts the characters of the body that every format keeps: all but white space and the
+    /// separators U+001C to U+001E.
+    pub fn body_chars(&self) -> usize {
+        *self.body_chars.get_or_init(|| shown_chars(self.body()))
     }
 
     /// Returns the summary: the field, else the first paragraph under a heading `Summary`, else
     /// the first paragraph, else nothing. May hold line breaks when the field does.
     pub fn summary(&self) -> Option<&str> {
-        let in_body = || self.body_summary.get_or_init(|| markdown::summary(self.body()));
-        self.summary_field().or_else(|| in_body().as_deref())
+        self.summary_field().or_else(|| self.body_summary())
+    }
+
+    fn body_summary(&self) -> Option<&str> {
+        self.body_summary.get_or_init(|| markdown::summary(self.body())).as_deref()
     }
 
     /// Returns the summary's text where the frontmatter holds one.
@@ -225,9 +297,9 @@ impl Note {
         self.updated.as_ref().or(self.created.as_ref())
     }
 
-    /// Returns the links in the body, in the order of the text. Parses the body.
-    pub fn inline_links(&self) -> Vec<InlineLink> {
-        markdown::links(self.body())
+    /// Returns the links in the body, in the order of the text.
+    pub fn inline_links(&self) -> &[InlineLink] {
+        self.inline.get_or_init(|| markdown::links(self.body()))
     }
 
     /// Returns the links in the body with the bytes of the body that their targets stand in.
@@ -245,6 +317,16 @@ impl Note {
     pub fn stem(&self) -> &str {
         stem(&self.path)
     }
+}
+
+/// Counts the characters of a text that every format keeps.
+pub(crate) fn shown_chars(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{1c}'..='\u{1e}')).count()
+}
+
+/// Returns the code of a finding that was kept as a text.
+fn finding_code(text: &str) -> Option<&'static str> {
+    CODES.into_iter().find(|code| *code == text)
 }
 
 fn stem(path: &str) -> &str {
@@ -301,7 +383,7 @@ mod tests {
         assert_eq!(note.custom[0].1.to_json().to_string(), "3");
         assert_eq!(note.unknown[0].0, "mine");
         assert_eq!(note.body(), "\nBody [[qp-z3]].\n");
-        assert_eq!(note.inline_links(), [InlineLink::Wiki("qp-z3".into())]);
+        assert_eq!(note.inline_links(), &[InlineLink::Wiki("qp-z3".into())]);
     }
 
     #[test]

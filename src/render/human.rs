@@ -32,7 +32,7 @@ impl Renderer for Human<'_> {
             Mode::Show => (String::new(), self.rest(shown)),
             Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
             Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
-            Mode::Tags | Mode::Status | Mode::Setup => (String::new(), String::new()),
+            Mode::Tags | Mode::Status | Mode::Index | Mode::Setup => (String::new(), String::new()),
         };
         Frame(vec![before, after])
     }

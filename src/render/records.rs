@@ -154,6 +154,7 @@ fn mode(mode: &Mode) -> String {
         Mode::Show => " mode=show".to_owned(),
         Mode::Tags => " mode=tags".to_owned(),
         Mode::Status => " mode=status".to_owned(),
+        Mode::Index => " mode=index".to_owned(),
         Mode::Doctor => " mode=doctor".to_owned(),
         Mode::Setup => " mode=setup".to_owned(),
         Mode::Change { command, is_dry_run } => format!(" mode={command} dry_run={is_dry_run}"),

@@ -11,13 +11,15 @@ pub(super) const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];
 /// What marks the root of a project; nobody looks for a store above it.
 const PROJECT_MARKS: [&str; 6] = [".git", ".hg", "Cargo.toml", "package.json", "go.mod", "pyproject.toml"];
 
-/// Where the user says the store is.
+/// Where the user says the store is, and how it is opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {
     /// The store itself.
     pub store: Option<PathBuf>,
     /// The project that holds it.
     pub root: Option<PathBuf>,
+    /// Whether every file is read, whatever an index knows of it.
+    pub no_index: bool,
 }
 
 /// Finds the store: the one that is named, else the one in the named project, else the first in
@@ -140,11 +142,11 @@ mod tests {
         create_dir_all(at("outer/project/.qipu")).unwrap();
         assert_eq!(find(&here, &at("outer/project")).as_deref(), Some(".qipu/"));
 
-        let store = |path: &str| Location { store: Some(path.into()), root: None };
+        let store = |path: &str| Location { store: Some(path.into()), ..Location::default() };
         assert_eq!(find(&store("project/qipu"), &at("outer")).as_deref(), Some("project/qipu/"));
         assert_eq!(find(&store("project"), &at("outer")).as_deref(), Some("project/.qipu/"));
         assert_eq!(find(&store("project/src"), &at("outer")), None);
-        let root = |path: &str| Location { store: None, root: Some(path.into()) };
+        let root = |path: &str| Location { root: Some(path.into()), ..Location::default() };
         assert_eq!(find(&root("project"), &at("outer")).as_deref(), Some("project/.qipu/"));
         assert_eq!(find(&root("project/src"), &at("outer")), None);
     }

@@ -95,7 +95,7 @@ fn place(store: Option<&Path>, root: Option<&Path>, is_visible: bool, current_di
     }
     let [hidden, visible] = STORE_NAMES;
     let wanted = if is_visible { visible } else { hidden };
-    let location = Location { store: None, root: root.map(Path::to_path_buf) };
+    let location = Location { root: root.map(Path::to_path_buf), ..Location::default() };
     match find_root(&location, current_dir) {
         Ok(found) if is_visible && !found.ends_with(visible) => {
             let shown = relative_to(&found, current_dir);

@@ -5,9 +5,11 @@ mod discover;
 mod exchange;
 pub(crate) mod files;
 pub(crate) mod git;
+mod index;
 mod init;
 mod load;
 mod pending;
+mod scan;
 mod write;
 
 use std::collections::HashMap;
@@ -49,6 +51,21 @@ pub struct Store {
     by_path: OnceLock<HashMap<String, usize>>,
 }
 
+/// Tells of a store's index, after it was written anew where that is asked for. Returns the store's
+/// path as it is shown, and numbers with their names.
+///
+/// # Errors
+/// As [`Store::open`]; `Failure` when the index is to be written and can't be.
+pub fn index_facts(
+    location: &Location,
+    current_dir: &Path,
+    is_rebuilt: bool,
+) -> Result<(String, Vec<(&'static str, u64)>), Error> {
+    let root = find_root(location, current_dir)?;
+    let facts = load::index_facts(&root, is_rebuilt)?;
+    Ok((discover::relative_to(&root, current_dir), facts))
+}
+
 impl Store {
     /// Finds the store and loads every note in it.
     ///
@@ -61,7 +78,7 @@ impl Store {
             return Err(Error::new(ErrorKind::Store, format!("the store can't be read: {error}")));
         }
         let config = Config::load(&root)?;
-        let notes = load::read_notes(&root)?;
+        let notes = load::notes(&root, !location.no_index)?;
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         Ok(Self { root, current_dir, ..Self::from_shared(shown_path, config, notes) })

@@ -1,0 +1,172 @@
+//! The index is never a truth: whatever happens to notes and to it, answers are those of the files.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod process;
+mod stores;
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use process::call;
+use proptest::prelude::*;
+
+/// Something that happens to a store.
+#[derive(Debug, Clone)]
+enum Event {
+    /// A note gets a text; of the same length as any other with that letter.
+    Write(usize, char),
+    /// A note's file is replaced by another one, with the moments of the old one.
+    Swap(usize, char),
+    Delete(usize),
+    Rename(usize, usize),
+    /// The index is written anew, at a time when the files are settled or young.
+    Rebuild(bool),
+    /// A byte of the index is another.
+    Flip(prop::sample::Index),
+    /// The index ends early.
+    Cut(prop::sample::Index),
+    /// The index is that of an earlier moment.
+    Restore,
+    /// There is no index, or a folder in its place.
+    Remove(bool),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let note = 0_usize..5;
+    let letter = prop::sample::select(vec!['a', 'b', 'c']);
+    prop_oneof![
+        4 => (note.clone(), letter.clone()).prop_map(|(note, letter)| Event::Write(note, letter)),
+        2 => (note.clone(), letter).prop_map(|(note, letter)| Event::Swap(note, letter)),
+        1 => note.clone().prop_map(Event::Delete),
+        1 => (note.clone(), note).prop_map(|(from, to)| Event::Rename(from, to)),
+        3 => any::<bool>().prop_map(Event::Rebuild),
+        1 => any::<prop::sample::Index>().prop_map(Event::Flip),
+        1 => any::<prop::sample::Index>().prop_map(Event::Cut),
+        1 => Just(Event::Restore),
+        1 => any::<bool>().prop_map(Event::Remove),
+    ]
+}
+
+fn text(note: usize, letter: char) -> String {
+    format!(
+        "---\nid: n{note}\ntitle: Title {letter}\ntags: [{letter}]\nvalue: 5{}\nlinks: [n{}]\ncustom: {{k: [{letter}, ~]}}\n---\n\
+         Body {letter} of the note. [[n{}]]\n",
+        letter as u32 % 10,
+        (note + 1) % 5,
+        letter as usize % 5
+    )
+}
+
+fn happen(dir: &Path, event: &Event, old_index: &mut Vec<u8>) {
+    let file = |note: &usize| dir.join(format!(".qipu/notes/n{note}.md"));
+    let index = dir.join(".qipu/cache/notes.index");
+    let change = |change: &dyn Fn(&mut Vec<u8>)| {
+        if let Ok(mut bytes) = fs::read(&index) {
+            change(&mut bytes);
+            fs::write(&index, bytes).unwrap();
+        }
+    };
+    match event {
+        Event::Write(note, letter) => fs::write(file(note), text(*note, *letter)).unwrap(),
+        Event::Swap(note, letter) => {
+            let new = dir.join("new");
+            fs::write(&new, text(*note, *letter)).unwrap();
+            if let Ok(old) = fs::metadata(file(note)).and_then(|old| old.modified()) {
+                fs::File::options().append(true).open(&new).unwrap().set_modified(old).unwrap();
+            }
+            fs::rename(new, file(note)).unwrap();
+        }
+        Event::Delete(note) => drop(fs::remove_file(file(note))),
+        Event::Rename(from, to) => drop(fs::rename(file(from), file(to))),
+        Event::Rebuild(settled) => {
+            if *settled {
+                std::thread::sleep(Duration::from_millis(120));
+            }
+            if index.is_dir() {
+                fs::remove_dir(&index).unwrap();
+            }
+            assert_eq!(call(dir.to_str().unwrap(), &["index", "--rebuild"]).code(), 0);
+            if old_index.is_empty() {
+                *old_index = fs::read(&index).unwrap();
+            }
+        }
+        Event::Flip(place) => change(&|bytes| {
+            let place = place.index(bytes.len().max(1));
+            if let Some(byte) = bytes.get_mut(place) {
+                *byte ^= 4;
+            }
+        }),
+        Event::Cut(place) => change(&|bytes| bytes.truncate(place.index(bytes.len().max(1)))),
+        Event::Restore if index.is_file() => fs::write(&index, &*old_index).unwrap(),
+        Event::Restore => {}
+        Event::Remove(leaves_folder) => {
+            if index.is_file() {
+                fs::remove_file(&index).unwrap();
+            }
+            if *leaves_folder && !index.exists() {
+                fs::create_dir_all(&index).unwrap();
+            }
+        }
+    }
+}
+
+const QUESTIONS: [&[&str]; 7] = [
+    &["prime", "--json"],
+    &["list", "--sort", "id", "--json"],
+    &["context", "--min-value", "0", "--with-body", "--custom", "--records"],
+    &["context", "--query", "note b", "--max-chars", "700", "--records"],
+    &["link", "tree", "n0", "--json"],
+    &["show", "n1", "--links"],
+    &["doctor", "--json"],
+];
+
+#[test]
+fn answers_are_those_of_the_files_whatever_happens() {
+    let mut used = 0;
+    stores::runner(25)
+        .run(&prop::collection::vec(event(), 4..14), |events| {
+            let dir = tempfile::tempdir().unwrap();
+            fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+            let path = dir.path().to_str().unwrap();
+            let mut old_index = Vec::new();
+            for note in 0..4 {
+                happen(dir.path(), &Event::Write(note, 'a'), &mut old_index);
+            }
+            happen(dir.path(), &Event::Rebuild(true), &mut old_index);
+            for event in &events {
+                happen(dir.path(), event, &mut old_index);
+                for words in QUESTIONS {
+                    let (with, without) = (call(path, words), call(path, &[words, &["--no-index"]].concat()));
+                    prop_assert_eq!(
+                        (with.stdout, with.error.is_some()),
+                        (without.stdout, without.error.is_some()),
+                        "{:?} after {:?}",
+                        words,
+                        event
+                    );
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    used += 1;
+    assert_eq!(used, 1);
+}
+
+/// The index is used, or the test above shows nothing.
+#[test]
+fn settled_notes_are_not_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    let path = dir.path().to_str().unwrap();
+    for note in 0..5 {
+        fs::write(dir.path().join(format!(".qipu/notes/n{note}.md")), text(note, 'a')).unwrap();
+    }
+    assert_eq!(call(path, &["index", "--status"]).stdout, "    5  notes\n    0  known\n    0  bytes\n");
+    std::thread::sleep(Duration::from_millis(150));
+    assert!(call(path, &["index", "--rebuild"]).stdout.starts_with("    5  notes\n    5  known\n"));
+    fs::write(dir.path().join(".qipu/notes/n0.md"), text(0, 'b')).unwrap();
+    assert!(call(path, &["index"]).stdout.starts_with("    5  notes\n    4  known\n"));
+}
