@@ -274,8 +274,9 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
         ("notes/c.md", &format!("---\nid: c\ntitle: C\n---\n{long}\n")),
         ("notes/d.md", "---\nid: d\ntitle: [[x]]\ntags: [unclosed\n---\n"),
         ("notes/plain.md", "No frontmatter. [[b]]\n"),
-        ("notes/.qipu-left", "half"),
-        (".qipu-left", "half"),
+        ("notes/.qipu-tmp-Ab1xyz", "half"),
+        (".qipu-tmp-Ab2xyz", "half"),
+        ("notes/.qipu-draft.md", "my own"),
     ]);
     let run = |args: &[&str]| call(path(&dir), args);
     let codes = |text: &str| {
@@ -293,7 +294,7 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
     assert_eq!(mended.code(), 3, "one error remains");
     assert!(
         mended.stdout.starts_with(
-            "qp-a1b2 changed .qipu/notes/qp-a1b2-title.md\ndeleted .qipu/.qipu-left\ndeleted .qipu/notes/.qipu-left\n"
+            "qp-a1b2 changed .qipu/notes/qp-a1b2-title.md\ndeleted .qipu/.qipu-tmp-Ab2xyz\ndeleted .qipu/notes/.qipu-tmp-Ab1xyz\n"
         ),
         "{}",
         mended.stdout
@@ -302,6 +303,7 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
         text(&dir, "notes/qp-a1b2-title.md"),
         "---\ntitle: \"Paper: the X # y\"\r\ntags: [a] # kept\nid: qp-a1b2\n---\nBody: [[b]]\n"
     );
+    assert_eq!(text(&dir, "notes/.qipu-draft.md"), "my own");
     assert_eq!(text(&dir, "notes/plain.md"), "No frontmatter. [[b]]\n");
     assert_eq!(run(&["doctor", "--fix"]).stdout.matches("changed").count(), 0);
     assert!(run(&["doctor", "--json"]).stdout.contains("\"code\":\"near-duplicate\""));
@@ -320,4 +322,101 @@ fn what_makes_files_of_its_own_can_be_looked_at_first() {
     assert!(run(&["setup", "agents-md", "--remove", "--dry-run"]).stdout.contains("+++ /dev/null"));
     assert_eq!(count(), 2);
     assert_eq!(run(&["setup", "--check", "agents-md", "--dry-run"]).code(), 2);
+}
+
+/// What a person saves while a command works is never written over.
+#[test]
+fn a_file_that_was_changed_meanwhile_stays_and_so_do_all_others() {
+    use qipu::store::{Change, Location, Store};
+    let notes = [("notes/a.md", "A"), ("notes/b.md", "B"), ("notes/c.md", "C")];
+    let replace = |path: &str, old: &str| Change::Replace { path: path.into(), old: old.into(), new: "new".into() };
+    for (changes, is_done) in [
+        (vec![replace("notes/a.md", "A")], true),
+        (vec![replace("notes/a.md", "another")], false),
+        (vec![replace("notes/a.md", "A"), replace("notes/b.md", "another")], false),
+        (vec![replace("notes/a.md", "A"), Change::Delete { path: "notes/b.md".into(), old: "another".into() }], false),
+        (vec![replace("notes/a.md", "A"), Change::Create { path: "notes/b.md".into(), new: "new".into() }], false),
+        (
+            vec![
+                Change::Move { from: "notes/a.md".into(), to: "notes/d.md".into(), old: "A".into(), new: "new".into() },
+                replace("notes/c.md", "another"),
+            ],
+            false,
+        ),
+        (vec![replace("notes/a.md", "A"), replace("../outside.md", "")], false),
+        (vec![replace("notes/a.md", "A"), replace("config.toml", "")], false),
+        (vec![replace("notes/a.md", "A"), Change::Create { path: "notes/.hidden/x.md".into(), new: "".into() }], false),
+    ] {
+        let dir = store(&notes);
+        let location = Location { store: Some(dir.path().join(".qipu")), ..Location::default() };
+        let (opened, lock) = Store::open_to_write(&location, dir.path()).unwrap();
+        assert_eq!(opened.apply(&changes, &lock).is_ok(), is_done, "{changes:?}");
+        let now: Vec<String> = notes.iter().map(|(path, _)| text(&dir, path)).collect();
+        let is_old = now.iter().zip(&notes).all(|(now, (_, old))| now == old);
+        assert_eq!(is_old, !is_done, "{changes:?}: {now:?}");
+        let names =
+            walkdir::WalkDir::new(dir.path()).into_iter().map(Result::unwrap).filter(|e| e.file_type().is_file());
+        assert_eq!(names.count(), notes.len() + 1, "nothing is left behind but the lock: {changes:?}");
+    }
+}
+
+/// A list of changes that came with a repository can change what a note says, and nothing else.
+#[test]
+fn a_forged_list_of_changes_reaches_no_other_file() {
+    for change in [
+        r#"{"Move":{"from":"tool.sh","to":".git/hooks/post-commit","old":"dA==","new":"dA=="}}"#,
+        r#"{"Create":{"path":"../out.md","new":"dA=="}}"#,
+        r#"{"Create":{"path":"/tmp/qipu-out.md","new":"dA=="}}"#,
+        r#"{"Create":{"path":"notes/../../out.md","new":"dA=="}}"#,
+        r#"{"Replace":{"path":"config.toml","old":"","new":"dA=="}}"#,
+        r#"{"Delete":{"path":"tool.sh","old":"dA=="}}"#,
+    ] {
+        let dir = store(&[("notes/a.md", "A"), ("tool.sh", "t"), ("config.toml", "")]);
+        let list = format!(r#"{{"version":1,"changes":[{{"Create":{{"path":"notes/a.md","new":"QQ=="}}}},{change}]}}"#);
+        fs::write(dir.path().join(".qipu/.qipu-pending"), list).unwrap();
+        let doctor = call(path(&dir), &["doctor"]).stdout;
+        assert!(doctor.contains("unfinished-change"), "{doctor}");
+        let answer = call(path(&dir), &["capture", "x"]);
+        assert_eq!(answer.code(), 3, "{change}");
+        assert!(answer.error.unwrap().hint.unwrap().contains("remove"), "it tells the way out");
+        assert_eq!((text(&dir, "tool.sh").as_str(), text(&dir, "config.toml").as_str()), ("t", ""));
+        assert!(!dir.path().join("out.md").exists() && !dir.path().join(".qipu/.git").exists());
+    }
+}
+
+/// A list of which nothing was done is dropped: a person may have put everything back.
+#[test]
+fn what_was_put_back_is_not_done_again() {
+    let dir = store(&[("notes/a.md", "A"), ("notes/b.md", "B")]);
+    let list = |first: &str| {
+        format!(
+            r#"{{"version":1,"changes":[{{"Replace":{{"path":"notes/a.md","old":"{first}","new":"YQ=="}}}},{{"Replace":{{"path":"notes/b.md","old":"Qg==","new":"Yg=="}}}}]}}"#
+        )
+    };
+    fs::write(dir.path().join(".qipu/.qipu-pending"), list("QQ==")).unwrap();
+    assert_eq!(call(path(&dir), &["capture", "x"]).stdout.matches("finished").count(), 0);
+    assert_eq!((text(&dir, "notes/a.md"), text(&dir, "notes/b.md")), ("A".into(), "B".into()));
+    fs::write(dir.path().join(".qipu/notes/a.md"), "a").unwrap();
+    fs::write(dir.path().join(".qipu/.qipu-pending"), list("QQ==")).unwrap();
+    let told = call(path(&dir), &["capture", "y"]).stdout;
+    assert!(told.contains("files changed by that: 1 (finished-change)"), "{told}");
+    assert_eq!(text(&dir, "notes/b.md"), "b");
+}
+
+/// A store that a repository only links to is not opened, nor is one made there.
+#[test]
+fn a_store_behind_a_link_is_opened_only_by_name() {
+    let dir = store(&[("notes/a.md", "secret")]);
+    let project = dir.path().join("project");
+    fs::create_dir(&project).unwrap();
+    std::os::unix::fs::symlink("../.qipu", project.join(".qipu")).unwrap();
+    let project = project.to_str().unwrap();
+    for words in [&["list"][..], &["capture", "x"], &["init"], &["context", "a"]] {
+        let answer = call(project, words);
+        assert_eq!((answer.code(), answer.stdout.as_str()), (3, ""), "{words:?}");
+    }
+    assert_eq!(call(project, &["prime", "--hook"]).stdout, "");
+    assert_eq!(call(project, &["list", "--store", ".qipu"]).code(), 0);
+    std::os::unix::fs::symlink("/etc", dir.path().join(".qipu/templates")).unwrap();
+    assert_eq!(call(path(&dir), &["create", "T", "--type", "os-release"]).code(), 1);
 }

@@ -29,6 +29,7 @@ pub(super) fn run_fix(request: &Doctor, current_dir: &Path) -> Result<Report, Er
     let planned = repair::plan(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
+    entries.extend(change::finished(&store).map(Entry::Finding));
     entries.extend(store.remove_left_over(&lock)?.iter().map(|path| removed(&store, path)));
     Ok(report(request, &Store::open(&request.location, current_dir)?, entries))
 }
@@ -70,8 +71,11 @@ fn file_findings(store: &Store) -> Vec<FindingEntry> {
     };
     let odd = store.passed_over();
     let odd = odd.iter().map(|(path, why)| finding(true, "passed-over", path, why));
+    let unfinished = store
+        .unfinished()
+        .map(|why| FindingEntry { path: store.pending_path(), ..finding(true, "unfinished-change", "", &why) });
     let why = "left over by a process that died; `qipu doctor --fix` takes it away";
-    odd.chain(store.left_over().iter().map(|path| finding(false, "left-over", path, why))).collect()
+    odd.chain(unfinished).chain(store.left_over().iter().map(|path| finding(false, "left-over", path, why))).collect()
 }
 
 /// Notes that say almost what another one does.

@@ -12,7 +12,7 @@ use super::{NOTE_FOLDERS, Store, files};
 use crate::error::{Error, ErrorKind};
 
 /// The folder of a store that holds files which are no notes.
-const ATTACHMENTS: &str = "attachments";
+pub(super) const ATTACHMENTS: &str = "attachments";
 
 /// Names in a store that only qipu writes, beside hidden ones and the folders of notes.
 const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];

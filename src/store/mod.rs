@@ -45,6 +45,8 @@ pub struct Store {
     root: PathBuf,
     current_dir: PathBuf,
     notes: Vec<Arc<Note>>,
+    /// How many files of a writer that died were changed before the notes were read.
+    finished: usize,
     /// The notes' places by the paths of their files, once somebody asked for one.
     by_path: OnceLock<HashMap<String, usize>>,
 }
@@ -78,7 +80,7 @@ impl Store {
             notes.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         }
         let (root, current_dir) = (PathBuf::new(), PathBuf::new());
-        Self { shown_path, config, root, current_dir, notes, by_path: OnceLock::new() }
+        Self { shown_path, config, root, current_dir, notes, finished: 0, by_path: OnceLock::new() }
     }
 
     /// Returns all notes in the order of their ids.
@@ -155,6 +157,28 @@ impl Store {
         load::passed_over(&self.root)
     }
 
+    /// Returns how many files were changed, when the store was opened to write, to finish what a writer
+    /// that died had begun.
+    pub fn finished(&self) -> usize {
+        self.finished
+    }
+
+    /// Tells of a list of changes that a writer which died had begun: in a sentence.
+    pub fn unfinished(&self) -> Option<String> {
+        match pending::unfinished(&self.root) {
+            Ok(None) => None,
+            Ok(Some(files)) => Some(format!(
+                "a command died while it changed files ({files} in all); the next one that changes notes finishes it"
+            )),
+            Err(error) => Some(format!("it keeps every command from changing notes, for {error:#}; remove it")),
+        }
+    }
+
+    /// Returns the path of the list of changes that were begun.
+    pub fn pending_path(&self) -> String {
+        self.shown(PENDING_FILE)
+    }
+
     /// Lists what a writer that died left behind; paths are inside the store.
     pub fn left_over(&self) -> Vec<String> {
         load::left_over(&self.root)
@@ -165,9 +189,13 @@ impl Store {
     /// # Errors
     /// `Failure` when it can't be read.
     pub fn template(&self, kind: &str) -> Result<Option<String>, Error> {
-        let is_name = NoteId::parse(kind).is_some();
-        let path = self.root.join("templates").join(format!("{kind}.md"));
-        if is_name && path.is_file() { Ok(files::read_if_there(&path)?) } else { Ok(None) }
+        if NoteId::parse(kind).is_none() {
+            return Ok(None);
+        }
+        let path = format!("templates/{kind}.md");
+        let Some(bytes) = self.file(&path)? else { return Ok(None) };
+        let text = String::from_utf8(bytes);
+        text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
     }
 
     /// Returns the places of the notes that are named; each may be the beginning of an id.

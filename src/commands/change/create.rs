@@ -4,7 +4,7 @@ use super::Planned;
 use super::update::edits;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, JOURNAL, MOC, NoteId};
+use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
 use crate::request::{Change, NewFields, NewNote};
 use crate::store::{self, Store};
 
@@ -39,6 +39,9 @@ pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Ve
     }
     let broken = |reason| Error::new(ErrorKind::Store, format!("the template for `{kind}` can't be used: {reason}"));
     let text = edit::apply(&template, &all).map_err(broken)?;
+    if text.len() > MAX_BYTES {
+        return Err(Error::new(ErrorKind::Failure, format!("a note can't be longer than {MAX_BYTES} bytes")));
+    }
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
     Ok(vec![Planned { id, path, change }])
 }

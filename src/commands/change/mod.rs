@@ -15,7 +15,7 @@ mod update;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
-use crate::note::{Note, NoteId};
+use crate::note::{MAX_BYTES, Note, NoteId};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{self, Action};
 use crate::store::{self, Store};
@@ -103,6 +103,10 @@ fn plan_rewritten(
         let message = format!("can't change `{}`: {reason}", note.id);
         Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
     })?;
+    if new.len() > MAX_BYTES {
+        let message = format!("`{}` would be longer than {MAX_BYTES} bytes", note.id);
+        return Err(Error::new(ErrorKind::Failure, message).hint("nothing was changed"));
+    }
     let change = (new != old).then(|| store::Change::Replace {
         path: note.path.clone(),
         old: old.into_bytes(),
@@ -119,8 +123,21 @@ fn report_as(store: &Store, mode: Mode, plan: Plan) -> Report {
     let shows_diffs = matches!(mode, Mode::Change { is_dry_run: true, .. });
     let head = Head::new(mode, Some(&store.shown_path));
     let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, shows_diffs)).collect();
-    entries.extend(plan.findings.into_iter().map(Entry::Finding));
+    entries.extend(finished(store).into_iter().chain(plan.findings).map(Entry::Finding));
     Report::new(head, entries)
+}
+
+/// Tells that what a writer that died had begun was finished first.
+pub(super) fn finished(store: &Store) -> Option<FindingEntry> {
+    let count = store.finished();
+    (count > 0).then(|| FindingEntry {
+        is_error: false,
+        code: "finished-change",
+        id: None,
+        path: store.pending_path(),
+        line: None,
+        message: format!("a command that died was finished first; files changed by that: {count}"),
+    })
 }
 
 /// Returns what is to be done to files.
