@@ -420,3 +420,88 @@ fn a_store_behind_a_link_is_opened_only_by_name() {
     std::os::unix::fs::symlink("/etc", dir.path().join(".qipu/templates")).unwrap();
     assert_eq!(call(path(&dir), &["create", "T", "--type", "os-release"]).code(), 1);
 }
+
+#[test]
+fn a_merge_that_would_lose_something_is_refused_or_told() {
+    let long = "x".repeat(9_000_000);
+    let refused = [
+        ("a", "A.\n```\nopen", "b", "B."),
+        ("a", "A. [x][1]\n\n[1]: https://a.org\n", "b", "B. [x][1]\n\n[1]: https://b.org\n"),
+        ("a", &*long, "b", &*long),
+    ];
+    for (a, text_a, b, text_b) in refused {
+        let note = |id: &str, text: &str| format!("---\nid: {id}\ntitle: {id}\n---\n{text}");
+        let dir = store(&[("notes/a.md", &note(a, text_a)), ("notes/b.md", &note(b, text_b))]);
+        assert_eq!(call(path(&dir), &["merge", a, b]).code(), 1);
+        assert!(text(&dir, "notes/b.md").ends_with(text_b));
+    }
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: A\n---\nA.\n"),
+        (
+            "notes/sub/b.md",
+            "---\nid: b\ntitle: B\ntype: permanent\nvalue: 90\nverified: true\ncreated: 2020-01-01\n---\n![p](../../attachments/p.png) [here](../c.md) [no](../none.png)\n",
+        ),
+        ("notes/c.md", "---\nid: c\n---\n"),
+        ("attachments/p.png", "picture"),
+    ]);
+    fs::write(dir.path().join(".qipu/notes/d.md"), b"---\nid: d\n---\ncaf\xe9").unwrap();
+    assert_eq!(call(path(&dir), &["merge", "a", "d"]).code(), 3, "bytes that can't be read are not thrown away");
+    let told = call(path(&dir), &["merge", "a", "b"]).stdout;
+    for field in ["type: permanent", "value: 90", "verified: true", "created: 2020-01-01"] {
+        assert!(told.contains(&format!("`{field}` of `b` is not carried over")), "{field}: {told}");
+    }
+    let merged = text(&dir, "notes/a.md");
+    assert!(merged.ends_with("![p](../attachments/p.png) [here](c.md) [no](../none.png)\n"), "{merged}");
+}
+
+#[test]
+fn rename_looks_first_and_mends_a_stale_file_name() {
+    let dir = store(&[
+        ("notes/qp-a1-old.md", "---\nid: qp-a1\ntitle: New\n---\n"),
+        ("notes/b.md", "---\nid: b\ntitle: B\n---\n[x](qp-a1-old.md)\n"),
+        ("notes/qp-c1-title.md", "---\nid: qp-c1\ntitle: Title\n---\n"),
+        ("notes/qp-c1-taken.md", "---\nid: x\ntitle: X\n---\n"),
+    ]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    assert!(run(&["rename", "qp-a1", "New"]).stdout.starts_with("qp-a1 renamed .qipu/notes/qp-a1-new.md\n"));
+    assert!(text(&dir, "notes/b.md").ends_with("[x](qp-a1-new.md)\n"));
+    for words in [&["rename", "qp-c1", "Taken", "--dry-run"][..], &["rename", "qp-c1", "Taken"]] {
+        let answer = run(words);
+        assert_eq!(
+            (answer.code(), answer.error.unwrap().message),
+            (1, ".qipu/notes/qp-c1-taken.md is there already".into())
+        );
+    }
+}
+
+#[test]
+fn changes_that_lead_links_astray_are_told_or_refused() {
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: Alpha\n---\n"),
+        ("notes/a2.md", "---\nid: a\ntitle: Second\n---\n"),
+        ("notes/b.md", "---\nid: b\ntitle: B\n---\n[[Alpha]]\n"),
+        (
+            "templates/paper.md",
+            "---\ntitle: {{title}}\nsummary: About {{title}}\nmine: \"{{title}}\"\n---\n# {{title}}\n",
+        ),
+    ]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    let told = run(&["update", "a", "--title", "Other"]).stdout;
+    assert!(told.contains("its link to `Alpha` leads nowhere now"), "{told}");
+    for words in [
+        &["link", "add", "b", "a~2"][..],
+        &["compact", "b", "a~2"],
+        &["update", "b", "--title", " "],
+        &["create", "x", "--type", ""],
+    ] {
+        assert_eq!(run(words).code(), 2, "{words:?}");
+    }
+    let made = run(&["create", "Paper: \"X\" # y", "--type", "paper"]).stdout;
+    let file = made.trim_end().rsplit(' ').next().unwrap().trim_start_matches(".qipu/").to_owned();
+    let note = text(&dir, &file);
+    assert!(
+        note.contains("summary: \"About Paper: \\\"X\\\" # y\"\n") && note.ends_with("# Paper: \"X\" # y\n"),
+        "{note}"
+    );
+    assert_eq!(run(&["doctor"]).stdout.matches("frontmatter-broken").count(), 0);
+}

@@ -241,6 +241,21 @@ impl Note {
         markdown::files(self.body())
     }
 
+    /// Returns the paths in the body that lead to files which are no notes, with their bytes.
+    pub(crate) fn file_places(&self) -> Vec<(String, Option<Range<usize>>)> {
+        markdown::file_places(self.body())
+    }
+
+    /// Says why a text can't be put below another note's, where that would change what it says.
+    pub(crate) fn bars_text_of(&self, other: &Self) -> Option<&'static str> {
+        let (own, others) = (markdown::definitions(self.body()), markdown::definitions(other.body()));
+        let clashes = |(name, to): &(String, String)| own.iter().any(|(have, own)| have == name && own != to);
+        if !markdown::ends(self.body()) {
+            return Some("its text ends inside a block of code or a comment");
+        }
+        others.iter().any(clashes).then_some("both define one name for links, each in its own way")
+    }
+
     /// Returns the file's name without its ending.
     pub fn stem(&self) -> &str {
         stem(&self.path)

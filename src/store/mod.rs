@@ -146,6 +146,20 @@ impl Store {
         Error::new(ErrorKind::NoNote, message).hint("`qipu context --query WORDS` finds notes and their ids")
     }
 
+    /// Refuses the id of a note that shares it with another: `x~2` names it only as long as both are
+    /// there, so nothing can be written down that refers to it.
+    ///
+    /// # Errors
+    /// `Usage` for such a note.
+    pub fn expect_own_id(&self, place: usize) -> Result<(), Error> {
+        let id = &self.notes[place].id;
+        if !id.as_str().contains('~') {
+            return Ok(());
+        }
+        Err(Error::usage(format!("`{id}` shares its id with another note, so nothing can refer to it"))
+            .hint("give one of the two another id in its file first"))
+    }
+
     /// Returns a file's path relative to the current directory, from its path in the store.
     pub fn shown(&self, path: &str) -> String {
         format!("{}{path}", self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path))

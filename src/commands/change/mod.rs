@@ -46,8 +46,14 @@ pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error>
     // An editor may stay open for hours.
     drop(lock);
     if let (true, [made]) = (request.opens_editor, plan.changes.as_slice()) {
-        let edited = edit::open(&store, &made.path, &request.location, &request.now, env)?;
-        plan.findings = edited.findings;
+        let edited = edit::open(&store, &made.path, &request.location, &request.now, env);
+        // The note is made; a caller that takes its id must get it.
+        let (findings, verdict) = match edited {
+            Ok(edited) => (edited.findings, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        plan.findings = findings;
+        return Ok(Report { verdict, ..report(&store, request, plan) });
     }
     Ok(report(&store, request, plan))
 }
@@ -63,13 +69,13 @@ pub(super) fn edit(request: &request::Edit, env: &Env) -> Result<Report, Error> 
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
     let changes = match &request.action {
         Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
+        Action::Update { ids, fields } => return update::plan(store, request, ids, fields),
         Action::Merge { into, from } => return merge::plan(store, request, into, from),
         Action::Rename { id, title } => rename::plan(store, request, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, request, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, request, digest, ids),
         Action::Create(note) => create::plan(store, request, note),
-        Action::Update { ids, fields } => update::plan(store, request, ids, fields),
         Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
     };
