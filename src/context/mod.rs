@@ -1,17 +1,19 @@
 //! Selection: which notes belong into a bundle, and in which order.
 
+mod around;
 mod filter;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+pub use around::surroundings;
 pub use filter::Filter;
 
 use crate::error::Error;
 use crate::graph::{Follow, Graph, Limits};
 use crate::note::MOC;
 use crate::request::Selectors;
-use crate::search;
+use crate::search::{Engine, Query};
 use crate::store::Store;
 
 /// What was selected, best first.
@@ -180,7 +182,11 @@ impl<'a> Selector<'a> {
         let Some(query) = &self.selectors.query else {
             return Vec::new();
         };
-        let mut hits: Vec<usize> = search::rank(self.store.notes(), query).iter().map(|hit| hit.note).collect();
+        let store = self.store;
+        let engine = Engine::new(store.notes(), store.config.language);
+        let around = surroundings(store, self.graph());
+        let found = engine.search(&Query::parse(query), Some(&around));
+        let mut hits: Vec<usize> = found.hits.iter().map(|hit| hit.note).collect();
         hits.retain(|note| self.passes(*note));
         let beyond = hits.split_off(hits.len().min(max_hits.unwrap_or(usize::MAX)));
         hits.into_iter().for_each(|note| self.choose(note));
