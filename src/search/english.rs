@@ -6,9 +6,10 @@ const STOP_WORDS: &str = "\
     by can could did do does doing done down during each few for from further get gets getting got had has have having he her \
     here hers herself him himself his how i if in into is it its itself just let may me might more most much must my myself \
     no nor not now of off on once only or other our ours ourselves out over own same shall she should so some such \
-    than that the their theirs them themselves then there these they this those through to too under until up us \
+    than that the their theirs them themselves then there these they this those through to too under until up \
     very was we were what when where whether which while who whom whose why will with would you your yours yourself \
-    yourselves also ever tell know";
+    yourselves also ever tell know either neither rather etc without within upon via per among along although though \
+    however thus hence since therefore yet still quite many us let one eg ie";
 
 /// Irregular forms: the base form, then the forms that are taken for it.
 const IRREGULAR: &str = "\

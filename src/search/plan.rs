@@ -77,6 +77,7 @@ impl Plan {
             slot_of_text: HashMap::new(),
             stream: Vec::new(),
             stop_words: Vec::new(),
+            is_prose: false,
         };
         for part in &query.parts {
             planner.add(part, known);
@@ -105,6 +106,9 @@ struct Planner<'a> {
     stream: Vec<u32>,
     /// Terms that say nothing, for a query that holds no others.
     stop_words: Vec<String>,
+    /// Whether words outside of quotes say nothing, as they do in sentences. There quotes are
+    /// punctuation: no note has to hold what stands in them.
+    is_prose: bool,
 }
 
 /// A term of a query as it was written.
@@ -129,7 +133,11 @@ fn given(text: &str, corpus: &Corpus) -> Vec<Given> {
 impl Planner<'_> {
     fn add(&mut self, part: &Part, known: &Known<'_>) {
         match part {
-            Part::Words(text) => self.add_words(text),
+            Part::Words(text) => {
+                let before = self.stop_words.len();
+                self.add_words(text);
+                self.is_prose |= self.stop_words.len() > before;
+            }
             Part::Phrase(text) => {
                 let terms = self.known_terms(text);
                 self.add_words(text);
@@ -240,6 +248,10 @@ impl Planner<'_> {
             }
         }
         let mut plan = self.plan;
+        if self.is_prose {
+            plan.phrases.clear();
+            plan.spellings.retain(|spelling| !spelling.is_phrase);
+        }
         let mut seen = HashMap::new();
         for pair in self.stream.windows(2) {
             if let [first, second] = *pair

@@ -172,7 +172,7 @@ impl Ranker<'_> {
         self.sort(&mut hits);
         self.smooth(&mut hits, &vectors);
         for hit in &mut hits {
-            hit.parts.times = self.times(hit.note);
+            hit.parts.times = self.times(hit.note, &idf);
             hit.score *= hit.parts.times;
         }
         self.sort(&mut hits);
@@ -367,14 +367,36 @@ impl Ranker<'_> {
         }
     }
 
-    /// Returns what a note's score is multiplied with.
-    fn times(&self, note: usize) -> f64 {
+    /// Returns what a note's score is multiplied with. A tag that is a term of the query counts as
+    /// far as the note holds the query's other terms: `by:ann` says more of what Ann wrote about the
+    /// question than of all that she wrote.
+    fn times(&self, note: usize, idf: &[f64]) -> f64 {
         let Some(document) = self.corpus.documents.get(note) else { return 1.0 };
-        let is_slot = |term: u32| self.plan.slot_of.get(term as usize).is_some_and(|slot| *slot != NOWHERE);
-        let is_named = document.counts.iter().any(|count| count.is_tag && is_slot(count.term));
         let tells_when = self.plan.asks_when && document.has_time;
-        let gain = |is_given: bool, share: f64| if is_given { 1.0 + share } else { 1.0 };
-        gain(is_named, self.weights.named) * gain(tells_when, self.weights.timed)
+        let timed = if tells_when { 1.0 + self.weights.timed } else { 1.0 };
+        timed * (1.0 + self.weights.named * self.named(document, idf))
+    }
+
+    /// Returns how much of the query a note holds beside its tags, 0 to 1, where a tag of it is a
+    /// term of the query; else 0.
+    fn named(&self, document: &Document, idf: &[f64]) -> f64 {
+        let slot = |term: u32| self.plan.slot_of.get(term as usize).copied().filter(|slot| *slot != NOWHERE);
+        let tags: Vec<u32> = document.counts.iter().filter(|count| count.is_tag).filter_map(|count| slot(count.term)).collect();
+        if tags.is_empty() {
+            return 0.0;
+        }
+        let mut held: Vec<u32> = document.counts.iter().filter_map(|count| slot(count.term)).collect();
+        held.sort_unstable();
+        held.dedup();
+        let (mut all, mut own) = (0.0, 0.0);
+        for (place, (slot, idf)) in self.plan.slots.iter().zip(idf).enumerate() {
+            let place = place as u32;
+            if !slot.is_guess && !tags.contains(&place) {
+                all += slot.weight * idf;
+                own += if held.binary_search(&place).is_ok() { slot.weight * idf } else { 0.0 };
+            }
+        }
+        if all > 0.0 { GATE_FLOOR() + (1.0 - GATE_FLOOR()) * own / all } else { 1.0 }
     }
 
     /// Returns the score of a note that answers in full: with every word of the query in its title,
@@ -388,6 +410,8 @@ impl Ranker<'_> {
     }
 }
 
+#[allow(non_snake_case)]
+fn GATE_FLOOR() -> f64 { std::env::var("gate").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0) }
 /// How much of each term a note holds that answers in full.
 const FULL_AMOUNT: f64 = 4.0;
 

@@ -275,6 +275,10 @@ fn group(
     let range = first.start - usize::from(is_tag)..last.end + sign;
     let text = chunk.get(range.clone()).unwrap_or_default();
     let is_odd = sign > 0 || is_tag;
+    if is_abbreviation(chunk, words) {
+        let letters: String = words.iter().filter_map(|word| chunk.get(word.clone())).collect();
+        return stems.for_each_term(&letters, |term| take(term, range.clone(), Part::Word));
+    }
     if (words.len() > 1 || is_odd) && is_whole(text, words.len(), is_odd) {
         take(&fold(&normal(text).to_lowercase()), range, Part::Whole);
         if is_number(text) {
@@ -291,6 +295,16 @@ fn is_whole(text: &str, words: usize, is_odd: bool) -> bool {
     let is_short = text.len() <= MAX_WHOLE.0 && words <= MAX_WHOLE.1;
     let is_hyphened = text.contains('-') && !text.contains(['_', '.', '/', '+', '#']);
     is_short && (is_odd || !is_hyphened || text.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// Tells whether words are the letters of an abbreviation, as in `U.S.A.` and `e.g.`.
+fn is_abbreviation(chunk: &str, words: &[Range<usize>]) -> bool {
+    let is_letter = |word: &Range<usize>| {
+        let text = chunk.get(word.clone()).unwrap_or_default();
+        text.len() == 1 && text.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let has_stops = |two: &[Range<usize>]| matches!(two, [a, b] if chunk.get(a.end..b.start) == Some("."));
+    words.len() > 1 && words.iter().all(is_letter) && words.windows(2).all(has_stops)
 }
 
 /// Tells whether joined words are a number or a version: digits with full stops between.
