@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Opens a file for the user and waits.
+pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
 
 /// The surroundings of one call. Nothing else of the machine is looked at.
 pub struct Env {
@@ -13,6 +17,8 @@ pub struct Env {
     pub vars: BTreeMap<String, OsString>,
     /// Reads standard input to its end.
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
+    /// Opens a file in the user's editor and waits until that is closed.
+    pub editor: Editor,
     /// Whether standard output is a terminal.
     pub is_terminal: bool,
     /// The moment of the call. Only what is written into notes depends on it.
@@ -35,9 +41,23 @@ impl Env {
                 .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
                 .collect(),
             stdin: Box::new(|| io::read_to_string(io::stdin())),
+            editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
             random: getrandom::u64().map_err(io::Error::other)?,
             is_terminal: io::IsTerminal::is_terminal(&io::stdout()),
         })
     }
+}
+
+/// Runs what VISUAL or EDITOR say. They may hold arguments, so a shell takes them apart, as it does
+/// for other programs that open an editor.
+fn run_editor(file: &Path) -> io::Result<()> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "neither VISUAL nor EDITOR names one"));
+    };
+    let mut line = editor.clone();
+    line.push(" \"$@\"");
+    let status = Command::new("sh").arg("-c").arg(line).arg(editor).arg(file).status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("it ended with {status}"))) }
 }

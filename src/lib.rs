@@ -25,6 +25,8 @@
 pub mod cli;
 pub mod commands;
 pub mod context;
+#[cfg(test)]
+mod crash;
 pub mod env;
 pub mod error;
 mod escape;
@@ -57,7 +59,7 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         Parsed::Request(request) => request,
         Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
-    let Some(report) = commands::run(&request.command, &env.current_dir)? else {
+    let Some(report) = commands::run(&request.command, env)? else {
         return Ok(());
     };
     let screen = Screen { is_terminal: env.is_terminal };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::note::{Note, NoteId};
+use crate::note::{Finding, Note, NoteId};
 
 /// A command's answer: facts about the whole, and entries in the order in which they deserve
 /// their place.
@@ -230,12 +230,14 @@ pub struct NoteEntry {
     pub parent: Option<usize>,
     /// Links between it and entries before it.
     pub edges: Vec<EdgeEntry>,
+    /// The notes that it is shown for.
+    pub compacts: Vec<NoteId>,
 }
 
 impl NoteEntry {
     /// Makes an entry that stands for itself.
     pub fn alone(note: &Arc<Note>, role: Role) -> Self {
-        Self { note: Arc::clone(note), role, hop: 0, parent: None, edges: Vec::new() }
+        Self { note: Arc::clone(note), role, hop: 0, parent: None, edges: Vec::new(), compacts: Vec::new() }
     }
 }
 
@@ -296,6 +298,18 @@ pub struct FindingEntry {
 }
 
 impl FindingEntry {
+    /// Makes the entry of what was tolerated in a note; `path` is the file's as it is shown.
+    pub fn of_note(path: String, note: &Note, finding: &Finding) -> Self {
+        Self {
+            is_error: finding.is_error(),
+            code: finding.code,
+            id: Some(note.id.clone()),
+            path,
+            line: finding.line,
+            message: finding.message.clone(),
+        }
+    }
+
     /// Returns the word for how bad it is.
     pub fn level(&self) -> &'static str {
         if self.is_error { "error" } else { "warning" }

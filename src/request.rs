@@ -51,6 +51,8 @@ pub enum Command {
     Init(Init),
     /// Change notes.
     Change(Change),
+    /// Open a note in the user's editor.
+    Edit(Edit),
     /// Install instructions for agent tools.
     Setup(Setup),
 }
@@ -64,6 +66,8 @@ pub struct Prime {
     pub banner: Option<bool>,
     /// Whether this runs in a session-start hook, where nothing may go wrong.
     pub is_hook: bool,
+    /// Whether notes are shown although a digest stands for them.
+    pub no_compaction: bool,
 }
 
 /// A call of `context`.
@@ -112,6 +116,8 @@ pub struct Selectors {
     pub words: Vec<String>,
     /// Whether what links to the selected notes is selected too.
     pub backlinks: bool,
+    /// Whether notes are selected although a digest stands for them.
+    pub no_compaction: bool,
 }
 
 /// A call of `link`.
@@ -125,6 +131,8 @@ pub struct Link {
     pub follow: Follow,
     /// How far.
     pub limits: Limits,
+    /// Whether notes are shown although a digest stands for them.
+    pub no_compaction: bool,
 }
 
 /// The views of links.
@@ -199,6 +207,10 @@ pub struct Doctor {
     pub location: Location,
     /// Whether warnings fail the check too.
     pub is_strict: bool,
+    /// Whether what is safe to put right is put right.
+    pub is_fix: bool,
+    /// Whether that is only shown.
+    pub is_dry_run: bool,
 }
 
 /// A call of `init`.
@@ -214,6 +226,17 @@ pub struct Init {
     pub is_visible: bool,
 }
 
+/// A call of `edit`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Where the store is.
+    pub location: Location,
+    /// The note.
+    pub id: String,
+    /// What `updated` becomes, where the note was changed.
+    pub now: String,
+}
+
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -227,6 +250,8 @@ pub struct Change {
     pub now: String,
     /// A random number that makes a new note's id.
     pub random: u64,
+    /// Whether a note that was made is opened in the user's editor.
+    pub opens_editor: bool,
 }
 
 /// What is done to notes.
@@ -264,12 +289,28 @@ pub enum Action {
         /// Its new title.
         title: String,
     },
+    /// Make one note of two.
+    Merge {
+        /// The note that stays.
+        into: String,
+        /// The note that becomes an alias of it.
+        from: String,
+    },
     /// Give a tag another name in every note.
     RenameTag {
         /// The tag.
         from: String,
         /// Its new name.
         to: String,
+    },
+    /// Let a digest stand for notes, or no longer.
+    Compact {
+        /// The digest.
+        digest: String,
+        /// The notes.
+        ids: Vec<String>,
+        /// Whether it no longer stands for them.
+        is_undone: bool,
     },
     /// Take typed links away.
     RemoveLink {
@@ -290,7 +331,9 @@ impl Action {
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
             Self::Rename { .. } => "rename",
+            Self::Merge { .. } => "merge",
             Self::RenameTag { .. } => "tags.rename",
+            Self::Compact { .. } => "compact",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",
         }

@@ -249,3 +249,45 @@ fn a_lock_that_is_no_plain_file_is_refused() {
     assert_eq!(run(dir.path(), &["update", "a", "--value", "3"]).status.code(), Some(1));
     assert!(!outside.exists());
 }
+
+/// An editor gets the note's own file; `updated` follows what it changed, and no lock is held.
+#[test]
+fn a_note_is_edited_in_the_users_editor() {
+    let dir = store(&[
+        ("notes/a b.md", b"---\nid: a\ntitle: A # kept\n---\nOld text.\n"),
+        ("notes/c.md", b"---\nid: c\n---\n"),
+    ]);
+    let file = dir.path().join(".qipu/notes/a b.md");
+    let binary = env!("CARGO_BIN_EXE_qipu");
+    let edit = |name: &str, editor: &str, args: &[&str]| {
+        let script = dir.path().join("my editor.sh");
+        fs::write(&script, editor).unwrap();
+        let command = format!("sh \"{}\"", script.display());
+        qipu(dir.path())
+            .args(args)
+            .args(["--today", "2025-03-31"])
+            .env(name, command)
+            .env("PATH", "/usr/bin:/bin")
+            .output()
+            .unwrap()
+    };
+    let done = edit("EDITOR", &format!("sed -i s/Old/New/ \"$1\" && {binary} update c --value 3 >&2"), &["edit", "a"]);
+    assert_eq!(stdout(&done), "a changed .qipu/notes/a b.md\n", "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "---\nid: a\ntitle: A # kept\nupdated: 2025-03-31\n---\nNew text.\n"
+    );
+    let same = edit("VISUAL", "true", &["edit", "a"]);
+    assert_eq!((stdout(&same), same.status.code()), ("a unchanged .qipu/notes/a b.md\n", Some(0)));
+    let failed = edit("VISUAL", "exit 3", &["edit", "a"]);
+    assert_eq!((stdout(&failed), failed.status.code()), ("", Some(1)));
+    let odd = edit("EDITOR", "echo '---\ntitle: a: b\n---' > \"$1\"", &["edit", "a", "--json"]);
+    assert!(stdout(&odd).contains("\"frontmatter-broken\"") && odd.status.success(), "{}", stdout(&odd));
+    let none = run(dir.path(), &["edit", "c"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("VISUAL"));
+    let made = edit("EDITOR", "echo Text. >> \"$1\"", &["create", "Made", "--open"]);
+    let id = stdout(&made).split(' ').next().unwrap().to_owned();
+    let shown = run(dir.path(), &["show", &id, "--raw"]);
+    assert!(stdout(&shown).ends_with("updated: 2025-03-31\n---\nText.\n"), "{}", stdout(&shown));
+}

@@ -479,6 +479,7 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(HOSTILE),
         vars: Default::default(),
         stdin: Box::new(|| Ok(String::new())),
+        editor: Box::new(|_| Ok(())),
         is_terminal,
         now: jiff::Timestamp::UNIX_EPOCH,
         random: 0,

@@ -200,6 +200,11 @@ fn check_detail(rest: &str, ids: &[String]) {
     if kind == "about" {
         return;
     }
+    if kind == "compacted" {
+        let (member, digest) = rest.split_once(" from=").unwrap();
+        assert!(!member.contains([' ', '"']) && ids.last().is_some_and(|id| id == digest), "{rest}");
+        return;
+    }
     assert!(["source", "custom"].contains(&kind), "{kind} {rest}");
     loop {
         let (key, after) = rest.split_once('=').unwrap_or_else(|| panic!("no key: {rest}"));

@@ -78,9 +78,16 @@ pub(super) struct CreateArgs {
     /// The text below the frontmatter; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
+    /// Open it in your editor when it is made ($VISUAL, else $EDITOR)
+    #[arg(long)]
+    open: bool,
 }
 
 impl CreateArgs {
+    pub(super) fn opens_editor(&self) -> bool {
+        self.open
+    }
+
     pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
         let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
         let fields = NewFields { links: links?, body: text(self.body, env)?, ..self.fields.into_fields()? };

@@ -63,6 +63,9 @@ pub(super) struct ContextArgs {
     /// Show custom fields
     #[arg(long)]
     custom: bool,
+    /// Show notes although a digest stands for them
+    #[arg(long)]
+    no_compaction: bool,
 }
 
 impl ContextArgs {
@@ -85,6 +88,7 @@ impl ContextArgs {
                 custom_filters: self.custom_filter,
                 words: self.words,
                 backlinks: self.backlinks,
+                no_compaction: self.no_compaction,
             },
             max_notes,
             max_hits: if has_budget || max_notes.is_some() { None } else { Some(DEFAULT_MAX_HITS) },

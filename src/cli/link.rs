@@ -101,6 +101,9 @@ pub(super) struct LinkArgs {
     /// Only notes of at least this value, 0 to 100
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
     min_value: u8,
+    /// Show notes although a digest stands for them
+    #[arg(long)]
+    no_compaction: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -139,6 +142,7 @@ impl LinkSub {
                 max_fanout: links.max_fanout,
                 min_value: links.min_value,
             },
+            no_compaction: links.no_compaction,
             follow: links.into_follow(),
         })
     }

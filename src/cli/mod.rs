@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Budget, Change, Command, Doctor, Format, Request};
+use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Request};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -83,6 +83,9 @@ enum Sub {
         /// Fail for warnings too
         #[arg(long)]
         strict: bool,
+        /// Put right what is safe to: quotes that YAML needs, missing ids, left-over files
+        #[arg(long)]
+        fix: bool,
     },
     /// Make a store
     Init(change::InitArgs),
@@ -91,6 +94,11 @@ enum Sub {
     /// Make a note
     #[command(visible_alias = "new")]
     Create(change::CreateArgs),
+    /// Open a note in your editor ($VISUAL, else $EDITOR)
+    Edit {
+        /// The note
+        id: String,
+    },
     /// Change fields of notes, and nothing else of them
     Update(change::UpdateArgs),
     /// Give a note another title; its file and the links to it follow
@@ -99,6 +107,24 @@ enum Sub {
         id: String,
         /// Its new title
         title: String,
+    },
+    /// Make one note of two: the other becomes an alias of it, and links follow
+    Merge {
+        /// The note that stays
+        into: String,
+        /// The note that becomes an alias of it
+        from: String,
+    },
+    /// Let a digest stand for notes in context, prime and link
+    Compact {
+        /// The digest
+        digest: String,
+        /// The notes that it stands for
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+        /// Let it stand for them no longer
+        #[arg(long)]
+        undo: bool,
     },
     /// Remove a note that nothing links to
     Delete {
@@ -186,7 +212,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     let is_dry_run = cli.global.dry_run;
     let mut budget = given;
     let change = |location, action| {
-        Command::Change(Change { location, action, is_dry_run, now: stamp(today.as_deref(), env), random: env.random })
+        let now = stamp(today.as_deref(), env);
+        Command::Change(Change { location, action, is_dry_run, now, random: env.random, opens_editor: false })
     };
     let command = match cli.command {
         Sub::Prime(args) => {
@@ -206,12 +233,21 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             change(location, Action::RenameTag { from, to })
         }
         Sub::Rename { id, title } => change(location, Action::Rename { id, title }),
+        Sub::Merge { into, from } => change(location, Action::Merge { into, from }),
+        Sub::Compact { digest, ids, undo } => change(location, Action::Compact { digest, ids, is_undone: undo }),
         Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),
-        Sub::Doctor { strict } => Command::Doctor(Doctor { location, is_strict: strict }),
+        Sub::Doctor { strict, fix } => Command::Doctor(Doctor { location, is_strict: strict, is_fix: fix, is_dry_run }),
         Sub::Init(args) => Command::Init(args.into_request(location)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
-        Sub::Create(args) => change(location, args.into_action(env)?),
+        Sub::Create(args) => {
+            let opens_editor = args.opens_editor();
+            match change(location, args.into_action(env)?) {
+                Command::Change(made) => Command::Change(Change { opens_editor, ..made }),
+                other => other,
+            }
+        }
+        Sub::Edit { id } => Command::Edit(Edit { location, id, now: stamp(today.as_deref(), env) }),
         Sub::Update(args) => change(location, args.into_action(env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location.root)?),
     };
@@ -229,7 +265,12 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
     if has_budget && !prints_notes {
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
-    if is_dry_run && !matches!(command, Command::Change(_)) {
+    let writes = match command {
+        Command::Change(_) => true,
+        Command::Doctor(doctor) => doctor.is_fix,
+        _ => false,
+    };
+    if is_dry_run && !writes {
         return Err(Error::usage("--dry-run is for commands that change notes"));
     }
     Ok(())

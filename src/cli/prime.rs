@@ -19,6 +19,9 @@ pub(super) struct PrimeArgs {
     /// Leave the warning out
     #[arg(long)]
     no_banner: bool,
+    /// Show notes although a digest stands for them
+    #[arg(long)]
+    no_compaction: bool,
 }
 
 impl PrimeArgs {
@@ -33,6 +36,11 @@ impl PrimeArgs {
     }
 
     pub(super) fn into_request(self, location: Location) -> Prime {
-        Prime { location, banner: super::context::choice(self.banner, self.no_banner), is_hook: self.hook.is_some() }
+        Prime {
+            location,
+            banner: super::context::choice(self.banner, self.no_banner),
+            is_hook: self.hook.is_some(),
+            no_compaction: self.no_compaction,
+        }
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::context::select;
 use crate::error::Error;
-use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
+use crate::report::{Body, Entry, Head, Mode, Report, Role, Show};
 use crate::request::Context;
 use crate::store::Store;
 
 /// Selects notes and reports them in their order.
 pub(super) fn run(request: &Context, store: &Store) -> Result<Report, Error> {
     let selection = select(store, &request.selection, request.max_hits, request.max_notes)?;
-    let notes = selection.notes.iter().map(|place| &store.notes()[*place]);
-    let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, Role::Selected))).collect();
+    let entry = |place: &usize| Entry::Note(super::note_entry(store, &selection.digests, *place, Role::Selected));
+    let entries: Vec<Entry> = selection.notes.iter().map(entry).collect();
     let head = Head {
         mode: Mode::Context,
         store: Some(store.shown_path.clone()),

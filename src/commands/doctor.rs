@@ -1,51 +1,96 @@
-//! `qipu doctor`: what is wrong or odd in a store. It only looks.
+//! `qipu doctor`: what is wrong or odd in a store. It only looks, unless it is told to mend.
 
+use std::path::Path;
+
+use super::change::{self, repair};
 use crate::error::{Error, ErrorKind};
-use crate::graph::Graph;
+use crate::graph::{Digests, Graph};
 use crate::note::{Finding, Note};
-use crate::report::{Entry, FindingEntry, Head, Mode, Report};
+use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
+use crate::search::{Alike, Engine};
 use crate::store::Store;
-
-/// The findings of a note that are errors: what it says is lost or contradicts another note.
-const ERRORS: [&str; 8] = [
-    "duplicate-id",
-    "frontmatter-broken",
-    "frontmatter-unclosed",
-    "impossible-date",
-    "impossible-id",
-    "impossible-value",
-    "impossible-verified",
-    "not-utf-8",
-];
 
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
 pub(super) fn run(request: &Doctor, store: &Store) -> Report {
+    report(request, store, Vec::new())
+}
+
+/// Puts right what is safe, and reports that and what remains.
+pub(super) fn run_fix(request: &Doctor, current_dir: &Path) -> Result<Report, Error> {
+    if request.is_dry_run {
+        let store = Store::open(&request.location, current_dir)?;
+        let planned = repair::plan(&store);
+        let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
+        entries.extend(store.left_over().iter().map(|path| removed(&store, path)));
+        return Ok(report(request, &store, entries));
+    }
+    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
+    let planned = repair::plan(&store);
+    store.apply(&change::changes_of(&planned), &lock)?;
+    let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
+    entries.extend(store.remove_left_over(&lock)?.iter().map(|path| removed(&store, path)));
+    Ok(report(request, &Store::open(&request.location, current_dir)?, entries))
+}
+
+fn removed(store: &Store, path: &str) -> Entry {
+    Entry::Change(ChangeEntry { id: None, action: "deleted", path: store.shown(path), diff: None })
+}
+
+fn report(request: &Doctor, store: &Store, mut entries: Vec<Entry>) -> Report {
     let mut findings = note_findings(store);
     findings.extend(link_findings(store));
-    let passed_over = store.passed_over().into_iter().map(|(path, why)| FindingEntry {
-        is_error: true,
-        code: "passed-over",
-        id: None,
-        path: store.shown(&path),
-        line: None,
-        message: why.to_owned(),
-    });
-    findings.extend(passed_over);
+    findings.extend(duplicate_findings(store));
+    findings.extend(file_findings(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.is_error).count();
     let warnings = findings.len() - errors;
-    let head = Head::new(Mode::Doctor, Some(&store.shown_path));
-    let mut report = Report::new(head, findings.into_iter().map(Entry::Finding).collect());
+    entries.extend(findings.into_iter().map(Entry::Finding));
+    let mut report = Report::new(Head::new(Mode::Doctor, Some(&store.shown_path)), entries);
     if errors > 0 || (request.is_strict && warnings > 0) {
-        report.verdict = Some(Error::new(ErrorKind::Store, format!("{errors} errors, {warnings} warnings")));
+        let message = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
+        report.verdict = Some(Error::new(ErrorKind::Store, message));
     }
     report
 }
 
+fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// What stands where notes are and is none.
+fn file_findings(store: &Store) -> Vec<FindingEntry> {
+    let finding = |is_error: bool, code: &'static str, path: &str, message: &str| FindingEntry {
+        is_error,
+        code,
+        id: None,
+        path: store.shown(path),
+        line: None,
+        message: message.to_owned(),
+    };
+    let odd = store.passed_over();
+    let odd = odd.iter().map(|(path, why)| finding(true, "passed-over", path, why));
+    let why = "left over by a process that died; `qipu doctor --fix` takes it away";
+    odd.chain(store.left_over().iter().map(|path| finding(false, "left-over", path, why))).collect()
+}
+
+/// Notes that say almost what another one does.
+fn duplicate_findings(store: &Store) -> Vec<FindingEntry> {
+    let notes = store.notes();
+    let finding = |alike: &Alike| {
+        let (first, second) = (&notes[alike.first], &notes[alike.second]);
+        let percent = (alike.share * 100.0).floor();
+        let message = format!("{percent} % of its text is that of `{}`", first.id);
+        let finding = Finding { code: "near-duplicate", line: None, message };
+        FindingEntry::of_note(store.shown(&second.path), second, &finding)
+    };
+    Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
+}
+
 fn note_findings(store: &Store) -> Vec<FindingEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
-        let findings = note.findings.iter().map(|finding| entry(store, note, finding, ERRORS.contains(&finding.code)));
+        let findings =
+            note.findings.iter().map(|finding| FindingEntry::of_note(store.shown(&note.path), note, finding));
         findings.collect::<Vec<_>>()
     };
     store.notes().iter().flat_map(of_note).collect()
@@ -57,7 +102,8 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
     let mut findings = Vec::new();
     for (place, note) in store.notes().iter().enumerate() {
         let mut find = |is_error: bool, code: &'static str, message: String| {
-            findings.push(entry(store, note, &Finding { code, line: None, message }, is_error));
+            let finding = Finding { code, line: None, message };
+            findings.push(FindingEntry { is_error, ..FindingEntry::of_note(store.shown(&note.path), note, &finding) });
         };
         for target in graph.unresolved(place) {
             find(false, "broken-link", format!("nothing is named `{target}`"));
@@ -72,16 +118,10 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
             find(false, "no-links", "no link leads from it or to it".to_owned());
         }
     }
-    findings
-}
-
-fn entry(store: &Store, note: &Note, finding: &Finding, is_error: bool) -> FindingEntry {
-    FindingEntry {
-        is_error,
-        code: finding.code,
-        id: Some(note.id.clone()),
-        path: store.shown(&note.path),
-        line: finding.line,
-        message: finding.message.clone(),
+    for (place, message) in Digests::new(store.notes()).refused() {
+        let finding = Finding { code: "broken-digest", line: None, message: message.clone() };
+        let note = &store.notes()[*place];
+        findings.push(FindingEntry::of_note(store.shown(&note.path), note, &finding));
     }
+    findings
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::graph::{Direction, Edge, EdgeSources, Graph, Limits, Reached, Walk, other_end};
+use crate::graph::{Digests, Direction, Edge, EdgeSources, Graph, Limits, Reached, Walk, other_end};
 use crate::note::{Note, NoteId};
 use crate::report::{Body, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role, Show};
 use crate::request::{Link, LinkView};
@@ -19,12 +19,13 @@ pub(super) fn run(request: &Link, store: &Store) -> Result<Report, Error> {
 }
 
 fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
-    let (place, id) = find(store, id)?;
-    let graph = graph(store);
+    let digests = digests(request, store);
+    let (place, id) = find(store, &digests, id)?;
+    let graph = graph(store, &digests);
     let limits = Limits { max_hops: 1, ..request.limits };
     let (walk, matched) = walk(&graph, place, request, &limits);
     let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
-    let mut entries = entries(store, &walk.reached);
+    let mut entries = entries(store, &digests, &walk.reached);
     let follow = &request.follow;
     let is_narrowed = follow.direction == Direction::In
         || !follow.kinds.is_empty()
@@ -37,15 +38,17 @@ fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
 }
 
 fn tree(request: &Link, store: &Store, root: &str) -> Result<Report, Error> {
-    let (place, root) = find(store, root)?;
-    let (walk, matched) = walk(&graph(store), place, request, &request.limits);
+    let digests = digests(request, store);
+    let (place, root) = find(store, &digests, root)?;
+    let (walk, matched) = walk(&graph(store, &digests), place, request, &request.limits);
     let mode = Mode::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
-    Ok(report(store, mode, entries(store, &walk.reached), matched, walk.is_limited))
+    Ok(report(store, mode, entries(store, &digests, &walk.reached), matched, walk.is_limited))
 }
 
 fn path(request: &Link, store: &Store, from: &str, to: &str) -> Result<Report, Error> {
-    let ((from_place, from), (to_place, to)) = (find(store, from)?, find(store, to)?);
-    let (path, is_limited) = graph(store).path(from_place, to_place, &request.follow, &request.limits);
+    let digests = digests(request, store);
+    let ((from_place, from), (to_place, to)) = (find(store, &digests, from)?, find(store, &digests, to)?);
+    let (path, is_limited) = graph(store, &digests).path(from_place, to_place, &request.follow, &request.limits);
     let mode = Mode::LinkPath {
         from,
         to,
@@ -53,7 +56,7 @@ fn path(request: &Link, store: &Store, from: &str, to: &str) -> Result<Report, E
         length: path.as_ref().map(|path| path.len() - 1),
     };
     let path = path.unwrap_or_default();
-    Ok(report(store, mode, entries(store, &path), path.len(), is_limited))
+    Ok(report(store, mode, entries(store, &digests, &path), path.len(), is_limited))
 }
 
 /// Walks, and counts the notes that there are without `max_nodes` and `max_fanout`.
@@ -68,13 +71,18 @@ fn walk(graph: &Graph<'_>, root: usize, request: &Link, limits: &Limits) -> (Wal
     (walk, matched)
 }
 
-fn find(store: &Store, id: &str) -> Result<(usize, NoteId), Error> {
-    let place = store.resolve(id)?;
+fn digests(request: &Link, store: &Store) -> Digests {
+    if request.no_compaction { Digests::default() } else { Digests::new(store.notes()) }
+}
+
+/// Finds a note, or the digest that stands for it.
+fn find(store: &Store, digests: &Digests, id: &str) -> Result<(usize, NoteId), Error> {
+    let place = digests.stand_in(store.resolve(id)?);
     Ok((place, store.notes()[place].id.clone()))
 }
 
-fn graph(store: &Store) -> Graph<'_> {
-    Graph::new(store.notes(), &store.config.link_types)
+fn graph<'a>(store: &'a Store, digests: &Digests) -> Graph<'a> {
+    Graph::compacted(store.notes(), &store.config.link_types, digests)
 }
 
 fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
@@ -89,18 +97,17 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_lim
     Report::new(head, entries)
 }
 
-fn entries(store: &Store, reached: &[Reached]) -> Vec<Entry> {
+fn entries(store: &Store, digests: &Digests, reached: &[Reached]) -> Vec<Entry> {
     let place_of: std::collections::HashMap<usize, usize> =
         reached.iter().enumerate().map(|(number, step)| (step.note, number)).collect();
     let notes = store.notes();
     let entry = |step: &Reached| {
         let edge = |edge: &Edge| edge_entry(notes, edge, place_of[&other_end(edge, step.note)]);
         Entry::Note(NoteEntry {
-            note: Arc::clone(&notes[step.note]),
-            role: Role::Selected,
             hop: step.hop,
             parent: step.parent,
             edges: step.edges.iter().map(edge).collect(),
+            ..super::note_entry(store, digests, step.note, Role::Selected)
         })
     };
     reached.iter().map(entry).collect()

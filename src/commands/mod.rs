@@ -14,8 +14,10 @@ mod show;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::report::Report;
+use crate::graph::Digests;
+use crate::report::{NoteEntry, Report, Role};
 use crate::request::{Command, Context, Doctor, Link, List, Prime, Show};
 use crate::store::{Location, Store};
 
@@ -23,12 +25,15 @@ use crate::store::{Location, Store};
 ///
 /// # Errors
 /// Whatever keeps the command from answering.
-pub fn run(command: &Command, current_dir: &Path) -> Result<Option<Report>, Error> {
+pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
+    let current_dir = &env.current_dir;
     match command {
         Command::Prime(request) => primed(request, current_dir),
         Command::Setup(request) => setup::run(request, current_dir).map(Some),
         Command::Init(request) => init::run(request, current_dir).map(Some),
-        Command::Change(request) => change::run(request, current_dir).map(Some),
+        Command::Change(request) => change::run(request, env).map(Some),
+        Command::Edit(request) => change::edit(request, env).map(Some),
+        Command::Doctor(request) if request.is_fix => doctor::run_fix(request, current_dir).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
@@ -53,7 +58,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),
         Command::Status(_) => Ok(list::run_status(store)),
-        Command::Setup(_) | Command::Init(_) | Command::Change(_) => {
+        Command::Setup(_) | Command::Init(_) | Command::Change(_) | Command::Edit(_) => {
             Err(Error::usage("this command does not read an open store"))
         }
     }
@@ -66,6 +71,13 @@ fn primed(request: &Prime, current_dir: &Path) -> Result<Option<Report>, Error> 
         Err(error) if request.is_hook && matches!(error.kind, ErrorKind::NoStore | ErrorKind::Store) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Makes the entry of a note; a digest names the notes that it stands for.
+fn note_entry(store: &Store, digests: &Digests, place: usize, role: Role) -> NoteEntry {
+    let notes = store.notes();
+    let compacts = digests.members(place).iter().map(|member| notes[*member].id.clone()).collect();
+    NoteEntry { compacts, ..NoteEntry::alone(&notes[place], role) }
 }
 
 /// Opens the store for one answer. It is never freed: the process ends after the answer, and

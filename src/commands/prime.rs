@@ -1,10 +1,11 @@
 //! `qipu prime`: what an agent should know when a session starts.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
+use std::collections::HashSet;
 
-use crate::note::{MOC, Note};
-use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role};
+use crate::graph::Digests;
+use crate::note::MOC;
+use crate::report::{Entry, Head, Mode, Report, Role};
 use crate::request::Prime;
 use crate::store::Store;
 
@@ -33,32 +34,41 @@ const MAX_RECENT: usize = 12;
 
 /// Reports what qipu is, its commands, the maps of most value and the notes changed last.
 pub(super) fn run(request: &Prime, store: &Store) -> Report {
+    let digests = if request.no_compaction { Digests::default() } else { Digests::new(store.notes()) };
     let mut entries = vec![Entry::About(ABOUT)];
     entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
-    entries.extend(key_maps(store).into_iter().map(|note| note_entry(note, Role::Map)));
-    entries.extend(recent_notes(store).into_iter().map(|note| note_entry(note, Role::Recent)));
+    entries.extend(shown(store, &digests, Role::Map));
+    entries.extend(shown(store, &digests, Role::Recent));
     let head = Head { banner: request.banner, ..Head::new(Mode::Prime, Some(&store.shown_path)) };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();
     report
 }
 
-fn note_entry(note: &Arc<Note>, role: Role) -> Entry {
-    Entry::Note(NoteEntry::alone(note, role))
+/// Returns the maps of most value, or the other notes that changed last; a digest stands in for
+/// its notes, at the place of the first.
+fn shown(store: &Store, digests: &Digests, role: Role) -> Vec<Entry> {
+    let (places, most) = match role {
+        Role::Map => (key_maps(store), MAX_MAPS),
+        _ => (recent_notes(store), MAX_RECENT),
+    };
+    let mut seen = HashSet::new();
+    let stand_ins = places.into_iter().map(|place| digests.stand_in(place)).filter(|place| seen.insert(*place));
+    stand_ins.take(most).map(|place| Entry::Note(super::note_entry(store, digests, place, role))).collect()
 }
 
 /// Returns the maps of content by value, then the latest change, then id.
-fn key_maps(store: &Store) -> Vec<&Arc<Note>> {
-    let mut maps: Vec<_> = store.notes().iter().filter(|note| note.kind == MOC).collect();
-    maps.sort_by_key(|note| (Reverse(note.value_or_default()), Reverse(note.changed())));
-    maps.truncate(MAX_MAPS);
+fn key_maps(store: &Store) -> Vec<usize> {
+    let notes = store.notes();
+    let mut maps: Vec<usize> = (0..notes.len()).filter(|place| notes[*place].kind == MOC).collect();
+    maps.sort_by_key(|place| (Reverse(notes[*place].value_or_default()), Reverse(notes[*place].changed())));
     maps
 }
 
 /// Returns the other notes by their latest change, then value, then id; those without a date last.
-fn recent_notes(store: &Store) -> Vec<&Arc<Note>> {
-    let mut notes: Vec<_> = store.notes().iter().filter(|note| note.kind != MOC).collect();
-    notes.sort_by_key(|note| (Reverse(note.changed()), Reverse(note.value_or_default())));
-    notes.truncate(MAX_RECENT);
-    notes
+fn recent_notes(store: &Store) -> Vec<usize> {
+    let notes = store.notes();
+    let mut recent: Vec<usize> = (0..notes.len()).filter(|place| notes[*place].kind != MOC).collect();
+    recent.sort_by_key(|place| (Reverse(notes[*place].changed()), Reverse(notes[*place].value_or_default())));
+    recent
 }

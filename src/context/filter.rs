@@ -162,6 +162,7 @@ fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
         "verified" => Value::text(note.verified?.to_string()),
         "tags" => Value::List(texts(&note.tags)?),
         "aliases" => Value::List(texts(&note.aliases)?),
+        "compacts" => Value::List(texts(&note.compacts)?),
         "sources" => Value::List(texts(&note.sources.iter().map(|source| source.url.clone()).collect::<Vec<_>>())?),
         "links" => Value::List(texts(&note.links.iter().map(|link| link.target.clone()).collect::<Vec<_>>())?),
         _ => return None,

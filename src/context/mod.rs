@@ -10,19 +10,21 @@ pub use around::surroundings;
 pub use filter::Filter;
 
 use crate::error::Error;
-use crate::graph::{Follow, Graph, Limits};
+use crate::graph::{Digests, Follow, Graph, Limits};
 use crate::note::MOC;
 use crate::request::Selectors;
 use crate::search::{Engine, Query};
 use crate::store::Store;
 
 /// What was selected, best first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Selection {
     /// The notes, as their places in the store.
     pub notes: Vec<usize>,
     /// How many there were before any limit.
     pub matched: usize,
+    /// The digests that stand in for notes.
+    pub digests: Digests,
 }
 
 /// Selects notes: those named, then maps of content, walks, query hits by score, tags and filters
@@ -49,16 +51,17 @@ pub fn select(
         store,
         selectors: &selectors,
         filters: filters?,
+        digests: if selectors.no_compaction { Digests::default() } else { Digests::new(store.notes()) },
         graph: None,
         chosen: Vec::new(),
         seen: HashSet::new(),
         over_limit: 0,
     };
     selector.run(max_hits)?;
-    let mut notes = selector.chosen;
-    let matched = notes.len() + selector.over_limit;
+    let Selector { chosen: mut notes, over_limit, digests, .. } = selector;
+    let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
-    Ok(Selection { notes, matched })
+    Ok(Selection { notes, matched, digests })
 }
 
 /// Takes the bare words apart: ids where they name notes, else the query.
@@ -92,6 +95,7 @@ struct Selector<'a> {
     store: &'a Store,
     selectors: &'a Selectors,
     filters: Vec<Filter>,
+    digests: Digests,
     /// Made when the first selector needs links.
     graph: Option<Graph<'a>>,
     chosen: Vec<usize>,
@@ -103,6 +107,7 @@ struct Selector<'a> {
 impl<'a> Selector<'a> {
     fn run(&mut self, max_hits: Option<usize>) -> Result<(), Error> {
         for note in self.store.positions(&self.selectors.notes)? {
+            self.choose_itself(note);
             self.choose(note);
         }
         let mocs = self.store.positions(&self.selectors.mocs)?;
@@ -126,7 +131,12 @@ impl<'a> Selector<'a> {
         self.graph.get_or_insert_with(|| Graph::new(store.notes(), &store.config.link_types))
     }
 
+    /// Chooses a note, or the digest that stands for it.
     fn choose(&mut self, note: usize) {
+        self.choose_itself(self.digests.stand_in(note));
+    }
+
+    fn choose_itself(&mut self, note: usize) {
         if self.seen.insert(note) {
             self.chosen.push(note);
         }
@@ -188,6 +198,8 @@ impl<'a> Selector<'a> {
         let found = engine.search(&Query::parse(query), Some(&around));
         let mut hits: Vec<usize> = found.hits.iter().map(|hit| hit.note).collect();
         hits.retain(|note| self.passes(*note));
+        let mut seen = HashSet::new();
+        hits = hits.iter().map(|note| self.digests.stand_in(*note)).filter(|note| seen.insert(*note)).collect();
         let beyond = hits.split_off(hits.len().min(max_hits.unwrap_or(usize::MAX)));
         hits.into_iter().for_each(|note| self.choose(note));
         beyond

@@ -2,6 +2,7 @@
 //!
 //! Notes are known here by their place in the store's list, which is the order of their ids.
 
+mod digests;
 mod resolve;
 mod walk;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+pub use digests::Digests;
 pub use walk::{Limits, Reached, Walk};
 
 use crate::note::{InlineLink, LinkTypes, Note};
@@ -124,18 +126,36 @@ impl<'a> Graph<'a> {
             notes,
             types,
             out: Vec::with_capacity(notes.len()),
-            into: vec![Vec::new(); notes.len()],
+            into: Vec::new(),
             unresolved: Vec::with_capacity(notes.len()),
             outside: Vec::with_capacity(notes.len()),
         };
-        for (from, Written { edges, unresolved, outside }) in links.into_iter().enumerate() {
-            for (place, edge) in edges.iter().enumerate() {
-                graph.into[edge.to].push((from, place));
-            }
+        for Written { edges, unresolved, outside } in links {
             graph.out.push(edges);
             graph.unresolved.push(unresolved);
             graph.outside.push(outside);
         }
+        graph.into = into(&graph.out);
+        graph
+    }
+
+    /// Reads the links of all notes and lets digests have those of the notes that they stand for:
+    /// a digest's own come first; a link inside one digest is none.
+    pub fn compacted(notes: &'a [Arc<Note>], types: &'a LinkTypes, digests: &Digests) -> Self {
+        let mut graph = Self::new(notes, types);
+        if digests.is_empty() {
+            return graph;
+        }
+        let written = std::mem::replace(&mut graph.out, vec![Vec::new(); notes.len()]);
+        let (own, lent): (Vec<Edge>, Vec<Edge>) =
+            written.into_iter().flatten().partition(|edge| digests.stand_in(edge.from) == edge.from);
+        for edge in own.into_iter().chain(lent) {
+            let (from, to) = (digests.stand_in(edge.from), digests.stand_in(edge.to));
+            if from != to {
+                add_edge(&mut graph.out[from], Edge { from, to, ..edge });
+            }
+        }
+        graph.into = into(&graph.out);
         graph
     }
 
@@ -216,6 +236,28 @@ impl<'a> Graph<'a> {
     /// The order among notes at the same distance: value, highest first, then id.
     fn rank(&self, note: usize) -> (u8, usize) {
         (u8::MAX - self.notes[note].value_or_default(), note)
+    }
+}
+
+/// Returns for each note the links that lead to it.
+fn into(out: &[Vec<Edge>]) -> Vec<Vec<(usize, usize)>> {
+    let mut into = vec![Vec::new(); out.len()];
+    for (from, edges) in out.iter().enumerate() {
+        for (place, edge) in edges.iter().enumerate() {
+            into[edge.to].push((from, place));
+        }
+    }
+    into
+}
+
+/// Adds a link, or what it comes from to the same one.
+fn add_edge(edges: &mut Vec<Edge>, edge: Edge) {
+    match edges.iter_mut().find(|have| have.to == edge.to && have.kind == edge.kind) {
+        Some(have) => {
+            have.sources.typed |= edge.sources.typed;
+            have.sources.inline |= edge.sources.inline;
+        }
+        None => edges.push(edge),
     }
 }
 

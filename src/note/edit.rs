@@ -417,8 +417,13 @@ impl<'a> Document<'a> {
     }
 
     fn is_flow(&self, node: &Yaml<'_>) -> bool {
-        let opens = self.yaml.get(node.span.start..).is_some_and(|rest| rest.starts_with(['[', '{']));
-        opens && !matches!(node.kind, Kind::Scalar { .. })
+        let opens = |mark: char| self.yaml.get(node.span.start..).is_some_and(|rest| rest.starts_with(mark));
+        match &node.kind {
+            // A block list without an indent begins, for the parser, where its first item does.
+            Kind::List(items) => opens('[') && items.first().is_none_or(|item| item.span.start > node.span.start),
+            Kind::Map(_) => opens('{'),
+            Kind::Scalar { .. } => false,
+        }
     }
 
     fn line_start(&self, at: usize) -> usize {

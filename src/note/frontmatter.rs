@@ -28,6 +28,7 @@ pub(crate) struct Fields {
     pub(crate) sources: Vec<Source>,
     pub(crate) links: Vec<TypedLink>,
     pub(crate) aliases: Vec<String>,
+    pub(crate) compacts: Vec<String>,
     pub(crate) custom: Vec<(String, Value)>,
     pub(crate) unknown: Vec<(String, Value)>,
     /// Whether what stands between the markers is no YAML and holds no field that anybody knows:
@@ -195,7 +196,7 @@ impl<'a> Reader<'a, '_> {
             |text: &'a str| Yaml { kind: Kind::Scalar { text: text.into(), plain: false }, span: 0..0, line: 1 };
         let list = text.strip_prefix('[').map(|inner| inner.strip_suffix(']').unwrap_or(inner));
         let value = match list {
-            Some(inner) if matches!(key, "tags" | "aliases") => Yaml {
+            Some(inner) if matches!(key, "tags" | "aliases" | "compacts") => Yaml {
                 kind: Kind::List(inner.split(',').map(|item| scalar(unquoted(item.trim()))).collect()),
                 span: 0..0,
                 line: 1,
@@ -220,6 +221,7 @@ impl<'a> Reader<'a, '_> {
             "date" => self.fields.date = self.stamp(key, value, line).map(|stamp| stamp.date()),
             "tags" => self.fields.tags = self.texts(key, value, line),
             "aliases" => self.fields.aliases = self.texts(key, value, line),
+            "compacts" => self.fields.compacts = self.texts(key, value, line),
             "value" => self.value(value, line),
             "verified" => self.verified(value, line),
             "sources" => self.sources(value, line),

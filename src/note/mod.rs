@@ -36,6 +36,18 @@ pub const JOURNAL: &str = "journal";
 /// The type of a note outside `mocs/` and `journals/` that names none.
 pub const DEFAULT_KIND: &str = "fleeting";
 
+/// The codes of findings that are errors: what it says is lost or contradicts another note.
+const ERRORS: [&str; 8] = [
+    "duplicate-id",
+    "frontmatter-broken",
+    "frontmatter-unclosed",
+    "impossible-date",
+    "impossible-id",
+    "impossible-value",
+    "impossible-verified",
+    "not-utf-8",
+];
+
 /// One note: what its file says, with everything tolerated noted down.
 #[derive(Debug, Clone)]
 pub struct Note {
@@ -65,6 +77,8 @@ pub struct Note {
     pub links: Vec<TypedLink>,
     /// Other titles.
     pub aliases: Vec<String>,
+    /// The notes that this one, a digest, stands for, as written.
+    pub compacts: Vec<String>,
     /// The fields under `custom`.
     pub custom: Vec<(String, Value)>,
     /// Top-level fields that qipu does not know.
@@ -114,6 +128,11 @@ pub struct Finding {
 impl Finding {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, line: None, message: message.into() }
+    }
+
+    /// Tells whether what the note says is lost or contradicts another note, so that it is an error.
+    pub fn is_error(&self) -> bool {
+        ERRORS.contains(&self.code)
     }
 }
 
@@ -168,6 +187,7 @@ impl Note {
             sources: fields.sources,
             links: fields.links,
             aliases: fields.aliases,
+            compacts: fields.compacts,
             custom: fields.custom,
             unknown: fields.unknown,
             findings,

@@ -303,8 +303,11 @@ fn list_line(entry: &NoteEntry) -> String {
     format!("{}  {}  {}{tags}\n", note.id, one_line(&note.kind), one_line(&note.title))
 }
 
+/// A note's title and id, and for which notes it is shown.
 fn name(entry: &NoteEntry) -> String {
-    format!("{} ({})", one_line(&entry.note.title), entry.note.id)
+    let members: Vec<_> = entry.compacts.iter().map(|id| id.as_str()).collect();
+    let members = if members.is_empty() { String::new() } else { format!(" [stands for {}]", members.join(", ")) };
+    format!("{} ({}){members}", one_line(&entry.note.title), entry.note.id)
 }
 
 /// The groups of the primer.

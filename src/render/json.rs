@@ -162,6 +162,9 @@ impl Json<'_> {
         say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
         say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
         say("value", json!(note.value_or_default()));
+        if !entry.compacts.is_empty() {
+            say("compacts", entry.compacts.iter().map(|id| json!(id.as_str())).collect());
+        }
         if self.report.head.mode == Mode::List {
             say("relevance", Value::Null);
         }
@@ -232,7 +235,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Show => &["notes", "links", "unresolved", "text"],
         Mode::Tags => &["tags"],
         Mode::Status => &["counts"],
-        Mode::Doctor => &["findings"],
+        Mode::Doctor => &["findings", "changes"],
         Mode::Setup => &["recipes", "text"],
         Mode::Change { .. } => &["changes", "findings"],
     }

@@ -86,6 +86,7 @@ impl Records<'_> {
         let note = &entry.note;
         let mut text = name_line(note, entry.role);
         if entry.role == Role::Recent {
+            compacted_lines(entry, &mut text);
             return text;
         }
         let body = body_text(note.body(), note.is_cut, extent, shows_body(self.report, self.usually_shows_body()));
@@ -98,6 +99,7 @@ impl Records<'_> {
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
             text.push_str(&edge_line(edge));
         }
+        compacted_lines(entry, &mut text);
         self.details(note, &mut text);
         piece.is_cut = summary_cut;
         if let Some((body, is_cut)) = body {
@@ -126,6 +128,13 @@ impl Records<'_> {
                 text.push_str(&format!("D custom name={} value={field} from={}\n", value(key), note.id));
             }
         }
+    }
+}
+
+/// Says for which notes this one is shown.
+fn compacted_lines(entry: &NoteEntry, text: &mut String) {
+    for member in &entry.compacts {
+        text.push_str(&format!("D compacted {member} from={}\n", entry.note.id));
     }
 }
 

@@ -5,6 +5,7 @@
 //! for), passages, vectors and ranking (how well notes answer).
 
 mod corpus;
+mod duplicates;
 mod english;
 mod near;
 mod other_languages;
@@ -19,6 +20,7 @@ mod words;
 use std::sync::Arc;
 
 pub use corpus::Corpus;
+pub use duplicates::Alike;
 pub use plan::Spelling;
 pub use query::Query;
 pub use ranking::{Hit, Parts, Surroundings, Weights};
@@ -71,6 +73,11 @@ impl<'a> Engine<'a> {
         let mut hits = if plan.slots.is_empty() { self.by_value(&passes) } else { ranker.run(&passes) };
         self.put_titles_first(query, &mut hits, &passes);
         Found { hits, spellings: plan.spellings }
+    }
+
+    /// Finds notes that say almost the same: each with the first one that it is like.
+    pub fn near_duplicates(&self) -> Vec<Alike> {
+        duplicates::near_duplicates(&self.corpus)
     }
 
     /// Takes phrases that no note holds for words.

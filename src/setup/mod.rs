@@ -82,7 +82,7 @@ impl Recipe {
             },
             (old, _) => insert(old.as_deref(), self.text),
         };
-        files::replace(&file, &new)?;
+        files::replace(&file, new.as_bytes())?;
         Ok(state)
     }
 
@@ -100,7 +100,7 @@ impl Recipe {
             return Ok(false);
         };
         match section.taken_out() {
-            Some(rest) => files::replace(&file, &rest)?,
+            Some(rest) => files::replace(&file, rest.as_bytes())?,
             None => files::remove(&file)?,
         }
         Ok(true)

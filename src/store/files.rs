@@ -9,15 +9,19 @@ use tempfile::NamedTempFile;
 
 use crate::note::MAX_BYTES;
 
+/// How the names of temporary files begin.
+pub(super) const TEMPORARY: &str = ".qipu-";
+
 /// Replaces a file by way of a temporary one beside it, so that a reader (or a crash) finds the
 /// old text or the new one. Keeps the file's mode.
 ///
 /// # Errors
 /// Names the file and what could not be done; the file is then as it was.
-pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = || format!("can't write {}", path.display());
-    let new = written_beside(path, text).with_context(failed)?;
+    let new = written_beside(path, bytes).with_context(failed)?;
     new.persist(path).with_context(failed)?;
+    step();
     sync_folder(path).with_context(failed)
 }
 
@@ -25,10 +29,11 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
 ///
 /// # Errors
 /// Names the file when it is there already or can't be written.
-pub(crate) fn create(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = || format!("can't make {}", path.display());
-    let new = written_beside(path, text).with_context(failed)?;
+    let new = written_beside(path, bytes).with_context(failed)?;
     new.persist_noclobber(path).with_context(failed)?;
+    step();
     sync_folder(path).with_context(failed)
 }
 
@@ -38,19 +43,25 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<()> {
 /// Names the file when that can't be done.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     let failed = || format!("can't rename {} to {}", from.display(), to.display());
+    step();
     fs::rename(from, to).with_context(failed)?;
+    step();
     sync_folder(from).and_then(|()| sync_folder(to)).with_context(failed)
 }
 
 /// Writes a text to a temporary file beside the one that it is for, and makes it durable.
-fn written_beside(path: &Path, text: &str) -> std::io::Result<NamedTempFile> {
+fn written_beside(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    step();
     let mut builder = tempfile::Builder::new();
-    let mut new = with_usual_mode(builder.prefix(".qipu-")).tempfile_in(folder_of(path))?;
-    new.write_all(text.as_bytes())?;
+    let mut new = with_usual_mode(builder.prefix(TEMPORARY)).tempfile_in(folder_of(path))?;
+    step();
+    new.write_all(bytes)?;
+    step();
     if let Ok(old) = fs::metadata(path) {
         new.as_file().set_permissions(old.permissions())?;
     }
     new.as_file().sync_all()?;
+    step();
     Ok(new)
 }
 
@@ -91,10 +102,42 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>> {
     }
 }
 
+/// Reads a file of any length; `None` when there is none.
+///
+/// # Errors
+/// Names the file when it is a link, a folder or a pipe, or can't be read.
+pub(crate) fn read_bytes_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
+    let failed = || format!("can't read {}", path.display());
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(failed),
+        Ok(found) if !found.is_file() => bail!("{} is not a plain file", path.display()),
+        Ok(_) => fs::read(path).map(Some).with_context(failed),
+    }
+}
+
 /// Removes a file.
 ///
 /// # Errors
 /// Names the file when it can't be removed.
 pub(crate) fn remove(path: &Path) -> Result<()> {
-    fs::remove_file(path).with_context(|| format!("can't remove {}", path.display()))
+    step();
+    fs::remove_file(path).with_context(|| format!("can't remove {}", path.display()))?;
+    step();
+    Ok(())
+}
+
+/// A point between two of the things that writing is made of.
+#[cfg(not(test))]
+fn step() {}
+
+#[cfg(test)]
+use tests::step;
+
+#[cfg(test)]
+mod tests {
+    /// The tests make a process die here.
+    pub(super) fn step() {
+        crate::crash::here();
+    }
 }

@@ -64,8 +64,8 @@ pub fn init(
 /// it did.
 fn write_unless_there(path: &Path, text: &str, is_stealth: bool) -> Result<bool, Error> {
     match files::read_if_there(path)? {
-        None => files::create(path, text)?,
-        Some(old) if is_stealth && old == IGNORED => files::replace(path, text)?,
+        None => files::create(path, text.as_bytes())?,
+        Some(old) if is_stealth && old == IGNORED => files::replace(path, text.as_bytes())?,
         Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
             let message = format!("{} is your own, and it lets git see the store", path.display());
             return Err(Error::usage(message).hint("add a line `*` to it"));

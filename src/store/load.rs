@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
 
-use super::NOTE_FOLDERS;
+use super::{NOTE_FOLDERS, PENDING_FILE, files};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note};
 
@@ -29,22 +29,42 @@ pub(super) fn read_notes(root: &Path) -> Result<Vec<Arc<Note>>, Error> {
     Ok(notes.flatten().collect())
 }
 
-/// Lists what stands where notes are and is passed over: symbolic links, and files that can't be
-/// read. Paths are inside the store.
+/// Lists what stands where notes are and is passed over: symbolic links, pipes and the like, and
+/// files that can't be read. Paths are inside the store.
 pub(super) fn passed_over(root: &Path) -> Vec<(String, &'static str)> {
-    let entries =
-        NOTE_FOLDERS.iter().flat_map(|folder| WalkDir::new(root.join(folder)).follow_links(false).sort_by_file_name());
-    let odd = entries.filter_map(Result::ok).filter_map(|entry| {
-        let is_note = entry.file_type().is_file() && entry.path().extension().is_some_and(|ending| ending == "md");
-        let why = match entry.path_is_symlink() {
-            true => "a symbolic link is not followed",
-            false if is_note && !is_hidden(&entry) && File::open(entry.path()).is_err() => "the file can't be read",
-            false => return None,
+    let odd = entries(root).filter_map(|entry| {
+        let is_note = entry.path().extension().is_some_and(|ending| ending == "md") && !is_hidden(&entry);
+        let kind = entry.file_type();
+        let why = match (kind.is_symlink(), kind.is_file(), kind.is_dir()) {
+            (true, ..) => "a symbolic link is not followed",
+            (_, true, _) if is_note && File::open(entry.path()).is_err() => "the file can't be read",
+            (_, false, false) if is_note => "it is not a plain file",
+            _ => return None,
         };
-        let path = entry.path().strip_prefix(root).ok()?.to_string_lossy().replace('\\', "/");
-        Some((path, why))
+        Some((inside(root, entry.path())?, why))
     });
     odd.collect()
+}
+
+/// Lists the temporary files of writers that died.
+pub(super) fn left_over(root: &Path) -> Vec<String> {
+    let is_ours = |entry: &DirEntry| {
+        entry.file_type().is_file() && entry.file_name().as_encoded_bytes().starts_with(files::TEMPORARY.as_bytes())
+    };
+    let tops = WalkDir::new(root).max_depth(1).sort_by_file_name().into_iter().filter_map(Result::ok);
+    let all = tops.chain(entries(root)).filter(is_ours);
+    all.filter_map(|entry| inside(root, entry.path())).filter(|path| path != PENDING_FILE).collect()
+}
+
+/// Everything in the folders that hold notes, in the order of the names.
+fn entries(root: &Path) -> impl Iterator<Item = DirEntry> {
+    let walk = |folder: &&str| WalkDir::new(root.join(folder)).follow_links(false).sort_by_file_name();
+    let folders: Vec<_> = NOTE_FOLDERS.iter().map(walk).collect();
+    folders.into_iter().flatten().filter_map(Result::ok)
+}
+
+fn inside(root: &Path, path: &Path) -> Option<String> {
+    Some(path.strip_prefix(root).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
 /// Lists the note files below a folder; a folder that is not there, or is a link, has none.

@@ -5,6 +5,7 @@ mod discover;
 pub(crate) mod files;
 mod init;
 mod load;
+mod pending;
 mod write;
 
 use std::collections::HashMap;
@@ -21,6 +22,9 @@ use crate::note::{Finding, Note, NoteId};
 
 /// The folders of a store that hold notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
+
+/// The list of changes that were begun and not finished.
+const PENDING_FILE: &str = ".qipu-pending";
 
 /// The most ids that an error names.
 const MAX_CANDIDATES: usize = 10;
@@ -103,12 +107,17 @@ impl Store {
         inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(name)).copied()
     }
 
-    /// Returns the place of the note that a user means: its id, its file, or the beginning of its id.
+    /// Returns the place of the note that a user means: its id, its file, an alias (such as the id of
+    /// a note that was merged into it), or the beginning of its id.
     ///
     /// # Errors
     /// `NoNote` when there is none; `Usage`, naming the candidates, when several begin so.
     pub fn resolve(&self, name: &str) -> Result<usize, Error> {
         if let Some(place) = self.named(name) {
+            return Ok(place);
+        }
+        let is_alias = |note: &Arc<Note>| note.aliases.iter().any(|alias| alias == name);
+        if let Some(place) = self.notes.iter().position(is_alias) {
             return Ok(place);
         }
         let first = self.notes.partition_point(|note| note.id.as_str() < name);
@@ -139,6 +148,11 @@ impl Store {
     /// store.
     pub fn passed_over(&self) -> Vec<(String, &'static str)> {
         load::passed_over(&self.root)
+    }
+
+    /// Lists what a writer that died left behind; paths are inside the store.
+    pub fn left_over(&self) -> Vec<String> {
+        load::left_over(&self.root)
     }
 
     /// Reads the template for new notes of a type; `None` when there is none.

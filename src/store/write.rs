@@ -6,7 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
 
+use super::pending::{self, base64_bytes};
 use super::{Config, Location, Store, files, find_root};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note};
@@ -21,23 +23,26 @@ pub struct Lock {
 }
 
 /// One change of a file. Paths are inside the store, with `/` between names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
     /// A file that is not there yet.
     Create {
         /// Where.
         path: String,
-        /// Its text.
-        text: String,
+        /// Its bytes.
+        #[serde(with = "base64_bytes")]
+        new: Vec<u8>,
     },
     /// Another text for a file.
     Replace {
         /// Which.
         path: String,
-        /// Its text before.
-        old: String,
-        /// Its text after.
-        new: String,
+        /// Its bytes before.
+        #[serde(with = "base64_bytes")]
+        old: Vec<u8>,
+        /// Its bytes after.
+        #[serde(with = "base64_bytes")]
+        new: Vec<u8>,
     },
     /// Another place, and maybe another text, for a file.
     Move {
@@ -45,17 +50,20 @@ pub enum Change {
         from: String,
         /// To where; nothing is there.
         to: String,
-        /// Its text before.
-        old: String,
-        /// Its text after.
-        new: String,
+        /// Its bytes before.
+        #[serde(with = "base64_bytes")]
+        old: Vec<u8>,
+        /// Its bytes after.
+        #[serde(with = "base64_bytes")]
+        new: Vec<u8>,
     },
     /// A file that goes away.
     Delete {
         /// Which.
         path: String,
-        /// Its text.
-        old: String,
+        /// Its bytes.
+        #[serde(with = "base64_bytes")]
+        old: Vec<u8>,
     },
 }
 
@@ -78,16 +86,27 @@ impl Change {
         }
     }
 
+    /// Returns the change that takes this one back.
+    pub(super) fn inverse(&self) -> Self {
+        match self.clone() {
+            Self::Create { path, new } => Self::Delete { path, old: new },
+            Self::Replace { path, old, new } => Self::Replace { path, old: new, new: old },
+            Self::Move { from, to, old, new } => Self::Move { from: to, to: from, old: new, new: old },
+            Self::Delete { path, old } => Self::Create { path, new: old },
+        }
+    }
+
     /// Writes the change as a unified diff; `store` is the store's path as it is shown.
     pub fn diff(&self, store: &str) -> String {
         let (from, to, old, new) = match self {
-            Self::Create { path, text } => (None, Some(path), "", text.as_str()),
-            Self::Replace { path, old, new } => (Some(path), Some(path), old.as_str(), new.as_str()),
-            Self::Move { from, to, old, new } => (Some(from), Some(to), old.as_str(), new.as_str()),
-            Self::Delete { path, old } => (Some(path), None, old.as_str(), ""),
+            Self::Create { path, new } => (None, Some(path), [].as_slice(), new.as_slice()),
+            Self::Replace { path, old, new } => (Some(path), Some(path), old.as_slice(), new.as_slice()),
+            Self::Move { from, to, old, new } => (Some(from), Some(to), old.as_slice(), new.as_slice()),
+            Self::Delete { path, old } => (Some(path), None, old.as_slice(), [].as_slice()),
         };
         let name = |path: Option<&String>| path.map_or("/dev/null".to_owned(), |path| format!("{store}{path}"));
-        similar::TextDiff::from_lines(old, new).unified_diff().header(&name(from), &name(to)).to_string()
+        let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+        similar::TextDiff::from_lines(&*old, &*new).unified_diff().header(&name(from), &name(to)).to_string()
     }
 }
 
@@ -100,6 +119,7 @@ impl Store {
         let root = find_root(location, current_dir)?;
         Config::load(&root)?;
         let lock = Lock::take(&root)?;
+        pending::finish(&root)?;
         Ok((Self::open(location, current_dir)?, lock))
     }
 
@@ -108,9 +128,8 @@ impl Store {
     /// # Errors
     /// `Store` when the file is not UTF-8 or too long, and so can't be changed without loss.
     pub fn text_of(&self, note: &Note) -> Result<String, Error> {
-        let path = self.root.join(&note.path);
         let shown = format!("{}{}", self.shown_path, note.path);
-        let bytes = fs::read(&path).with_context(|| format!("can't read {shown}"))?;
+        let bytes = self.bytes_of(note)?;
         if bytes.len() > MAX_BYTES {
             return Err(Error::new(ErrorKind::Store, format!("{shown} is longer than {MAX_BYTES} bytes")));
         }
@@ -121,12 +140,45 @@ impl Store {
         })
     }
 
+    /// Reads a note's file as it is.
+    ///
+    /// # Errors
+    /// `Failure` when it can't be read.
+    pub fn bytes_of(&self, note: &Note) -> Result<Vec<u8>, Error> {
+        self.read_bytes(&note.path)
+    }
+
+    /// Reads a file of the store, by its path in the store.
+    ///
+    /// # Errors
+    /// `Failure` when it can't be read.
+    pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
+        Ok(fs::read(self.root.join(path)).with_context(|| format!("can't read {}", self.shown(path)))?)
+    }
+
+    /// Removes what writers that died left behind; nobody else writes while the lock is held.
+    ///
+    /// # Errors
+    /// `Failure`, naming the file that can't be removed.
+    pub fn remove_left_over(&self, _lock: &Lock) -> Result<Vec<String>, Error> {
+        let paths = self.left_over();
+        for path in &paths {
+            files::remove(&self.root.join(path))?;
+        }
+        Ok(paths)
+    }
+
+    /// Returns the real path of a note's file, for a program that edits it.
+    pub(crate) fn real_path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
     /// Returns the store as it would be after changes, in memory.
     pub(crate) fn after(&self, changes: &[Change]) -> Self {
         let (mut gone, mut come) = (HashSet::new(), Vec::new());
         for change in changes {
             let (old, new) = match change {
-                Change::Create { path, text } => (None, Some((path, text))),
+                Change::Create { path, new } => (None, Some((path, new))),
                 Change::Replace { path, new, .. } => (Some(path), Some((path, new))),
                 Change::Move { from, to, new, .. } => (Some(from), Some((to, new))),
                 Change::Delete { path, .. } => (Some(path), None),
@@ -136,53 +188,33 @@ impl Store {
         }
         let mut notes = self.notes.clone();
         notes.retain(|note| !gone.contains(&note.path));
-        notes.extend(come.into_iter().map(|(path, text)| Arc::new(Note::parse(path, text.clone().into_bytes()))));
+        notes.extend(come.into_iter().map(|(path, bytes)| Arc::new(Note::parse(path, bytes.clone()))));
         Self::from_shared(self.shown_path.clone(), self.config.clone(), notes)
     }
 
-    /// Carries changes out in their order. Each file is the old one or the new one at every moment.
+    /// Carries changes out in their order, all or none. Each file is the old one or the new one at
+    /// every moment; what a crash interrupts, the next writer finishes.
     ///
     /// # Errors
-    /// `Failure`, naming the file that could not be written; changes before it are done.
+    /// `Failure`, naming the file that could not be written; nothing is changed then.
     pub fn apply(&self, changes: &[Change], _lock: &Lock) -> Result<(), Error> {
-        for change in changes {
-            self.apply_one(change)?;
-        }
-        Ok(())
+        Ok(pending::apply(&self.root, changes)?)
     }
+}
 
-    fn apply_one(&self, change: &Change) -> Result<()> {
-        match change {
-            Change::Create { path, text } => files::create(&self.inside(path)?, text),
-            Change::Replace { path, new, .. } => files::replace(&self.inside(path)?, new),
-            Change::Move { from, to, old, new } => {
-                let (from, to) = (self.inside(from)?, self.inside(to)?);
-                if to.exists() {
-                    bail!("{} is there already", to.display());
-                }
-                if old != new {
-                    files::replace(&from, new)?;
-                }
-                files::rename(&from, &to)
-            }
-            Change::Delete { path, .. } => files::remove(&self.inside(path)?),
-        }
+/// Returns the real path of a file inside the store, and makes its folder.
+pub(super) fn inside(root: &Path, path: &str) -> Result<PathBuf> {
+    let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    if !is_plain || path.is_empty() {
+        bail!("`{path}` would leave the store");
     }
-
-    /// Returns the real path of a file inside the store, and makes its folder.
-    fn inside(&self, path: &str) -> Result<PathBuf> {
-        let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-        if !is_plain {
-            bail!("`{path}` would leave the store");
-        }
-        let path = self.root.join(path);
-        let folder = path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
-        if !folder.canonicalize()?.starts_with(&self.root) {
-            bail!("{} leads out of the store", folder.display());
-        }
-        Ok(path)
+    let path = root.join(path);
+    let folder = path.parent().unwrap_or(root);
+    fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
+    if !folder.canonicalize()?.starts_with(root) {
+        bail!("{} leads out of the store", folder.display());
     }
+    Ok(path)
 }
 
 impl Lock {

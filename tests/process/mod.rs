@@ -34,6 +34,7 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),
         vars: vars.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect::<BTreeMap<_, _>>(),
         stdin: Box::new(move || Ok(stdin.clone())),
+        editor: Box::new(|_| Err(std::io::Error::other("no editor in a test"))),
         is_terminal: false,
         now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),
         random: dir.len() as u64,

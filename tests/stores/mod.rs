@@ -139,6 +139,9 @@ fn note_text(number: usize, title: &str, summary: &str, body: &str, dice: [u8; 6
         quoted(summary),
         target / 2
     ));
+    if dice[4].is_multiple_of(3) {
+        text.push_str(&format!("compacts: [n{}, n{}, {}]\n", target / 2, target + 1, quoted(title)));
+    }
     text.push_str(&format!(
         "sources:\n- {{url: {}, title: {}}}\ncustom: {{{}: {}}}\n---\n",
         quoted(summary),
@@ -176,7 +179,7 @@ pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
 /// Every command that reads a store, in its variants.
 pub(crate) fn commands(store: &Store) -> Vec<Command> {
     let mut commands = vec![
-        Command::Prime(Prime { location: Location::default(), banner: None, is_hook: false }),
+        Command::Prime(Prime { location: Location::default(), banner: None, is_hook: false, no_compaction: false }),
         everything(store, true),
         everything(store, false),
         context(|selectors| selectors.tags.push("all".into()), Some(2)),
@@ -228,5 +231,5 @@ fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Com
 
 fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {
     let limits = Limits { max_hops: 3, max_nodes, max_fanout: None, min_value: 0 };
-    Command::Link(Link { location: Location::default(), view, follow, limits })
+    Command::Link(Link { location: Location::default(), view, follow, limits, no_compaction: max_nodes.is_some() })
 }

@@ -39,7 +39,7 @@ pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Ve
     }
     let broken = |reason| Error::new(ErrorKind::Store, format!("the template for `{kind}` can't be used: {reason}"));
     let text = edit::apply(&template, &all).map_err(broken)?;
-    let change = Some(store::Change::Create { path: path.clone(), text });
+    let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
     Ok(vec![Planned { id, path, change }])
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Plan, Planned};
 use crate::error::{Error, ErrorKind};
-use crate::graph::Graph;
+use crate::graph::{Digests, Graph};
 use crate::report::FindingEntry;
 use crate::store::{Change, Store};
 
@@ -15,6 +15,8 @@ pub(super) fn plan(store: &Store, id: &str, is_forced: bool) -> Result<Plan, Err
     let note = &store.notes()[place];
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let mut linking: Vec<usize> = graph.backlinks(place).collect();
+    linking.extend(Digests::new(store.notes()).digest_of(place));
+    linking.sort_unstable();
     linking.dedup();
     if !linking.is_empty() && !is_forced {
         let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|place| store.notes()[*place].id.as_str()).collect();
@@ -32,7 +34,7 @@ pub(super) fn plan(store: &Store, id: &str, is_forced: bool) -> Result<Plan, Err
             message: format!("its link to `{}` leads nowhere now", note.id),
         }
     };
-    let change = Change::Delete { path: note.path.clone(), old: store.text_of(note)? };
+    let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
     let planned = Planned { id: note.id.clone(), path: note.path.clone(), change: Some(change) };
     Ok(Plan { changes: vec![planned], findings: linking.into_iter().map(dangling).collect() })
 }

@@ -1,24 +1,27 @@
 //! Commands that change notes: each plans its changes from the store as it is, under the lock; they
 //! are carried out or, in a dry run, only shown.
 
+mod compact;
 mod create;
 mod delete;
+mod edit;
 mod links;
+mod merge;
 mod rename;
+pub(super) mod repair;
 mod tags;
 mod update;
 
-use std::path::Path;
-
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::note::edit::{self, Edit};
+use crate::note::edit::{Edit, apply};
 use crate::note::{Note, NoteId};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{self, Action};
 use crate::store::{self, Store};
 
 /// A change of a file, and the note that it is about. No change is a note that is already so.
-struct Planned {
+pub(super) struct Planned {
     id: NoteId,
     path: String,
     change: Option<store::Change>,
@@ -31,24 +34,40 @@ struct Plan {
 }
 
 /// Plans an action, carries it out unless this is a dry run, and reports every file.
-pub(super) fn run(request: &request::Change, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error> {
     if request.is_dry_run {
-        let store = Store::open(&request.location, current_dir)?;
+        let store = Store::open(&request.location, &env.current_dir)?;
         let plan = plan(&store, request)?;
         return Ok(report(&store, request, plan));
     }
-    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
-    let plan = plan(&store, request)?;
-    let changes: Vec<store::Change> = plan.changes.iter().filter_map(|planned| planned.change.clone()).collect();
-    store.apply(&changes, &lock)?;
+    let (store, lock) = Store::open_to_write(&request.location, &env.current_dir)?;
+    let mut plan = plan(&store, request)?;
+    store.apply(&changes_of(&plan.changes), &lock)?;
+    // An editor may stay open for hours.
+    drop(lock);
+    if let (true, [made]) = (request.opens_editor, plan.changes.as_slice()) {
+        let edited = edit::open(&store, &made.path, &request.location, &request.now, env)?;
+        plan.findings = edited.findings;
+    }
     Ok(report(&store, request, plan))
+}
+
+/// Opens a note in the user's editor and reports what became of it.
+pub(super) fn edit(request: &request::Edit, env: &Env) -> Result<Report, Error> {
+    let store = Store::open(&request.location, &env.current_dir)?;
+    let path = &store.notes()[store.resolve(&request.id)?].path;
+    let plan = edit::open(&store, path, &request.location, &request.now, env)?;
+    Ok(report_as(&store, Mode::Change { command: "edit", is_dry_run: false }, plan))
 }
 
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
     let changes = match &request.action {
         Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
+        Action::Merge { into, from } => return merge::plan(store, request, into, from),
         Action::Rename { id, title } => rename::plan(store, request, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
+        Action::Compact { digest, ids, is_undone: false } => compact::plan(store, request, digest, ids),
+        Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, request, digest, ids),
         Action::Create(note) => create::plan(store, request, note),
         Action::Update { ids, fields } => update::plan(store, request, ids, fields),
         Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
@@ -59,35 +78,63 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
 
 /// Plans edits of a note; `updated` follows when they change anything.
 fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<Planned, Error> {
+    let planned = plan_edits_undated(store, note, edits)?;
+    if planned.change.is_none() {
+        return Ok(planned);
+    }
+    let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
+    plan_edits_undated(store, note, &[edits, &[stamp]].concat())
+}
+
+/// Plans edits that change nothing of what a note says, such as another name in its links.
+fn plan_edits_undated(store: &Store, note: &Note, edits: &[Edit]) -> Result<Planned, Error> {
+    plan_rewritten(store, note, str::to_owned, edits)
+}
+
+/// Plans another text for a note, and then edits of that.
+fn plan_rewritten(
+    store: &Store,
+    note: &Note,
+    rewrite: impl FnOnce(&str) -> String,
+    edits: &[Edit],
+) -> Result<Planned, Error> {
     let old = store.text_of(note)?;
-    let refused = |reason: String| {
+    let new = apply(&rewrite(&old), edits).map_err(|reason| {
         let message = format!("can't change `{}`: {reason}", note.id);
-        Error::new(ErrorKind::Store, message).hint("`qipu doctor` tells more; the note is as it was")
-    };
-    let edited = edit::apply(&old, edits).map_err(refused)?;
-    let change = if edited == old {
-        None
-    } else {
-        let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
-        let new = edit::apply(&edited, &[stamp]).map_err(refused)?;
-        Some(store::Change::Replace { path: note.path.clone(), old, new })
-    };
+        Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
+    })?;
+    let change = (new != old).then(|| store::Change::Replace {
+        path: note.path.clone(),
+        old: old.into_bytes(),
+        new: new.into_bytes(),
+    });
     Ok(Planned { id: note.id.clone(), path: note.path.clone(), change })
 }
 
 fn report(store: &Store, request: &request::Change, plan: Plan) -> Report {
-    let entry = |planned: &Planned| {
-        let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
-        Entry::Change(ChangeEntry {
-            id: Some(planned.id.clone()),
-            action: planned.change.as_ref().map_or("unchanged", store::Change::name),
-            path: store.shown(path),
-            diff: planned.change.as_ref().filter(|_| request.is_dry_run).map(|change| change.diff(&store.shown_path)),
-        })
-    };
-    let mode = Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run };
+    report_as(store, Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
+}
+
+fn report_as(store: &Store, mode: Mode, plan: Plan) -> Report {
+    let shows_diffs = matches!(mode, Mode::Change { is_dry_run: true, .. });
     let head = Head::new(mode, Some(&store.shown_path));
-    let mut entries: Vec<Entry> = plan.changes.iter().map(entry).collect();
+    let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, shows_diffs)).collect();
     entries.extend(plan.findings.into_iter().map(Entry::Finding));
     Report::new(head, entries)
+}
+
+/// Returns what is to be done to files.
+pub(super) fn changes_of(planned: &[Planned]) -> Vec<store::Change> {
+    planned.iter().filter_map(|planned| planned.change.clone()).collect()
+}
+
+/// Says what becomes of a file.
+pub(super) fn entry(store: &Store, planned: &Planned, shows_diff: bool) -> Entry {
+    let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
+    Entry::Change(ChangeEntry {
+        id: Some(planned.id.clone()),
+        action: planned.change.as_ref().map_or("unchanged", store::Change::name),
+        path: store.shown(path),
+        diff: planned.change.as_ref().filter(|_| shows_diff).map(|change| change.diff(&store.shown_path)),
+    })
 }

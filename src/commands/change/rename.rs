@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::create::slug;
-use super::{Planned, plan_edits};
+use super::{Planned, changes_of, plan_edits};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, Names, PathTarget};
 use crate::note::edit::{self, Edit};
@@ -69,7 +69,7 @@ impl Renaming<'_> {
         let Some(store::Change::Replace { old, new, .. }) = planned.change else {
             return Ok(planned);
         };
-        let new = self.with_links(note, &new);
+        let new = self.relinked(note, &String::from_utf8_lossy(&new)).into_bytes();
         let (from, to) = (note.path.clone(), self.path.clone());
         let change = if from == to {
             store::Change::Replace { path: from, old, new }
@@ -82,14 +82,15 @@ impl Renaming<'_> {
     /// Plans a note that links to it; only the bytes of such links change.
     fn plan_linking(&self, note: &Note) -> Result<Option<Planned>, Error> {
         let old = self.store.text_of(note)?;
-        let new = self.with_links(note, &old);
+        let new = self.relinked(note, &old);
         let refused =
             |reason| Error::new(ErrorKind::Store, format!("can't change the links of `{}`: {reason}", note.id));
         let new = edit::apply(&new, &self.typed_edits(note)).map_err(refused)?;
         if new == old {
             return Ok(None);
         }
-        let change = Some(store::Change::Replace { path: note.path.clone(), old, new });
+        let change =
+            Some(store::Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() });
         Ok(Some(Planned { id: note.id.clone(), path: note.path.clone(), change }))
     }
 
@@ -109,19 +110,8 @@ impl Renaming<'_> {
         edits.collect()
     }
 
-    /// Rewrites the inline links of a note, whose body ends the text.
-    fn with_links(&self, note: &Note, text: &str) -> String {
-        let start = text.len() - note.body().len().min(text.len());
-        let mut new = text.to_owned();
-        let mut places = note.inline_link_places();
-        places.retain(|(_, range)| range.is_some());
-        places.sort_by_key(|(_, range)| range.as_ref().map(|range| range.start));
-        for (link, range) in places.into_iter().rev() {
-            if let (Some(target), Some(range)) = (self.new_target(note, &link), range) {
-                new.replace_range(start + range.start..start + range.end, &target);
-            }
-        }
-        new
+    fn relinked(&self, note: &Note, text: &str) -> String {
+        with_links(note, text, |link| self.new_target(note, link))
     }
 
     /// Returns what a link must say from now on, where that is something else than it says.
@@ -163,9 +153,24 @@ impl Renaming<'_> {
     }
 }
 
+/// Rewrites the inline links of a note, whose body ends the text, where there is another target.
+pub(super) fn with_links(note: &Note, text: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> String {
+    let start = text.len() - note.body().len().min(text.len());
+    let mut new = text.to_owned();
+    let mut places = note.inline_link_places();
+    places.retain(|(_, range)| range.is_some());
+    places.sort_by_key(|(_, range)| range.as_ref().map(|range| range.start));
+    for (link, range) in places.into_iter().rev() {
+        if let (Some(target), Some(range)) = (new_target(&link), range) {
+            new.replace_range(start + range.start..start + range.end, &target);
+        }
+    }
+    new
+}
+
 /// Refuses a plan after which a link would lead elsewhere than before.
 fn check_links_stay(store: &Store, before: &Graph<'_>, planned: &[Planned]) -> Result<(), Error> {
-    let changes: Vec<store::Change> = planned.iter().filter_map(|planned| planned.change.clone()).collect();
+    let changes = changes_of(planned);
     let renamed = store.after(&changes);
     let after = Graph::new(renamed.notes(), &renamed.config.link_types);
     for (place, note) in store.notes().iter().enumerate() {

@@ -1,0 +1,46 @@
+//! `qipu compact`: a digest stands for notes.
+
+use super::{Planned, plan_edits};
+use crate::error::Error;
+use crate::graph::{Digests, Names};
+use crate::note::edit::Edit;
+use crate::request::Change;
+use crate::store::Store;
+
+const FIELD: &str = "compacts";
+
+/// Plans the digest's new members; a note that has a digest, and one that stands for this one, are
+/// refused.
+pub(super) fn plan(store: &Store, request: &Change, digest: &str, ids: &[String]) -> Result<Vec<Planned>, Error> {
+    let (digest, members) = (store.resolve(digest)?, store.positions(ids)?);
+    let digests = Digests::new(store.notes());
+    let notes = store.notes();
+    for member in &members {
+        let (id, digest_id) = (&notes[*member].id, &notes[digest].id);
+        if *member == digest {
+            return Err(Error::usage(format!("`{id}` can't stand for itself")));
+        }
+        if let Some(other) = digests.digest_of(*member).filter(|other| *other != digest) {
+            return Err(Error::usage(format!("`{}` stands for `{id}` already", notes[other].id))
+                .hint(format!("take it away first: `qipu compact --undo {} {id}`", notes[other].id)));
+        }
+        if digests.stand_in(digest) == *member {
+            return Err(Error::usage(format!("`{id}` stands for `{digest_id}`, so that can't stand for it")));
+        }
+    }
+    let is_new = |member: &&usize| digests.digest_of(**member) != Some(digest);
+    let edit = |member: &usize| Edit::AddItem { key: FIELD, text: notes[*member].id.to_string() };
+    let edits: Vec<Edit> = members.iter().filter(is_new).map(edit).collect();
+    Ok(vec![plan_edits(store, &notes[digest], &edits, &request.now)?])
+}
+
+/// Plans that the digest stands for the notes no longer, whichever name of theirs it uses.
+pub(super) fn plan_undo(store: &Store, request: &Change, digest: &str, ids: &[String]) -> Result<Vec<Planned>, Error> {
+    let note = &store.notes()[store.resolve(digest)?];
+    let members = store.positions(ids)?;
+    let names = Names::new(store.notes());
+    let unwanted =
+        note.compacts.iter().filter(|name| names.resolve(name).is_some_and(|place| members.contains(&place)));
+    let edits: Vec<Edit> = unwanted.map(|name| Edit::RemoveItem { key: FIELD, text: name.clone() }).collect();
+    Ok(vec![plan_edits(store, note, &edits, &request.now)?])
+}

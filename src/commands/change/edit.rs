@@ -1,0 +1,51 @@
+//! `qipu edit` and `qipu create --open`: a note in the user's editor.
+//!
+//! The file itself is opened, so that nothing is lost whatever becomes of us. No lock is held
+//! meanwhile; when the editor is closed, `updated` follows and what is odd about the note is told.
+
+use super::{Plan, Planned};
+use crate::env::Env;
+use crate::error::{Error, ErrorKind};
+use crate::note::Note;
+use crate::note::edit::{Edit, apply};
+use crate::report::FindingEntry;
+use crate::store::{Change, Location, Store};
+
+/// Opens a file of the store and returns what became of it.
+pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<Plan, Error> {
+    let before = store.read_bytes(path)?;
+    (env.editor)(&store.real_path(path)).map_err(|error| {
+        let message = format!("can't edit {} with an editor: {error}", store.shown(path));
+        Error::new(ErrorKind::Failure, message).hint("set VISUAL or EDITOR to a program that edits a file")
+    })?;
+    let (store, lock) = Store::open_to_write(location, &env.current_dir)?;
+    let after = store.read_bytes(path)?;
+    let note = store
+        .notes()
+        .iter()
+        .find(|note| note.path == path)
+        .ok_or_else(|| Error::new(ErrorKind::Failure, format!("{} is no longer a note", store.shown(path))))?;
+    let stamp = stamped(&before, &after, path, now);
+    if let Some(new) = &stamp {
+        store.apply(&[Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() }], &lock)?;
+    }
+    let new = stamp.unwrap_or(after);
+    let change = (new != before).then(|| Change::Replace { path: path.to_owned(), old: before, new });
+    let planned = Planned { id: note.id.clone(), path: path.to_owned(), change };
+    Ok(Plan { changes: vec![planned], findings: findings(&store, note) })
+}
+
+/// Returns the text with `updated` set, where the user changed the note and not that field. A note
+/// that can't be changed surgically stays as the user left it.
+fn stamped(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>> {
+    let updated = |bytes: &[u8]| Note::parse(path, bytes.to_vec()).updated;
+    if before == after || updated(before) != updated(after) {
+        return None;
+    }
+    let text = std::str::from_utf8(after).ok()?;
+    apply(text, &[Edit::SetPlain { key: "updated", text: now.to_owned() }]).ok().map(String::into_bytes)
+}
+
+fn findings(store: &Store, note: &Note) -> Vec<FindingEntry> {
+    note.findings.iter().map(|finding| FindingEntry::of_note(store.shown(&note.path), note, finding)).collect()
+}

@@ -1,0 +1,117 @@
+//! Tests only: a process dies at every point of writing, and nothing is half done.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::env::Env;
+
+/// How many points the process has passed.
+static PASSED: AtomicUsize = AtomicUsize::new(0);
+const POINT: &str = "QIPU_TEST_DIES_AT";
+const DIR: &str = "QIPU_TEST_DIR";
+const WORDS: &str = "QIPU_TEST_WORDS";
+
+/// A point of writing; the process dies here if it is the one to die at.
+pub(crate) fn here() {
+    let at = std::env::var(POINT).ok().and_then(|at| at.parse().ok());
+    if at == Some(PASSED.fetch_add(1, Ordering::Relaxed)) {
+        std::process::abort();
+    }
+}
+
+/// One call of the program, in a process of its own that may die; nothing in an ordinary run.
+#[test]
+fn child() {
+    let (Ok(dir), Ok(words)) = (std::env::var(DIR), std::env::var(WORDS)) else { return };
+    let env = Env { current_dir: dir.into(), random: 7, ..Env::of_process().unwrap() };
+    let words: Vec<_> = words.split('\n').map(Into::into).collect();
+    crate::run(&words, &env, &mut Vec::new()).unwrap();
+}
+
+/// Calls the program; `dies_at` is the point at which it dies. Returns whether it lived.
+fn call(dir: &Path, words: &[&str], dies_at: Option<usize>) -> bool {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "crash::child"]).env(DIR, dir).env(WORDS, words.join("\n"));
+    command.env(POINT, dies_at.map_or(String::new(), |at| at.to_string()));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
+}
+
+const NOTES: [(&str, &str); 4] = [
+    ("notes/a-old.md", "---\nid: a\ntitle: Old\ntags: [x] # kept\n---\nBody of a.\n"),
+    ("notes/b.md", "---\nid: b\ntitle: B\n---\nSee [[Old]] and [a](a-old.md).\n"),
+    ("mocs/c.md", "---\nid: c\ntitle: C\nlinks:\n- {type: supports, id: a}\n---\n[[Old|label]] [[b]]\n"),
+    ("notes/d.md", "No frontmatter, [[b]].\n"),
+];
+
+fn store() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in NOTES {
+        let file = dir.path().join(".qipu").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    dir
+}
+
+/// Returns the files that a reader sees, in the order of their names.
+fn files(dir: &Path) -> Vec<(String, String)> {
+    let root = dir.join(".qipu");
+    let entries = walkdir::WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);
+    let is_seen = |entry: &walkdir::DirEntry| {
+        entry.file_type().is_file() && !entry.file_name().as_encoded_bytes().starts_with(b".")
+    };
+    let seen = entries.filter(is_seen).map(|entry| {
+        let path = entry.path().strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+        (path, fs::read_to_string(entry.path()).unwrap())
+    });
+    seen.collect()
+}
+
+#[test]
+fn a_death_at_any_point_leaves_old_or_new_files_and_the_next_writer_finishes() {
+    let calls: [&[&str]; 6] = [
+        &["qipu", "update", "a", "--tag", "new", "--today", "2025-03-01"],
+        &["qipu", "update", "a", "b", "c", "--value", "7", "--today", "2025-03-01"],
+        &["qipu", "rename", "a", "Another title", "--today", "2025-03-01"],
+        &["qipu", "tags", "rename", "x", "y", "--today", "2025-03-01"],
+        &["qipu", "delete", "a", "--force"],
+        &["qipu", "capture", "a thought", "--today", "2025-03-01"],
+    ];
+    for words in calls {
+        let whole = store();
+        let before = files(whole.path());
+        assert!(call(whole.path(), words, None), "{words:?}");
+        let after = files(whole.path());
+        let mut points = 0;
+        let (mut nothing, mut everything) = (0, 0);
+        loop {
+            let dir = store();
+            let lived = call(dir.path(), words, Some(points));
+            let seen = files(dir.path());
+            for (path, text) in &seen {
+                let mut known = before.iter().chain(&after);
+                assert!(known.any(|(_, known)| known == text), "{words:?} died at {points}: {path}: {text}");
+            }
+            for (path, _) in &before {
+                let is_gone = !seen.iter().any(|(have, _)| have == path);
+                assert!(!is_gone || !after.iter().any(|(have, _)| have == path), "{path} is lost at {points}");
+            }
+            // What the next writer finds is all or nothing; a note that is created changes no other.
+            assert!(call(dir.path(), &["qipu", "link", "add", "d", "b", "--today", "2025-03-02"], None));
+            let finished: Vec<_> = files(dir.path()).into_iter().filter(|(path, _)| path != "notes/d.md").collect();
+            let of = |files: &[(String, String)]| {
+                files.iter().filter(|(path, _)| path != "notes/d.md").cloned().collect::<Vec<_>>()
+            };
+            nothing += usize::from(finished == of(&before));
+            everything += usize::from(finished == of(&after));
+            assert!(finished == of(&before) || finished == of(&after), "{words:?} at {points}: {finished:#?}");
+            if lived {
+                break;
+            }
+            points += 1;
+        }
+        assert!(points >= 2 && nothing >= 1 && everything >= 1, "{words:?}: {points} points, {nothing} {everything}");
+    }
+}

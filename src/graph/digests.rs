@@ -1,0 +1,83 @@
+//! Compaction: which note stands for which others.
+
+use std::sync::Arc;
+
+use super::Names;
+use crate::note::Note;
+
+/// The digests of a store and what they stand for.
+#[derive(Debug, Default)]
+pub struct Digests {
+    /// For each note, the digest that stands for it.
+    above: Vec<Option<usize>>,
+    /// For each note, the notes that it stands for itself, in the order in which it names them.
+    below: Vec<Vec<usize>>,
+    /// What a digest names and can't stand for, and why.
+    refused: Vec<(usize, String)>,
+}
+
+impl Digests {
+    /// Reads what the notes' `compacts` say. A note has one digest: the first by id; nothing
+    /// stands for itself, by way of others neither.
+    pub fn new(notes: &[Arc<Note>]) -> Self {
+        let mut digests = Self::default();
+        if notes.iter().all(|note| note.compacts.is_empty()) {
+            return digests;
+        }
+        digests.above = vec![None; notes.len()];
+        digests.below = vec![Vec::new(); notes.len()];
+        let names = Names::new(notes);
+        for (digest, note) in notes.iter().enumerate() {
+            for name in &note.compacts {
+                if let Err(reason) = digests.add(digest, names.resolve(name), notes) {
+                    digests.refused.push((digest, format!("it can't stand for `{name}`: {reason}")));
+                }
+            }
+        }
+        digests
+    }
+
+    fn add(&mut self, digest: usize, note: Option<usize>, notes: &[Arc<Note>]) -> Result<(), String> {
+        let Some(note) = note else {
+            return Err("there is no such note".to_owned());
+        };
+        match self.above[note] {
+            Some(other) if other == digest => return Ok(()),
+            Some(other) => return Err(format!("`{}` does", notes[other].id)),
+            None if self.stand_in(digest) == note => return Err("that stands for it".to_owned()),
+            None => {}
+        }
+        self.above[note] = Some(digest);
+        self.below[digest].push(note);
+        Ok(())
+    }
+
+    /// Returns the note that is shown for a note: the uppermost digest over it, else itself.
+    pub fn stand_in(&self, note: usize) -> usize {
+        let mut at = note;
+        while let Some(digest) = self.digest_of(at) {
+            at = digest;
+        }
+        at
+    }
+
+    /// Returns the digest that stands for a note.
+    pub fn digest_of(&self, note: usize) -> Option<usize> {
+        self.above.get(note).copied().flatten()
+    }
+
+    /// Returns the notes that a note stands for itself.
+    pub fn members(&self, digest: usize) -> &[usize] {
+        self.below.get(digest).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns what digests name and can't stand for: the digest's place, and a sentence.
+    pub fn refused(&self) -> &[(usize, String)] {
+        &self.refused
+    }
+
+    /// Tells whether no note stands for another.
+    pub fn is_empty(&self) -> bool {
+        self.above.is_empty()
+    }
+}

@@ -1,0 +1,308 @@
+//! Commands that change notes, in process: digests, merges, editing, repairs.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+mod forms;
+mod process;
+mod stores;
+
+use std::fs;
+
+use forms::{squeezed, without_field};
+use process::call;
+use proptest::prelude::*;
+
+fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in notes {
+        let file = dir.path().join(".qipu").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    dir
+}
+
+fn path(dir: &tempfile::TempDir) -> &str {
+    dir.path().to_str().unwrap()
+}
+
+fn text(dir: &tempfile::TempDir, file: &str) -> String {
+    fs::read_to_string(dir.path().join(".qipu").join(file)).unwrap()
+}
+
+/// The notes of records, in their order.
+fn names(records: &str) -> Vec<&str> {
+    let notes = records.lines().filter(|line| line.starts_with("N ") || line.starts_with("M "));
+    notes.map(|line| line.split(' ').nth(1).unwrap()).collect()
+}
+
+fn lines<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
+    text.lines().filter(|line| line.starts_with(prefix)).collect()
+}
+
+fn digests() -> tempfile::TempDir {
+    store(&[
+        ("notes/a.md", "---\nid: a\ntitle: A\nvalue: 90\ntags: [t]\n---\nApple. [[x]]\n"),
+        ("notes/b.md", "---\nid: b\ntitle: B\nvalue: 80\ntags: [t]\n---\nApple. [[a]] [[y]]\n"),
+        ("notes/c.md", "---\nid: c\ntitle: C\nvalue: 70\ntags: [t]\n---\nApple.\n"),
+        ("notes/d.md", "---\nid: d\ntitle: The digest\n---\nWhat a and b say.\n"),
+        ("notes/x.md", "---\nid: x\ntitle: X\nlinks: [{type: supports, id: b}]\n---\n"),
+        ("notes/y.md", "---\nid: y\ntitle: Y\n---\n[[z]]\n"),
+        ("notes/z.md", "---\nid: z\ntitle: Z\nupdated: 2025-03-01\n---\n"),
+    ])
+}
+
+#[test]
+fn a_digest_stands_for_its_notes_until_it_is_undone() {
+    let dir = digests();
+    let run = |args: &[&str]| call(path(&dir), args);
+    let tagged = ["context", "--tag", "t", "--records"];
+    let before = run(&tagged).stdout;
+    assert_eq!(names(&before), ["a", "b", "c"]);
+    assert_eq!(run(&["compact", "d", "a", "b", "--today", "2025-03-31"]).stdout, "d changed .qipu/notes/d.md\n");
+    assert!(text(&dir, "notes/d.md").contains("updated: 2025-03-31\n") && text(&dir, "notes/d.md").contains("[a, b]"));
+    assert_eq!(run(&["compact", "d", "b"]).stdout, "d unchanged .qipu/notes/d.md\n");
+
+    let bundle = run(&tagged).stdout;
+    assert_eq!(names(&bundle), ["d", "c"], "at the place of the first of its notes");
+    assert_eq!(lines(&bundle, "D compacted"), ["D compacted a from=d", "D compacted b from=d"]);
+    assert_eq!(names(&run(&["context", "--tag", "t", "--records", "--no-compaction"]).stdout), ["a", "b", "c"]);
+    let named = run(&["context", "--note", "b", "--note", "c", "--records"]).stdout;
+    assert_eq!(names(&named), ["b", "d", "c"], "a note that is named is shown, and its digest too");
+    assert_eq!(names(&run(&["context", "--query", "apple", "--records"]).stdout), ["c", "d"]);
+    assert_eq!(names(&run(&["context", "--moc", "b", "--records"]).stdout), ["d", "y"]);
+
+    let tree = run(&["link", "tree", "a", "--records"]).stdout;
+    assert_eq!(names(&tree), ["d", "x", "y", "z"], "the digest has the links of its notes");
+    assert_eq!(
+        lines(&tree, "E "),
+        ["E d related x inline", "E d supported-by x virtual", "E d related y inline", "E y related z inline"]
+    );
+    assert_eq!(lines(&tree, "D compacted").len(), 2);
+    assert_eq!(
+        names(&run(&["link", "tree", "a", "--no-compaction", "--max-hops", "1", "--records"]).stdout),
+        ["a", "b", "x"]
+    );
+    assert_eq!(names(&run(&["link", "path", "x", "z", "--records"]).stdout), ["x", "d", "y", "z"]);
+    assert!(run(&["link", "list", "d"]).stdout.starts_with("The digest (d) [stands for a, b]\n"));
+    let json = run(&["context", "--tag", "t", "--json"]).stdout;
+    assert!(json.contains("\"compacts\":[\"a\",\"b\"]"), "{json}");
+
+    let primed = run(&["prime", "--records"]).stdout;
+    assert!(!names(&primed).contains(&"a") && names(&primed).contains(&"d"), "{primed}");
+    assert!(names(&run(&["prime", "--records", "--no-compaction"]).stdout).contains(&"a"));
+
+    assert_eq!(run(&["delete", "a"]).code(), 1, "a digest refers to it");
+    assert_eq!(run(&["compact", "--undo", "d", "a", "b"]).code(), 0);
+    assert_eq!(run(&tagged).stdout, before);
+}
+
+#[test]
+fn digests_stand_for_digests_but_not_in_a_circle() {
+    let dir = digests();
+    let run = |args: &[&str]| call(path(&dir), args);
+    assert_eq!((run(&["compact", "d", "a"]).code(), run(&["compact", "c", "d"]).code()), (0, 0));
+    let bundle = run(&["context", "--tag", "t", "--records"]).stdout;
+    assert_eq!(names(&bundle), ["c", "b"]);
+    assert_eq!(lines(&bundle, "D compacted"), ["D compacted d from=c"]);
+    assert_eq!(names(&run(&["context", "--note", "a", "--records"]).stdout), ["a", "c"]);
+    for refused in [["compact", "a", "c"], ["compact", "a", "a"], ["compact", "z", "a"]] {
+        let answer = run(&refused);
+        assert_eq!(answer.code(), 2, "{refused:?}: {}", answer.stdout);
+    }
+    // What people write by hand is read as far as it makes sense, and doctor tells the rest.
+    fs::write(dir.path().join(".qipu/notes/a.md"), "---\nid: a\ntitle: A\ntags: [t]\ncompacts: [c, nobody]\n---\n")
+        .unwrap();
+    assert_eq!(names(&run(&["context", "--tag", "t", "--records"]).stdout), ["b", "a"], "the first by id wins");
+    let findings = run(&["doctor"]).stdout;
+    assert_eq!(findings.matches("broken-digest").count(), 2, "{findings}");
+}
+
+#[test]
+fn a_merged_note_lives_on_in_the_other() {
+    let dir = store(&[
+        (
+            "notes/a.md",
+            "---\nid: a\ntitle: A # mine\ntags: [one]\nlinks:\n- {type: refines, id: b}\n- {type: supports, id: x}\ncustom:\n  k: 1\n---\nText of a, see [[b]] and [b](b.md).\n",
+        ),
+        (
+            "notes/b.md",
+            "---\nid: b\ntitle: The other\naliases: [Bee]\ntags: [two, one]\nsummary: In short.\nsources: [{url: https://x.org, title: X}]\nlinks:\n- {type: supports, id: x}\n- {type: follows, id: y}\n- {type: related, id: a}\ncustom:\n  k: 2\n  own: yes\nmine: 3\n---\nText of b, by [[a]], [y](../mocs/y.md).\n",
+        ),
+        (
+            "mocs/y.md",
+            "---\nid: y\ntitle: Y\nlinks:\n  - type: supports # why\n    id: b\n  - {type: supports, id: a}\n---\r\n[[b]], [[b|label]], [[The other]], [[bee#part]], [it](../notes/b.md#h), ![[b]] `[[b]]`\r\nmixed line\nends\n",
+        ),
+        ("notes/x.md", "---\nid: x\ntitle: X\ncompacts: [b]\nlinks: [b]\n---\nNothing.\n"),
+        ("notes/z.md", "---\nid: z\ntitle: Z\n---\nNothing.\n"),
+    ]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    let untouched = text(&dir, "notes/z.md");
+    let dry = run(&["merge", "a", "b", "--dry-run", "--today", "2025-03-31"]);
+    assert_eq!((dry.code(), text(&dir, "notes/a.md").contains("aliases")), (0, false), "{:?}", dry.error);
+    let done = run(&["merge", "a", "b", "--today", "2025-03-31"]);
+    assert_eq!(done.code(), 0);
+    assert_eq!(
+        done.stdout,
+        "a changed .qipu/notes/a.md\nx changed .qipu/notes/x.md\ny changed .qipu/mocs/y.md\nb deleted .qipu/notes/b.md\n\
+         warning: .qipu/notes/a.md: `custom.k: 2` of `b` is not carried over (field-not-merged)\n\
+         warning: .qipu/notes/a.md: `mine: 3` of `b` is not carried over (field-not-merged)\n"
+    );
+    assert_eq!(
+        text(&dir, "notes/a.md"),
+        "---\nid: a\ntitle: A # mine\ntags: [one, two]\nlinks:\n- {type: supports, id: x}\n- type: follows\n  id: \"y\"\n\
+         custom:\n  k: 1\n  own: yes\naliases: [The other, b, Bee]\nsources:\n  - url: https://x.org\n    title: X\nupdated: 2025-03-31\n---\n\
+         Text of a, see [[a]] and [b](a.md).\n\n## The other\n\nIn short.\n\nText of b, by [[a]], [y](../mocs/y.md).\n"
+    );
+    assert_eq!(
+        text(&dir, "mocs/y.md"),
+        "---\nid: y\ntitle: Y\nlinks:\n  - {type: supports, id: a}\n---\r\n\
+         [[a]], [[a|label]], [[The other]], [[bee#part]], [it](../notes/a.md#h), ![[a]] `[[b]]`\r\nmixed line\nends\n"
+    );
+    assert_eq!(
+        text(&dir, "notes/x.md"),
+        "---\nid: x\ntitle: X\ncompacts: [a]\nlinks:\n  - type: related\n    id: a\n---\nNothing.\n"
+    );
+    assert_eq!(text(&dir, "notes/z.md"), untouched);
+    assert!(run(&["show", "b"]).stdout.starts_with("A (a)\n"), "the old id still names it");
+    assert_eq!(run(&["doctor"]).stdout.matches("broken").count(), 0, "{}", run(&["doctor"]).stdout);
+    assert_eq!(run(&["merge", "a", "a"]).code(), 2);
+}
+
+#[test]
+fn a_title_that_a_third_note_has_too_does_not_take_links_with_it() {
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: A\n---\n"),
+        ("notes/b.md", "---\nid: b\ntitle: Same\n---\nB.\n"),
+        ("notes/c.md", "---\nid: c\ntitle: Same\n---\nC.\n"),
+        ("notes/d.md", "---\nid: d\ntitle: D\n---\n[[Same]]\n"),
+    ]);
+    assert_eq!(call(path(&dir), &["merge", "a", "b"]).code(), 0);
+    assert_eq!(text(&dir, "notes/d.md"), "---\nid: d\ntitle: D\n---\n[[a]]\n");
+}
+
+/// Every mutating command on notes in every form: only what it reports is changed, in these notes
+/// only the fields that it is about, and the change reads back; what is refused changes nothing.
+#[test]
+fn a_command_changes_its_fields_of_its_notes_and_nothing_else() {
+    let calls: [(&[&str], &[&str]); 14] = [
+        (&["update", "n1", "--title", "two: parts"], &["title"]),
+        (&["update", "n1", "n2", "--tag", "new"], &["tags"]),
+        (&["update", "n1", "--untag", "a"], &["tags"]),
+        (&["update", "n1", "--value", "33", "--verified"], &["value", "verified"]),
+        (&["update", "n1", "--summary", "- \"x\": y", "--type", "moc"], &["summary", "type"]),
+        (&["update", "n1", "--source", "https://x.org/#a"], &["sources"]),
+        (&["update", "n1", "--set", "a=true"], &["custom"]),
+        (&["update", "n1", "--body", "Another text."], &["body"]),
+        (&["link", "add", "n1", "n2", "--type", "refines"], &["links"]),
+        (&["link", "remove", "n1", "x"], &["links"]),
+        (&["tags", "rename", "a", "c"], &["tags"]),
+        (&["compact", "n1", "n2", "n3"], &["compacts"]),
+        (&["rename", "n1", "Another title"], &["title", "body", "links", "id"]),
+        (&["merge", "n1", "n2"], &["aliases", "tags", "sources", "links", "custom", "compacts", "body"]),
+    ];
+    let changed = std::sync::atomic::AtomicUsize::new(0);
+    let case = (forms::note(), forms::note(), prop::sample::select(calls.to_vec()));
+    stores::runner(300)
+        .run(&case, |(first, second, (words, fields))| {
+            let named = |text: &str, id: &str| {
+                format!("---\n{}", text.trim_start_matches('\u{feff}').trim_start_matches("---"))
+                    .replace("id: n1", &format!("id: {id}"))
+                    .replace("'n1'", id)
+                    .replace("\"n1\"", id)
+            };
+            let third = "---\nid: n3\ntitle: Third\n---\n[[n1]] [[n2]]\n";
+            let x = "---\nid: x\ntitle: X\n---\n";
+            let dir = store(&[
+                ("notes/n1.md", &first),
+                ("notes/n2.md", &named(&second, "n2")),
+                ("notes/n3.md", third),
+                ("notes/x.md", x),
+            ]);
+            let files =
+                || ["n1", "n2", "n3", "x"].map(|name| fs::read(dir.path().join(format!(".qipu/notes/{name}.md"))).ok());
+            let before = files();
+            let dry = [words, &["--dry-run", "--today", "2025-03-31", "--records"]].concat();
+            let planned = call(path(&dir), &dry);
+            prop_assert_eq!(&files(), &before, "a dry run");
+            let answer = call(path(&dir), &[words, &["--today", "2025-03-31", "--records"]].concat());
+            let after = files();
+            prop_assert_eq!(answer.code(), planned.code());
+            if answer.code() != 0 {
+                prop_assert_eq!(after, before);
+                return Ok(());
+            }
+            let reported = |name: &str| {
+                lines(&answer.stdout, "D change")
+                    .iter()
+                    .any(|line| line.contains(&format!("notes/{name}.md ")) && !line.contains("unchanged"))
+            };
+            for (place, name) in ["n1", "n2", "n3", "x"].iter().enumerate() {
+                let (Some(old), Some(new)) = (&before[place], &after[place]) else { continue };
+                prop_assert_eq!(old != new, reported(name), "{}", name);
+                let without = |bytes: &Vec<u8>| {
+                    let mut text = String::from_utf8(bytes.clone()).unwrap();
+                    if fields.contains(&"body") {
+                        let body = qipu::note::Note::parse("notes/x.md", bytes.clone()).body().len();
+                        text.truncate(text.len() - body);
+                    }
+                    for field in fields.iter().chain(&["updated"]) {
+                        text = without_field(&text, field);
+                    }
+                    squeezed(&text)
+                };
+                prop_assert_eq!(without(old), without(new), "{}: {:?}", name, words);
+            }
+            changed.fetch_add(usize::from(before != after), std::sync::atomic::Ordering::Relaxed);
+            let again = call(path(&dir), &[words, &["--today", "2025-03-31", "--records"]].concat());
+            if !["merge", "tags"].contains(&words[0]) {
+                prop_assert_eq!((again.code(), files()), (0, after), "twice is once: {:?}", again.error);
+            }
+            Ok(())
+        })
+        .unwrap();
+    let changed = changed.into_inner();
+    assert!(changed > 180, "only {changed} changed anything");
+}
+
+#[test]
+fn doctor_mends_what_is_safe_and_tells_the_rest() {
+    let long: String = (0..60).map(|n| format!("word{n} ")).collect();
+    let dir = store(&[
+        ("notes/qp-a1b2-title.md", "---\ntitle: Paper: the X # y\r\ntags: [a] # kept\n---\nBody: [[b]]\n"),
+        ("notes/b.md", &format!("---\nid: b\ntitle: B\n---\n[[qp-a1b2]] {long}\n")),
+        ("notes/c.md", &format!("---\nid: c\ntitle: C\n---\n{long}\n")),
+        ("notes/d.md", "---\nid: d\ntitle: [[x]]\ntags: [unclosed\n---\n"),
+        ("notes/plain.md", "No frontmatter. [[b]]\n"),
+        ("notes/.qipu-left", "half"),
+        (".qipu-left", "half"),
+    ]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    let codes = |text: &str| {
+        let found = text.lines().filter_map(|line| line.rsplit_once(" (")?.1.strip_suffix(')').map(str::to_owned));
+        found.collect::<Vec<_>>()
+    };
+    let before = codes(&run(&["doctor"]).stdout);
+    for code in ["frontmatter-broken", "no-id", "left-over", "near-duplicate"] {
+        assert!(before.contains(&code.to_owned()), "{code} in {before:?}");
+    }
+    let shown = run(&["doctor", "--fix", "--dry-run"]).stdout;
+    assert!(shown.contains("+title: \"Paper: the X # y\""), "{shown}");
+    assert_eq!(codes(&run(&["doctor"]).stdout), before, "a dry run mends nothing");
+    let mended = run(&["doctor", "--fix"]);
+    assert_eq!(mended.code(), 3, "one error remains");
+    assert!(
+        mended.stdout.starts_with(
+            "qp-a1b2 changed .qipu/notes/qp-a1b2-title.md\ndeleted .qipu/.qipu-left\ndeleted .qipu/notes/.qipu-left\n"
+        ),
+        "{}",
+        mended.stdout
+    );
+    assert_eq!(
+        text(&dir, "notes/qp-a1b2-title.md"),
+        "---\ntitle: \"Paper: the X # y\"\r\ntags: [a] # kept\nid: qp-a1b2\n---\nBody: [[b]]\n"
+    );
+    assert_eq!(text(&dir, "notes/plain.md"), "No frontmatter. [[b]]\n");
+    assert_eq!(run(&["doctor", "--fix"]).stdout.matches("changed").count(), 0);
+    assert!(run(&["doctor", "--json"]).stdout.contains("\"code\":\"near-duplicate\""));
+}
