@@ -4,13 +4,14 @@
 //! Scores are the same on every machine and in every run: sums run in the order of the query, and
 //! what does not stand in the query (likeness of notes) is summed in whole numbers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::corpus::{Corpus, Count, Document};
 use super::passages::{nearness, paragraph};
-use super::plan::{NOWHERE, Plan};
+use super::plan::{NOWHERE, Plan, Slot};
 use super::vectors::{Vectors, cosine};
 use crate::note::Note;
 
@@ -144,6 +145,16 @@ struct Found {
     tags: f64,
 }
 
+/// The tags that a query names. Who wrote a note seldom stands in it; what it is about does, and
+/// counts by that already: a tag tells as much as the part of its notes whose body does not hold it.
+struct Names {
+    /// How many notes have the tag, and in how many of them the body does not hold it.
+    tagged: HashMap<u32, (u32, u32)>,
+    /// How much the slots say that are no such tags, and all of them.
+    others: Vec<f64>,
+    all: f64,
+}
+
 /// Ranks notes for one query.
 pub(super) struct Ranker<'a> {
     pub(super) corpus: &'a Corpus,
@@ -171,8 +182,9 @@ impl Ranker<'_> {
         self.look_closely(&mut hits, &idf);
         self.sort(&mut hits);
         self.smooth(&mut hits, &vectors);
+        let names = self.names(&idf);
         for hit in &mut hits {
-            hit.parts.times = self.times(hit.note, &idf);
+            hit.parts.times = self.times(hit.note, &names);
             hit.score *= hit.parts.times;
         }
         self.sort(&mut hits);
@@ -367,36 +379,47 @@ impl Ranker<'_> {
         }
     }
 
-    /// Returns what a note's score is multiplied with. A tag that is a term of the query counts as
-    /// far as the note holds the query's other terms: `by:ann` says more of what Ann wrote about the
-    /// question than of all that she wrote.
-    fn times(&self, note: usize, idf: &[f64]) -> f64 {
+    /// Returns what a note's score is multiplied with.
+    fn times(&self, note: usize, names: &Names) -> f64 {
         let Some(document) = self.corpus.documents.get(note) else { return 1.0 };
         let tells_when = self.plan.asks_when && document.has_time;
         let timed = if tells_when { 1.0 + self.weights.timed } else { 1.0 };
-        timed * (1.0 + self.weights.named * self.named(document, idf))
+        timed * (1.0 + self.weights.named * self.named(document, names))
     }
 
-    /// Returns how much of the query a note holds beside its tags, 0 to 1, where a tag of it is a
-    /// term of the query; else 0.
-    fn named(&self, document: &Document, idf: &[f64]) -> f64 {
-        let slot = |term: u32| self.plan.slot_of.get(term as usize).copied().filter(|slot| *slot != NOWHERE);
-        let tags: Vec<u32> = document.counts.iter().filter(|count| count.is_tag).filter_map(|count| slot(count.term)).collect();
-        if tags.is_empty() {
-            return 0.0;
-        }
-        let mut held: Vec<u32> = document.counts.iter().filter_map(|count| slot(count.term)).collect();
-        held.sort_unstable();
-        held.dedup();
-        let (mut all, mut own) = (0.0, 0.0);
-        for (place, (slot, idf)) in self.plan.slots.iter().zip(idf).enumerate() {
-            let place = place as u32;
-            if !slot.is_guess && !tags.contains(&place) {
-                all += slot.weight * idf;
-                own += if held.binary_search(&place).is_ok() { slot.weight * idf } else { 0.0 };
+    fn slot(&self, term: u32) -> Option<u32> {
+        self.plan.slot_of.get(term as usize).copied().filter(|slot| *slot != NOWHERE)
+    }
+
+    /// Finds the tags that are terms of the query, and how much each tells what the texts do not.
+    fn names(&self, idf: &[f64]) -> Names {
+        let mut tagged: HashMap<u32, (u32, u32)> = HashMap::new();
+        for count in self.corpus.documents.iter().flat_map(|document| &document.counts).filter(|count| count.is_tag) {
+            if self.slot(count.term).is_some() {
+                let (all, silent) = tagged.entry(count.term).or_default();
+                (*all, *silent) = (*all + 1, *silent + u32::from(count.body == 0));
             }
         }
-        if all > 0.0 { GATE_FLOOR() + (1.0 - GATE_FLOOR()) * own / all } else { 1.0 }
+        let is_name = |slot: &Slot| slot.terms.iter().any(|term| tagged.contains_key(term));
+        let others = self.plan.slots.iter().zip(idf).map(|(slot, idf)| match slot.is_guess || is_name(slot) {
+            true => 0.0,
+            false => slot.weight * idf,
+        });
+        let others: Vec<f64> = others.collect();
+        Names { tagged, all: others.iter().sum(), others }
+    }
+
+    /// Returns how much a note deserves for a tag that the query names, 0 to 1: as much as the tag
+    /// tells, half of it for the query's other terms that the note holds.
+    fn named(&self, document: &Document, names: &Names) -> f64 {
+        let told = |(all, silent): &(u32, u32)| f64::from(*silent) / f64::from(*all);
+        let tags = document.counts.iter().filter(|count| count.is_tag).filter_map(|count| names.tagged.get(&count.term));
+        let Some(told) = tags.map(told).max_by(f64::total_cmp).filter(|told| *told > 0.0) else { return 0.0 };
+        let mut held: Vec<u32> = document.counts.iter().filter_map(|count| self.slot(count.term)).collect();
+        held.sort_unstable();
+        held.dedup();
+        let held: f64 = held.iter().filter_map(|slot| names.others.get(*slot as usize)).sum();
+        told * if names.all > 0.0 { 0.5 + 0.5 * held / names.all } else { 1.0 }
     }
 
     /// Returns the score of a note that answers in full: with every word of the query in its title,
@@ -410,8 +433,6 @@ impl Ranker<'_> {
     }
 }
 
-#[allow(non_snake_case)]
-fn GATE_FLOOR() -> f64 { std::env::var("gate").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0) }
 /// How much of each term a note holds that answers in full.
 const FULL_AMOUNT: f64 = 4.0;
 
