@@ -13,6 +13,8 @@ mod passages;
 mod plan;
 mod query;
 mod ranking;
+mod related;
+mod snippet;
 mod stems;
 mod vectors;
 mod words;
@@ -24,6 +26,8 @@ pub use duplicates::Alike;
 pub use plan::Spelling;
 pub use query::Query;
 pub use ranking::{Hit, Parts, Surroundings, Weights};
+pub use related::Relative;
+pub use snippet::{Marker, Snippet};
 
 use crate::note::{Language, Note};
 use passages::holds;
@@ -39,12 +43,14 @@ pub struct Engine<'a> {
 }
 
 /// What a query found.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Found {
     /// The notes, the best first.
     pub hits: Vec<Hit>,
     /// Words of the query that no note holds, with what was looked for in their place.
     pub spellings: Vec<Spelling>,
+    /// Finds the places in texts that answer.
+    pub marker: Option<Marker>,
 }
 
 impl<'a> Engine<'a> {
@@ -72,7 +78,14 @@ impl<'a> Engine<'a> {
         let passes = |note: usize| self.passes(note, &plan);
         let mut hits = if plan.slots.is_empty() { self.by_value(&passes) } else { ranker.run(&passes) };
         self.put_titles_first(query, &mut hits, &passes);
-        Found { hits, spellings: plan.spellings }
+        let marker = Marker::new(&plan, &self.corpus, self.language);
+        Found { hits, spellings: plan.spellings, marker: Some(marker) }
+    }
+
+    /// Finds the notes that are most like one and not linked with it, so many at most; and how many
+    /// there are in all.
+    pub fn related(&self, note: usize, around: &Surroundings, limit: usize) -> (Vec<Relative>, usize) {
+        related::related(&self.corpus, &self.weights, around, note, limit)
     }
 
     /// Finds notes that say almost the same: each with the first one that it is like.
