@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::english;
-use super::stems::{STOP_MARK, Stems};
+use super::stems::{STOP_MARK, Stems, fold};
 use super::words::{Part, Piece, for_each_piece, for_each_term};
 use crate::note::{Language, Note};
 
@@ -41,6 +41,8 @@ pub(super) struct Term {
     pub(super) is_stop: bool,
     /// Whether a text tells a time by it.
     is_time: bool,
+    /// Whether a word is written as it.
+    pub(super) is_written: bool,
 }
 
 /// Sums over all notes; lengths are in terms that say something.
@@ -48,6 +50,8 @@ pub(super) struct Term {
 pub(super) struct Totals {
     pub(super) title: u64,
     pub(super) body: u64,
+    /// How many bodies say something: a note without text says nothing of how long texts are.
+    pub(super) bodies: u64,
     pub(super) paragraphs: u64,
     /// The length of all paragraphs.
     pub(super) paragraph_words: u64,
@@ -133,9 +137,9 @@ impl Corpus {
         self.documents.len() as f64
     }
 
-    /// Returns the average length of the bodies, in terms; at least 1.
+    /// Returns the average length of the bodies that say something, in terms; at least 1.
     pub(super) fn body_average(&self) -> f64 {
-        (self.totals.body as f64 / self.len().max(1.0)).max(1.0)
+        (self.totals.body as f64 / self.totals.bodies.max(1) as f64).max(1.0)
     }
 
     /// Returns the average length of the titles, in terms; at least 1.
@@ -148,6 +152,7 @@ fn merged(term: Term, terms: &mut Vec<Term>, ids: &mut HashMap<Box<str>, u32, Ra
     if let Some(have) = ids.get(&term.text).and_then(|id| terms.get_mut(*id as usize).map(|have| (*id, have))) {
         have.1.documents += term.documents;
         have.1.paragraphs += term.paragraphs;
+        have.1.is_written |= term.is_written;
         return have.0;
     }
     let id = terms.len() as u32;
@@ -171,6 +176,7 @@ impl Totals {
     fn add(&mut self, other: Self) {
         self.title += other.title;
         self.body += other.body;
+        self.bodies += other.bodies;
         self.paragraphs += other.paragraphs;
         self.paragraph_words += other.paragraph_words;
     }
@@ -282,6 +288,7 @@ impl<'a> Builder<'a> {
         }
         self.read.totals.title += u64::from(document.title_len);
         self.read.totals.body += u64::from(document.body_len);
+        self.read.totals.bodies += u64::from(document.body_len > 0);
         self.read.documents.push(document);
     }
 
@@ -427,20 +434,22 @@ impl Read {
         let id = self.terms.len() as u32;
         let is_time = is_year(text) || times.iter().any(|time| time == text);
         let is_stop = text.starts_with(STOP_MARK);
-        self.terms.push(Term { text: text.into(), documents: 0, paragraphs: 0, is_stop, is_time });
+        self.terms.push(Term { text: text.into(), documents: 0, paragraphs: 0, is_stop, is_time, is_written: false });
         stamps.push(Stamp { document: 0, place: 0, paragraph: 0 });
         self.ids.insert(text.into(), id);
         id
     }
 
-    /// Keeps a word in small letters where its term is written in another way.
+    /// Keeps a word in small letters and folded where its term is written in another way.
     fn remember_spelling(&mut self, written: &str, term: &str, id: u32) {
-        let is_other = !term.starts_with(STOP_MARK) && written != term;
-        if is_other {
-            let word = super::stems::fold(&written.to_lowercase());
-            if *word != *term {
-                self.spellings.push((word.into(), id));
-            }
+        if term.starts_with(STOP_MARK) {
+            return;
+        }
+        let word = fold(&written.to_lowercase());
+        if *word != *term {
+            self.spellings.push((word.into(), id));
+        } else if let Some(term) = self.terms.get_mut(id as usize) {
+            term.is_written = true;
         }
     }
 }

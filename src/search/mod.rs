@@ -76,7 +76,11 @@ impl<'a> Engine<'a> {
         let ranker =
             Ranker { corpus: &self.corpus, notes: self.notes, around, plan: &plan, weights: &self.weights };
         let passes = |note: usize| self.passes(note, &plan);
-        let mut hits = if plan.slots.is_empty() { self.by_value(&passes) } else { ranker.run(&passes) };
+        let mut hits = match plan.slots.is_empty() {
+            false => ranker.run(&passes),
+            true if plan.demands() => self.by_value(&passes),
+            true => Vec::new(),
+        };
         self.put_titles_first(query, &mut hits, &passes);
         let marker = Marker::new(&plan, &self.corpus, self.language);
         Found { hits, spellings: plan.spellings, marker: Some(marker) }

@@ -119,8 +119,12 @@ fn most_used(corpus: &Corpus, terms: Vec<(usize, u32)>) -> Vec<Near> {
     known.into_iter().map(|(id, _)| Near { word: written(corpus, id), term: id }).collect()
 }
 
-/// Returns the shortest word that a term is written as, the first of these from a to z.
+/// Returns the term itself where it is a word, else the shortest word that it is written as, the
+/// first of these from a to z.
 pub(super) fn written(corpus: &Corpus, term: u32) -> String {
+    if let Some(word) = corpus.term(term).filter(|term| term.is_written) {
+        return word.text.to_string();
+    }
     let spellings = corpus.spellings.iter().filter(|(_, of)| *of == term).map(|(word, _)| &**word);
     let shortest = spellings.min_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
     let text = corpus.term(term).map(|term| &*term.text).unwrap_or_default();

@@ -69,6 +69,11 @@ pub(super) struct Known<'a> {
 }
 
 impl Plan {
+    /// Tells whether notes are turned away for what they are, whatever words they hold.
+    pub(super) fn demands(&self) -> bool {
+        !self.tags.is_empty() || !self.kinds.is_empty() || !self.without.is_empty()
+    }
+
     pub(super) fn new(query: &Query, corpus: &Corpus, language: Language, known: &Known<'_>) -> Self {
         let mut planner = Planner {
             corpus,

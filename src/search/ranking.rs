@@ -422,19 +422,14 @@ impl Ranker<'_> {
         told * if names.all > 0.0 { 0.5 + 0.5 * held / names.all } else { 1.0 }
     }
 
-    /// Returns the score of a note that answers in full: with every word of the query in its title,
-    /// and each twice in a body of average length.
+    /// Returns the score of a note that could say no more of any word of the query:
+    /// `Σ q · idf · (k + 1)`.
     fn full_score(&self, idf: &[f64]) -> f64 {
-        let k = self.weights.saturation;
-        let share = (k + 1.0) * FULL_AMOUNT / (FULL_AMOUNT + k);
         let asked = self.plan.slots.iter().zip(idf).filter(|(slot, _)| !slot.is_guess);
-        let all: f64 = asked.map(|(slot, idf)| slot.weight * idf * share).sum();
+        let all: f64 = asked.map(|(slot, idf)| slot.weight * idf * (self.weights.saturation + 1.0)).sum();
         all.max(f64::MIN_POSITIVE)
     }
 }
-
-/// How much of each term a note holds that answers in full.
-const FULL_AMOUNT: f64 = 4.0;
 
 /// The relevance of the best note whose title is not the query.
 pub(super) const MAX_RELEVANCE: f64 = 0.99;

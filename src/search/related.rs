@@ -88,5 +88,7 @@ fn shared(corpus: &Corpus, a: &Vector<'_>, b: &Vector<'_>) -> Vec<String> {
     }
     let text = |term: u32| corpus.term(term).map(|term| &*term.text).unwrap_or_default();
     terms.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1))));
+    // Ids and numbers tell a person nothing.
+    terms.retain(|(_, term)| text(*term).chars().all(char::is_alphabetic));
     terms.iter().take(MAX_TOLD).map(|(_, term)| written(corpus, *term)).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! A text falls into *chunks* (what stands between white space, brackets and the like), a chunk into
 //! *words* by the rules of UAX #29 as far as they matter here: letters, digits and their marks. A
-//! chunk of several words (`max_chars`, `node.js`, `src/main.rs`, `1.2.3`) is a term as a whole too, and
+//! chunk of several words (`snake_case`, `node.js`, `src/main.rs`, `1.2.3`) is a term as a whole too, and
 //! so are the humps of a word (`HashMap`). Where words are written without spaces, every two
 //! neighbouring characters are a term.
 
@@ -257,7 +257,7 @@ fn unspaced(chunk: &str, range: Range<usize>, take: &mut impl FnMut(&str, Range<
     }
 }
 
-/// Gives the terms of words that are joined, as in `max_chars`.
+/// Gives the terms of words that are joined, as in `snake_case`.
 fn group(
     chunk: &str,
     words: &[Range<usize>],
