@@ -259,7 +259,15 @@ pub struct NoteEntry {
 impl NoteEntry {
     /// Makes an entry that stands for itself.
     pub fn alone(note: &Arc<Note>, role: Role) -> Self {
-        Self { note: Arc::clone(note), role, hop: 0, parent: None, edges: Vec::new(), compacts: Vec::new(), found: None }
+        Self {
+            note: Arc::clone(note),
+            role,
+            hop: 0,
+            parent: None,
+            edges: Vec::new(),
+            compacts: Vec::new(),
+            found: None,
+        }
     }
 }
 

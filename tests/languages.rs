@@ -148,7 +148,10 @@ fn english_forms_of_a_word_are_one() {
     for query in ["child", "going", "stores", "buyer", "Children's", "child’s"] {
         assert_eq!(ids(&store, query), ["a"], "{query}");
     }
-    let store = store_in(Language::English, &[("a", "We don't do it, can't and won't."), ("b", "Something done in the U.S.A., e.g. tests.")]);
+    let store = store_in(
+        Language::English,
+        &[("a", "We don't do it, can't and won't."), ("b", "Something done in the U.S.A., e.g. tests.")],
+    );
     assert_eq!(ids(&store, "USA"), ["b"]);
     assert_eq!(ids(&store, "u.s.a."), ["b"]);
 }

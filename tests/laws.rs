@@ -223,8 +223,26 @@ fn check_detail(rest: &str, ids: &[String]) {
 
 /// The keys of details.
 const KEYS: [&str; 20] = [
-    "url", "title", "accessed", "name", "value", "from", "relevance", "snippet", "shared", "common", "score", "words",
-    "sequence", "links", "nearness", "paragraph", "likeness", "times", "word", "shown",
+    "url",
+    "title",
+    "accessed",
+    "name",
+    "value",
+    "from",
+    "relevance",
+    "snippet",
+    "shared",
+    "common",
+    "score",
+    "words",
+    "sequence",
+    "links",
+    "nearness",
+    "paragraph",
+    "likeness",
+    "times",
+    "word",
+    "shown",
 ];
 
 /// A word as a string, and values with commas between.

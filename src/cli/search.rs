@@ -128,8 +128,23 @@ pub(super) fn with_marked_words(args: &[OsString]) -> Vec<OsString> {
 
 /// Flags of `search` whose value is the next word.
 const VALUED: [&str; 17] = [
-    "--format", "--records-version", "--max-chars", "--max-tokens", "--store", "--root", "--today", "--type", "--tag",
-    "--since", "--until", "--min-value", "--custom-filter", "--limit", "--min-relevance", "--tokenizer", "--query",
+    "--format",
+    "--records-version",
+    "--max-chars",
+    "--max-tokens",
+    "--store",
+    "--root",
+    "--today",
+    "--type",
+    "--tag",
+    "--since",
+    "--until",
+    "--min-value",
+    "--custom-filter",
+    "--limit",
+    "--min-relevance",
+    "--tokenizer",
+    "--query",
 ];
 
 fn is_hyphened_word(text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! `qipu search` and `qipu related`: which notes answer words, or are like a note.
 
 use std::collections::HashSet;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use super::list::passes;
@@ -21,7 +22,7 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
         request.only.custom_filters.iter().map(|text| Filter::parse(text)).collect();
     let filters = filters?;
     let notes = store.notes();
-    let engine = Engine::new(notes, store.config.language);
+    let engine = ManuallyDrop::new(Engine::new(notes, store.config.language));
     let around = (!request.no_graph).then(|| surroundings(store, &Graph::new(notes, &store.config.link_types)));
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = if request.no_compaction { Digests::default() } else { Digests::new(notes) };

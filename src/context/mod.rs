@@ -5,6 +5,7 @@ mod filter;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::mem::ManuallyDrop;
 
 pub use around::surroundings;
 pub use filter::Filter;
@@ -197,7 +198,8 @@ impl<'a> Selector<'a> {
             return Vec::new();
         };
         let store = self.store;
-        let engine = Engine::new(store.notes(), store.config.language);
+        // Like the store, it is left to the end of the process.
+        let engine = ManuallyDrop::new(Engine::new(store.notes(), store.config.language));
         let around = (!self.selectors.no_graph).then(|| surroundings(store, self.graph()));
         let found = engine.search(&Query::parse(query), around.as_ref());
         self.spellings = found.spellings;

@@ -58,7 +58,9 @@ pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
         match &event {
             Event::Start(Tag::List(number)) => open.push((number.map(|_| Vec::new()), true)),
             Event::End(TagEnd::List(_)) => lists.extend(open.pop().and_then(|(links, _)| links)),
-            Event::Start(Tag::Item) => open.iter_mut().next_back().into_iter().for_each(|(_, has_link)| *has_link = false),
+            Event::Start(Tag::Item) => {
+                open.iter_mut().next_back().into_iter().for_each(|(_, has_link)| *has_link = false)
+            }
             _ => {
                 if let (Some(link), Some((Some(links), has_link @ false))) = (of_event(&event), open.last_mut()) {
                     *has_link = true;

@@ -5,7 +5,9 @@ use super::{
     BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree,
 };
 use crate::escape::{lines, one_line};
-use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role, Snippet, Spelling};
+use crate::report::{
+    ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role, Snippet, Spelling,
+};
 
 /// Renders a report for people.
 pub(super) struct Human<'a> {

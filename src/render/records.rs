@@ -4,7 +4,9 @@ use super::for_screen;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
 use crate::note::Note;
-use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, FindingEntry, Found, Mode, NoteEntry, Report, Role, Spelling};
+use crate::report::{
+    ChangeEntry, Detail, EdgeEntry, Entry, FindingEntry, Found, Mode, NoteEntry, Report, Role, Spelling,
+};
 
 /// Renders a report as records.
 pub(super) struct Records<'a> {

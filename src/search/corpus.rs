@@ -17,6 +17,9 @@ use crate::note::{Language, Note};
 /// Longer chunks are not remembered, in bytes: they hardly come again.
 const MAX_REMEMBERED: usize = 48;
 
+/// How many chunks are at hand before the others are looked up.
+const RECENT: usize = 2048;
+
 /// The texts of a store as terms.
 pub struct Corpus {
     pub(super) stems: Stems,
@@ -39,8 +42,6 @@ pub(super) struct Term {
     pub(super) paragraphs: u32,
     /// Whether it says nothing.
     pub(super) is_stop: bool,
-    /// Whether a text tells a time by it.
-    is_time: bool,
     /// Whether a word is written as it.
     pub(super) is_written: bool,
 }
@@ -104,7 +105,7 @@ impl Corpus {
                 builder
             })
             .collect();
-        let parts: Vec<Read> = parts.into_iter().map(|builder| builder.read).collect();
+        let parts: Vec<Read> = parts.into_iter().map(Builder::finish).collect();
         Self::of_parts(parts, stems)
     }
 
@@ -206,8 +207,8 @@ struct Read {
     totals: Totals,
 }
 
-/// Where a term was met last.
-#[derive(Clone, Copy)]
+/// Where a term was met last, and how often; what every word of a text touches stands together.
+#[derive(Clone, Copy, Default)]
 struct Stamp {
     /// The number of the note, from 1.
     document: u32,
@@ -215,6 +216,28 @@ struct Stamp {
     place: u32,
     /// The number of the paragraph, from 1.
     paragraph: u32,
+    /// How many paragraphs held it.
+    paragraphs: u32,
+    /// As of the term.
+    is_stop: bool,
+    is_time: bool,
+}
+
+/// The terms of a chunk: one that says something, as most are, or a place in `spans`.
+#[derive(Clone, Copy)]
+enum Span {
+    One(u32),
+    Many(u32, u32),
+}
+
+/// A chunk of at most fifteen bytes, with its length behind it.
+type Short = [u8; 16];
+
+fn short(chunk: &str) -> Option<Short> {
+    let mut key = [0; 16];
+    key.get_mut(..chunk.len()).filter(|_| chunk.len() < 16)?.copy_from_slice(chunk.as_bytes());
+    key[15] = chunk.len() as u8;
+    Some(key)
 }
 
 /// The fields that terms are counted in.
@@ -231,8 +254,11 @@ struct Builder<'a> {
     stems: &'a Stems,
     times: &'a [String],
     read: Read,
-    /// For each chunk that was met, the place of its terms in `spans`.
-    chunks: HashMap<Box<str>, (u32, u32), RandomState>,
+    /// The chunks met lately, each in the one place that it can have: most words of a text are few.
+    recent: Vec<(u128, Span)>,
+    /// The terms of the chunks that were met.
+    short_chunks: HashMap<u128, Span, RandomState>,
+    chunks: HashMap<Box<str>, Span, RandomState>,
     spans: Vec<u32>,
     /// Where the terms of a chunk begin that is not remembered.
     passing: Option<usize>,
@@ -249,6 +275,8 @@ impl<'a> Builder<'a> {
             stems,
             times,
             read: Read::default(),
+            recent: vec![(0, Span::Many(0, 0)); RECENT],
+            short_chunks: HashMap::default(),
             chunks: HashMap::default(),
             spans: Vec::new(),
             passing: None,
@@ -258,6 +286,13 @@ impl<'a> Builder<'a> {
             counts: Vec::new(),
             body: Vec::new(),
         }
+    }
+
+    fn finish(mut self) -> Read {
+        for (term, stamp) in self.read.terms.iter_mut().zip(&self.stamps) {
+            term.paragraphs = stamp.paragraphs;
+        }
+        self.read
     }
 
     fn add(&mut self, note: &Note) {
@@ -297,11 +332,10 @@ impl<'a> Builder<'a> {
         let mut len = 0;
         for_each_piece(text, |piece| {
             let Piece::Chunk(chunk, _) = piece else { return };
-            for place in self.span(chunk) {
-                let term = self.spans.get(place).copied().unwrap_or_default();
+            self.for_each_term(chunk, |builder, term| {
                 terms.push(term);
-                len += u32::from(self.count(term, field));
-            }
+                len += u32::from(builder.count(term, field));
+            });
         });
         len
     }
@@ -324,15 +358,14 @@ impl<'a> Builder<'a> {
         self.paragraph += 1;
         for_each_piece(text, |piece| match piece {
             Piece::Chunk(chunk, _) => {
-                for place in self.span(chunk) {
-                    let term = self.spans.get(place).copied().unwrap_or_default();
-                    self.body.push(term);
-                    let says = self.count(term, Field::Body);
-                    document.body_len += u32::from(says);
-                    own_words += u32::from(says && heading_start.is_none());
-                    paragraph_words += u32::from(says);
-                    self.see_in_paragraph(term, document);
-                }
+                self.for_each_term(chunk, |builder, term| {
+                    builder.body.push(term);
+                    let says = u32::from(builder.count(term, Field::Body));
+                    document.body_len += says;
+                    own_words += if heading_start.is_none() { says } else { 0 };
+                    paragraph_words += says;
+                    builder.see_in_paragraph(term, document);
+                });
             }
             Piece::Heading => heading_start = Some(self.body.len()),
             Piece::HeadingEnd => {
@@ -368,13 +401,12 @@ impl<'a> Builder<'a> {
     }
 
     fn see_in_paragraph(&mut self, term: u32, document: &mut Document) {
-        let place = term as usize;
-        if let (Some(stamp), Some(term)) = (self.stamps.get_mut(place), self.read.terms.get_mut(place))
+        if let Some(stamp) = self.stamps.get_mut(term as usize)
             && stamp.paragraph != self.paragraph
         {
             stamp.paragraph = self.paragraph;
-            term.paragraphs += 1;
-            document.has_time |= term.is_time;
+            stamp.paragraphs += 1;
+            document.has_time |= stamp.is_time;
         }
     }
 
@@ -394,14 +426,44 @@ impl<'a> Builder<'a> {
                 Field::Body => count.body = count.body.saturating_add(1),
             }
         }
-        self.read.terms.get(term as usize).is_some_and(|term| !term.is_stop)
+        !stamp.is_stop
     }
 
-    /// Returns the places in `spans` of a chunk's terms.
-    fn span(&mut self, chunk: &str) -> std::ops::Range<usize> {
-        if let Some((start, end)) = self.chunks.get(chunk) {
-            return *start as usize..*end as usize;
+    /// Calls `take` with the terms of a chunk.
+    fn for_each_term(&mut self, chunk: &str, mut take: impl FnMut(&mut Self, u32)) {
+        let key = short(chunk).map(u128::from_ne_bytes);
+        let span = match key {
+            Some(key) => self.short_span(chunk, key),
+            None => self.chunks.get(chunk).copied().unwrap_or_else(|| self.read_chunk(chunk, key)),
+        };
+        match span {
+            Span::One(term) => take(self, term),
+            Span::Many(start, end) => {
+                for place in start..end {
+                    let term = self.spans.get(place as usize).copied().unwrap_or_default();
+                    take(self, term);
+                }
+            }
         }
+    }
+
+    fn short_span(&mut self, chunk: &str, key: u128) -> Span {
+        let mixed = ((key as u64) ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed >> 32) as usize % RECENT;
+        if let Some((have, span)) = self.recent.get(place)
+            && *have == key
+        {
+            return *span;
+        }
+        let span = self.short_chunks.get(&key).copied().unwrap_or_else(|| self.read_chunk(chunk, Some(key)));
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = (key, span);
+        }
+        span
+    }
+
+    /// Finds the terms of a chunk that is new.
+    fn read_chunk(&mut self, chunk: &str, key: Option<u128>) -> Span {
         if let Some(passing) = self.passing.take() {
             self.spans.truncate(passing);
         }
@@ -416,13 +478,19 @@ impl<'a> Builder<'a> {
                 read.remember_spelling(written, term, id);
             }
         });
-        let end = self.spans.len();
-        if chunk.len() <= MAX_REMEMBERED {
-            self.chunks.insert(chunk.into(), (start as u32, end as u32));
-        } else {
-            self.passing = Some(start);
+        let span = match self.spans.get(start..) {
+            Some([only]) => Span::One(*only),
+            _ => Span::Many(start as u32, self.spans.len() as u32),
+        };
+        if let Span::One(_) = span {
+            self.spans.truncate(start);
         }
-        start..end
+        match key {
+            Some(key) => drop(self.short_chunks.insert(key, span)),
+            None if chunk.len() <= MAX_REMEMBERED => drop(self.chunks.insert(chunk.into(), span)),
+            None => self.passing = Some(start),
+        }
+        span
     }
 }
 
@@ -434,8 +502,8 @@ impl Read {
         let id = self.terms.len() as u32;
         let is_time = is_year(text) || times.iter().any(|time| time == text);
         let is_stop = text.starts_with(STOP_MARK);
-        self.terms.push(Term { text: text.into(), documents: 0, paragraphs: 0, is_stop, is_time, is_written: false });
-        stamps.push(Stamp { document: 0, place: 0, paragraph: 0 });
+        self.terms.push(Term { text: text.into(), documents: 0, paragraphs: 0, is_stop, is_written: false });
+        stamps.push(Stamp { is_stop, is_time, ..Stamp::default() });
         self.ids.insert(text.into(), id);
         id
     }

@@ -100,7 +100,10 @@ mod tests {
         let note =
             |(n, body): (usize, &String)| Arc::new(Note::parse(&format!("notes/n{n}.md"), body.clone().into_bytes()));
         let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
-        let found: Vec<_> = near_duplicates(&Corpus::new(&notes, Language::English)).iter().map(|alike| (alike.first, alike.second)).collect();
+        let found: Vec<_> = near_duplicates(&Corpus::new(&notes, Language::English))
+            .iter()
+            .map(|alike| (alike.first, alike.second))
+            .collect();
         assert_eq!(found, [(0, 2)]);
     }
 

@@ -73,8 +73,7 @@ impl<'a> Engine<'a> {
         };
         let mut plan = Plan::new(query, &self.corpus, self.language, &known);
         self.drop_unheld_phrases(&mut plan);
-        let ranker =
-            Ranker { corpus: &self.corpus, notes: self.notes, around, plan: &plan, weights: &self.weights };
+        let ranker = Ranker { corpus: &self.corpus, notes: self.notes, around, plan: &plan, weights: &self.weights };
         let passes = |note: usize| self.passes(note, &plan);
         let mut hits = match plan.slots.is_empty() {
             false => ranker.run(&passes),
@@ -136,7 +135,8 @@ impl<'a> Engine<'a> {
         if whole.is_empty() {
             return;
         }
-        let is_named = |note: &Note| std::iter::once(&note.title).chain(&note.aliases).any(|title| is_same(title, whole));
+        let is_named =
+            |note: &Note| std::iter::once(&note.title).chain(&note.aliases).any(|title| is_same(title, whole));
         let named: Vec<usize> =
             (0..self.notes.len()).filter(|place| is_named(&self.notes[*place]) && passes(*place)).collect();
         for note in &named {
@@ -157,8 +157,11 @@ fn has_tag(note: &Note, tag: &str) -> bool {
 /// Compares two texts on one line each, in any case.
 fn is_same(a: &str, b: &str) -> bool {
     let chars = |text: &str| {
-        text.split_whitespace().flat_map(|word| word.chars().chain([' '])).flat_map(char::to_lowercase).collect::<String>()
+        text.split_whitespace()
+            .flat_map(|word| word.chars().chain([' ']))
+            .flat_map(char::to_lowercase)
+            .collect::<String>()
     };
-    let first = |text: &str| text.trim_start().chars().next().map(|c| c.to_lowercase().to_string());
+    let first = |text: &str| text.trim_start().chars().next().map(|c| c.to_lowercase().next());
     first(a) == first(b) && chars(a) == chars(b)
 }

@@ -60,7 +60,8 @@ pub(super) fn compounds(corpus: &Corpus, word: &str) -> Vec<u32> {
     if word.chars().count() < MIN_IN_COMPOUND {
         return Vec::new();
     }
-    let holds = |text: &str| text.len() >= word.len() + MIN_PART - 1 && (text.starts_with(word) || text.ends_with(word));
+    let holds =
+        |text: &str| text.len() >= word.len() + MIN_PART - 1 && (text.starts_with(word) || text.ends_with(word));
     sorted(words(corpus).filter(|(text, _)| holds(text)).map(|(_, term)| term).collect())
 }
 
@@ -101,7 +102,8 @@ fn by_distance(corpus: &Corpus, word: &str) -> Vec<Near> {
     let end: Vec<char> = word.chars().rev().take(2).collect();
     let may_be = |text: &str| {
         let other = text.chars().count();
-        other.abs_diff(length) <= most && (text.chars().next() == first || text.chars().rev().take(2).eq(end.iter().copied()))
+        other.abs_diff(length) <= most
+            && (text.chars().next() == first || text.chars().rev().take(2).eq(end.iter().copied()))
     };
     let distances = words(corpus).filter(|(text, _)| may_be(text));
     let distances = distances.map(|(text, term)| (strsim::osa_distance(text, word), term));

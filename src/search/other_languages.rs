@@ -7,7 +7,7 @@ use crate::note::Language;
 const FRENCH: &str = "\
     le la les un une des du de d l au aux et ou où mais donc or ni car ce cet cette ces mon ma mes ton ta tes son sa \
     ses notre nos votre vos leur leurs je tu il elle on nous vous ils elles me te se moi toi lui y en que qu qui quoi \
-    quel quelle quels quelles dont quand comment pourquoi est sont été être était suis es sommes êtes avoir a ai as \
+    quel quelle quels quelles dont quand comment pourquoi est sont être était suis es sommes êtes avoir a ai as \
     avons avez ont avait fait faire peut dans par pour sur sous avec sans entre vers chez ne pas plus si";
 const GERMAN: &str = "\
     der die das den dem des ein eine einen einem einer eines und oder aber ich du er sie es wir ihr mich dich sich uns \

@@ -94,12 +94,13 @@ impl Plan {
 /// Tells whether a question asks for a time.
 fn asks_when(text: &str) -> bool {
     let text = text.to_lowercase();
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64).collect();
     let units = ["year", "month", "day", "date", "week", "time"];
     words.contains(&"when")
-        || words.windows(2).any(|two| {
-            two == ["how", "long"] || (matches!(two, ["what" | "which", unit] if units.contains(unit)))
-        })
+        || words
+            .windows(2)
+            .any(|two| two == ["how", "long"] || (matches!(two, ["what" | "which", unit] if units.contains(unit))))
 }
 
 struct Planner<'a> {
@@ -168,7 +169,8 @@ impl Planner<'_> {
 
     /// Returns a text's terms, stop words included, where notes hold each of them.
     fn known_terms(&self, text: &str) -> Option<Vec<u32>> {
-        let terms: Option<Vec<u32>> = given(text, self.corpus).iter().map(|given| self.corpus.id(&given.term)).collect();
+        let terms: Option<Vec<u32>> =
+            given(text, self.corpus).iter().map(|given| self.corpus.id(&given.term)).collect();
         terms.filter(|terms| !terms.is_empty())
     }
 

@@ -80,7 +80,8 @@ fn next_part(text: &str) -> (Part, &str) {
 
 type Field = fn(String, bool) -> Part;
 
-const FIELDS: [(&str, Field); 3] = [("tag:", Part::Tag), ("type:", Part::Kind), ("title:", |text, _| Part::Title(text))];
+const FIELDS: [(&str, Field); 3] =
+    [("tag:", Part::Tag), ("type:", Part::Kind), ("title:", |text, _| Part::Title(text))];
 
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -124,19 +125,22 @@ mod tests {
                 Part::Words(text("end")),
             ]
         );
-        assert_eq!(parts("title:\"two words\" tag:\"a b\""), [Part::Title(text("two words")), Part::Tag(text("a b"), true)]);
-        assert_eq!(parts("「停電」 “a phrase” x"), [
-            Part::Words(text("「停電」")),
-            Part::Phrase(text("a phrase")),
-            Part::Words(text("x"))
-        ]);
+        assert_eq!(
+            parts("title:\"two words\" tag:\"a b\""),
+            [Part::Title(text("two words")), Part::Tag(text("a b"), true)]
+        );
+        assert_eq!(
+            parts("「停電」 “a phrase” x"),
+            [Part::Words(text("「停電」")), Part::Phrase(text("a phrase")), Part::Words(text("x"))]
+        );
     }
 
     #[test]
     fn anything_else_is_words() {
-        for odd in
-            ["?", "-", "--", "- x", "c++ (why", "\"open", "*", "**", "a b* c*d", "tag:", "title: x", "--flag", "\"\"", "x:y", "(", "-*", "-?"]
-        {
+        for odd in [
+            "?", "-", "--", "- x", "c++ (why", "\"open", "*", "**", "a b* c*d", "tag:", "title: x", "--flag", "\"\"",
+            "x:y", "(", "-*", "-?",
+        ] {
             let only_words = parts(odd).iter().all(|part| matches!(part, Part::Words(_) | Part::Prefix(_)));
             assert!(only_words, "{odd}: {:?}", parts(odd));
         }

@@ -65,7 +65,7 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            saturation: 1.6,
+            saturation: 2.0,
             body_length: 0.5,
             title_length: 0.75,
             title: 2.0,
@@ -266,13 +266,13 @@ impl Ranker<'_> {
                 in_sequence = self.sum(scratch, idf);
             }
             with_links = in_sequence;
-            if self.lend_links(note, around, found, vectors, scratch) {
+            // Links alone find nothing: a note holds a term itself, or stands beside one in a sequence.
+            if in_sequence > 0.0 && self.lend_links(note, around, found, vectors, scratch) {
                 with_links = self.sum(scratch, idf);
             }
         }
         scratch.clear();
-        let parts =
-            Parts { words, sequence: in_sequence - words, links: with_links - in_sequence, ..Parts::default() };
+        let parts = Parts { words, sequence: in_sequence - words, links: with_links - in_sequence, ..Parts::default() };
         (with_links > 0.0).then_some(Hit { note, score: with_links, relevance: 0.0, parts })
     }
 
@@ -413,7 +413,8 @@ impl Ranker<'_> {
     /// tells, half of it for the query's other terms that the note holds.
     fn named(&self, document: &Document, names: &Names) -> f64 {
         let told = |(all, silent): &(u32, u32)| f64::from(*silent) / f64::from(*all);
-        let tags = document.counts.iter().filter(|count| count.is_tag).filter_map(|count| names.tagged.get(&count.term));
+        let tags =
+            document.counts.iter().filter(|count| count.is_tag).filter_map(|count| names.tagged.get(&count.term));
         let Some(told) = tags.map(told).max_by(f64::total_cmp).filter(|told| *told > 0.0) else { return 0.0 };
         let mut held: Vec<u32> = document.counts.iter().filter_map(|count| self.slot(count.term)).collect();
         held.sort_unstable();

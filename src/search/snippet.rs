@@ -185,7 +185,9 @@ mod tests {
         assert_eq!(marked("Syncing, then\n\tSYNC again.", &["sync"]), "[Syncing], then [SYNC] again.");
         assert_eq!(marked("nothing", &["sync"]), "-");
         assert_eq!(
-            marked(&format!("one sync. {far}And a torn write in a sync call. {far}"), &["sync", "torn"]).split(" x").next(),
+            marked(&format!("one sync. {far}And a torn write in a sync call. {far}"), &["sync", "torn"])
+                .split(" x")
+                .next(),
             Some("…And a [torn] write in a [sync] call.")
         );
         assert_eq!(marked("停電後のファイル", &["ファ", "ァイ", "イル"]), "停電後の[ファイル]");

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::corpus::{Corpus, Count, Document};
+use super::corpus::{Corpus, Count, Document, Term};
 use super::ranking::{Weights, inverse_frequency};
 
 /// Weights are whole numbers, so that sums of their products are the same in any order. A weight
@@ -13,6 +13,8 @@ const SCALE: f64 = 4096.0;
 pub(super) struct Vectors<'a> {
     corpus: &'a Corpus,
     weights: &'a Weights,
+    /// What each term says; nothing for those that say nothing.
+    idf: Vec<f64>,
     made: Vec<OnceLock<Vector<'a>>>,
 }
 
@@ -26,7 +28,12 @@ pub(super) struct Vector<'a> {
 
 impl<'a> Vectors<'a> {
     pub(super) fn new(corpus: &'a Corpus, weights: &'a Weights) -> Self {
-        Self { corpus, weights, made: corpus.documents.iter().map(|_| OnceLock::new()).collect() }
+        let says = |term: &Term| match term.is_stop {
+            true => 0.0,
+            false => inverse_frequency(corpus.len(), f64::from(term.documents)),
+        };
+        let idf = corpus.terms.iter().map(says).collect();
+        Self { corpus, weights, idf, made: corpus.documents.iter().map(|_| OnceLock::new()).collect() }
     }
 
     /// Returns a note's vector; an empty one where there is no such note.
@@ -45,12 +52,14 @@ impl<'a> Vectors<'a> {
         let body_norm = norm(body_length, document.body_len, self.corpus.body_average());
         let title_norm = norm(title_length, document.title_len, self.corpus.title_average());
         let weight = |count: &Count| {
-            let Some(term) = self.corpus.term(count.term).filter(|term| !term.is_stop) else { return 0 };
+            let idf = self.idf.get(count.term as usize).copied().unwrap_or_default();
+            if idf == 0.0 {
+                return 0;
+            }
             let amount = f64::from(count.body) / body_norm
                 + title * f64::from(count.title) / title_norm
                 + heading * f64::from(count.headings)
                 + tag * f64::from(count.tags);
-            let idf = inverse_frequency(self.corpus.len(), f64::from(term.documents));
             (SCALE * idf * (k + 1.0) * amount / (amount + k)).round() as u32
         };
         let weights: Box<[u32]> = document.counts.iter().map(weight).collect();

@@ -258,12 +258,7 @@ fn unspaced(chunk: &str, range: Range<usize>, take: &mut impl FnMut(&str, Range<
 }
 
 /// Gives the terms of words that are joined, as in `snake_case`.
-fn group(
-    chunk: &str,
-    words: &[Range<usize>],
-    stems: &Stems,
-    take: &mut impl FnMut(&str, Range<usize>, Part),
-) {
+fn group(chunk: &str, words: &[Range<usize>], stems: &Stems, take: &mut impl FnMut(&str, Range<usize>, Part)) {
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return };
     let (before, behind) = chunk.split_at_checked(last.end).unwrap_or((chunk, ""));
     let sign = match () {
