@@ -14,6 +14,7 @@
 //! floor 1  store     the only reader and writer of files
 //!          graph     links both ways, walks
 //!          search    text analysis and ranking
+//!          pack      notes and attachments in one checked text, and back: pure
 //!          report    what every answer is made of
 //!          request   what the user asks for, as plain values (-> store, graph, report: their plain types)
 //! floor 0  note      ids, frontmatter, markdown: pure
@@ -33,6 +34,7 @@ mod escape;
 pub mod fit;
 pub mod graph;
 pub mod note;
+pub mod pack;
 mod render;
 pub mod report;
 pub mod request;

@@ -286,9 +286,12 @@ pub struct Found {
     pub common: Vec<NoteId>,
 }
 
+/// Finds a snippet in a note.
+pub type FindSnippet = dyn Fn(&Note) -> Option<Snippet> + Send + Sync;
+
 /// Finds the place in a note's body that answers; only for notes that are shown.
 #[derive(Clone)]
-pub struct Excerpt(pub Arc<dyn Fn(&Note) -> Option<Snippet> + Send + Sync>);
+pub struct Excerpt(pub Arc<FindSnippet>);
 
 impl std::fmt::Debug for Excerpt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -339,7 +342,7 @@ pub struct RecipeEntry {
     /// What it does.
     pub about: &'static str,
     /// The file it writes, relative to the project's root.
-    pub path: &'static str,
+    pub path: String,
     /// What was found, or done.
     pub state: &'static str,
 }

@@ -57,8 +57,14 @@ pub enum Command {
     Change(Change),
     /// Open a note in the user's editor.
     Edit(Edit),
+    /// Write notes and attachments into a pack.
+    Dump(Dump),
+    /// Take what a pack holds into the store.
+    Load(Load),
     /// Install instructions for agent tools.
     Setup(Setup),
+    /// Merge two versions of a note, for git.
+    MergeDriver(MergeDriver),
 }
 
 /// A call of `prime`.
@@ -260,6 +266,8 @@ pub struct Init {
     pub is_stealth: bool,
     /// Name it `qipu/`, which everybody sees.
     pub is_visible: bool,
+    /// Whether it is only shown.
+    pub is_dry_run: bool,
 }
 
 /// A call of `edit`.
@@ -412,13 +420,64 @@ pub struct NewFields {
     pub body: Option<String>,
 }
 
+/// A call of `dump`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dump {
+    /// Where the store is.
+    pub location: Location,
+    /// Which notes; `None` for the whole store.
+    pub selection: Option<Selectors>,
+    /// The most notes; `None` for no limit.
+    pub max_notes: Option<usize>,
+    /// The most notes that a query selects; `None` for no limit.
+    pub max_hits: Option<usize>,
+    /// The pack's file; `None` for standard output.
+    pub file: Option<PathBuf>,
+}
+
+/// A call of `load`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Load {
+    /// Where the store is.
+    pub location: Location,
+    /// The pack.
+    pub pack: PackSource,
+    /// What becomes of notes that both have.
+    pub strategy: Strategy,
+    /// Whether it is only shown what would be done.
+    pub is_dry_run: bool,
+}
+
+/// Where a pack comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PackSource {
+    /// A file, named from the current directory.
+    File(PathBuf),
+    /// A text that was read already.
+    Text(String),
+}
+
+/// What becomes of a note or attachment that the store has otherwise than the pack.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// The store's stays as it is.
+    #[default]
+    Skip,
+    /// The pack's takes its place.
+    Overwrite,
+    /// Notes become what both say, attachments stay.
+    Merge,
+}
+
 /// A call of `setup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
-    /// The project, where the user names one.
-    pub root: Option<PathBuf>,
+    /// Where the project and its store are.
+    pub location: Location,
     /// What to do.
     pub action: SetupAction,
+    /// Whether it is only shown.
+    pub is_dry_run: bool,
 }
 
 /// What `setup` does.
@@ -434,4 +493,17 @@ pub enum SetupAction {
     Check(String),
     /// Take a recipe's text out again.
     Remove(String),
+}
+
+/// A call of `merge-driver`: three files, of which the second gets the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergeDriver {
+    /// What both sides come from.
+    pub base: PathBuf,
+    /// Our side.
+    pub ours: PathBuf,
+    /// Their side.
+    pub theirs: PathBuf,
+    /// How many characters a conflict marker has.
+    pub marker_size: u16,
 }

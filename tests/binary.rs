@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -190,48 +190,69 @@ fn a_config_that_is_no_plain_file_is_an_error() {
     assert_eq!(run(dir.path(), &["prime", "--hook"]).status.code(), Some(0));
 }
 
+/// Reads a number from the environment, so that the same test can be run longer.
+fn number(name: &str, usual: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 /// Several writers at once, some of them killed: what was said to be done is done, every file is
 /// whole, and nobody waits for a lock of the dead.
+/// `QIPU_WRITERS=8 QIPU_ROUNDS=200 cargo test --release --test binary writers` runs it longer.
 #[test]
 fn writers_at_once_lose_nothing_and_half_write_nothing() {
-    const WRITERS: usize = 6;
-    const ROUNDS: usize = 12;
+    let (writers, rounds) = (number("QIPU_WRITERS", 6), number("QIPU_ROUNDS", 12));
     let dir = store(&[
         ("notes/a.md", b"---\nid: a\ntitle: A # kept\ntags: [first]\n---\nBody of a.\n"),
         ("notes/b.md", b"---\nid: b\ntitle: B\n---\n[[a]]\n"),
     ]);
     let dir = &dir;
     let write = |writer: usize| {
-        let mut done = Vec::new();
-        for round in 0..ROUNDS {
+        let (mut tagged, mut made, mut killed) = (Vec::new(), Vec::new(), 0);
+        for round in 0..rounds {
             let tag = format!("w{writer}-{round}");
             let id = if round % 2 == 0 { "a" } else { "b" };
-            let mut child = qipu(dir.path()).args(["update", id, "--tag", &tag]).stdout(Stdio::null()).spawn().unwrap();
+            let captures = round % 5 == 4;
+            let link = format!("[[a]] {tag}");
+            let words = if captures { vec!["capture", &link] } else { vec!["update", id, "--tag", &tag] };
+            let mut child = qipu(dir.path()).args(words).stdout(Stdio::piped()).spawn().unwrap();
             if (writer + round).is_multiple_of(4) {
-                std::thread::sleep(std::time::Duration::from_micros(700 * (round as u64 + 1)));
+                std::thread::sleep(std::time::Duration::from_micros(700 * (round as u64 % 16 + 1)));
                 let _ = child.kill();
             }
-            if child.wait().unwrap().success() {
-                done.push((id, tag));
+            let output = child.wait_with_output().unwrap();
+            killed += usize::from(output.status.code().is_none());
+            match (output.status.success(), captures) {
+                (true, true) => made.push(stdout(&output).split(' ').next().unwrap().to_owned()),
+                (true, false) => tagged.push((id, tag)),
+                (false, _) => assert_eq!(output.status.code(), None, "{}", String::from_utf8_lossy(&output.stderr)),
             }
         }
-        done
+        (tagged, made, killed)
     };
     let done: Vec<_> = std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
-        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+        let threads: Vec<_> = (0..writers).map(|writer| scope.spawn(move || write(writer))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert!(done.len() >= WRITERS * ROUNDS / 2, "only {} were not killed", done.len());
+    let killed: usize = done.iter().map(|(.., killed)| killed).sum();
+    let tagged: Vec<_> = done.iter().flat_map(|(tagged, ..)| tagged).collect();
+    let made: Vec<_> = done.iter().flat_map(|(_, made, _)| made).collect();
+    let summary = format!("{writers} writers, {} done, {killed} killed", tagged.len() + made.len());
+    writeln!(std::io::stderr(), "{summary}").unwrap();
+    assert!(killed > 0 && tagged.len() + made.len() >= writers * rounds / 2, "{killed} were killed");
     for (id, body) in [("a", "Body of a.\n"), ("b", "[[a]]\n")] {
-        let note =
-            qipu::note::Note::parse("notes/x.md", fs::read(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap());
+        let bytes = fs::read(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap();
+        let note = qipu::note::Note::parse("notes/x.md", bytes);
         assert_eq!(note.body(), body);
         assert_eq!(note.findings, []);
-        for (_, tag) in done.iter().filter(|(of, _)| *of == id) {
+        for (_, tag) in tagged.iter().filter(|(of, _)| *of == id) {
             assert!(note.tags.contains(tag), "{tag} of {id} is lost");
         }
     }
-    assert_eq!(run(dir.path(), &["doctor", "--strict"]).status.code(), Some(0));
+    for id in made {
+        assert_eq!(run(dir.path(), &["show", id]).status.code(), Some(0), "{id} is lost");
+    }
+    // What the dead left behind is told, and taken away.
+    assert_eq!(run(dir.path(), &["doctor", "--fix", "--strict"]).status.code(), Some(0));
     let text = fs::read_to_string(dir.path().join(".qipu/notes/a.md")).unwrap();
     assert!(text.starts_with("---\nid: a\ntitle: A # kept\ntags: [first, w"), "{text}");
 }
@@ -248,6 +269,23 @@ fn a_lock_that_is_no_plain_file_is_refused() {
     std::os::unix::fs::symlink(&outside, &lock).unwrap();
     assert_eq!(run(dir.path(), &["update", "a", "--value", "3"]).status.code(), Some(1));
     assert!(!outside.exists());
+}
+
+#[test]
+fn a_pack_goes_through_a_pipe_and_one_that_is_no_text_is_refused() {
+    let from = store(&[("notes/a.md", b"---\nid: a\n---\n\xff")]);
+    let pack = run(from.path(), &["dump", "-"]).stdout;
+    let load = |bytes: &[u8]| {
+        let to = store(&[]);
+        fs::create_dir_all(to.path().join(".qipu")).unwrap();
+        let mut child =
+            qipu(to.path()).args(["load", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Write::write_all(&mut child.stdin.take().unwrap(), bytes).unwrap();
+        let code = child.wait().unwrap().code();
+        (code, fs::read(to.path().join(".qipu/notes/a.md")).ok())
+    };
+    assert_eq!(load(&pack), (Some(0), Some(b"---\nid: a\n---\n\xff".to_vec())));
+    assert_eq!(load(&[b"\xff", pack.as_slice()].concat()), (Some(3), None));
 }
 
 /// An editor gets the note's own file; `updated` follows what it changed, and no lock is held.

@@ -11,7 +11,7 @@ use regex::Regex;
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
     &["note", "env", "error", "escape"],
-    &["store", "graph", "search", "report", "request"],
+    &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup"],
     &["commands", "fit"],
     &["lib", "main"],

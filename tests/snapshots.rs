@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 27] = [
+const RESEARCH: [(&str, &str); 28] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -31,6 +31,7 @@ const RESEARCH: [(&str, &str); 27] = [
     ("tags", "tags"),
     ("status", "status"),
     ("doctor", "doctor"),
+    ("dump", "dump|-|--note|qp-1c7q"),
     ("setup-list", "setup"),
     ("setup-print", "setup|agents-md|--print"),
     ("link-list", "link|list|qp-9f2t"),

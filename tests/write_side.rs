@@ -306,3 +306,18 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
     assert_eq!(run(&["doctor", "--fix"]).stdout.matches("changed").count(), 0);
     assert!(run(&["doctor", "--json"]).stdout.contains("\"code\":\"near-duplicate\""));
 }
+
+#[test]
+fn what_makes_files_of_its_own_can_be_looked_at_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| call(path(&dir), args);
+    let count = || fs::read_dir(dir.path()).unwrap().count();
+    assert!(run(&["init", "--dry-run"]).stdout.starts_with("created .qipu/config.toml\n--- /dev/null\n"));
+    assert!(run(&["setup", "agents-md", "--dry-run"]).stdout.starts_with("changed AGENTS.md\n--- /dev/null\n"));
+    assert_eq!(count(), 0);
+    assert_eq!((run(&["init"]).code(), run(&["setup", "agents-md"]).code()), (0, 0));
+    assert_eq!(run(&["setup", "agents-md", "--dry-run"]).stdout, "Nothing to do.\n");
+    assert!(run(&["setup", "agents-md", "--remove", "--dry-run"]).stdout.contains("+++ /dev/null"));
+    assert_eq!(count(), 2);
+    assert_eq!(run(&["setup", "--check", "agents-md", "--dry-run"]).code(), 2);
+}

@@ -18,8 +18,14 @@ pub(super) struct InitArgs {
 }
 
 impl InitArgs {
-    pub(super) fn into_request(self, location: Location) -> Init {
-        Init { root: location.root, store: location.store, is_stealth: self.stealth, is_visible: self.visible }
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Init {
+        Init {
+            root: location.root,
+            store: location.store,
+            is_stealth: self.stealth,
+            is_visible: self.visible,
+            is_dry_run,
+        }
     }
 }
 
@@ -98,6 +104,7 @@ impl CreateArgs {
 #[derive(Debug, Args)]
 pub(super) struct CaptureArgs {
     /// The thought; without it, standard input is read
+    #[arg(allow_hyphen_values = true)]
     text: Option<String>,
     /// The title, in place of the first line
     #[arg(long, value_name = "TEXT")]
@@ -153,7 +160,8 @@ fn text(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
     match given.as_deref() {
         Some("-") => {
             let read = (env.stdin)();
-            read.map(Some).map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
+            read.map(|text| Some(text.trim_start_matches('\u{feff}').to_owned()))
+                .map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
         }
         _ => Ok(given),
     }

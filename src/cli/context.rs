@@ -1,4 +1,4 @@
-//! The words of `qipu context`.
+//! The words of `qipu context`, and of selections.
 
 use clap::Args;
 
@@ -10,11 +10,9 @@ use crate::store::Location;
 /// The most notes that a query selects when there is no budget and no other limit.
 const DEFAULT_MAX_HITS: usize = 10;
 
+/// What notes are chosen by, for every command that takes a selection.
 #[derive(Debug, Args)]
-pub(super) struct ContextArgs {
-    /// Ids where they name notes, else words to search for
-    #[arg(value_name = "ID or WORDS")]
-    words: Vec<String>,
+pub(super) struct SelectorArgs {
     /// A note by id or file; `-` reads them from standard input, one a line (repeatable)
     #[arg(long, value_name = "ID")]
     note: Vec<String>,
@@ -51,6 +49,50 @@ pub(super) struct ContextArgs {
     /// What links to the selected notes, too
     #[arg(long)]
     backlinks: bool,
+}
+
+impl SelectorArgs {
+    /// Tells whether none of the flags is given that say which notes.
+    pub(super) fn is_empty(&self) -> bool {
+        let lists = [&self.note, &self.tag, &self.moc, &self.walk, &self.custom_filter];
+        let modifies = self.transitive || self.backlinks || self.max_notes.is_some();
+        lists.iter().all(|list| list.is_empty()) && self.query.is_none() && self.min_value.is_none() && !modifies
+    }
+
+    /// Returns the most notes, and the most that a query selects.
+    pub(super) fn limits(&self, has_budget: bool) -> (Option<usize>, Option<usize>) {
+        let max_notes = self.max_notes.map(Into::into);
+        (max_notes, if has_budget || max_notes.is_some() { None } else { Some(DEFAULT_MAX_HITS) })
+    }
+
+    pub(super) fn into_selectors(self, env: &Env) -> Result<Selectors, Error> {
+        let reads_stdin = self.note.iter().any(|id| id == "-");
+        Ok(Selectors {
+            notes: named_notes(self.note, env)?,
+            reads_stdin,
+            tags: self.tag,
+            mocs: self.moc,
+            transitive: self.transitive,
+            query: self.query,
+            no_graph: self.no_graph,
+            walks: self.walk,
+            max_hops: self.max_hops,
+            min_value: self.min_value,
+            custom_filters: self.custom_filter,
+            words: Vec::new(),
+            backlinks: self.backlinks,
+            no_compaction: false,
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ContextArgs {
+    /// Ids where they name notes, else words to search for
+    #[arg(value_name = "ID or WORDS")]
+    words: Vec<String>,
+    #[command(flatten)]
+    selectors: SelectorArgs,
     /// Show bodies (usual in human and json)
     #[arg(long, overrides_with = "without_body")]
     with_body: bool,
@@ -74,28 +116,14 @@ pub(super) struct ContextArgs {
 impl ContextArgs {
     pub(super) fn into_request(self, location: Location, budget: Budget, env: &Env) -> Result<Context, Error> {
         let has_budget = budget.max_chars.is_some() || budget.max_tokens.is_some();
-        let max_notes = self.max_notes.map(Into::into);
-        let reads_stdin = self.note.iter().any(|id| id == "-");
+        let (max_notes, max_hits) = self.selectors.limits(has_budget);
+        let selection =
+            Selectors { words: self.words, no_compaction: self.no_compaction, ..self.selectors.into_selectors(env)? };
         Ok(Context {
             location,
-            selection: Selectors {
-                notes: named_notes(self.note, env)?,
-                reads_stdin,
-                tags: self.tag,
-                mocs: self.moc,
-                transitive: self.transitive,
-                query: self.query,
-                no_graph: self.no_graph,
-                walks: self.walk,
-                max_hops: self.max_hops,
-                min_value: self.min_value,
-                custom_filters: self.custom_filter,
-                words: self.words,
-                backlinks: self.backlinks,
-                no_compaction: self.no_compaction,
-            },
+            selection,
             max_notes,
-            max_hits: if has_budget || max_notes.is_some() { None } else { Some(DEFAULT_MAX_HITS) },
+            max_hits,
             banner: choice(self.banner, self.no_banner),
             with_body: choice(self.with_body, self.without_body),
             with_custom: self.custom,

@@ -4,6 +4,8 @@ mod change;
 mod context;
 mod link;
 mod list;
+mod merge_driver;
+mod pack;
 mod prime;
 mod search;
 mod setup;
@@ -16,7 +18,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Request};
+use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Request, SetupAction};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -139,8 +141,15 @@ enum Sub {
         #[arg(long)]
         force: bool,
     },
-    /// Teach agent tools about qipu
+    /// Write notes and attachments into one file, to load them elsewhere
+    Dump(pack::DumpArgs),
+    /// Take the notes and attachments of a dump into the store: all of them or none
+    Load(pack::LoadArgs),
+    /// Teach agent tools and git about qipu
     Setup(setup::SetupArgs),
+    /// Merge two versions of a note; git calls it after `qipu setup git`
+    #[command(hide = true)]
+    MergeDriver(merge_driver::MergeDriverArgs),
 }
 
 /// Flags that every command takes.
@@ -245,7 +254,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
         Sub::Status => Command::Status(location),
         Sub::Doctor { strict, fix } => Command::Doctor(Doctor { location, is_strict: strict, is_fix: fix, is_dry_run }),
-        Sub::Init(args) => Command::Init(args.into_request(location)),
+        Sub::Init(args) => Command::Init(args.into_request(location, is_dry_run)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => {
             let opens_editor = args.opens_editor();
@@ -256,7 +265,10 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         }
         Sub::Edit { id } => Command::Edit(Edit { location, id, now: stamp(today.as_deref(), env) }),
         Sub::Update(args) => change(location, args.into_action(env)?),
-        Sub::Setup(args) => Command::Setup(args.into_request(location.root)?),
+        Sub::Setup(args) => Command::Setup(args.into_request(location, is_dry_run)?),
+        Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
+        Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
+        Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
     Ok(Parsed::Request(Box::new(Request { command, format, budget })))
@@ -278,12 +290,13 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
     let writes = match command {
-        Command::Change(_) => true,
+        Command::Change(_) | Command::Load(_) | Command::Init(_) => true,
         Command::Doctor(doctor) => doctor.is_fix,
+        Command::Setup(setup) => matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_)),
         _ => false,
     };
     if is_dry_run && !writes {
-        return Err(Error::usage("--dry-run is for commands that change notes"));
+        return Err(Error::usage("--dry-run is for commands that change files"));
     }
     Ok(())
 }

@@ -1,11 +1,10 @@
 //! The words of `qipu setup`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use crate::error::Error;
 use crate::request::{Setup, SetupAction};
+use crate::store::Location;
 
 #[derive(Debug, Args)]
 pub(super) struct SetupArgs {
@@ -27,7 +26,7 @@ pub(super) struct SetupArgs {
 }
 
 impl SetupArgs {
-    pub(super) fn into_request(self, root: Option<PathBuf>) -> Result<Setup, Error> {
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Result<Setup, Error> {
         let action = match (self.recipe, self.print, self.check, self.remove) {
             (Some(recipe), true, _, _) => SetupAction::Print(recipe),
             (Some(recipe), _, true, _) => SetupAction::Check(recipe),
@@ -36,6 +35,6 @@ impl SetupArgs {
             (None, false, false, false) => SetupAction::List,
             (None, ..) => return Err(Error::usage("which recipe?").hint("`qipu setup --list` names them")),
         };
-        Ok(Setup { root, action })
+        Ok(Setup { location, action, is_dry_run })
     }
 }

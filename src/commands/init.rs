@@ -9,17 +9,20 @@ use crate::store;
 
 /// Makes what is missing of a store and reports each file; what is there stays as it is.
 pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
-    let made = store::init(
-        request.store.as_deref(),
-        request.root.as_deref(),
-        request.is_stealth,
-        request.is_visible,
-        current_dir,
-    )?;
-    let entry = |(path, is_new): (String, bool)| {
-        let action = if is_new { "created" } else { "unchanged" };
-        Entry::Change(ChangeEntry { id: None, action, path, diff: None })
+    let plan = store::Plan {
+        store: request.store.as_deref(),
+        root: request.root.as_deref(),
+        is_stealth: request.is_stealth,
+        is_visible: request.is_visible,
+        is_dry_run: request.is_dry_run,
     };
-    let head = Head::new(Mode::Change { command: "init", is_dry_run: false }, Some(&made.shown_path));
+    let made = store::init(&plan, current_dir)?;
+    let entry = |(path, new): (String, Option<&str>)| {
+        let action = if new.is_some() { "created" } else { "unchanged" };
+        let diff = new.filter(|_| request.is_dry_run).map(|text| store::diff(&path, None, Some(text)));
+        Entry::Change(ChangeEntry { id: None, action, path, diff })
+    };
+    let mode = Mode::Change { command: "init", is_dry_run: request.is_dry_run };
+    let head = Head::new(mode, Some(&made.shown_path));
     Ok(Report::new(head, made.files.into_iter().map(entry).collect()))
 }

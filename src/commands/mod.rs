@@ -4,9 +4,12 @@
 mod change;
 mod context;
 mod doctor;
+mod dump;
 mod init;
 mod link;
 mod list;
+mod load;
+mod merge_driver;
 mod prime;
 mod search;
 mod setup;
@@ -35,6 +38,9 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Change(request) => change::run(request, env).map(Some),
         Command::Edit(request) => change::edit(request, env).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, current_dir).map(Some),
+        Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
+        Command::Dump(request) => dump::run(request, current_dir).map(Some),
+        Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
@@ -63,9 +69,13 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),
         Command::Status(_) => Ok(list::run_status(store)),
-        Command::Setup(_) | Command::Init(_) | Command::Change(_) | Command::Edit(_) => {
-            Err(Error::usage("this command does not read an open store"))
-        }
+        Command::Setup(_)
+        | Command::Init(_)
+        | Command::Change(_)
+        | Command::Edit(_)
+        | Command::MergeDriver(_)
+        | Command::Dump(_)
+        | Command::Load(_) => Err(Error::usage("this command does not read an open store")),
     }
 }
 

@@ -1,25 +1,23 @@
-//! `qipu setup`: instructions for agent tools.
+//! `qipu setup`: instructions for agent tools and git.
 
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::report::{Entry, Head, Mode, RecipeEntry, Report};
+use crate::report::{ChangeEntry, Entry, Head, Mode, RecipeEntry, Report};
 use crate::request::{Setup, SetupAction};
-use crate::setup::{RECIPES, Recipe, State};
-use crate::store::project_root;
+use crate::setup::{Place, RECIPES, Recipe, State};
 
 /// Lists, prints, installs, checks or removes recipes in the project.
 pub(super) fn run(request: &Setup, current_dir: &Path) -> Result<Report, Error> {
-    let root = match &request.root {
-        Some(root) => current_dir.join(root),
-        None => project_root(current_dir),
-    };
+    let place = Place::find(&request.location, current_dir);
     match &request.action {
-        SetupAction::List => list(&root),
-        SetupAction::Print(name) => Ok(report(vec![Entry::Text(find(name)?.text.to_owned())])),
-        SetupAction::Install(name) => install(find(name)?, &root),
-        SetupAction::Check(name) => check(find(name)?, &root),
-        SetupAction::Remove(name) => remove(find(name)?, &root),
+        SetupAction::List => list(&place),
+        SetupAction::Print(name) => Ok(report(vec![Entry::Text(find(name)?.text())])),
+        SetupAction::Install(name) if request.is_dry_run => preview(find(name)?, &place, false),
+        SetupAction::Remove(name) if request.is_dry_run => preview(find(name)?, &place, true),
+        SetupAction::Install(name) => install(find(name)?, &place),
+        SetupAction::Check(name) => check(find(name)?, &place),
+        SetupAction::Remove(name) => remove(find(name)?, &place),
     }
 }
 
@@ -30,39 +28,44 @@ fn find(name: &str) -> Result<&'static Recipe, Error> {
     })
 }
 
-fn list(root: &Path) -> Result<Report, Error> {
-    let entry = |recipe: &'static Recipe| Ok(entry(recipe, recipe.state(root)?.name()));
+fn list(place: &Place<'_>) -> Result<Report, Error> {
+    let entry = |recipe: &'static Recipe| Ok(entry(recipe, place, recipe.state(place)?.name()));
     let entries: Result<Vec<Entry>, Error> = RECIPES.iter().map(entry).collect();
     Ok(report(entries?))
 }
 
-fn install(recipe: &'static Recipe, root: &Path) -> Result<Report, Error> {
-    let done = match recipe.install(root)? {
+fn install(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
+    let done = match recipe.install(place)? {
         State::Missing => "installed",
         State::Stale => "updated",
         State::Current => "current",
     };
-    Ok(report(vec![entry(recipe, done)]))
+    Ok(report(vec![entry(recipe, place, done)]))
 }
 
-fn check(recipe: &'static Recipe, root: &Path) -> Result<Report, Error> {
-    let state = recipe.state(root)?;
-    let mut report = report(vec![entry(recipe, state.name())]);
-    if state != State::Current {
-        let message = format!("the section in {} is {}", recipe.path, state.name());
+fn check(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
+    let mut report = report(vec![entry(recipe, place, recipe.state(place)?.name())]);
+    if let Some(message) = recipe.flaw(place)? {
         let hint = format!("`qipu setup {}` writes it", recipe.name);
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }
     Ok(report)
 }
 
-fn remove(recipe: &'static Recipe, root: &Path) -> Result<Report, Error> {
-    let done = if recipe.remove(root)? { "removed" } else { "missing" };
-    Ok(report(vec![entry(recipe, done)]))
+/// Shows what would change, as a command that changes notes does.
+fn preview(recipe: &'static Recipe, place: &Place<'_>, is_removal: bool) -> Result<Report, Error> {
+    let changed = |(path, diff)| Entry::Change(ChangeEntry { id: None, action: "changed", path, diff: Some(diff) });
+    let entries = recipe.preview(place, is_removal)?.into_iter().map(changed).collect();
+    Ok(Report::new(Head::new(Mode::Change { command: "setup", is_dry_run: true }, None), entries))
 }
 
-fn entry(recipe: &'static Recipe, state: &'static str) -> Entry {
-    Entry::Recipe(RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path, state })
+fn remove(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
+    let done = if recipe.remove(place)? { "removed" } else { "missing" };
+    Ok(report(vec![entry(recipe, place, done)]))
+}
+
+fn entry(recipe: &'static Recipe, place: &Place<'_>, state: &'static str) -> Entry {
+    Entry::Recipe(RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(place), state })
 }
 
 fn report(entries: Vec<Entry>) -> Report {

@@ -16,7 +16,7 @@ pub use walk::{Limits, Reached, Walk};
 
 use crate::note::{InlineLink, LinkTypes, Note};
 pub(crate) use resolve::Names;
-pub(crate) use resolve::PathTarget;
+pub(crate) use resolve::{PathTarget, joined};
 
 /// The type that a link has when nothing says more.
 const RELATED: &str = "related";

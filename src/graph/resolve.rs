@@ -100,7 +100,7 @@ impl<'a> ByText<'a> {
 }
 
 /// Joins a relative path to the folder of `from`; `None` when it leaves the store.
-fn joined(from: &str, path: &str) -> Option<String> {
+pub(crate) fn joined(from: &str, path: &str) -> Option<String> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();
     for name in path.split('/') {

@@ -145,7 +145,8 @@ fn key_of(edit: &Edit) -> &str {
     }
 }
 
-type Fields = Vec<(String, Value)>;
+/// Keys and their values, in the order written.
+pub(super) type Fields = Vec<(String, Value)>;
 
 /// Says what an edit does to the values, whatever their spelling.
 fn meaning(values: &Fields, edit: &Edit) -> Fields {
@@ -242,14 +243,14 @@ fn same_value(a: &Value, b: &Value) -> bool {
 }
 
 /// Parsed frontmatter and its text.
-struct Document<'a> {
+pub(super) struct Document<'a> {
     yaml: &'a str,
     line_end: &'static str,
-    entries: Vec<(Yaml<'a>, Yaml<'a>)>,
+    pub(super) entries: Vec<(Yaml<'a>, Yaml<'a>)>,
 }
 
 impl<'a> Document<'a> {
-    fn parse(yaml: &'a str, line_end: &'static str) -> Result<Self, String> {
+    pub(super) fn parse(yaml: &'a str, line_end: &'static str) -> Result<Self, String> {
         let tree = yaml::parse(yaml)
             .map_err(|broken| format!("the frontmatter is not YAML: line {}: {}", broken.line + 1, broken.reason))?;
         match tree.kind {
@@ -259,7 +260,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn values(&self) -> Fields {
+    pub(super) fn values(&self) -> Fields {
         self.entries.iter().map(|(key, value)| (Value::from_yaml(key).to_line(), Value::from_yaml(value))).collect()
     }
 
@@ -276,9 +277,42 @@ impl<'a> Document<'a> {
             Edit::AddMap { key, entries } => self.add_item(key, &Item::Map(entries)),
             Edit::RemoveItem { key, text } => self.remove_items(key, &|item| item.to_line().trim() == text),
             Edit::RemoveMap { key, entries } => self.remove_items(key, &|item| holds(item, entries)),
-            Edit::SetCustom { key, text } => self.set_custom(key, &scalar(text, true)),
+            Edit::SetCustom { key, text } => self.set_entry("custom", key, &scalar(text, true)),
             Edit::SetBody(_) => Vec::new(),
         }
+    }
+
+    /// Returns texts that may have a field with this value, written on one line.
+    pub(super) fn with_value(&self, key: &str, value: &Value) -> Vec<String> {
+        self.set(key, &flow(value))
+    }
+
+    /// Returns texts that may have one more item in a list, in the list's style.
+    pub(super) fn with_item(&self, key: &str, item: &Value) -> Vec<String> {
+        self.add_item(key, &Item::Value(item))
+    }
+
+    /// Returns texts that may have a map's field with this value.
+    pub(super) fn with_entry(&self, map: &str, key: &str, value: &Value) -> Vec<String> {
+        self.set_entry(map, key, &flow(value))
+    }
+
+    /// Returns texts that may lack a map's field.
+    pub(super) fn without_entry(&self, map: &str, key: &str) -> Vec<String> {
+        let Some((name, node)) = self.entry(map) else { return Vec::new() };
+        let Kind::Map(fields) = &node.kind else { return Vec::new() };
+        let is_meant = |(have, _): &(Yaml<'_>, Yaml<'_>)| Value::from_yaml(have).to_line() == key;
+        let Some(place) = fields.iter().position(is_meant) else { return Vec::new() };
+        let Some((own_key, own_value)) = fields.get(place) else { return Vec::new() };
+        if fields.len() == 1 {
+            return vec![self.replaced(self.after_colon(name, node), " {}")];
+        }
+        let range = match (self.is_flow(node), fields.get(place + 1), fields.get(..place).and_then(<[_]>::last)) {
+            (true, Some((next, _)), _) => own_key.span.start..next.span.start,
+            (true, None, Some((_, before))) => self.end(before)..self.end(own_value),
+            _ => self.line_start(own_key.span.start)..self.next_line(self.end(own_value).max(own_key.span.end)),
+        };
+        vec![self.replaced(range, "")]
     }
 
     /// Replaces a field's value in place, or all that stands after its colon, or adds the field.
@@ -289,11 +323,11 @@ impl<'a> Document<'a> {
         vec![self.replaced(old.span.clone(), value), self.replaced(self.after_colon(name, old), &format!(" {value}"))]
     }
 
-    fn set_custom(&self, key: &str, value: &str) -> Vec<String> {
+    fn set_entry(&self, map: &str, key: &str, value: &str) -> Vec<String> {
         let line = format!("{}: {value}", scalar(key, false));
         let end = self.line_end;
-        let Some((name, custom)) = self.entry("custom") else {
-            return vec![self.with_line_at(self.yaml.len(), &format!("custom:{end}  {line}"))];
+        let Some((name, custom)) = self.entry(map) else {
+            return vec![self.with_line_at(self.yaml.len(), &format!("{}:{end}  {line}", scalar(map, false)))];
         };
         let Kind::Map(fields) = &custom.kind else {
             return vec![self.replaced(self.after_colon(name, custom), &format!("{end}  {line}"))];
@@ -358,7 +392,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn remove_items(&self, key: &str, is_unwanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
+    pub(super) fn remove_items(&self, key: &str, is_unwanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
         let Some((name, list)) = self.entry(key) else { return Vec::new() };
         let Kind::List(items) = &list.kind else {
             return vec![self.replaced(self.after_colon(name, list), " []")];
@@ -426,7 +460,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn line_start(&self, at: usize) -> usize {
+    pub(super) fn line_start(&self, at: usize) -> usize {
         self.yaml.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
     }
 
@@ -439,6 +473,7 @@ impl<'a> Document<'a> {
 enum Item<'a> {
     Text(&'a str),
     Map(&'a [(&'static str, String)]),
+    Value(&'a Value),
 }
 
 impl Item<'_> {
@@ -450,6 +485,7 @@ impl Item<'_> {
                     entries.iter().map(|(key, text)| format!("{key}: {}", scalar(text, false))).collect();
                 format!("{{{}}}", entries.join(", "))
             }
+            Self::Value(value) => flow(value),
         }
     }
 
@@ -463,14 +499,35 @@ impl Item<'_> {
                     entries.iter().map(|(key, text)| format!("{key}: {}", scalar(text, false))).collect();
                 format!("{dash}{}", entries.join(&format!("{line_end}{indent}")))
             }
+            Self::Value(Value::Map(entries)) if !entries.is_empty() => {
+                let indent = " ".repeat(dash.len());
+                let entries: Vec<_> =
+                    entries.iter().map(|(key, value)| format!("{}: {}", scalar(key, false), flow(value))).collect();
+                format!("{dash}{}", entries.join(&format!("{line_end}{indent}")))
+            }
+            Self::Value(value) => format!("{dash}{}", flow(value)),
         }
     }
 
     /// Writes a new field with the item as its only one.
     fn as_field(&self, key: &str, line_end: &str) -> String {
         match self {
-            Self::Text(_) => format!("{key}: [{}]", self.as_flow()),
-            Self::Map(_) => format!("{key}:{line_end}{}", self.as_block("  - ", line_end)),
+            Self::Text(_) | Self::Value(Value::Text { .. } | Value::List(_)) => format!("{key}: [{}]", self.as_flow()),
+            Self::Map(_) | Self::Value(Value::Map(_)) => format!("{key}:{line_end}{}", self.as_block("  - ", line_end)),
+        }
+    }
+}
+
+/// Writes a value on one line. A number or truth value that stood without quotes stays one.
+pub(super) fn flow(value: &Value) -> String {
+    match value {
+        Value::Text { text, plain: true } if is_null_text(text) && !text.is_empty() => text.clone(),
+        Value::Text { text, plain } => scalar(text, *plain),
+        Value::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::Map(entries) => {
+            let entries: Vec<_> =
+                entries.iter().map(|(key, value)| format!("{}: {}", scalar(key, false), flow(value))).collect();
+            format!("{{{}}}", entries.join(", "))
         }
     }
 }

@@ -69,6 +69,11 @@ impl NoteId {
         Self(format!("{}~{n}", self.0).into())
     }
 
+    /// Returns the id as notes claim it: without the number of a duplicate.
+    pub fn claimed(&self) -> &str {
+        self.0.split_once('~').map_or(&*self.0, |(claimed, _)| claimed)
+    }
+
     /// Returns the id's text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -73,6 +73,22 @@ pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
     lists
 }
 
+/// Returns where links and images on this machine lead, decoded and without `#heading`, and whether
+/// each is written in double brackets.
+pub(crate) fn files(body: &str) -> Vec<(String, bool)> {
+    let file = |event: Event<'_>| {
+        let Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) = event else {
+            return None;
+        };
+        let is_wiki = matches!(link_type, LinkType::WikiLink { .. });
+        let target = dest_url.trim_end_matches('\\').trim();
+        let path = target.split_once('#').map_or(target, |(path, _)| path);
+        let is_here = !path.is_empty() && !path.contains("://") && !path.starts_with('/');
+        is_here.then(|| (if is_wiki { path.to_owned() } else { percent_decoded(path) }, is_wiki))
+    };
+    if !body.contains(['[', ']']) { Vec::new() } else { parser(body).filter_map(file).collect() }
+}
+
 /// Returns the links to notes with the bytes that their targets (without `#heading` of a path)
 /// stand in; none for a target that is written in another way than it reads.
 pub(crate) fn places(body: &str) -> Vec<(InlineLink, Option<Range<usize>>)> {

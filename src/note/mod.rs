@@ -6,6 +6,7 @@ mod id;
 mod language;
 mod link_types;
 mod markdown;
+pub mod merge;
 mod plain_yaml;
 mod stamp;
 mod value;
@@ -239,6 +240,12 @@ impl Note {
     /// Returns the links in the body with the bytes of the body that their targets stand in.
     pub(crate) fn inline_link_places(&self) -> Vec<(InlineLink, Option<Range<usize>>)> {
         markdown::places(self.body())
+    }
+
+    /// Returns the files that links and images of the body lead to, relative to the note's folder,
+    /// and whether each is written in double brackets. Parses the body.
+    pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
+        markdown::files(self.body())
     }
 
     /// Returns the file's name without its ending.

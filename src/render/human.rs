@@ -37,7 +37,8 @@ impl Renderer for Human<'_> {
             Mode::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
             Mode::Show => (String::new(), self.rest(shown)),
             Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
-            Mode::Tags | Mode::Status | Mode::Setup | Mode::Change { .. } => (String::new(), String::new()),
+            Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
+            Mode::Tags | Mode::Status | Mode::Setup => (String::new(), String::new()),
         };
         Frame(vec![before, after])
     }
@@ -382,5 +383,5 @@ fn change_lines(change: &ChangeEntry) -> String {
 }
 
 fn recipe_line(recipe: &RecipeEntry) -> String {
-    format!("{}: {} ({}): {}\n", recipe.name, recipe.state, recipe.path, recipe.about)
+    format!("{}: {} ({}): {}\n", recipe.name, recipe.state, one_line(&recipe.path), recipe.about)
 }

@@ -53,7 +53,7 @@ impl Renderer for Records<'_> {
                 "D recipe name={} state={} path={} about={}\n",
                 recipe.name,
                 recipe.state,
-                value(recipe.path),
+                value(&recipe.path),
                 json_string(recipe.about)
             ),
             Entry::Link { edge, .. } => edge_line(edge),

@@ -1,41 +1,40 @@
-//! Set-up recipes: what teaches agent tools about qipu, one file each.
+//! Set-up recipes: what teaches agent tools and git about qipu, one file each.
 //!
 //! Users own the files that recipes write into. Only the section between our markers is ours.
 
 mod agents_md;
+mod git;
+mod part;
 mod section;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use crate::error::Error;
+use crate::store::{Location, find_root, project_root, relative_to};
+use part::Part;
 
-use crate::store::files;
-use section::{Section, insert};
-
-/// What a recipe writes, and where.
-#[derive(Debug, Clone, Copy)]
+/// What is written into a project, and where.
+#[derive(Debug)]
 pub struct Recipe {
     /// The name that `qipu setup` takes.
     pub name: &'static str,
     /// What it does, in half a sentence.
     pub about: &'static str,
-    /// The file it writes into, relative to the project's root.
-    pub path: &'static str,
-    /// The text between the markers.
-    pub text: &'static str,
+    /// What it is made of; the first is the one it is known by.
+    parts: &'static [Part],
 }
 
 /// Every recipe, in the order in which they are listed.
-pub static RECIPES: [Recipe; 1] = [agents_md::RECIPE];
+pub static RECIPES: [Recipe; 2] = [agents_md::RECIPE, git::RECIPE];
 
-/// How a recipe stands in a project.
+/// How a recipe, or a part of one, stands in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Its section is not there.
+    /// It is not there.
     Missing,
-    /// Its section is there with another text.
+    /// It is there, and says something else.
     Stale,
-    /// Its section is there as it should be.
+    /// It is there as it should be.
     Current,
 }
 
@@ -50,77 +49,112 @@ impl State {
     }
 }
 
-impl Recipe {
-    /// Tells how the recipe stands in the project at `root`.
-    ///
-    /// # Errors
-    /// When its file can't be read, or the section in it has no end.
-    pub fn state(&self, root: &Path) -> Result<State> {
-        let Some(text) = files::read_if_there(&self.file(root)?)? else {
-            return Ok(State::Missing);
+/// Where recipes are set up.
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// The project's root.
+    root: PathBuf,
+    location: &'a Location,
+    current_dir: &'a Path,
+}
+
+impl<'a> Place<'a> {
+    /// Finds the project: the one that is named, else the one around the current directory.
+    pub fn find(location: &'a Location, current_dir: &'a Path) -> Self {
+        let root = match &location.root {
+            Some(root) => current_dir.join(root),
+            None => project_root(current_dir),
         };
-        Ok(match self.section(&text)? {
-            None => State::Missing,
-            Some(section) if section.with_text(self.text) == text => State::Current,
-            Some(_) => State::Stale,
-        })
+        Self { root, location, current_dir }
     }
 
-    /// Writes the section, or brings it up to date. Returns the state before.
+    /// Returns the folder of the project's store.
+    fn store(&self) -> Result<PathBuf, Error> {
+        find_root(self.location, self.current_dir)
+    }
+
+    /// Returns the store's path relative to the project's root, ending in `/`.
+    fn shown_store(&self) -> String {
+        self.store().map_or_else(|_| ".qipu/".to_owned(), |store| relative_to(&store, &self.root))
+    }
+}
+
+impl Recipe {
+    /// Tells how the recipe stands: missing when a part of it is, else stale when a part is.
     ///
     /// # Errors
-    /// When its file can't be read or written; it is then as it was.
-    pub fn install(&self, root: &Path) -> Result<State> {
-        let state = self.state(root)?;
-        let file = self.file(root)?;
-        let old = files::read_if_there(&file)?;
-        let new = match (&old, state) {
-            (_, State::Current) => return Ok(state),
-            (Some(old), State::Stale) => match self.section(old)? {
-                Some(section) => section.with_text(self.text),
-                None => insert(Some(old), self.text),
-            },
-            (old, _) => insert(old.as_deref(), self.text),
-        };
-        files::replace(&file, new.as_bytes())?;
+    /// When a file can't be read, or the section in it has no end.
+    pub fn state(&self, place: &Place<'_>) -> Result<State, Error> {
+        Ok(self.first_flaw(place)?.map_or(State::Current, |(_, state)| state))
+    }
+
+    /// Says what keeps the recipe from being current, in a sentence.
+    ///
+    /// # Errors
+    /// As [`Recipe::state`].
+    pub fn flaw(&self, place: &Place<'_>) -> Result<Option<String>, Error> {
+        let flaw = self.first_flaw(place)?;
+        Ok(flaw.map(|(part, state)| format!("{} is {}", part.describe(place), state.name())))
+    }
+
+    fn first_flaw(&self, place: &Place<'_>) -> Result<Option<(&'static Part, State)>, Error> {
+        let mut stale = None;
+        for part in self.parts {
+            match part.state(place)? {
+                State::Missing => return Ok(Some((part, State::Missing))),
+                State::Stale => stale = stale.or(Some((part, State::Stale))),
+                State::Current => {}
+            }
+        }
+        Ok(stale)
+    }
+
+    /// Writes every part, or brings it up to date. Returns the state before.
+    ///
+    /// # Errors
+    /// When a part can't be written; those before it are, unless it was clear from the start.
+    pub fn install(&self, place: &Place<'_>) -> Result<State, Error> {
+        self.parts.iter().try_for_each(|part| part.expect_possible(place))?;
+        let state = self.state(place)?;
+        self.parts.iter().try_for_each(|part| part.install(place))?;
         Ok(state)
     }
 
-    /// Takes the section out again, and the file where qipu made it and nothing else is in it.
-    /// Returns whether there was anything to take out.
+    /// Shows what installing the recipe would change, or taking it out: files, each with its difference.
     ///
     /// # Errors
-    /// When its file can't be read or written; it is then as it was.
-    pub fn remove(&self, root: &Path) -> Result<bool> {
-        let file = self.file(root)?;
-        let Some(text) = files::read_if_there(&file)? else {
-            return Ok(false);
-        };
-        let Some(section) = self.section(&text)? else {
-            return Ok(false);
-        };
-        match section.taken_out() {
-            Some(rest) => files::replace(&file, rest.as_bytes())?,
-            None => files::remove(&file)?,
+    /// As those.
+    pub fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Vec<(String, String)>, Error> {
+        if !is_removal {
+            self.parts.iter().try_for_each(|part| part.expect_possible(place))?;
         }
-        Ok(true)
+        let previews = self.parts.iter().map(|part| Ok((part.path(place), part.preview(place, is_removal)?)));
+        let previews: Result<Vec<(String, Option<String>)>, Error> = previews.collect();
+        Ok(previews?.into_iter().filter_map(|(path, diff)| Some((path, diff?))).collect())
     }
 
-    fn section<'t>(&self, text: &'t str) -> Result<Option<Section<'t>>> {
-        Section::find(text).with_context(|| format!("{} holds a damaged qipu section", self.path))
+    /// Takes every part out again. Returns whether there was anything to take out.
+    ///
+    /// # Errors
+    /// When a part can't be taken out; it is then as it was.
+    pub fn remove(&self, place: &Place<'_>) -> Result<bool, Error> {
+        let mut found = false;
+        for part in self.parts {
+            found |= part.remove(place)?;
+        }
+        Ok(found)
     }
 
-    /// Returns the file's real path; a symbolic link may lead elsewhere inside the project only.
-    fn file(&self, root: &Path) -> Result<PathBuf> {
-        let path = root.join(self.path);
-        if !path.is_symlink() {
-            return Ok(path);
+    /// Returns what the recipe writes.
+    pub fn text(&self) -> String {
+        match self.parts {
+            [part] => part.text(),
+            parts => parts.iter().map(Part::text).collect::<Vec<_>>().join("\n"),
         }
-        let target = path.canonicalize().with_context(|| format!("can't follow {}", self.path))?;
-        let root = root.canonicalize().context("can't find the project's root")?;
-        if !target.starts_with(root) {
-            bail!("{} is a symbolic link that leaves the project", self.path);
-        }
-        Ok(target)
+    }
+
+    /// Returns the file the recipe is known by, relative to the project's root.
+    pub fn path(&self, place: &Place<'_>) -> String {
+        self.parts.first().map_or_else(String::new, |part| part.path(place))
     }
 }

@@ -7,8 +7,25 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 
-const BEGIN: &str = "<!-- qipu:begin";
-const END: &str = "<!-- qipu:end -->";
+/// How a kind of file writes the lines around a section.
+#[derive(Debug)]
+pub(super) struct Marks {
+    /// How the opening line begins.
+    begin: &'static str,
+    /// How it ends.
+    close: &'static str,
+    /// The closing line.
+    end: &'static str,
+    /// Whether lines in a fenced block are none of ours.
+    has_fences: bool,
+}
+
+/// Markdown: comments of HTML.
+pub(super) static MARKDOWN: Marks =
+    Marks { begin: "<!-- qipu:begin", close: " -->", end: "<!-- qipu:end -->", has_fences: true };
+/// Files in which `#` begins a comment.
+pub(super) static HASH: Marks = Marks { begin: "# qipu:begin", close: "", end: "# qipu:end", has_fences: false };
+
 /// Said by the opening marker when the file did not exist before.
 const MADE_FILE: &str = "made=file";
 /// Said by the opening marker when the user's last line had no line end.
@@ -27,7 +44,7 @@ pub(super) struct Section<'a> {
 }
 
 /// Returns the text of a file with the section added at its end.
-pub(super) fn insert(old: Option<&str>, text: &str) -> String {
+pub(super) fn insert(marks: &Marks, old: Option<&str>, text: &str) -> String {
     let line_end = line_end(old.unwrap_or_default());
     let lacks_line_end = old.is_some_and(|old| !old.is_empty() && !old.ends_with('\n'));
     let made = match old {
@@ -43,7 +60,8 @@ pub(super) fn insert(old: Option<&str>, text: &str) -> String {
         new.push_str(line_end);
     }
     let text = text.replace('\n', line_end);
-    new.push_str(&format!("{BEGIN} version=1{made} -->{line_end}{text}{END}{line_end}"));
+    let Marks { begin, close, end, .. } = marks;
+    new.push_str(&format!("{begin} version=1{made}{close}{line_end}{text}{end}{line_end}"));
     new
 }
 
@@ -58,13 +76,14 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// When the markers are not one opening and then one closing: whose text would be whose?
-    pub(super) fn find(text: &'a str) -> Result<Option<Self>> {
-        let markers = markers(text);
+    pub(super) fn find(marks: &Marks, text: &'a str) -> Result<Option<Self>> {
+        let markers = markers(marks, text);
+        let Marks { begin, end, .. } = marks;
         let [(opening, true), (closing, false)] = markers.as_slice() else {
             if markers.is_empty() {
                 return Ok(None);
             }
-            bail!("expected one line that begins with `{BEGIN}` and one line `{END}` after it");
+            bail!("expected one line that begins with `{begin}` and one line `{end}` after it");
         };
         let part = |range: Range<usize>| text.get(range).unwrap_or_default();
         let section = Self {
@@ -74,8 +93,8 @@ impl<'a> Section<'a> {
             after: part(closing.end..text.len()),
             line_end: line_end(text),
         };
-        if section.closing.trim_end() != END {
-            bail!("there is text behind `{END}` on its line");
+        if section.closing.trim_end() != *end {
+            bail!("there is text behind `{end}` on its line");
         }
         Ok(Some(section))
     }
@@ -105,7 +124,7 @@ impl<'a> Section<'a> {
 
 /// Returns the lines that are markers, and whether each is an opening one. A fence that never ends
 /// hides nothing.
-fn markers(text: &str) -> Vec<(Range<usize>, bool)> {
+fn markers(marks: &Marks, text: &str) -> Vec<(Range<usize>, bool)> {
     let mut found = Vec::new();
     let mut fenced = Vec::new();
     let mut fence: Option<&str> = None;
@@ -113,16 +132,16 @@ fn markers(text: &str) -> Vec<(Range<usize>, bool)> {
     for line in text.split_inclusive('\n') {
         let range = at..at + line.len();
         at = range.end;
-        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
+        let mark = ["```", "~~~"].into_iter().find(|mark| marks.has_fences && line.trim_start().starts_with(mark));
         match (fence, mark) {
             (None, Some(_)) => fence = mark,
             (Some(open), Some(mark)) if open == mark => {
                 fence = None;
                 fenced.clear();
             }
-            _ if line.starts_with(BEGIN) || line.starts_with(END) => {
+            _ if line.starts_with(marks.begin) || line.starts_with(marks.end) => {
                 let list = if fence.is_some() { &mut fenced } else { &mut found };
-                list.push((range, line.starts_with(BEGIN)));
+                list.push((range, line.starts_with(marks.begin)));
             }
             _ => {}
         }
@@ -140,18 +159,20 @@ mod tests {
         for old in
             [Some(""), Some("x"), Some("x\n"), Some("x\n\n"), Some("x\r\ny"), Some("x\r\ny\r\n"), Some("\n"), None]
         {
-            let new = insert(old, "ours\n");
-            let section = Section::find(&new).unwrap().unwrap();
-            assert_eq!(section.with_text("ours\n"), new);
-            assert_eq!(section.taken_out().as_deref(), old, "{old:?}");
+            for marks in [&MARKDOWN, &HASH] {
+                let new = insert(marks, old, "ours\n");
+                let section = Section::find(marks, &new).unwrap().unwrap();
+                assert_eq!(section.with_text("ours\n"), new);
+                assert_eq!(section.taken_out().as_deref(), old, "{old:?}");
+            }
         }
     }
 
     #[test]
     fn text_that_the_user_adds_around_it_stays() {
-        let new = insert(Some("mine"), "ours\n");
+        let new = insert(&MARKDOWN, Some("mine"), "ours\n");
         let edited = format!("top\n{new}below\n");
-        let section = Section::find(&edited).unwrap().unwrap();
+        let section = Section::find(&MARKDOWN, &edited).unwrap().unwrap();
         assert_eq!(section.with_text("other\n"), edited.replace("ours", "other"));
         assert_eq!(section.taken_out().as_deref(), Some("top\nmine\nbelow\n"));
     }
@@ -166,19 +187,26 @@ mod tests {
             format!("{begin}x\n{end}\n{begin}x\n{end}"),
             format!("{begin}x\n<!-- qipu:end --> my words\n"),
         ] {
-            assert!(Section::find(&damaged).is_err(), "{damaged}");
+            assert!(Section::find(&MARKDOWN, &damaged).is_err(), "{damaged}");
         }
         for none in ["see <!-- qipu:begin --> in docs\n".to_owned(), format!("```\n{begin}x\n{end}```\n")] {
-            assert!(Section::find(&none).unwrap().is_none(), "{none}");
+            assert!(Section::find(&MARKDOWN, &none).unwrap().is_none(), "{none}");
         }
     }
 
     #[test]
     fn small_edits_around_it_cost_nothing() {
-        let new = insert(Some("# Mine\n"), "ours\n");
+        let new = insert(&MARKDOWN, Some("# Mine\n"), "ours\n");
         let joined = new.replacen("# Mine\n\n", "# Mine\n", 1) + "Below it.\n";
-        assert_eq!(Section::find(&joined).unwrap().unwrap().taken_out().as_deref(), Some("# Mine\nBelow it.\n"));
+        assert_eq!(
+            Section::find(&MARKDOWN, &joined).unwrap().unwrap().taken_out().as_deref(),
+            Some("# Mine\nBelow it.\n")
+        );
         let cut = new.trim_end();
-        assert_eq!(Section::find(cut).unwrap().unwrap().with_text("ours\n"), cut, "no line end is no change");
+        assert_eq!(
+            Section::find(&MARKDOWN, cut).unwrap().unwrap().with_text("ours\n"),
+            cut,
+            "no line end is no change"
+        );
     }
 }

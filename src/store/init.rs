@@ -29,8 +29,23 @@ const IGNORED_ALL: &str = "# Made by `qipu init --stealth`: this store stays out
 pub struct Made {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
-    /// Its files, relative to the current directory, and whether they are new.
-    pub files: Vec<(String, bool)>,
+    /// Its files, relative to the current directory, each with its text where that is new.
+    pub files: Vec<(String, Option<&'static str>)>,
+}
+
+/// Where a store is to be, and what it is to be like.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Plan<'a> {
+    /// The store itself, where the user names it.
+    pub store: Option<&'a Path>,
+    /// The project, where the user names one.
+    pub root: Option<&'a Path>,
+    /// Keep it out of git.
+    pub is_stealth: bool,
+    /// Name it `qipu/`.
+    pub is_visible: bool,
+    /// Make nothing, only tell.
+    pub is_dry_run: bool,
 }
 
 /// Makes a store, or what is missing of one: the one that is named, else the one that would be
@@ -38,41 +53,40 @@ pub struct Made {
 ///
 /// # Errors
 /// `Failure` when a folder or file can't be made; `Usage` when the store that is there has another name.
-pub fn init(
-    store: Option<&Path>,
-    root: Option<&Path>,
-    is_stealth: bool,
-    is_visible: bool,
-    current_dir: &Path,
-) -> Result<Made, Error> {
-    let path = place(store, root, is_visible, current_dir)?;
-    for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
-        let folder = path.join(folder);
-        fs::create_dir_all(&folder).with_context(|| format!("can't make {}", folder.display()))?;
+pub fn init(plan: &Plan<'_>, current_dir: &Path) -> Result<Made, Error> {
+    let mut path = place(plan.store, plan.root, plan.is_visible, current_dir)?;
+    if !plan.is_dry_run {
+        for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
+            let folder = path.join(folder);
+            fs::create_dir_all(&folder).with_context(|| format!("can't make {}", folder.display()))?;
+        }
+        path = path.canonicalize()?;
     }
-    let path = path.canonicalize()?;
     let shown_path = relative_to(&path, current_dir);
+    let ignored = if plan.is_stealth { IGNORED_ALL } else { IGNORED };
     let mut made = Vec::new();
-    for (name, text) in [("config.toml", CONFIG), (".gitignore", if is_stealth { IGNORED_ALL } else { IGNORED })] {
-        let is_new = write_unless_there(&path.join(name), text, is_stealth)?;
-        made.push((format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path)), is_new));
+    for (name, text) in [("config.toml", CONFIG), (".gitignore", ignored)] {
+        let new = missing(&path.join(name), text, plan)?;
+        made.push((format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path)), new));
     }
     Ok(Made { shown_path, files: made })
 }
 
-/// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns whether
-/// it did.
-fn write_unless_there(path: &Path, text: &str, is_stealth: bool) -> Result<bool, Error> {
+/// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns its text
+/// where it does.
+fn missing(path: &Path, text: &'static str, plan: &Plan<'_>) -> Result<Option<&'static str>, Error> {
     match files::read_if_there(path)? {
+        None if plan.is_dry_run => {}
         None => files::create(path, text.as_bytes())?,
-        Some(old) if is_stealth && old == IGNORED => files::replace(path, text.as_bytes())?,
+        Some(old) if plan.is_stealth && old == IGNORED && plan.is_dry_run => {}
+        Some(old) if plan.is_stealth && old == IGNORED => files::replace(path, text.as_bytes())?,
         Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
             let message = format!("{} is your own, and it lets git see the store", path.display());
             return Err(Error::usage(message).hint("add a line `*` to it"));
         }
-        Some(_) => return Ok(false),
+        Some(_) => return Ok(None),
     }
-    Ok(true)
+    Ok(Some(text))
 }
 
 fn place(store: Option<&Path>, root: Option<&Path>, is_visible: bool, current_dir: &Path) -> Result<PathBuf, Error> {

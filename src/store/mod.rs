@@ -2,7 +2,9 @@
 
 mod config;
 mod discover;
+mod exchange;
 pub(crate) mod files;
+pub(crate) mod git;
 mod init;
 mod load;
 mod pending;
@@ -13,8 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 pub use config::Config;
+pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
-pub use init::{Made, init};
+pub use exchange::import;
+pub use init::{Made, Plan, init};
+pub(crate) use write::diff;
 pub use write::{Change, Lock};
 
 use crate::error::{Error, ErrorKind};
@@ -57,7 +62,7 @@ impl Store {
         }
         let config = Config::load(&root)?;
         let notes = load::read_notes(&root)?;
-        let shown_path = discover::relative_to(&root, current_dir);
+        let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         Ok(Self { root, current_dir, ..Self::from_shared(shown_path, config, notes) })
     }

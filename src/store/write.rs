@@ -105,9 +105,18 @@ impl Change {
             Self::Delete { path, old } => (Some(path), None, old.as_slice(), [].as_slice()),
         };
         let name = |path: Option<&String>| path.map_or("/dev/null".to_owned(), |path| format!("{store}{path}"));
-        let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
-        similar::TextDiff::from_lines(&*old, &*new).unified_diff().header(&name(from), &name(to)).to_string()
+        unified(&name(from), &name(to), &String::from_utf8_lossy(old), &String::from_utf8_lossy(new))
     }
+}
+
+/// Writes the difference between two texts of a file as a unified diff; none is no file.
+pub(crate) fn diff(path: &str, old: Option<&str>, new: Option<&str>) -> String {
+    let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
+    unified(name(old), name(new), old.unwrap_or_default(), new.unwrap_or_default())
+}
+
+fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
+    similar::TextDiff::from_lines(old, new).unified_diff().header(from, to).to_string()
 }
 
 impl Store {

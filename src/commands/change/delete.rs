@@ -20,7 +20,8 @@ pub(super) fn plan(store: &Store, id: &str, is_forced: bool) -> Result<Plan, Err
     linking.dedup();
     if !linking.is_empty() && !is_forced {
         let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|place| store.notes()[*place].id.as_str()).collect();
-        let message = format!("{} notes link to `{}`: {}", linking.len(), note.id, ids.join(", "));
+        let verb = if linking.len() == 1 { "1 note links to" } else { &format!("{} notes link to", linking.len()) };
+        let message = format!("{verb} `{}`: {}", note.id, ids.join(", "));
         return Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or give --force"));
     }
     let dangling = |place: usize| {

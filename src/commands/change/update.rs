@@ -13,7 +13,8 @@ pub(super) fn plan(store: &Store, request: &Change, ids: &[String], fields: &New
         return Err(Error::usage("nothing to change").hint("`qipu update --help` names the fields"));
     }
     let edits = edits(store, fields)?;
-    let places = store.positions(ids)?;
+    let mut seen = std::collections::HashSet::new();
+    let places: Vec<usize> = store.positions(ids)?.into_iter().filter(|place| seen.insert(*place)).collect();
     places.iter().map(|place| plan_edits(store, &store.notes()[*place], &edits, &request.now)).collect()
 }
 

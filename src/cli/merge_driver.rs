@@ -1,0 +1,27 @@
+//! The words of `qipu merge-driver`, which git writes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::request::MergeDriver;
+
+#[derive(Debug, Args)]
+pub(super) struct MergeDriverArgs {
+    /// What both sides come from (%O)
+    base: PathBuf,
+    /// Our side; the result is written here (%A)
+    ours: PathBuf,
+    /// Their side (%B)
+    theirs: PathBuf,
+    /// How many characters a conflict marker has (%L)
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    marker_size: u16,
+}
+
+impl MergeDriverArgs {
+    pub(super) fn into_request(self) -> MergeDriver {
+        let Self { base, ours, theirs, marker_size } = self;
+        MergeDriver { base, ours, theirs, marker_size }
+    }
+}

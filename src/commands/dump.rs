@@ -1,0 +1,114 @@
+//! `qipu dump`: notes and their attachments as one text.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::context::select;
+use crate::error::{Error, ErrorKind};
+use crate::graph::{Graph, joined};
+use crate::note::Note;
+use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
+use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
+use crate::request::Dump;
+use crate::store::Store;
+
+/// Packs the selected notes, or the whole store, into a file or into the answer itself.
+pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
+    let store = &*super::open(&request.location, current_dir)?;
+    let text = pack::write(&packed(store, request)?);
+    let mode = Mode::Change { command: "dump", is_dry_run: false };
+    let head = Head::new(mode, Some(&store.shown_path));
+    let Some(file) = &request.file else {
+        return Ok(Report::new(head, vec![Entry::Text(text)]));
+    };
+    let action =
+        store.export(file, text.as_bytes(), |old| old.is_empty() || old.starts_with(pack::BEGINNING.as_bytes()))?;
+    let path = file.to_string_lossy().into_owned();
+    let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
+    if request.selection.is_none() {
+        entries.extend(store.passed_over().into_iter().map(|(path, why)| left_out(store, &path, why)));
+    }
+    Ok(Report::new(head, entries))
+}
+
+fn left_out(store: &Store, path: &str, why: &str) -> Entry {
+    Entry::Finding(FindingEntry {
+        is_error: false,
+        code: "not-dumped",
+        id: None,
+        path: store.shown(path),
+        line: None,
+        message: format!("it is not in the pack: {why}"),
+    })
+}
+
+fn packed(store: &Store, request: &Dump) -> Result<Pack, Error> {
+    let places: BTreeSet<usize> = match &request.selection {
+        None => (0..store.notes().len()).collect(),
+        Some(selectors) => select(store, selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect(),
+    };
+    let graph = Graph::new(store.notes(), &store.config.link_types);
+    let notes: Result<Vec<PackedNote>, Error> = places.iter().map(|place| packed_note(store, &graph, *place)).collect();
+    let mut wanted = store.attachments()?;
+    if request.selection.is_some() {
+        let linked: BTreeSet<String> = places.iter().flat_map(|place| linked_files(&store.notes()[*place])).collect();
+        wanted.retain(|path| linked.contains(path));
+    }
+    let attachments: Result<Vec<PackedFile>, Error> = wanted.into_iter().map(|path| packed_file(store, path)).collect();
+    Ok(Pack { store: store.shown_path.clone(), notes: notes?, attachments: attachments? })
+}
+
+fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedNote, Error> {
+    let known = &store.notes()[place];
+    check_path(store, &known.path, true)?;
+    let bytes = store.bytes_of(known)?;
+    // What is said of the note is said of these bytes, whatever an editor did in the meantime.
+    let note = Note::parse(&known.path, bytes.clone());
+    if note.id.as_str() != known.id.claimed() {
+        let message = format!("{} was changed while it was read", store.shown(&known.path));
+        return Err(Error::new(ErrorKind::Failure, message).hint("try again"));
+    }
+    let link = |edge: &crate::graph::Edge| PackedLink {
+        to: store.notes()[edge.to].id.clone(),
+        kind: edge.kind.clone(),
+        is_inline: !edge.sources.typed,
+    };
+    Ok(PackedNote {
+        id: known.id.clone(),
+        kind: note.kind,
+        title: note.title,
+        tags: note.tags,
+        sources: note.sources,
+        links: graph.written(place).iter().map(link).collect(),
+        file: PackedFile { path: note.path, bytes },
+    })
+}
+
+fn packed_file(store: &Store, path: String) -> Result<PackedFile, Error> {
+    check_path(store, &path, false)?;
+    let gone = || Error::new(ErrorKind::Failure, format!("{} went away while it was read", store.shown(&path)));
+    let bytes = store.file(&path)?.ok_or_else(gone)?;
+    Ok(PackedFile { path, bytes })
+}
+
+/// Refuses a path that no store would take back.
+fn check_path(store: &Store, path: &str, is_note: bool) -> Result<(), Error> {
+    match pack::fault(path, is_note) {
+        None => Ok(()),
+        Some(fault) => {
+            Err(Error::new(ErrorKind::Store, format!("{} can't be packed: its path {fault}", store.shown(path)))
+                .hint("rename the file"))
+        }
+    }
+}
+
+/// Returns the paths in the store that a note's links may mean: from the note's folder, and for
+/// `[[file]]` also from the store's and from that of attachments, as editors write them.
+fn linked_files(note: &Note) -> Vec<String> {
+    let places = |(path, is_wiki): (String, bool)| {
+        let bases = [note.path.as_str(), "", "attachments/"];
+        let bases = bases.into_iter().take(if is_wiki { 3 } else { 1 });
+        bases.filter_map(|base| joined(base, &path)).collect::<Vec<String>>()
+    };
+    note.linked_files().into_iter().flat_map(places).collect()
+}

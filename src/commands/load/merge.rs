@@ -1,0 +1,139 @@
+//! Two notes with one id as one: what is listed is united; of the rest, the later note has the last
+//! word. All by edits of the store's text, so that nothing else of it changes.
+
+use crate::note::edit::{self, Edit};
+use crate::note::{Note, Source, Value};
+
+/// What two notes come to.
+pub(super) struct Merged {
+    /// The text that says it.
+    pub(super) text: String,
+    /// What could not be said by both, as a code and a sentence.
+    pub(super) findings: Vec<(&'static str, String)>,
+}
+
+/// Merges a packed note into the store's text.
+///
+/// # Errors
+/// Says why the store's text can't be edited so.
+pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged, String> {
+    let is_later = theirs.changed() > ours.changed();
+    let mut edits = additions(ours, theirs);
+    if is_later {
+        edits.extend(last_words(ours, theirs));
+    }
+    edits.extend(custom_fields(ours, theirs, is_later));
+    let bodies_differ = !same_text(ours.body(), theirs.body());
+    if is_later && bodies_differ {
+        edits.push(Edit::SetBody(theirs.body().to_owned()));
+    }
+    let text = edit::apply(our_text, &edits)?;
+    check(ours, &text, if is_later { theirs } else { ours }, theirs)?;
+    let mut findings = Vec::new();
+    if bodies_differ {
+        let (kept, why) = if is_later { ("pack", "it is later") } else { ("store", "the pack's is not later") };
+        findings.push(("bodies-differ", format!("the bodies differ; the {kept}'s is kept: {why}")));
+    }
+    let left = left_fields(ours, theirs, is_later);
+    if !left.is_empty() {
+        findings.push(("fields-differ", format!("the pack says something else of {}", left.join(", "))));
+    }
+    Ok(Merged { text, findings })
+}
+
+/// What the packed note lists and the store's does not.
+fn additions(ours: &Note, theirs: &Note) -> Vec<Edit> {
+    let missing = |ours: &[String], theirs: &[String]| -> Vec<String> {
+        theirs.iter().filter(|text| !ours.contains(text)).cloned().collect()
+    };
+    let add = |key| move |text| Edit::AddItem { key, text };
+    let mut edits: Vec<Edit> = missing(&ours.tags, &theirs.tags).into_iter().map(add("tags")).collect();
+    for source in &theirs.sources {
+        if ours.sources.iter().any(|have| is_same_source(have, source)) {
+            continue;
+        }
+        let url = (!source.url.is_empty()).then(|| source.url.clone());
+        let parts = [("url", url), ("title", source.title.clone()), ("accessed", source.accessed.clone())];
+        let entries = parts.into_iter().filter_map(|(key, text)| Some((key, text?))).collect();
+        edits.push(Edit::AddMap { key: "sources", entries });
+    }
+    for link in theirs.links.iter().filter(|link| !ours.links.contains(link)) {
+        let entries = vec![("type", link.kind.clone()), ("id", link.target.clone())];
+        edits.push(Edit::AddMap { key: "links", entries });
+    }
+    edits.extend(missing(&ours.aliases, &theirs.aliases).into_iter().map(add("aliases")));
+    edits.extend(missing(&ours.compacts, &theirs.compacts).into_iter().map(add("compacts")));
+    edits
+}
+
+fn is_same_source(a: &Source, b: &Source) -> bool {
+    a.url == b.url && (!a.url.is_empty() || a.title == b.title)
+}
+
+/// What a later note says of itself; what it does not say stays.
+fn last_words(ours: &Note, theirs: &Note) -> Vec<Edit> {
+    let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
+    let mut edits = Vec::new();
+    let says_title = theirs.findings.iter().all(|finding| finding.code != "no-title");
+    if says_title && theirs.title != ours.title {
+        edits.push(text("title", &theirs.title));
+    }
+    if theirs.kind != ours.kind {
+        edits.push(text("type", &theirs.kind));
+    }
+    if let Some(summary) = theirs.summary_field().filter(|summary| ours.summary_field() != Some(*summary)) {
+        edits.push(text("summary", summary));
+    }
+    let plain = |key, text: String| Edit::SetPlain { key, text };
+    let value = theirs.value.filter(|value| ours.value != Some(*value));
+    edits.extend(value.map(|value| plain("value", value.to_string())));
+    let verified = theirs.verified.filter(|verified| ours.verified != Some(*verified));
+    edits.extend(verified.map(|verified| plain("verified", verified.to_string())));
+    let updated = theirs.updated.as_ref().filter(|updated| ours.updated.as_ref() != Some(updated));
+    edits.extend(updated.map(|updated| plain("updated", updated.as_str().to_owned())));
+    edits
+}
+
+/// The custom fields that are one text and that the store's note lacks, or says otherwise and earlier.
+fn custom_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<Edit> {
+    let edit = |(key, value): &(String, Value)| match (value, field(&ours.custom, key)) {
+        (Value::Text { text, .. }, None) => Some(Edit::SetCustom { key: key.clone(), text: text.clone() }),
+        (Value::Text { text, .. }, Some(have)) if is_later && have != value => {
+            Some(Edit::SetCustom { key: key.clone(), text: text.clone() })
+        }
+        _ => None,
+    };
+    theirs.custom.iter().filter_map(edit).collect()
+}
+
+/// Names the fields of which the pack says something that does not come into the store.
+fn left_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<String> {
+    let is_left = |(key, value): &&(String, Value)| {
+        let is_text = matches!(value, Value::Text { .. });
+        field(&ours.custom, key).map_or(!is_text, |have| have != value && !(is_text && is_later))
+    };
+    let custom = theirs.custom.iter().filter(is_left).map(|(key, _)| format!("`custom.{key}`"));
+    let unknown = theirs.unknown.iter().filter(|(key, value)| field(&ours.unknown, key) != Some(value));
+    custom.chain(unknown.map(|(key, _)| format!("`{key}`"))).collect()
+}
+
+fn field<'a>(fields: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
+    fields.iter().find(|(have, _)| have == key).map(|(_, value)| value)
+}
+
+/// Tells whether two texts are the same but for their line ends.
+fn same_text(a: &str, b: &str) -> bool {
+    a == b || a.replace("\r\n", "\n") == b.replace("\r\n", "\n")
+}
+
+/// Makes sure that the merged text is read as what was meant.
+fn check(ours: &Note, text: &str, last: &Note, theirs: &Note) -> Result<(), String> {
+    let merged = Note::parse(&ours.path, text.as_bytes().to_vec());
+    let holds = |tags: &[String]| tags.iter().all(|tag| merged.tags.contains(tag));
+    let is_right = merged.id.as_str() == ours.id.claimed()
+        && same_text(merged.body(), last.body())
+        && holds(&ours.tags)
+        && holds(&theirs.tags)
+        && ours.links.iter().chain(&theirs.links).all(|link| merged.links.contains(link));
+    is_right.then_some(()).ok_or_else(|| "the two can't be put together without saying something else".to_owned())
+}

@@ -1,0 +1,50 @@
+//! `qipu merge-driver`: merges two versions of a note, called by git.
+
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind};
+use crate::note::MAX_BYTES;
+use crate::note::merge::{is_sound, merge};
+use crate::request::MergeDriver;
+use crate::store::{files, git};
+
+/// Merges the fields by their meaning and the rest by lines; writes the result over our side. What
+/// can't be told apart into fields is merged by lines as a whole.
+///
+/// # Errors
+/// `Check` when conflicts are left; `Store` when nothing could be merged, our side is then as it was.
+pub(super) fn run(request: &MergeDriver, current_dir: &Path) -> Result<(), Error> {
+    let broken = |error: anyhow::Error| Error::new(ErrorKind::Store, format!("{error:#}"));
+    let path = |path: &Path| current_dir.join(path);
+    let read = |name: &Path| {
+        let bytes = files::read_bytes_if_there(&path(name)).map_err(broken)?;
+        bytes.ok_or_else(|| Error::new(ErrorKind::Store, format!("there is no file {}", name.display())))
+    };
+    let sides = [read(&request.ours)?, read(&request.base)?, read(&request.theirs)?];
+    let (by_fields, texts) = match fields_merged(&sides) {
+        Some(texts) => (true, texts),
+        None => (false, sides),
+    };
+    let merged = git::merge_by_lines(current_dir, &texts, request.marker_size).map_err(broken)?;
+    files::replace(&path(&request.ours), &merged.bytes).map_err(broken)?;
+    let conflicts = |what: &str| Err(Error::new(ErrorKind::Check, what));
+    match merged.conflicts {
+        0 if by_fields && !std::str::from_utf8(&merged.bytes).is_ok_and(is_sound) => {
+            conflicts("the lines of a field were merged, and it is not YAML any more: look at the frontmatter")
+        }
+        0 => Ok(()),
+        1 => conflicts("1 conflict is left"),
+        many => conflicts(&format!("{many} conflicts are left")),
+    }
+}
+
+/// Returns the three texts with their fields merged, where they are notes whose fields can be
+/// told apart.
+fn fields_merged(sides: &[Vec<u8>; 3]) -> Option<[Vec<u8>; 3]> {
+    if sides.iter().any(|bytes| bytes.len() > MAX_BYTES) {
+        return None;
+    }
+    let [ours, base, theirs] = sides.each_ref().map(|bytes| std::str::from_utf8(bytes).ok());
+    let merged = merge(base?, ours?, theirs?).ok()?;
+    Some([merged.ours, merged.base, merged.theirs].map(String::into_bytes))
+}

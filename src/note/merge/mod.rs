@@ -1,0 +1,264 @@
+//! Merging two versions of a note with the one they both come from, field by field.
+//!
+//! What comes out are three texts whose frontmatter is the same but for fields in which the sides
+//! truly disagree. An ordinary merge by lines of these three then finds nothing to argue about in
+//! the frontmatter but those fields, and merges the body as it always does.
+
+mod field;
+mod sheet;
+
+use std::borrow::Cow;
+
+use field::{Ends, Three, plain};
+use sheet::{Field, Piece, Sheet};
+
+/// Three texts for a merge by lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// What both sides come from.
+    pub base: String,
+    /// Our side.
+    pub ours: String,
+    /// Their side.
+    pub theirs: String,
+}
+
+/// Merges the frontmatter of three versions of a note. Line ends, and the frontmatter's order, are
+/// those of ours.
+///
+/// # Errors
+/// A sentence that says why the fields can't be told apart: no frontmatter, or none that is YAML.
+/// A merge by lines is all that can be done then.
+pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<Merged, String> {
+    let (base, theirs) = (with_line_ends_of(ours, base), with_line_ends_of(ours, theirs));
+    let [base, ours, theirs] = [Sheet::read(&base)?, Sheet::read(ours)?, Sheet::read(&theirs)?];
+    if !ours.has_frontmatter() || !theirs.has_frontmatter() {
+        return Err("one side has no frontmatter".to_owned());
+    }
+    let (rows, tail) = rows(&base, &ours, &theirs);
+    let text = |place: usize, side: &Sheet<'_>| written(&rows, &tail, place, &ours, side);
+    Ok(Merged { ours: text(0, &ours)?, base: text(1, &base)?, theirs: text(2, &theirs)? })
+}
+
+/// Tells whether a text's frontmatter, where it has one, can be read as fields.
+pub fn is_sound(text: &str) -> bool {
+    Sheet::read(text).is_ok()
+}
+
+/// Gives a text the line ends of another, where that one has only one sort of them.
+fn with_line_ends_of<'t>(model: &str, text: &'t str) -> Cow<'t, str> {
+    let (all, long) = (model.matches('\n').count(), model.matches("\r\n").count());
+    if all == 0 || (long != 0 && long != all) {
+        return Cow::Borrowed(text);
+    }
+    let short = text.replace("\r\n", "\n");
+    Cow::Owned(if long == 0 { short } else { short.replace('\n', "\r\n") })
+}
+
+/// A field of the result.
+struct Row {
+    key: String,
+    /// Comments and blank lines above it, the same in all three texts.
+    above: String,
+    three: Three,
+}
+
+/// Merges all fields, and what stands below them. Fields stand as in ours; one that only theirs
+/// has comes behind the field that it stands behind in theirs.
+fn rows(base: &Sheet<'_>, ours: &Sheet<'_>, theirs: &Sheet<'_>) -> (Vec<Row>, String) {
+    let end = if ours.head.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let mut rows = Vec::new();
+    // Comments that somebody wrote above a field which is gone now.
+    let mut left_over = String::new();
+    for field in &ours.fields {
+        let (in_base, in_theirs) = (base.field(&field.key), theirs.field(&field.key));
+        let three = merged(&field.key, in_base, Some(field), in_theirs, end);
+        let base_above = in_base.map_or("", |field| field.above);
+        if three.iter().all(Option::is_none) {
+            if field.above != base_above {
+                left_over.push_str(field.above);
+            }
+            continue;
+        }
+        let above = merged_comments(base_above, field.above, in_theirs.map_or(base_above, |field| field.above));
+        rows.push(Row { key: field.key.clone(), above: std::mem::take(&mut left_over) + &above, three });
+    }
+    let mut place = 0;
+    for field in &theirs.fields {
+        if let Some(own) = rows.iter().position(|row| row.key == field.key) {
+            place = own + 1;
+            continue;
+        }
+        let in_base = base.field(&field.key);
+        if ours.field(&field.key).is_some() {
+            continue;
+        }
+        let three = merged(&field.key, in_base, None, Some(field), end);
+        if three.iter().all(Option::is_none) {
+            left_over.push_str(&added_comments(in_base.map_or("", |field| field.above), "", field.above));
+            continue;
+        }
+        rows.insert(place, Row { key: field.key.clone(), above: field.above.to_owned(), three });
+        place += 1;
+    }
+    (rows, left_over + &merged_comments(base.tail, ours.tail, theirs.tail))
+}
+
+fn merged(
+    key: &str,
+    base: Option<&Field<'_>>,
+    ours: Option<&Field<'_>>,
+    theirs: Option<&Field<'_>>,
+    end: Ends,
+) -> Three {
+    let piece = |field: Option<&'_ Field<'_>>| field.map(|field| field.piece.clone());
+    let (base, ours, theirs) = (piece(base), piece(ours), piece(theirs));
+    field::merge(key, base.as_ref(), ours.as_ref(), theirs.as_ref(), end)
+}
+
+/// Merges comments and blank lines; where both sides changed them, theirs' new ones come behind.
+fn merged_comments(base: &str, ours: &str, theirs: &str) -> String {
+    if theirs == base || theirs == ours {
+        return ours.to_owned();
+    }
+    if ours == base {
+        return theirs.to_owned();
+    }
+    format!("{ours}{}", added_comments(base, ours, theirs))
+}
+
+/// Returns the comments of theirs that nobody else has.
+fn added_comments(base: &str, ours: &str, theirs: &str) -> String {
+    let is_known = |line: &str| base.lines().chain(ours.lines()).any(|known| known == line.trim_end());
+    let is_new = |line: &&str| line.starts_with('#') && !is_known(line);
+    theirs.split_inclusive('\n').filter(is_new).collect()
+}
+
+/// Writes one of the three texts: the frontmatter with that text's ways of writing fields, and a
+/// side's own body.
+fn written(rows: &[Row], tail: &str, place: usize, ours: &Sheet<'_>, side: &Sheet<'_>) -> Result<String, String> {
+    let pieces = || rows.iter().map(|row| row.three.get(place).and_then(Option::as_ref));
+    let mut text = ours.head.to_owned();
+    for (row, piece) in rows.iter().zip(pieces()) {
+        text.push_str(&row.above);
+        text.push_str(piece.map_or("", |piece| &piece.lines));
+    }
+    text.push_str(tail);
+    text.push_str(ours.closing.trim_end_matches(['\r', '\n']));
+    let closing = if side.has_frontmatter() { side.closing } else { ours.closing };
+    text.push_str(closing.get(closing.trim_end_matches(['\r', '\n']).len()..).unwrap_or_default());
+    text.push_str(side.body);
+    let wanted: Vec<(&str, &Piece)> =
+        rows.iter().zip(pieces()).filter_map(|(row, piece)| Some((row.key.as_str(), piece?))).collect();
+    let says = Sheet::read(&text)?;
+    let is_right = says.body == side.body
+        && says.fields.len() == wanted.len()
+        && says
+            .fields
+            .iter()
+            .zip(wanted)
+            .all(|(field, (key, piece))| field.key == key && plain(&field.piece.value) == plain(&piece.value));
+    if is_right { Ok(text) } else { Err("a field's meaning depends on others".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(yaml: &str) -> String {
+        format!("---\n{yaml}---\nBody\n")
+    }
+
+    /// Merges three frontmatters; where they differ afterwards, the three with `|` between.
+    fn merged(base: &str, ours: &str, theirs: &str) -> String {
+        let Merged { base, ours, theirs } = merge(&note(base), &note(ours), &note(theirs)).unwrap();
+        let yaml = |text: &str| text.strip_prefix("---\n").unwrap().strip_suffix("---\nBody\n").unwrap().to_owned();
+        if ours == base && ours == theirs {
+            return yaml(&ours);
+        }
+        [ours, base, theirs].map(|text| yaml(&text)).join("|")
+    }
+
+    #[test]
+    fn fields_are_merged_one_by_one() {
+        for (base, ours, theirs, result) in [
+            // Fields that one side added, took out, wrote in another way.
+            ("id: a\n", "id: a\nx: 1\n", "id: a\ny: 2 # c\n", "id: a\ny: 2 # c\nx: 1\n"),
+            ("id: a\nx: 1\nz: 3\n", "id: b\nx: 1\nz: 3\n", "id: a\nz: 3\n", "id: b\nz: 3\n"),
+            ("x: a\n", "x: a\nb: 1\n", "x: 'a'\n", "x: 'a'\nb: 1\n"),
+            ("x: a\n", "x: \"a\" # ours\n", "x: 'a'\n", "x: \"a\" # ours\n"),
+            ("x: a\n", "x: b\n", "x: \"b\"\n", "x: b\n"),
+            // Comments stay with the field below them.
+            ("x: 1\n", "# ours\nx: 1\n", "# theirs\nx: 2\n# end\n", "# ours\n# theirs\nx: 2\n# end\n"),
+            ("# old\nx: 1\ny: 2\n", "# new\nx: 1\ny: 2\n", "y: 2\n", "# new\ny: 2\n"),
+            ("# old\nx: 1\ny: 2\n", "# old\nx: 1\ny: 3\n", "y: 2\n", "y: 3\n"),
+            // Lists.
+            ("tags: [a]\n", "tags: [a, b]\n", "", "tags: [b]\n"),
+            ("tags: [a]\n", "id: a\n", "tags: [a, b] # c\n", "tags: [b] # c\nid: a\n"),
+            ("", "tags:\n  - a # 1\n", "tags: [b, a]\n", "tags:\n  - a # 1\n  - b\n"),
+            ("links: []\n", "links: x\n", "links: [{id: \"[[x]]\", type: related}, y]\n", "links: [x, y]\n"),
+            (
+                "links: [{type: t, id: a}]\n",
+                "links:\n- id: a\n  type: t\n- b\n",
+                "links: [{type: t, id: c}]\n",
+                "links:\n- b\n- type: t\n  id: c\n",
+            ),
+            (
+                "",
+                "sources:\n  - https://x.org\n",
+                "sources:\n  - url: https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
+                "sources:\n  - https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
+            ),
+            ("mine: [1, {a: b}]\n", "mine: [1, {a: b}, 2]\n", "mine: [[3], true, 1]\n", "mine: [1, 2, [3], true]\n"),
+            // Times.
+            ("updated: 2025-01-01\n", "updated: 2025-01-03\n", "updated: 2025-01-02\n", "updated: 2025-01-03\n"),
+            ("", "created: 2025-01-02 # c\n", "created: 2025-01-01T10:00:00Z\n", "created: 2025-01-01T10:00:00Z\n"),
+            // Maps.
+            (
+                "custom:\n  a: 1 # c\n  b: 2\n  c: 3\n",
+                "custom:\n  a: 4 # c\n  b: 2\n  c: 3\n",
+                "custom: {a: 1, c: x y, d: [1]}\n",
+                "custom:\n  a: 4 # c\n  c: x y\n  d: [1]\n",
+            ),
+            ("custom: {l: [1]}\n", "custom: {l: [1, 2]}\n", "custom: {l: [3, 1]}\n", "custom: {l: [1, 2, 3]}\n"),
+            ("", "custom: {a: 1}\n", "custom:\n  b: 2\n", "custom: {a: 1, b: 2}\n"),
+        ] {
+            assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
+        }
+    }
+
+    #[test]
+    fn true_conflicts_stay_three_ways_of_writing_one_field() {
+        for (base, ours, theirs, result) in [
+            ("x: 1\n", "x: 2\nz: 1\n", "y: 1\nx: 3\n", "y: 1\nx: 2\nz: 1\n|y: 1\nx: 1\nz: 1\n|y: 1\nx: 3\nz: 1\n"),
+            ("x: 1\ny: 1\n", "y: 1\n", "x: 2\ny: 1\n", "y: 1\n|x: 1\ny: 1\n|x: 2\ny: 1\n"),
+            (
+                "custom:\n  a: 1\n  b: 1\n",
+                "custom:\n  a: 2\n  b: 2\n",
+                "custom:\n  a: 3\n  b: 1\n  c: 1\n",
+                "custom:\n  a: 2\n  b: 2\n  c: 1\n|custom:\n  a: 1\n  b: 2\n  c: 1\n|custom:\n  a: 3\n  b: 2\n  c: 1\n",
+            ),
+            ("mine: 1\n", "mine: [1]\n", "mine: {a: b}\n", "mine: [1]\n|mine: 1\n|mine: {a: b}\n"),
+            ("updated: soon\n", "updated: x\n", "updated: y\n", "updated: x\n|updated: soon\n|updated: y\n"),
+        ] {
+            assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_told_apart_is_refused() {
+        let good = note("id: a\n");
+        for bad in [
+            "Body\n".to_owned(),
+            note("a: b: c\n"),
+            note("a: 1\na: 2\n"),
+            note("{a: 1, b: 2}\n"),
+            "---\na: 1\n".to_owned(),
+        ] {
+            assert!(merge(&good, &good, &bad).is_err(), "{bad}");
+            assert!(merge(&good, &bad, &good).is_err(), "{bad}");
+        }
+        assert!(merge(&note("a: &x 1\n"), &note("a: &x 1\nb: *x\n"), &note("c: 1\n")).is_err(), "the anchor would go");
+        assert!(merge("", &good, &good).is_ok() && merge("Body\n", &good, &good).is_ok());
+    }
+}

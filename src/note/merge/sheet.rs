@@ -1,0 +1,94 @@
+//! A note's text taken apart into fields, each with its own lines, so that it can be put together
+//! again in other ways.
+
+use std::collections::HashSet;
+
+use super::super::edit::Document;
+use super::super::frontmatter::split;
+use super::super::value::Value;
+
+/// The parts of a note's text. Written one after the other they are the text.
+pub(super) struct Sheet<'a> {
+    /// All before the first field: the opening marker, and a byte order mark before it.
+    pub(super) head: &'a str,
+    pub(super) fields: Vec<Field<'a>>,
+    /// Comments and blank lines after the last field.
+    pub(super) tail: &'a str,
+    /// The closing marker's line.
+    pub(super) closing: &'a str,
+    pub(super) body: &'a str,
+}
+
+/// A top-level field and where it stands.
+pub(super) struct Field<'a> {
+    pub(super) key: String,
+    /// Comments and blank lines above it.
+    pub(super) above: &'a str,
+    pub(super) piece: Piece,
+}
+
+/// One way in which a field is written.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// Its lines, from its key's to the last of its value.
+    pub(super) lines: String,
+    pub(super) value: Value,
+}
+
+impl<'a> Sheet<'a> {
+    /// Takes a text apart. One without frontmatter has no fields.
+    ///
+    /// # Errors
+    /// A sentence that says why that can't be done: the frontmatter has no end, is not YAML, holds
+    /// a field twice, or two fields on one line.
+    pub(super) fn read(text: &'a str) -> Result<Self, String> {
+        let parts = split(text);
+        if parts.unclosed {
+            return Err("the frontmatter has no closing `---`".to_owned());
+        }
+        let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
+        let body = part(parts.body.clone());
+        let Some(range) = parts.yaml else {
+            return Ok(Self { head: "", fields: Vec::new(), tail: "", closing: "", body });
+        };
+        let (fields, tail) = fields(part(range.clone()))?;
+        Ok(Self { head: part(0..range.start), fields, tail, closing: part(range.end..parts.body.start), body })
+    }
+
+    pub(super) fn has_frontmatter(&self) -> bool {
+        !self.closing.is_empty()
+    }
+
+    pub(super) fn field(&self, key: &str) -> Option<&Field<'a>> {
+        self.fields.iter().find(|field| field.key == key)
+    }
+}
+
+/// Cuts frontmatter into fields and what stands below the last.
+fn fields(yaml: &str) -> Result<(Vec<Field<'_>>, &str), String> {
+    let document = Document::parse(yaml, "\n")?;
+    let starts: Vec<usize> = document.entries.iter().map(|(key, _)| document.line_start(key.span.start)).collect();
+    let ends = starts.iter().copied().skip(1).chain([yaml.len()]);
+    let (mut fields, mut seen) = (Vec::new(), HashSet::new());
+    let mut above = yaml.get(..starts.first().copied().unwrap_or(yaml.len())).unwrap_or_default();
+    for ((key, value), (start, end)) in document.values().into_iter().zip(starts.iter().copied().zip(ends)) {
+        let chunk = yaml.get(start..end).filter(|chunk| !chunk.is_empty()).ok_or("two fields share a line")?;
+        if !above.lines().all(is_nothing) {
+            return Err(format!("something stands before `{key}` that is no field"));
+        }
+        if !seen.insert(key.clone()) {
+            return Err(format!("`{key}` is given twice"));
+        }
+        let own = chunk.split_inclusive('\n').rev().skip_while(|line| is_nothing(line)).map(str::len).sum();
+        let (lines, below) = chunk.split_at_checked(own).unwrap_or((chunk, ""));
+        fields.push(Field { key, above, piece: Piece { lines: lines.to_owned(), value } });
+        above = below;
+    }
+    if above.lines().all(is_nothing) { Ok((fields, above)) } else { Err("there is a line that is no field".to_owned()) }
+}
+
+/// Tells whether a line says nothing of its own: it is blank, or a comment that is not indented
+/// (one that is belongs to the field above it).
+fn is_nothing(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with('#')
+}

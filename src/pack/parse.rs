@@ -1,0 +1,384 @@
+//! From the text of a pack to values: all of it, or an error that names the line.
+//!
+//! A line is read, written again, and compared: what is not written just as qipu writes it is
+//! refused. Nothing is set aside for what a pack only claims to hold.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::write::{
+    LINE_BYTES, attachment_line, data_line, end_line, head_line, link_line, note_line, prefix, source_line,
+};
+use super::{BEGINNING, Pack, PackedFile, PackedLink, PackedNote, path};
+use crate::note::{NoteId, Source};
+
+/// Why a text is no pack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Broken {
+    fn new(line: usize, reason: impl Into<String>) -> Self {
+        Self { line, reason: reason.into() }
+    }
+}
+
+/// Reads a pack.
+///
+/// # Errors
+/// Names the first line that is wrong; the last one when the checksum is another.
+pub fn parse(bytes: &[u8]) -> Result<Pack, Broken> {
+    let mut lines = Lines::new(checked(bytes)?);
+    let (number, line) = lines.next("H")?;
+    let (store, notes, attachments) =
+        read(number, line, "H", head, |(store, notes, attachments)| head_line(store, *notes, *attachments))?;
+    let mut pack = Pack { store, ..Pack::default() };
+    let mut paths = Vec::new();
+    while lines.next_is("N ") {
+        paths.push(lines.number);
+        let note = lines.note(pack.notes.last())?;
+        pack.notes.push(note);
+    }
+    while lines.next_is("A ") {
+        paths.push(lines.number);
+        let file = lines.attachment(&pack.store, pack.attachments.last())?;
+        pack.attachments.push(file);
+    }
+    if let Some(line) = lines.rest.next() {
+        let letter = line.split(' ').next().unwrap_or_default();
+        return Err(Broken::new(lines.number, format!("`{letter}` can't stand here")));
+    }
+    let held = (pack.notes.len(), pack.attachments.len());
+    if held != (notes, attachments) {
+        let reason = format!("the pack holds {} notes and {} attachments, not as many as this says", held.0, held.1);
+        return Err(Broken::new(1, reason));
+    }
+    let files = pack.notes.iter().map(|note| &note.file).chain(&pack.attachments).map(|file| file.path.as_str());
+    match path::clash(files.zip(paths).collect()) {
+        Some((path, line)) => Err(Broken::new(line, format!("the path `{path}` is taken by another file of the pack"))),
+        None => Ok(pack),
+    }
+}
+
+/// Returns what stands before the last line, once that is known to be its checksum.
+fn checked(bytes: &[u8]) -> Result<&str, Broken> {
+    if !bytes.starts_with(BEGINNING.as_bytes()) {
+        return Err(Broken::new(1, "this is no pack of qipu"));
+    }
+    if !bytes.starts_with(format!("{BEGINNING}1 ").as_bytes()) {
+        return Err(Broken::new(1, "this pack is of another version of qipu"));
+    }
+    let last = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+    let is_cut = || Broken::new(last, "the pack ends here, before its END line: it was cut");
+    let whole = bytes.strip_suffix(b"\n").ok_or_else(is_cut)?;
+    let start = whole.iter().rposition(|byte| *byte == b'\n').ok_or_else(is_cut)? + 1;
+    let (before, end) = whole.split_at_checked(start).ok_or_else(is_cut)?;
+    if !end.starts_with(b"END ") {
+        return Err(is_cut());
+    }
+    if end != end_line(before).as_bytes() {
+        return Err(Broken::new(last, "the checksum is not that of the lines before: the pack was cut or altered"));
+    }
+    std::str::from_utf8(before).map_err(|error| {
+        let before = before.iter().take(error.valid_up_to());
+        Broken::new(before.filter(|byte| **byte == b'\n').count() + 1, "it is not UTF-8")
+    })
+}
+
+/// Reads a line and refuses it unless it is written as qipu would write it.
+fn read<T>(
+    number: usize,
+    line: &str,
+    letter: &str,
+    read: impl FnOnce(&mut Fields<'_>) -> Option<T>,
+    write: impl FnOnce(&T) -> String,
+) -> Result<T, Broken> {
+    let mut fields = Fields { rest: line };
+    let found = fields.skip(letter).and_then(|()| fields.skip(" ")).and_then(|()| read(&mut fields));
+    found
+        .filter(|value| fields.rest.is_empty() && write(value) == line)
+        .ok_or_else(|| Broken::new(number, format!("this is no `{letter}` line as qipu writes it")))
+}
+
+fn head(fields: &mut Fields<'_>) -> Option<(String, usize, usize)> {
+    fields.skip("qipu=1 pack=1 store=")?;
+    let store = fields.value()?;
+    fields.skip(" notes=")?;
+    let notes = fields.value()?.parse().ok()?;
+    fields.skip(" attachments=")?;
+    Some((store, notes, fields.value()?.parse().ok()?))
+}
+
+fn note(fields: &mut Fields<'_>) -> Option<PackedNote> {
+    let id = fields.id()?;
+    fields.skip(" ")?;
+    let kind = fields.value()?;
+    fields.skip(" ")?;
+    let title = fields.value()?;
+    fields.skip(" tags=")?;
+    let tags = fields.tags()?;
+    fields.skip(" path=")?;
+    let file = PackedFile { path: fields.value()?, bytes: Vec::new() };
+    Some(PackedNote { id, kind, title, tags, sources: Vec::new(), links: Vec::new(), file })
+}
+
+fn source(fields: &mut Fields<'_>) -> Option<(NoteId, Source)> {
+    let id = fields.id()?;
+    fields.skip(" url=")?;
+    let url = fields.value()?;
+    let title = fields.skip(" title=").and_then(|()| fields.value());
+    let accessed = fields.skip(" accessed=").and_then(|()| fields.value());
+    Some((id, Source { url, title, accessed }))
+}
+
+fn link(fields: &mut Fields<'_>) -> Option<(NoteId, PackedLink)> {
+    let from = fields.id()?;
+    fields.skip(" ")?;
+    let to = fields.id()?;
+    fields.skip(" type=")?;
+    let kind = fields.value()?;
+    fields.skip(" inline=")?;
+    let is_inline = fields.value()?.parse().ok()?;
+    Some((from, PackedLink { to, kind, is_inline }))
+}
+
+/// The lines of a pack, and the number of the next one.
+struct Lines<'a> {
+    rest: std::iter::Peekable<std::str::Split<'a, char>>,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { rest: text.strip_suffix('\n').unwrap_or(text).split('\n').peekable(), number: 1 }
+    }
+
+    fn next(&mut self, wanted: &str) -> Result<(usize, &'a str), Broken> {
+        let number = self.number;
+        self.number += 1;
+        let missing = || Broken::new(number, format!("`{wanted}` is missing before this line"));
+        self.rest.next().map(|line| (number, line)).ok_or_else(missing)
+    }
+
+    fn next_is(&mut self, beginning: &str) -> bool {
+        self.rest.peek().is_some_and(|line| line.starts_with(beginning))
+    }
+
+    /// Reads a note, whose id must come behind that of the one before.
+    fn note(&mut self, before: Option<&PackedNote>) -> Result<PackedNote, Broken> {
+        let (number, line) = self.next("N")?;
+        let mut packed = read(number, line, "N", note, note_line)?;
+        if let Some(fault) = path::fault(&packed.file.path, true) {
+            return Err(Broken::new(number, format!("the path `{}` {fault}", packed.file.path)));
+        }
+        if before.is_some_and(|before| before.id >= packed.id) {
+            return Err(Broken::new(number, format!("the id `{}` stands twice, or out of order", packed.id)));
+        }
+        while self.next_is("S ") {
+            let (number, line) = self.next("S")?;
+            let (id, source) = read(number, line, "S", source, |(id, source)| source_line(id, source))?;
+            same_note(number, &id, &packed.id)?;
+            packed.sources.push(source);
+        }
+        while self.next_is("L ") {
+            let (number, line) = self.next("L")?;
+            let (from, link) = read(number, line, "L", link, |(from, link)| link_line(from, link))?;
+            same_note(number, &from, &packed.id)?;
+            packed.links.push(link);
+        }
+        packed.file.bytes = self.data('C')?;
+        Ok(packed)
+    }
+
+    /// Reads an attachment, whose path must come behind that of the one before.
+    fn attachment(&mut self, store: &str, before: Option<&PackedFile>) -> Result<PackedFile, Broken> {
+        let (number, line) = self.next("A")?;
+        let inside = |fields: &mut Fields<'_>| {
+            let path = fields.value()?;
+            fields.rest = "";
+            Some(PackedFile { path: path.strip_prefix(prefix(store))?.to_owned(), bytes: Vec::new() })
+        };
+        let mut file = read(number, line, "A", inside, |file| attachment_line(store, file))?;
+        if let Some(fault) = path::fault(&file.path, false) {
+            return Err(Broken::new(number, format!("the path `{}` {fault}", file.path)));
+        }
+        if before.is_some_and(|before| before.path >= file.path) {
+            return Err(Broken::new(number, format!("the path `{}` stands twice, or out of order", file.path)));
+        }
+        file.bytes = self.data('D')?;
+        Ok(file)
+    }
+
+    /// Reads lines of data up to their end.
+    fn data(&mut self, letter: char) -> Result<Vec<u8>, Broken> {
+        let end = format!("{letter}-END");
+        let mut bytes = Vec::new();
+        let mut is_last = false;
+        loop {
+            let (number, line) = self.next(&end)?;
+            if line == end {
+                return Ok(bytes);
+            }
+            let piece = line.strip_prefix(letter).and_then(|rest| STANDARD.decode(rest.strip_prefix(' ')?).ok());
+            let piece = piece
+                .filter(|piece| !is_last && (1..=LINE_BYTES).contains(&piece.len()) && data_line(letter, piece) == line)
+                .ok_or_else(|| Broken::new(number, format!("this is no `{letter}` line as qipu writes it")))?;
+            is_last = piece.len() < LINE_BYTES;
+            bytes.extend(piece);
+        }
+    }
+}
+
+fn same_note(number: usize, id: &NoteId, wanted: &NoteId) -> Result<(), Broken> {
+    let other = || Broken::new(number, format!("this is about `{id}`, but stands with `{wanted}`"));
+    (id == wanted).then_some(()).ok_or_else(other)
+}
+
+/// What is left of a line.
+struct Fields<'a> {
+    rest: &'a str,
+}
+
+impl Fields<'_> {
+    fn skip(&mut self, text: &str) -> Option<()> {
+        self.rest = self.rest.strip_prefix(text)?;
+        Some(())
+    }
+
+    fn id(&mut self) -> Option<NoteId> {
+        NoteId::parse(&self.value()?)
+    }
+
+    /// Takes a value: a JSON string, or what stands before the next space or comma.
+    fn value(&mut self) -> Option<String> {
+        let end = match self.rest.starts_with('"') {
+            true => string_end(self.rest)?,
+            false => self.rest.find([' ', ',']).unwrap_or(self.rest.len()),
+        };
+        let (value, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        if value.starts_with('"') { serde_json::from_str(value).ok() } else { Some(value.to_owned()) }
+    }
+
+    fn tags(&mut self) -> Option<Vec<String>> {
+        if self.rest.starts_with("- ") {
+            self.skip("-")?;
+            return Some(Vec::new());
+        }
+        let mut tags = vec![self.value()?];
+        while self.skip(",").is_some() {
+            tags.push(self.value()?);
+        }
+        Some(tags)
+    }
+}
+
+/// Returns where the JSON string at the beginning of a text ends.
+fn string_end(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::write;
+    use super::*;
+
+    fn id(text: &str) -> NoteId {
+        NoteId::parse(text).unwrap()
+    }
+
+    fn note(name: &str, path: &str, bytes: &[u8]) -> PackedNote {
+        PackedNote {
+            id: id(name),
+            kind: "odd, type".into(),
+            title: "T \"q\"\n\u{2028}END sha256=0".into(),
+            tags: vec!["-".into(), "a b".into(), "日本".into(), "x,y".into()],
+            sources: vec![
+                Source { url: String::new(), title: Some("x".into()), accessed: None },
+                Source { url: "https://x.org".into(), title: None, accessed: Some("2025 ?".into()) },
+            ],
+            links: vec![PackedLink { to: id("b~2"), kind: "a\nb".into(), is_inline: true }],
+            file: PackedFile { path: path.into(), bytes: bytes.to_vec() },
+        }
+    }
+
+    fn pack() -> Pack {
+        let bare = PackedNote { tags: Vec::new(), sources: Vec::new(), ..note("b", "notes/b c.md", b"") };
+        Pack {
+            store: "my store/.qipu/".into(),
+            notes: vec![note("a", "notes/a.md", &[0xff; 57]), bare, note("b~2", "mocs/x.md", &[b'\n'; 58])],
+            attachments: vec![PackedFile { path: "attachments/a b.PDF".into(), bytes: (0..=255).collect() }],
+        }
+    }
+
+    /// Puts the right checksum below changed lines.
+    fn sealed(text: &str) -> String {
+        let (before, _) = text.rsplit_once("END sha256=").unwrap();
+        format!("{before}{}\n", end_line(before.as_bytes()))
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for pack in [pack(), Pack { store: "./".into(), ..pack() }, Pack { store: "./".into(), ..Pack::default() }] {
+            let text = write(&pack);
+            assert!(!text.replace('\n', "").contains(char::is_control));
+            assert_eq!(parse(text.as_bytes()), Ok(pack));
+        }
+    }
+
+    #[test]
+    fn what_is_written_otherwise_is_refused_although_its_checksum_is_right() {
+        let text = write(&pack());
+        assert_eq!(sealed(&text), text);
+        for (old, new, line) in [
+            ("notes=3", "notes=4", 1),
+            ("notes=3", "notes=03", 1),
+            ("notes=3", "notes=99999999999999999999999999", 1),
+            ("attachments=1", "attachments=0", 1),
+            ("pack=1", "pack=2", 1),
+            ("H qipu=1", "H  qipu=1", 1),
+            ("N a ", "N b ", 3),
+            ("N a ", "N a/ ", 2),
+            ("\nN a ", "\n\nN a ", 2),
+            ("\nN a ", "\r\nN a ", 1),
+            ("path=notes/a.md", "path=notes/../a.md", 2),
+            ("path=notes/a.md", "path=\"notes/a.md\"", 2),
+            ("path=notes/a.md", "path=notes/a.md more=1", 2),
+            ("path=notes/a.md", "path=\"notes/b c.md\"", 8),
+            ("path=notes/a.md", "path=\"notes/b c.md/x.md\"", 2),
+            ("S a url=\"\"", "S b url=\"\"", 3),
+            ("S a url=\"\"", "S a url=", 3),
+            ("L a b~2", "L b b~2", 5),
+            ("inline=true", "inline=yes", 5),
+            ("C ////", "C  ////", 6),
+            ("C ////", "C /////", 6),
+            ("C ////", "C ////\nC ////", 7),
+            ("C-END", "C-EN", 7),
+            ("C-END\nN", "C-END\nC-END\nN", 8),
+            ("C Cg==", "C Ch==", 16),
+            ("D-END\n", "", 24),
+            ("D-END", "D-END\nB x", 25),
+            ("content_type=application/pdf", "content_type=text/html", 18),
+            ("name=\"a b.PDF\"", "name=x", 18),
+            ("A \"my store/.qipu/att", "A \"att", 18),
+            ("store=\"my store/.qipu/\"", "store=other/", 18),
+        ] {
+            assert!(text.contains(old), "{old}");
+            let broken = parse(sealed(&text.replacen(old, new, 1)).as_bytes()).unwrap_err();
+            assert_eq!(broken.line, line, "{old} → {new}: {broken:?}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Which paths a pack may hold: plain names in the folders of notes or attachments, and nothing
+//! that leads anywhere else.
+
+/// Longer paths can't be opened anywhere.
+const MAX_LEN: usize = 4096;
+
+/// The folders of notes, and that of attachments.
+const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
+const ATTACHMENTS: [&str; 1] = ["attachments"];
+
+/// Says why a path can't be that of a note, or of an attachment, in a pack; `None` when it can.
+pub fn fault(path: &str, is_note: bool) -> Option<&'static str> {
+    if path.len() > MAX_LEN {
+        return Some("is too long");
+    }
+    if path.contains(|c: char| c.is_control() || c == '\\') {
+        return Some("holds a control character or a backslash");
+    }
+    if path.split('/').any(|name| name.is_empty() || name.starts_with('.')) {
+        return Some("has an empty or hidden name, or leads out of the store");
+    }
+    let folder = path.split_once('/').map_or("", |(folder, _)| folder);
+    match is_note {
+        true if !NOTE_FOLDERS.contains(&folder) => Some("is not in a folder of notes"),
+        true if !path.ends_with(".md") => Some("does not end in .md"),
+        false if !ATTACHMENTS.contains(&folder) => Some("is not in the folder of attachments"),
+        _ => None,
+    }
+}
+
+/// Finds a path that stands twice, or that another one takes for a folder.
+pub(super) fn clash(mut paths: Vec<(&str, usize)>) -> Option<(&str, usize)> {
+    // Sorted name by name, what lies below a path comes right behind it.
+    paths.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
+    let takes = |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    paths.array_windows().find_map(|[(a, _), (b, line)]| takes(a, b).then_some((*b, *line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_names_in_the_right_folders() {
+        for (path, is_note) in
+            [("notes/a.md", true), ("mocs/b/c d.md", true), ("journals/日本.md", true), ("attachments/a/b", false)]
+        {
+            assert_eq!(fault(path, is_note), None, "{path}");
+        }
+        for path in [
+            "",
+            "/",
+            "a.md",
+            "notes",
+            "notes/",
+            "/notes/a.md",
+            "notes//a.md",
+            "notes/./a.md",
+            "notes/../a.md",
+            "../a.md",
+            "notes/.a.md",
+            "notes/.md",
+            "notes/.x/a.md",
+            "notes/a",
+            "notes/a\\b.md",
+            "notes/a\0.md",
+            "notes/a\n.md",
+            "notes/a\u{85}.md",
+            "attachments/a.md",
+            "templates/a.md",
+            "C:/a.md",
+            "notes/a.md/",
+        ] {
+            assert!(fault(path, true).is_some(), "{path:?}");
+        }
+        for path in ["attachments", "attachments/", "notes/a.md", "attachments/../x", "config.toml", "attachments/.x"] {
+            assert!(fault(path, false).is_some(), "{path:?}");
+        }
+        assert!(fault(&format!("notes/{}.md", "a/".repeat(3_000)), true).is_some());
+    }
+
+    #[test]
+    fn a_file_is_no_folder() {
+        assert_eq!(clash(vec![("a/b", 1), ("a/b-c", 2), ("a/c", 3)]), None);
+        assert_eq!(clash(vec![("a/b/d", 1), ("a/b-c", 2), ("a/b", 3)]), Some(("a/b/d", 1)));
+        assert_eq!(clash(vec![("a/b", 1), ("a/b", 2)]), Some(("a/b", 2)));
+    }
+}

@@ -1,0 +1,121 @@
+//! From values to the text of a pack.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use super::{BEGINNING, Pack, PackedFile, PackedLink, PackedNote};
+use crate::escape::{json_string, value};
+use crate::note::{NoteId, Source};
+
+/// How many bytes a line of data holds; 76 columns of base64.
+pub(super) const LINE_BYTES: usize = 57;
+
+/// What files with an ending are, for readers of the pack.
+const CONTENT_TYPES: [(&str, &str); 22] = [
+    ("csv", "text/csv"),
+    ("gif", "image/gif"),
+    ("gz", "application/gzip"),
+    ("html", "text/html"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("js", "text/javascript"),
+    ("json", "application/json"),
+    ("md", "text/markdown"),
+    ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("svg", "image/svg+xml"),
+    ("tar", "application/x-tar"),
+    ("toml", "application/toml"),
+    ("txt", "text/plain"),
+    ("wav", "audio/wav"),
+    ("webp", "image/webp"),
+    ("xml", "application/xml"),
+    ("yaml", "application/yaml"),
+    ("zip", "application/zip"),
+];
+
+/// Writes a pack. Nothing in a note or a path can break a line of it or be taken for one.
+pub fn write(pack: &Pack) -> String {
+    let mut text = String::new();
+    push(&mut text, &head_line(&pack.store, pack.notes.len(), pack.attachments.len()));
+    for note in &pack.notes {
+        push(&mut text, &note_line(note));
+        for source in &note.sources {
+            push(&mut text, &source_line(&note.id, source));
+        }
+        for link in &note.links {
+            push(&mut text, &link_line(&note.id, link));
+        }
+        push_data(&mut text, 'C', &note.file.bytes);
+    }
+    for file in &pack.attachments {
+        push(&mut text, &attachment_line(&pack.store, file));
+        push_data(&mut text, 'D', &file.bytes);
+    }
+    let end = end_line(text.as_bytes());
+    push(&mut text, &end);
+    text
+}
+
+fn push(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn push_data(text: &mut String, letter: char, bytes: &[u8]) {
+    for piece in bytes.chunks(LINE_BYTES) {
+        push(text, &data_line(letter, piece));
+    }
+    push(text, &format!("{letter}-END"));
+}
+
+pub(super) fn head_line(store: &str, notes: usize, attachments: usize) -> String {
+    format!("{BEGINNING}1 store={} notes={notes} attachments={attachments}", value(store))
+}
+
+pub(super) fn note_line(note: &PackedNote) -> String {
+    let tags: Vec<_> = note.tags.iter().map(|tag| value(tag)).collect();
+    let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
+    let (kind, title, path) = (value(&note.kind), json_string(&note.title), value(&note.file.path));
+    format!("N {} {kind} {title} tags={tags} path={path}", note.id)
+}
+
+pub(super) fn source_line(id: &NoteId, source: &Source) -> String {
+    let title = source.title.as_ref().map_or(String::new(), |title| format!(" title={}", json_string(title)));
+    let accessed = source.accessed.as_ref().map_or(String::new(), |text| format!(" accessed={}", value(text)));
+    format!("S {id} url={}{title}{accessed}", value(&source.url))
+}
+
+pub(super) fn link_line(from: &NoteId, link: &PackedLink) -> String {
+    format!("L {from} {} type={} inline={}", link.to, value(&link.kind), link.is_inline)
+}
+
+pub(super) fn attachment_line(store: &str, file: &PackedFile) -> String {
+    let name = file.path.rsplit('/').next().unwrap_or_default();
+    let path = format!("{}{}", prefix(store), file.path);
+    format!("A {} name={} content_type={}", value(&path), value(name), content_type(name))
+}
+
+/// Returns what stands before the path of an attachment.
+pub(super) fn prefix(store: &str) -> &str {
+    store.strip_prefix("./").unwrap_or(store)
+}
+
+pub(super) fn data_line(letter: char, piece: &[u8]) -> String {
+    format!("{letter} {}", STANDARD.encode(piece))
+}
+
+/// Returns the last line of a pack, from everything before it.
+pub(super) fn end_line(before: &[u8]) -> String {
+    let hex: String = Sha256::digest(before).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("END sha256={hex}")
+}
+
+fn content_type(name: &str) -> &'static str {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    let known = CONTENT_TYPES.iter().find(|(known, _)| *known == ending);
+    known.map_or("application/octet-stream", |(_, name)| name)
+}

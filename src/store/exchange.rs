@@ -1,0 +1,129 @@
+//! What goes between a store and the rest of the disk: attachments, and files that leave the store
+//! or come from elsewhere.
+
+use std::fs;
+use std::io::ErrorKind as IoErrorKind;
+use std::path::{Component, Path};
+
+use anyhow::{Context, bail};
+use walkdir::WalkDir;
+
+use super::{NOTE_FOLDERS, Store, files};
+use crate::error::{Error, ErrorKind};
+
+/// The folder of a store that holds files which are no notes.
+const ATTACHMENTS: &str = "attachments";
+
+/// Names in a store that only qipu writes, beside hidden ones and the folders of notes.
+const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
+
+impl Store {
+    /// Lists the attachments by their paths in the store, in the order of these. Hidden files and
+    /// symbolic links are passed over.
+    ///
+    /// # Errors
+    /// `Store` for a name that is not UTF-8, or a folder that can't be read.
+    pub fn attachments(&self) -> Result<Vec<String>, Error> {
+        let folder = self.root.join(ATTACHMENTS);
+        if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            return Ok(Vec::new());
+        }
+        let entries = WalkDir::new(&folder).follow_links(false).into_iter();
+        let shown =
+            entries.filter_entry(|entry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b"."));
+        let mut paths = Vec::new();
+        for entry in shown {
+            let entry =
+                entry.map_err(|error| Error::new(ErrorKind::Store, format!("can't read attachments: {error}")))?;
+            if entry.file_type().is_file() {
+                paths.push(self.path_inside(entry.path())?);
+            }
+        }
+        paths.sort_unstable();
+        Ok(paths)
+    }
+
+    fn path_inside(&self, path: &Path) -> Result<String, Error> {
+        let inside = path.strip_prefix(&self.root).unwrap_or(path);
+        let names: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
+        let message = || format!("the name of {} is not UTF-8", inside.display());
+        names.map(|names| names.join("/")).ok_or_else(|| Error::new(ErrorKind::Store, message()))
+    }
+
+    /// Reads a file of the store, whatever it is; `None` when there is none.
+    ///
+    /// # Errors
+    /// `Failure` when it can't be read, is no plain file, or its folder leads out of the store.
+    pub fn file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
+        let whole = self.root.join(path);
+        match whole.parent().unwrap_or(&self.root).canonicalize() {
+            Err(error) if error.kind() == IoErrorKind::NotFound => Ok(None),
+            Ok(folder) if !folder.starts_with(&self.root) => {
+                let message = format!("the folder of {} leads out of the store", self.shown(path));
+                Err(Error::new(ErrorKind::Failure, message))
+            }
+            _ => Ok(files::read_bytes_if_there(&whole)?),
+        }
+    }
+
+    /// Tells whether anything has this path in the store.
+    pub fn is_taken(&self, path: &str) -> bool {
+        self.root.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Writes a file for the user, whole or not at all, anywhere but among what the store holds.
+    /// What is there is replaced only where `may_replace` says so. Returns the word for what was done.
+    ///
+    /// # Errors
+    /// `Usage` for a place in the store, or a file that may not be replaced; `Failure` when it
+    /// can't be written.
+    pub fn export(
+        &self,
+        file: &Path,
+        bytes: &[u8],
+        may_replace: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<&'static str, Error> {
+        let path = self.current_dir.join(file);
+        if self.is_own(&path) {
+            return Err(Error::usage(format!("{} is a place of the store's own", file.display()))
+                .hint("give a file outside the store"));
+        }
+        match files::read_bytes_if_there(&path)? {
+            None => files::create(&path, bytes).map(|()| "created"),
+            Some(old) if old == bytes => Ok("unchanged"),
+            Some(old) if may_replace(&old) => files::replace(&path, bytes).map(|()| "changed"),
+            Some(_) => {
+                return Err(Error::usage(format!("{} is there and is something else", file.display()))
+                    .hint("give another file, or remove that one"));
+            }
+        }
+        .map_err(Error::from)
+    }
+
+    /// Tells whether a path leads to where the store keeps what is its own.
+    fn is_own(&self, path: &Path) -> bool {
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        let name = path.file_name().unwrap_or_default();
+        let Some(inside) = folder.and_then(|folder| Some(folder.strip_prefix(&self.root).ok()?.join(name))) else {
+            return false;
+        };
+        let Some(Component::Normal(first)) = inside.components().next() else { return true };
+        let is_hidden = first.as_encoded_bytes().starts_with(b".");
+        is_hidden || NOTE_FOLDERS.iter().chain(&OWN_NAMES).any(|own| first == *own)
+    }
+}
+
+/// Reads a file that the user names, wherever it is.
+///
+/// # Errors
+/// `Failure` when it can't be read.
+pub fn import(file: &Path, current_dir: &Path) -> Result<Vec<u8>, Error> {
+    let read = || {
+        let path = current_dir.join(file);
+        if path.is_dir() {
+            bail!("it is a folder");
+        }
+        Ok(fs::read(path)?)
+    };
+    Ok(read().with_context(|| format!("can't read {}", file.display()))?)
+}
