@@ -255,7 +255,8 @@ impl Ranker<'_> {
         vectors: &Vectors<'_>,
         scratch: &mut Scratch,
     ) -> Option<Hit> {
-        let own = found.get(note)?;
+        // What stands around a note lends to it; it finds nothing by itself.
+        let own = found.get(note).filter(|own| !own.is_empty())?;
         for term in own {
             scratch.add(term.slot, term.fields + term.tags);
         }
@@ -266,8 +267,7 @@ impl Ranker<'_> {
                 in_sequence = self.sum(scratch, idf);
             }
             with_links = in_sequence;
-            // Links alone find nothing: a note holds a term itself, or stands beside one in a sequence.
-            if in_sequence > 0.0 && self.lend_links(note, around, found, vectors, scratch) {
+            if self.lend_links(note, around, found, vectors, scratch) {
                 with_links = self.sum(scratch, idf);
             }
         }
