@@ -481,6 +481,7 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         stdin: Box::new(|| Ok(String::new())),
         editor: Box::new(|_| Ok(())),
         is_terminal,
+        has_color: false,
         now: jiff::Timestamp::UNIX_EPOCH,
         random: 0,
     };

@@ -8,7 +8,7 @@ use crate::graph::{Digests, Graph};
 use crate::note::{Finding, Note};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
-use crate::search;
+use crate::search::{Alike, Engine};
 use crate::store::Store;
 
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
@@ -81,14 +81,14 @@ fn file_findings(store: &Store) -> Vec<FindingEntry> {
 /// Notes that say almost what another one does.
 fn duplicate_findings(store: &Store) -> Vec<FindingEntry> {
     let notes = store.notes();
-    let finding = |alike: &search::Alike| {
+    let finding = |alike: &Alike| {
         let (first, second) = (&notes[alike.first], &notes[alike.second]);
         let percent = (alike.share * 100.0).floor();
         let message = format!("{percent} % of its text is that of `{}`", first.id);
         let finding = Finding { code: "near-duplicate", line: None, message };
         FindingEntry::of_note(store.shown(&second.path), second, &finding)
     };
-    search::near_duplicates(notes).iter().map(finding).collect()
+    Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
 }
 
 fn note_findings(store: &Store) -> Vec<FindingEntry> {

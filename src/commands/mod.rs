@@ -11,6 +11,7 @@ mod list;
 mod load;
 mod merge_driver;
 mod prime;
+mod search;
 mod setup;
 mod show;
 
@@ -21,7 +22,7 @@ use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::Digests;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Link, List, Prime, Show};
+use crate::request::{Command, Context, Doctor, Link, List, Prime, Related, Search, Show};
 use crate::store::{Location, Store};
 
 /// Runs a command. `None` when there is rightly nothing to say.
@@ -43,6 +44,8 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
+        | Command::Search(Search { only: List { location, .. }, .. })
+        | Command::Related(Related { location, .. })
         | Command::Show(Show { location, .. })
         | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
@@ -60,6 +63,8 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Context(request) => context::run(request, store),
         Command::Link(request) => link::run(request, store),
         Command::List(request) => list::run(request, store),
+        Command::Search(request) => search::run(request, store),
+        Command::Related(request) => search::run_related(request, store),
         Command::Show(request) => show::run(request, store),
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),

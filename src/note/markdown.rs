@@ -45,6 +45,34 @@ fn of_event(event: &Event<'_>) -> Option<InlineLink> {
     }
 }
 
+/// Returns the ordered lists, each as the links to notes that its items begin with: the first link
+/// of each item, not those of lists inside it.
+pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
+    if !body.contains("[[") && !body.contains("](") {
+        return Vec::new();
+    }
+    let mut lists = Vec::new();
+    // The open lists: their links where they are ordered, and whether the item at hand has its link.
+    let mut open: Vec<(Option<Vec<InlineLink>>, bool)> = Vec::new();
+    for event in parser(body) {
+        match &event {
+            Event::Start(Tag::List(number)) => open.push((number.map(|_| Vec::new()), true)),
+            Event::End(TagEnd::List(_)) => lists.extend(open.pop().and_then(|(links, _)| links)),
+            Event::Start(Tag::Item) => {
+                open.iter_mut().next_back().into_iter().for_each(|(_, has_link)| *has_link = false)
+            }
+            _ => {
+                if let (Some(link), Some((Some(links), has_link @ false))) = (of_event(&event), open.last_mut()) {
+                    *has_link = true;
+                    links.push(link);
+                }
+            }
+        }
+    }
+    lists.retain(|links| links.len() > 1);
+    lists
+}
+
 /// Returns where links and images on this machine lead, decoded and without `#heading`, and whether
 /// each is written in double brackets.
 pub(crate) fn files(body: &str) -> Vec<(String, bool)> {
@@ -346,6 +374,14 @@ mod tests {
         assert_eq!(summary(&long).as_deref(), Some(long.trim()));
         let late = format!("{}\n\nFirst.\n\nSecond.", "- item\n".repeat(5_000));
         assert_eq!(summary(&late).as_deref(), Some("First."));
+    }
+
+    #[test]
+    fn ordered_lists_are_the_first_links_of_their_items() {
+        let body = "1. [[a]] and [[b]]\n2. text\n   - [[c]]\n3. see [d](d.md)\n\nText [[e]].\n\n- [[f]]\n- [[g]]\n\n1. [[h]]\n";
+        let wiki = |name: &str| InlineLink::Wiki(name.to_owned());
+        assert_eq!(ordered_lists(body), [vec![wiki("a"), InlineLink::Path("d.md".to_owned())]]);
+        assert_eq!(ordered_lists("1. none\n2. none\n"), Vec::<Vec<InlineLink>>::new());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod edit;
 mod frontmatter;
 mod id;
+mod language;
 mod link_types;
 mod markdown;
 pub mod merge;
@@ -17,6 +18,7 @@ use std::sync::OnceLock;
 use jiff::civil::Date;
 
 pub use id::NoteId;
+pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use stamp::Stamp;
@@ -228,6 +230,11 @@ impl Note {
     /// Returns the links in the body, in the order of the text. Parses the body.
     pub fn inline_links(&self) -> Vec<InlineLink> {
         markdown::links(self.body())
+    }
+
+    /// Returns the ordered lists in the body, each as the links that its items begin with.
+    pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
+        markdown::ordered_lists(self.body())
     }
 
     /// Returns the links in the body with the bytes of the body that their targets stand in.
