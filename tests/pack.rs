@@ -12,7 +12,7 @@ use std::path::Path;
 
 use process::{Answer, call, call_with};
 use proptest::prelude::*;
-use qipu::note::NoteId;
+use qipu::note::{Note, NoteId, Source};
 use qipu::pack::{Pack, PackedFile, PackedNote, parse, write};
 use stores::{File, files, runner};
 use tempfile::TempDir;
@@ -97,12 +97,13 @@ fn initialised() -> TempDir {
 }
 
 fn packed(id: &str, path: &str, text: &str) -> PackedNote {
+    let note = Note::parse(path, text.into());
     PackedNote {
         id: NoteId::parse(id).unwrap(),
-        kind: "fleeting".into(),
-        title: "T".into(),
-        tags: Vec::new(),
-        sources: Vec::new(),
+        kind: note.kind,
+        title: note.title,
+        tags: note.tags,
+        sources: note.sources,
         links: Vec::new(),
         file: PackedFile { path: path.into(), bytes: text.into() },
     }
@@ -275,6 +276,65 @@ fn paths_that_leave_the_store_are_refused() {
     refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a/b", "")]), 3, "taken by another");
     refused(&to, "", 3, "line 1: this is no pack");
     refused(&to, &run(&to, "dump -").replace("pack=1", "pack=2"), 3, "another version");
+}
+
+/// What a reader of a pack sees is what its files say.
+#[test]
+fn lines_that_say_something_else_than_the_file_are_refused() {
+    let text = "---\nid: a\ntitle: True\ntags: [x]\nsources: [https://x.org]\n---\n";
+    let true_note = || packed("a", "notes/a.md", text);
+    let source = || Source { url: "https://y.org".into(), title: None, accessed: None };
+    let lies: [(&str, fn(&mut PackedNote)); 6] = [
+        ("type", |note| note.kind = "moc".into()),
+        ("title", |note| note.title = "Other".into()),
+        ("tags", |note| note.tags = Vec::new()),
+        ("tags", |note| note.tags.push("y".into())),
+        ("sources", |note| note.sources.clear()),
+        ("sources", |note| note.sources[0].accessed = Some("2025-01-01".into())),
+    ];
+    let to = initialised();
+    let refuses = |note: PackedNote, part: &str| {
+        let said = format!("the {part} of `a` in its lines is not what its file says");
+        refused(&to, &pack_of(vec![note, packed("b", "notes/b.md", "---\nid: b\n---\n")], &[]), 3, &said);
+    };
+    for (part, lie) in lies {
+        let mut note = true_note();
+        lie(&mut note);
+        refuses(note, part);
+    }
+    let mut note = true_note();
+    note.sources.push(source());
+    refuses(note, "sources");
+    load(&to, "", &pack_of(vec![true_note()], &[]));
+    assert_eq!(read(&to, "notes/a.md"), text);
+}
+
+#[cfg(unix)]
+#[test]
+fn attachments_that_are_no_files_are_named() {
+    let from = store(&[
+        ("notes/a.md", b"---\nid: a\n---\n![x](../attachments/h.txt) ![y](../attachments/deep/y.png)\n"),
+        ("notes/b.md", b"---\nid: b\n---\n"),
+        ("attachments/x", b"x"),
+        ("elsewhere/y.png", b"y"),
+    ]);
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, from.path().join(".qipu").join(name)).unwrap();
+    link("/etc/hostname", "attachments/h.txt");
+    link("../elsewhere", "attachments/deep");
+    link("nowhere", "attachments/.hidden");
+    let left = |name: &str| {
+        format!(
+            "warning: .qipu/attachments/{name}: it is not in the pack: a symbolic link is not followed (not-dumped)\n"
+        )
+    };
+    let (deep, file) = (left("deep"), left("h.txt"));
+    assert_eq!(run(&from, "dump p"), format!("created p\n{deep}{file}"));
+    assert_eq!(run(&from, "dump q --note a"), format!("created q\n{deep}{file}"));
+    assert_eq!(run(&from, "dump r --note b"), "created r\n");
+    fs::rename(from.path().join(".qipu/attachments"), from.path().join("files")).unwrap();
+    link("../files", "attachments");
+    let said = run(&from, "dump s");
+    assert!(said.starts_with("created s\nwarning: .qipu/attachments: it is not in the pack"), "{said}");
 }
 
 #[cfg(unix)]
