@@ -282,9 +282,8 @@ fn paths_that_leave_the_store_are_refused() {
 #[test]
 fn lines_that_say_something_else_than_the_file_are_refused() {
     let text = "---\nid: a\ntitle: True\ntags: [x]\nsources: [https://x.org]\n---\n";
-    let true_note = || packed("a", "notes/a.md", text);
-    let source = || Source { url: "https://y.org".into(), title: None, accessed: None };
-    let lies: [(&str, fn(&mut PackedNote)); 6] = [
+    type Lie = (&'static str, fn(&mut PackedNote));
+    let lies: [Lie; 6] = [
         ("type", |note| note.kind = "moc".into()),
         ("title", |note| note.title = "Other".into()),
         ("tags", |note| note.tags = Vec::new()),
@@ -292,6 +291,7 @@ fn lines_that_say_something_else_than_the_file_are_refused() {
         ("sources", |note| note.sources.clear()),
         ("sources", |note| note.sources[0].accessed = Some("2025-01-01".into())),
     ];
+    let true_note = || packed("a", "notes/a.md", text);
     let to = initialised();
     let refuses = |note: PackedNote, part: &str| {
         let said = format!("the {part} of `a` in its lines is not what its file says");
@@ -303,7 +303,7 @@ fn lines_that_say_something_else_than_the_file_are_refused() {
         refuses(note, part);
     }
     let mut note = true_note();
-    note.sources.push(source());
+    note.sources.push(Source { url: "https://y.org".into(), title: None, accessed: None });
     refuses(note, "sources");
     load(&to, "", &pack_of(vec![true_note()], &[]));
     assert_eq!(read(&to, "notes/a.md"), text);
