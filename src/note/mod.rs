@@ -1,8 +1,10 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
+mod document;
 pub mod edit;
 mod frontmatter;
 mod id;
+mod items;
 mod link_types;
 mod markdown;
 pub mod merge;
@@ -239,6 +241,18 @@ impl Note {
     /// and whether each is written in double brackets. Parses the body.
     pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
         markdown::files(self.body())
+    }
+
+    /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the
+    /// frontmatter.
+    pub fn link_values(&self) -> Vec<Value> {
+        frontmatter::written_items(&self.text).links
+    }
+
+    /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses
+    /// the frontmatter.
+    pub fn source_values(&self) -> Vec<Value> {
+        frontmatter::written_items(&self.text).sources
     }
 
     /// Returns the file's name without its ending.

@@ -2,13 +2,11 @@
 //! earlier; whatever else changed on both sides stays three ways of writing it.
 
 use super::super::Stamp;
-use super::super::edit::Document;
-use super::super::frontmatter::link_target;
+use super::super::document::Document;
+use super::super::items::{identity, is_list, items as all_items, plain};
 use super::super::value::Value;
 use super::sheet::Piece;
 
-/// Fields that hold a list even where one value, or none, is written.
-const LISTS: [&str; 5] = ["aliases", "compacts", "links", "sources", "tags"];
 /// The most items that are added or taken out one by one; more is no work of a person.
 const MAX_STEPS: usize = 200;
 
@@ -46,19 +44,6 @@ fn same_meaning(a: Option<&Piece>, b: Option<&Piece>) -> bool {
     a.map(|piece| plain(&piece.value)) == b.map(|piece| plain(&piece.value))
 }
 
-/// Returns a value without how it is written: quotes, and the order of a map's fields.
-pub(super) fn plain(value: &Value) -> Value {
-    match value {
-        Value::Text { text, .. } => Value::text(text),
-        Value::List(items) => Value::List(items.iter().map(plain).collect()),
-        Value::Map(entries) => {
-            let mut entries: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
-            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-            Value::Map(entries)
-        }
-    }
-}
-
 /// A field that changed on both sides.
 struct Sides<'a> {
     key: &'a str,
@@ -76,7 +61,7 @@ impl Sides<'_> {
         let wanted = merged_items(self.key, &base, &ours, &theirs);
         if self.ours.is_none() || self.theirs.is_none() {
             // A known list that is not there is one without items; another field that is gone is gone.
-            if !LISTS.contains(&self.key) {
+            if !is_list(self.key) {
                 return None;
             }
             if wanted.is_empty() {
@@ -161,16 +146,10 @@ fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Valu
 
 /// Returns the items of a list; `None` for what is no list.
 fn items(key: &str, piece: Option<&Piece>) -> Option<Vec<Value>> {
-    let is_list = LISTS.contains(&key);
     match piece.map(|piece| &piece.value) {
         Some(Value::List(items)) => Some(items.clone()),
         None => Some(Vec::new()),
-        Some(_) if !is_list => None,
-        Some(value) if value.is_null() => Some(Vec::new()),
-        Some(Value::Text { text, .. }) if key == "tags" => {
-            Some(text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Value::text).collect())
-        }
-        Some(one) => Some(vec![one.clone()]),
+        Some(value) => is_list(key).then(|| all_items(key, value)),
     }
 }
 
@@ -187,28 +166,6 @@ fn merged_items(key: &str, base: &[Value], ours: &[Value], theirs: &[Value]) -> 
         }
     }
     merged
-}
-
-/// Returns what makes an item of a list the same as another.
-fn identity(key: &str, item: &Value) -> Value {
-    let field = |name: &str, text: &str| (name.to_owned(), Value::text(text));
-    match (key, item) {
-        ("tags" | "aliases", item) => Value::text(item.to_line().trim()),
-        ("compacts", item) => Value::text(link_target(&item.to_line())),
-        ("links", Value::Map(entries)) => {
-            let mut entries = entries.clone();
-            for (_, target) in entries.iter_mut().filter(|(key, _)| key == "id") {
-                *target = Value::text(link_target(&target.to_line()));
-            }
-            if get(&entries, "type").is_none() {
-                entries.push(field("type", "related"));
-            }
-            plain(&Value::Map(entries))
-        }
-        ("links", item) => Value::Map(vec![field("id", link_target(&item.to_line())), field("type", "related")]),
-        ("sources", Value::Text { text, .. }) => Value::Map(vec![field("url", text.trim())]),
-        (_, item) => plain(item),
-    }
 }
 
 /// Writes a list with these items into a field's lines, touching no item that stays.
