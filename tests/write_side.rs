@@ -172,7 +172,7 @@ fn links_keep_their_place_and_all_they_say() {
         ("notes/a.md", "---\nid: a\ntitle: A\nlinks: []\n---\n"),
         (
             "notes/b.md",
-            "---\nid: b\ntitle: Old\nsources:\n- url: https://x.org\n  page: 7\nlinks:\n- {id: x, why: because}\ncustom: {code: \"007\", flag: \"true\", n: 7, l: [1, '2']}\n---\n",
+            "---\nid: b\ntitle: Old\nsources:\n- url: https://x.org\n  page: 7\nlinks:\n- {id: x, why: because}\ncustom: {code: \"007\", flag: \"true\", m: 7, l: [1, '2']}\n---\n",
         ),
         (
             "mocs/m.md",
@@ -194,7 +194,7 @@ fn links_keep_their_place_and_all_they_say() {
     assert_eq!(
         text(&dir, "notes/a.md"),
         "---\nid: a\ntitle: A\nlinks:\n  - id: x\n    why: because\naliases: [New, b]\nsources:\n  - url: https://x.org\n    page: 7\n\
-         custom:\n  code: \"007\"\n  flag: \"true\"\n  n: 7\n  l: [1, \"2\"]\nupdated: 2025-03-31\n---\n"
+         custom:\n  code: \"007\"\n  flag: \"true\"\n  m: 7\n  l: [1, \"2\"]\nupdated: 2025-03-31\n---\n"
     );
     run(&["tags", "rename", "a", "c"]);
     assert!(text(&dir, "notes/x.md").contains("tags: [b, c]\n"));

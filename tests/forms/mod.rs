@@ -139,7 +139,9 @@ fn note_of_lines() -> impl Strategy<Value = String> {
 /// Returns a note without the lines of one field: its key's line and what is indented (or a list
 /// item, or a bracket's inside) below it. Knows nothing of YAML, as a reader's eye does not.
 pub(crate) fn without_field(text: &str, key: &str) -> String {
-    if let Some((fields, body)) = text.strip_prefix("---\n{").and_then(|rest| rest.split_once("}\n---")) {
+    if let Some((fields, body)) =
+        text.strip_prefix("---").and_then(|rest| rest.trim_start().strip_prefix('{')?.split_once("}\n---"))
+    {
         let is_other = |field: &&str| {
             let name = field.split(':').next().unwrap().trim().trim_matches(['"', '\'']);
             name != key && !name.is_empty()
