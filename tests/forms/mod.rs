@@ -55,7 +55,7 @@ const FORMS: [(&str, &[&str]); 9] = [
             "links: [[x]]\n",
             "links:\n- [[x|label]]\n- y\n",
             "links: [y, x, {id: w, why: because}]\n",
-            "links:\n  - type: supports # first\n    id: x\n    why: because # second\n  # third\n  - y\n",
+            "links:\n  - type: supports # first\n    id: x\n    why: because # its own\n  # third\n  - y\n",
         ],
     ),
     (
@@ -181,10 +181,13 @@ pub(crate) fn without_field(text: &str, key: &str) -> String {
 /// Cuts what stands in braces at the commas between fields, and leaves comments away.
 fn fields_in_braces(text: &str) -> Vec<&str> {
     let (mut fields, mut start, mut depth, mut quote, mut is_comment) = (Vec::new(), 0, 0, None, false);
+    let mut is_escaped = false;
     for (at, c) in text.char_indices() {
         match (c, quote) {
             ('\n', _) if is_comment => (is_comment, start) = (false, at),
             _ if is_comment => {}
+            (_, Some(_)) if is_escaped => is_escaped = false,
+            ('\\', Some('"')) => is_escaped = true,
             (c, Some(open)) => quote = if c == open { None } else { quote },
             ('"' | '\'', None) => quote = Some(c),
             ('[' | '{', None) => depth += 1,
