@@ -776,7 +776,7 @@ fn a_renamed_note_keeps_every_link_and_others_change_only_theirs() {
         fs::read_to_string(notes.join("c.md")).unwrap(),
         c.replace(
             "[{type: supports, id: Title qp-a1}, {type: related, id: b}]",
-            "[{type: related, id: b}, {type: supports, id: qp-a1}]"
+            "[{type: supports, id: qp-a1}, {type: related, id: b}]"
         )
     );
     let own = run(&["show", "qp-a1", "--raw"]).stdout;

@@ -150,23 +150,56 @@ fn a_merged_note_lives_on_in_the_other() {
     );
     assert_eq!(
         text(&dir, "notes/a.md"),
-        "---\nid: a\ntitle: A # mine\ntags: [one, two]\nlinks:\n- {type: supports, id: x}\n- type: follows\n  id: \"y\"\n\
+        "---\nid: a\ntitle: A # mine\ntags: [one, two]\nlinks:\n- {type: supports, id: x}\n- type: follows\n  id: y\n\
          custom:\n  k: 1\n  own: yes\naliases: [The other, b, Bee]\nsources:\n  - url: https://x.org\n    title: X\nupdated: 2025-03-31\n---\n\
          Text of a, see [[a]] and [b](a.md).\n\n## The other\n\nIn short.\n\nText of b, by [[a]], [y](../mocs/y.md).\n"
     );
     assert_eq!(
         text(&dir, "mocs/y.md"),
-        "---\nid: y\ntitle: Y\nlinks:\n  - {type: supports, id: a}\n---\r\n\
+        "---\nid: y\ntitle: Y\nlinks:\n  - type: supports # why\n    id: a\n---\r\n\
          [[a]], [[a|label]], [[The other]], [[bee#part]], [it](../notes/a.md#h), ![[a]] `[[b]]`\r\nmixed line\nends\n"
     );
-    assert_eq!(
-        text(&dir, "notes/x.md"),
-        "---\nid: x\ntitle: X\ncompacts: [a]\nlinks:\n  - type: related\n    id: a\n---\nNothing.\n"
-    );
+    assert_eq!(text(&dir, "notes/x.md"), "---\nid: x\ntitle: X\ncompacts: [a]\nlinks: [a]\n---\nNothing.\n");
     assert_eq!(text(&dir, "notes/z.md"), untouched);
     assert!(run(&["show", "b"]).stdout.starts_with("A (a)\n"), "the old id still names it");
     assert_eq!(run(&["doctor"]).stdout.matches("broken").count(), 0, "{}", run(&["doctor"]).stdout);
     assert_eq!(run(&["merge", "a", "a"]).code(), 2);
+}
+
+#[test]
+fn links_keep_their_place_and_all_they_say() {
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: A\nlinks: []\n---\n"),
+        (
+            "notes/b.md",
+            "---\nid: b\ntitle: Old\nsources:\n- url: https://x.org\n  page: 7\nlinks:\n- {id: x, why: because}\ncustom: {code: \"007\", flag: \"true\", m: 7, l: [1, '2']}\n---\n",
+        ),
+        (
+            "mocs/m.md",
+            "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: old # first\n  why: it begins here\n# then\n- id: x\n- [[b]]\n- a\n---\n",
+        ),
+        ("notes/x.md", "---\nid: x\ntitle: X\ntags: a, b\n---\n"),
+    ]);
+    let run = |args: &[&str]| assert_eq!(call(path(&dir), &[args, &["--today", "2025-03-31"]].concat()).code(), 0);
+    run(&["rename", "b", "New"]);
+    assert_eq!(
+        text(&dir, "mocs/m.md"),
+        "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: b # first\n  why: it begins here\n# then\n- id: x\n- [[b]]\n- a\n---\n"
+    );
+    run(&["merge", "a", "b"]);
+    assert_eq!(
+        text(&dir, "mocs/m.md"),
+        "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: a # first\n  why: it begins here\n# then\n- id: x\n- [[a]]\n---\n"
+    );
+    assert_eq!(
+        text(&dir, "notes/a.md"),
+        "---\nid: a\ntitle: A\nlinks:\n  - id: x\n    why: because\naliases: [New, b]\nsources:\n  - url: https://x.org\n    page: 7\n\
+         custom:\n  code: \"007\"\n  flag: \"true\"\n  m: 7\n  l: [1, \"2\"]\nupdated: 2025-03-31\n---\n"
+    );
+    run(&["tags", "rename", "a", "c"]);
+    assert!(text(&dir, "notes/x.md").contains("tags: [b, c]\n"));
+    run(&["update", "x", "--untag", "b", "--tag", "d"]);
+    assert!(text(&dir, "notes/x.md").contains("tags: [c, d]\n"));
 }
 
 #[test]

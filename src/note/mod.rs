@@ -1,8 +1,10 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
+mod document;
 pub mod edit;
 mod frontmatter;
 mod id;
+mod items;
 mod language;
 mod link_types;
 mod markdown;
@@ -261,6 +263,18 @@ impl Note {
             return Some("its text ends inside a block of code or a comment");
         }
         others.iter().any(clashes).then_some("both define one name for links, each in its own way")
+    }
+
+    /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the
+    /// frontmatter.
+    pub fn link_values(&self) -> Vec<Value> {
+        frontmatter::written_items(&self.text).links
+    }
+
+    /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses
+    /// the frontmatter.
+    pub fn source_values(&self) -> Vec<Value> {
+        frontmatter::written_items(&self.text).sources
     }
 
     /// Returns the file's name without its ending.

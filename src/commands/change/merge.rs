@@ -80,22 +80,17 @@ impl Merging<'_> {
         let mut edits: Vec<Edit> = new_aliases(into, from).iter().map(item("aliases")).collect();
         edits.extend(from.tags.iter().map(item("tags")));
         edits.extend(from.compacts.iter().filter(|name| !self.is_either(name)).map(item("compacts")));
-        edits.extend(from.sources.iter().filter(|source| !into.sources.contains(source)).map(|source| {
-            let parts =
-                [("url", Some(&source.url)), ("title", source.title.as_ref()), ("accessed", source.accessed.as_ref())];
-            let said = parts.into_iter().filter_map(|(key, text)| Some((key, text?.clone())));
-            Edit::AddMap { key: "sources", entries: said.filter(|(_, text)| !text.is_empty()).collect() }
-        }));
+        let sources = from.sources.iter().zip(from.source_values());
+        let missing = sources.filter(|(source, _)| !into.sources.contains(source));
+        edits.extend(missing.map(|(_, value)| Edit::AddValue { key: "sources", value }));
         let own = into.links.iter().filter(|link| self.names.resolve(&link.target) == Some(self.from));
         edits.extend(own.map(|link| Edit::RemoveMap { key: "links", entries: entries(&link.kind, &link.target) }));
-        let theirs =
-            from.links.iter().filter(|link| !self.is_either(&link.target) && !self.has_link(&link.kind, &link.target));
-        edits.extend(theirs.map(|link| Edit::AddMap { key: "links", entries: entries(&link.kind, &link.target) }));
-        let known = |key: &str| into.custom.iter().any(|(have, _)| have == key);
-        edits.extend(from.custom.iter().filter_map(|(key, value)| match value {
-            Value::Text { text, .. } if !known(key) => Some(Edit::SetCustom { key: key.clone(), text: text.clone() }),
-            _ => None,
-        }));
+        let theirs = from.links.iter().zip(from.link_values());
+        let missing =
+            theirs.filter(|(link, _)| !self.is_either(&link.target) && !self.has_link(&link.kind, &link.target));
+        edits.extend(missing.map(|(_, value)| Edit::AddValue { key: "links", value }));
+        let missing = from.custom.iter().filter(|(key, _)| into.custom.iter().all(|(have, _)| have != key));
+        edits.extend(missing.map(|(key, value)| Edit::SetCustomValue { key: key.clone(), value: value.clone() }));
         edits.push(Edit::SetPlain { key: "updated", text: self.request.now.clone() });
         let rewrite = |text: &str| {
             let own = with_links(into, text, |link| self.new_target(into, link));
@@ -124,18 +119,10 @@ impl Merging<'_> {
         let is_gone = |name: &&str| self.names.resolve(name) == Some(self.from) && !self.keeps(name);
         let mut edits = Vec::new();
         for link in note.links.iter().filter(|link| is_gone(&link.target.as_str())) {
-            edits.push(Edit::RemoveMap { key: "links", entries: entries(&link.kind, &link.target) });
-            let is_there = note
-                .links
-                .iter()
-                .any(|other| other.kind == link.kind && self.names.resolve(&other.target) == Some(self.into));
-            if !is_there {
-                edits.push(Edit::AddMap { key: "links", entries: entries(&link.kind, &id) });
-            }
+            edits.push(Edit::Retarget { key: "links", entries: entries(&link.kind, &link.target), to: id.clone() });
         }
         for name in note.compacts.iter().filter(|name| is_gone(&name.as_str())) {
-            edits.push(Edit::RemoveItem { key: "compacts", text: name.clone() });
-            edits.push(Edit::AddItem { key: "compacts", text: id.clone() });
+            edits.push(Edit::Retarget { key: "compacts", entries: vec![("id", name.clone())], to: id.clone() });
         }
         let relinked = |text: &str| with_links(note, text, |link| self.new_target(note, link));
         let planned = plan_rewritten(self.store, note, relinked, &edits)?;
@@ -275,10 +262,7 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<FindingEntry> {
         let same =
             |fields: &[(String, Value)], key: &str| fields.iter().any(|(have, other)| have == key && other == value);
         match key.strip_prefix("custom.") {
-            Some(custom) => {
-                let is_free = into.custom.iter().all(|(have, _)| have != custom);
-                same(&into.custom, custom) || (is_free && matches!(value, Value::Text { .. }))
-            }
+            Some(custom) => into.custom.iter().all(|(have, _)| have != custom) || same(&into.custom, custom),
             None => same(&into.unknown, key),
         }
     };

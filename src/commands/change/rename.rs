@@ -110,12 +110,10 @@ impl Renaming<'_> {
             .links
             .iter()
             .filter(|link| self.names.resolve(&link.target) == Some(self.place) && self.is_old_name(&link.target));
-        let edits = by_title.flat_map(|link| {
-            let entries = |id: &str| vec![("type", link.kind.clone()), ("id", id.to_owned())];
-            [
-                Edit::RemoveMap { key: "links", entries: entries(&link.target) },
-                Edit::AddMap { key: "links", entries: entries(self.note().id.as_str()) },
-            ]
+        let edits = by_title.map(|link| Edit::Retarget {
+            key: "links",
+            entries: vec![("type", link.kind.clone()), ("id", link.target.clone())],
+            to: self.note().id.to_string(),
         });
         edits.collect()
     }

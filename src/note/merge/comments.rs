@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::super::edit::Document;
+use super::super::document::Document;
+use super::super::items::plain;
 use super::super::value::Value;
 use super::super::yaml::{Kind, Yaml};
-use super::field::{Ends, plain};
+use super::field::Ends;
 use super::sheet::Piece;
 
 /// A line of a field: what it says, and a comment behind that.

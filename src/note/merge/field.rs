@@ -5,10 +5,11 @@
 //! or where nothing of ours is lost by it.
 
 use super::super::Stamp;
-use super::super::edit::Document;
+use super::super::document::Document;
+use super::super::items::{is_list, plain};
 use super::super::value::Value;
 use super::comments::{settle, with_value_of};
-use super::list::{appended, is_set, merge_sets, with_appended};
+use super::list::{appended, merge_sets, with_appended};
 use super::sheet::Piece;
 
 /// A field in three texts: in ours, in the base, in theirs. Where they are alike the sides agree.
@@ -41,19 +42,6 @@ fn same_meaning(a: Option<&Piece>, b: Option<&Piece>) -> bool {
     a.map(|piece| plain(&piece.value)) == b.map(|piece| plain(&piece.value))
 }
 
-/// Returns a value without how it is written: quotes, and the order of a map's fields.
-pub(super) fn plain(value: &Value) -> Value {
-    match value {
-        Value::Text { text, .. } => Value::text(text),
-        Value::List(items) => Value::List(items.iter().map(plain).collect()),
-        Value::Map(entries) => {
-            let mut entries: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
-            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-            Value::Map(entries)
-        }
-    }
-}
-
 /// A field that changed on both sides.
 struct Sides<'a> {
     key: &'a str,
@@ -70,8 +58,10 @@ impl Sides<'_> {
             return self.settled(all(self.ours.cloned()));
         }
         let ways: [&dyn Fn() -> Option<Three>; 5] = [
-            &|| is_set(self.key).then(|| merge_sets(self.key, [self.base, self.ours, self.theirs], self.end))?.map(all),
-            &|| (!is_set(self.key)).then(|| self.as_list().map(Some))?.map(all),
+            &|| {
+                is_list(self.key).then(|| merge_sets(self.key, [self.base, self.ours, self.theirs], self.end))?.map(all)
+            },
+            &|| (!is_list(self.key)).then(|| self.as_list().map(Some))?.map(all),
             &|| self.as_time().map(Some).map(all),
             &|| self.as_map(),
             &|| same_meaning(self.ours, self.base).then(|| self.theirs_in_ours()).map(all),

@@ -1,22 +1,16 @@
 //! How lists are merged: those that qipu knows as sets, whose items have names and may be maps;
 //! others are left alone but for what was appended to them.
 
-use super::super::edit::{Document, flow};
+use super::super::document::{Document, flow};
 use super::super::frontmatter::link_target;
+use super::super::items::{items as all_items, plain};
 use super::super::value::Value;
 use super::super::yaml::{Kind, Yaml};
-use super::field::{Ends, edited, get, plain};
+use super::field::{Ends, edited, get};
 use super::sheet::Piece;
 
-/// Fields that hold a list even where one value, or none, is written.
-const LISTS: [&str; 5] = ["aliases", "compacts", "links", "sources", "tags"];
 /// The most items that are changed one by one; more is no work of a person.
 const MAX_STEPS: usize = 200;
-
-/// Tells whether a field is a list that is merged as a set.
-pub(super) fn is_set(key: &str) -> bool {
-    LISTS.contains(&key)
-}
 
 /// Merges a field that is a set; `None` where the sides disagree about an item.
 pub(super) fn merge_sets(key: &str, [base, ours, theirs]: [Option<&Piece>; 3], end: Ends) -> Option<Option<Piece>> {
@@ -37,15 +31,7 @@ pub(super) fn merge_sets(key: &str, [base, ours, theirs]: [Option<&Piece>; 3], e
 
 /// Returns the items of a set.
 fn items(key: &str, piece: Option<&Piece>) -> Vec<Value> {
-    match piece.map(|piece| &piece.value) {
-        Some(Value::List(items)) => items.clone(),
-        None => Vec::new(),
-        Some(value) if value.is_null() => Vec::new(),
-        Some(Value::Text { text, .. }) if key == "tags" => {
-            text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Value::text).collect()
-        }
-        Some(one) => vec![one.clone()],
-    }
+    piece.map(|piece| all_items(key, &piece.value)).unwrap_or_default()
 }
 
 /// Merges lists whose items have no names: both sides appended to them, or one did.

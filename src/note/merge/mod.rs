@@ -11,7 +11,8 @@ mod sheet;
 
 use std::borrow::Cow;
 
-use field::{Ends, Three, plain};
+use super::items::plain;
+use field::{Ends, Three};
 use sheet::{Field, Piece, Sheet};
 
 /// Three texts for a merge by lines.
