@@ -21,6 +21,9 @@ pub struct Env {
     pub editor: Editor,
     /// Whether standard output is a terminal.
     pub is_terminal: bool,
+    /// Whether colour is wanted there: on a terminal, unless `NO_COLOR` is set, and anywhere where
+    /// `CLICOLOR_FORCE` is.
+    pub has_color: bool,
     /// The moment of the call. Only what is written into notes depends on it.
     pub now: jiff::Timestamp,
     /// A random number, for the id of a new note.
@@ -33,6 +36,9 @@ impl Env {
     /// # Errors
     /// When the machine gives no random number.
     pub fn of_process() -> io::Result<Self> {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        let is_terminal = io::IsTerminal::is_terminal(&io::stdout());
+        let has_color = !is_set("NO_COLOR") && (is_terminal || is_set("CLICOLOR_FORCE"));
         Ok(Self {
             // A directory that was removed under us has no store; the command says so.
             current_dir: std::env::current_dir().unwrap_or_default(),
@@ -44,7 +50,8 @@ impl Env {
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
             random: getrandom::u64().map_err(io::Error::other)?,
-            is_terminal: io::IsTerminal::is_terminal(&io::stdout()),
+            is_terminal,
+            has_color,
         })
     }
 }

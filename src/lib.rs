@@ -64,7 +64,7 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     let Some(report) = commands::run(&request.command, env)? else {
         return Ok(());
     };
-    let screen = Screen { is_terminal: env.is_terminal };
+    let screen = Screen { is_terminal: env.is_terminal, has_color: env.has_color };
     let text = fit::fit(&report, request.budget, request.format, screen)?;
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     // A check that failed has failed, whether or not somebody read so to the end.

@@ -66,6 +66,8 @@ pub struct Head {
     pub matched: usize,
     /// Whether a limit other than the budget left something out.
     pub is_limited: bool,
+    /// Words that were searched for and that no note holds.
+    pub spellings: Vec<Spelling>,
 }
 
 impl Head {
@@ -78,6 +80,7 @@ impl Head {
             show: Show::default(),
             matched: 0,
             is_limited: false,
+            spellings: Vec::new(),
         }
     }
 
@@ -86,6 +89,16 @@ impl Head {
         let store = self.store.as_deref().unwrap_or_default();
         format!("{}{path}", store.strip_prefix("./").unwrap_or(store))
     }
+}
+
+/// A word that no note holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spelling {
+    /// The word, or the words of a phrase.
+    pub word: String,
+    /// What was searched for in its place; nothing where the words of a phrase were searched for
+    /// each by itself.
+    pub shown: Vec<String>,
 }
 
 /// Which answer a report is.
@@ -124,6 +137,13 @@ pub enum Mode {
     },
     /// A list of notes.
     List,
+    /// What words found, best first.
+    Search,
+    /// The notes that are like one.
+    Related {
+        /// The note.
+        id: NoteId,
+    },
     /// Notes, whole.
     Show,
     /// The tags in use.
@@ -237,13 +257,60 @@ pub struct NoteEntry {
     pub edges: Vec<EdgeEntry>,
     /// The notes that it is shown for.
     pub compacts: Vec<NoteId>,
+    /// How and why it was found, where it was searched for.
+    pub found: Option<Box<Found>>,
 }
 
 impl NoteEntry {
     /// Makes an entry that stands for itself.
     pub fn alone(note: &Arc<Note>, role: Role) -> Self {
-        Self { note: Arc::clone(note), role, hop: 0, parent: None, edges: Vec::new(), compacts: Vec::new() }
+        Self {
+            note: Arc::clone(note),
+            role,
+            hop: 0,
+            parent: None,
+            edges: Vec::new(),
+            compacts: Vec::new(),
+            found: None,
+        }
     }
+}
+
+/// How and why a note was found.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    /// How well it answers, 0 to 1.
+    pub relevance: f64,
+    /// Finds the place in its body that answers.
+    pub excerpt: Option<Excerpt>,
+    /// What its score is made of, where that is asked for: the score, then each part.
+    pub parts: Vec<(&'static str, f64)>,
+    /// Words that it shares with the note it is like.
+    pub shared: Vec<String>,
+    /// Notes that both are linked with.
+    pub common: Vec<NoteId>,
+}
+
+/// Finds a snippet in a note.
+pub type FindSnippet = dyn Fn(&Note) -> Option<Snippet> + Send + Sync;
+
+/// Finds the place in a note's body that answers; only for notes that are shown.
+#[derive(Clone)]
+pub struct Excerpt(pub Arc<FindSnippet>);
+
+impl std::fmt::Debug for Excerpt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Excerpt")
+    }
+}
+
+/// A piece of a body on one line, without control characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// The text; `…` stands where it was cut.
+    pub text: String,
+    /// The bytes of the words that were searched for, in their order.
+    pub marks: Vec<std::ops::Range<usize>>,
 }
 
 /// Why a note is in an answer.

@@ -37,6 +37,10 @@ pub enum Command {
     Context(Context),
     /// Show links.
     Link(Link),
+    /// Search for notes.
+    Search(Search),
+    /// Show the notes that are like one.
+    Related(Related),
     /// Show notes as a list.
     List(List),
     /// Show notes whole.
@@ -112,6 +116,8 @@ pub struct Selectors {
     pub transitive: bool,
     /// Words to search for.
     pub query: Option<String>,
+    /// Whether links and sequences count for nothing where words are searched for.
+    pub no_graph: bool,
     /// Notes around these, by hops.
     pub walks: Vec<String>,
     /// The most hops of a walk.
@@ -126,6 +132,36 @@ pub struct Selectors {
     pub backlinks: bool,
     /// Whether notes are selected although a digest stands for them.
     pub no_compaction: bool,
+}
+
+/// A call of `search`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The words.
+    pub query: String,
+    /// Where the store is, and which notes may be found; its order does not count.
+    pub only: List,
+    /// The most notes; `None` for no limit.
+    pub limit: Option<usize>,
+    /// The least relevance, in millionths.
+    pub min_relevance: u32,
+    /// Whether the parts of the scores are told.
+    pub explains: bool,
+    /// Whether links and sequences count for nothing.
+    pub no_graph: bool,
+    /// Whether notes are shown although a digest stands for them.
+    pub no_compaction: bool,
+}
+
+/// A call of `related`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Related {
+    /// Where the store is.
+    pub location: Location,
+    /// The note.
+    pub id: String,
+    /// The most notes; `None` for no limit.
+    pub limit: Option<usize>,
 }
 
 /// A call of `link`.

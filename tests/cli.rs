@@ -481,6 +481,7 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         stdin: Box::new(|| Ok(String::new())),
         editor: Box::new(|_| Ok(())),
         is_terminal,
+        has_color: false,
         now: jiff::Timestamp::UNIX_EPOCH,
         random: 0,
     };
@@ -775,7 +776,7 @@ fn a_renamed_note_keeps_every_link_and_others_change_only_theirs() {
         fs::read_to_string(notes.join("c.md")).unwrap(),
         c.replace(
             "[{type: supports, id: Title qp-a1}, {type: related, id: b}]",
-            "[{type: related, id: b}, {type: supports, id: qp-a1}]"
+            "[{type: supports, id: qp-a1}, {type: related, id: b}]"
         )
     );
     let own = run(&["show", "qp-a1", "--raw"]).stdout;

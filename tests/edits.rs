@@ -7,10 +7,10 @@ mod stores;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use forms::{note, squeezed, without_field};
+use forms::{comments, note, squeezed, without_field};
 use proptest::prelude::*;
-use qipu::note::Note;
 use qipu::note::edit::{Edit, apply};
+use qipu::note::{Note, TypedLink, Value};
 
 fn edit() -> impl Strategy<Value = Edit> {
     let text = prop_oneof![
@@ -32,8 +32,19 @@ fn edit() -> impl Strategy<Value = Edit> {
         word.prop_map(|text| Edit::RemoveItem { key: "tags", text }),
         Just(Edit::AddMap { key: "links", entries: vec![("type", "refines".into()), ("id", "z".into())] }),
         Just(Edit::RemoveMap { key: "links", entries: vec![("id", "x".into())] }),
+        Just(Edit::Retarget { key: "links", entries: vec![("id", "x".into())], to: "w".into() }),
+        Just(Edit::AddValue { key: "links", value: link() }),
+        Just(Edit::SetCustomValue { key: "a".into(), value: Value::List(vec![Value::text("007"), link()]) }),
+        text.clone().prop_map(Edit::SetBody),
+        Just(Edit::SetBody("---\nid: other\n---\nText.\n".into())),
         text.prop_map(|text| Edit::SetCustom { key: "a".into(), text }),
     ]
+}
+
+/// A link of another note that says more than qipu reads.
+fn link() -> Value {
+    let page = Value::Text { text: "7".into(), plain: true };
+    Value::Map(vec![("id".into(), Value::text("z")), ("page".into(), page), ("why".into(), Value::text("a: b"))])
 }
 
 fn key(edit: &Edit) -> &str {
@@ -43,8 +54,10 @@ fn key(edit: &Edit) -> &str {
         Edit::AddItem { key, .. }
         | Edit::RemoveItem { key, .. }
         | Edit::AddMap { key, .. }
-        | Edit::RemoveMap { key, .. } => key,
-        Edit::SetCustom { .. } => "custom",
+        | Edit::RemoveMap { key, .. }
+        | Edit::AddValue { key, .. }
+        | Edit::Retarget { key, .. } => key,
+        Edit::SetCustom { .. } | Edit::SetCustomValue { .. } => "custom",
         Edit::SetBody(_) => "body",
     }
 }
@@ -62,15 +75,23 @@ fn an_edit_changes_its_field_and_nothing_else() {
                 Note::parse("notes/n.md", old.clone().into_bytes()),
                 Note::parse("notes/n.md", new.clone().into_bytes()),
             );
-            prop_assert_eq!(before.body(), after.body());
-            prop_assert_eq!(
-                squeezed(&without_field(&old, key(&edit))),
-                squeezed(&without_field(&new, key(&edit))),
-                "{:?}\n{}\n{}",
-                edit,
-                old,
-                new
-            );
+            let without = |text: &str, note: &Note| match &edit {
+                Edit::SetBody(_) => text[..text.len() - note.body().len()].to_owned(),
+                edit => squeezed(&without_field(text, key(edit))),
+            };
+            prop_assert_eq!(without(&old, &before), without(&new, &after), "{:?}\n{}\n{}", edit, old, new);
+            match &edit {
+                Edit::SetBody(body) => {
+                    prop_assert_eq!(after.body().replace("\r\n", "\n"), body.replace("\r\n", "\n"));
+                }
+                _ => prop_assert_eq!(before.body(), after.body()),
+            }
+            check_others_stay(&before, &after, &edit)?;
+            // A comment inside an item goes with it.
+            let goes = |comment: &String| comment == "# its own" && matches!(edit, Edit::RemoveMap { .. });
+            for comment in comments(&old).into_iter().filter(|comment| !goes(comment)) {
+                prop_assert!(new.contains(&comment), "{:?} loses {}\n{}\n{}", edit, comment, old, new);
+            }
             check_reads_back(&after, &edit)?;
             prop_assert_eq!(&apply(&new, std::slice::from_ref(&edit)).unwrap(), &new, "twice is once");
             changed.fetch_add(usize::from(old != new), Ordering::Relaxed);
@@ -80,6 +101,34 @@ fn an_edit_changes_its_field_and_nothing_else() {
     let (changed, refused) = (changed.into_inner(), refused.into_inner());
     assert!(changed > 4000, "only {changed} edits changed anything; {refused} were refused");
     assert!(refused < 300, "{refused} edits were refused");
+}
+
+/// What an edit of a list says nothing about stays in it, in its order.
+fn check_others_stay(before: &Note, after: &Note, edit: &Edit) -> Result<(), TestCaseError> {
+    let tags = |note: &Note, but: &str| note.tags.iter().filter(|tag| *tag != but).cloned().collect::<Vec<_>>();
+    match edit {
+        Edit::AddItem { text, .. } | Edit::RemoveItem { text, .. } => {
+            prop_assert_eq!(tags(before, text), tags(after, text));
+        }
+        Edit::Retarget { .. } => {
+            let mut wanted: Vec<_> = before.links.clone();
+            wanted.iter_mut().filter(|link| link.target == "x").for_each(|link| link.target = "w".into());
+            let once = |links: &[TypedLink]| {
+                let mut once: Vec<TypedLink> = Vec::new();
+                links.iter().for_each(|link| {
+                    if !once.contains(link) {
+                        once.push(link.clone())
+                    }
+                });
+                once
+            };
+            prop_assert_eq!(once(&after.links), once(&wanted));
+            let more = |note: &Note| format!("{:?}", note.link_values()).matches("why").count();
+            prop_assert_eq!(more(before), more(after));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn check_reads_back(after: &Note, edit: &Edit) -> Result<(), TestCaseError> {
@@ -97,6 +146,14 @@ fn check_reads_back(after: &Note, edit: &Edit) -> Result<(), TestCaseError> {
             prop_assert!(after.links.iter().any(|link| link.kind == "refines" && link.target == "z"))
         }
         Edit::RemoveMap { .. } => prop_assert!(!after.links.iter().any(|link| link.target == "x")),
+        Edit::AddValue { value, .. } => {
+            let shown = value.to_json();
+            prop_assert!(after.link_values().iter().any(|link| link.to_json() == shown));
+        }
+        Edit::SetCustomValue { value, .. } => {
+            let field = after.custom.iter().find(|(key, _)| key == "a").map(|(_, value)| value.to_json());
+            prop_assert_eq!(field, Some(value.to_json()));
+        }
         Edit::SetCustom { text, .. } => {
             let field = after.custom.iter().find(|(key, _)| key == "a").map(|(_, value)| value.to_line());
             prop_assert_eq!(field.as_ref(), Some(text));

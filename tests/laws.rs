@@ -205,17 +205,63 @@ fn check_detail(rest: &str, ids: &[String]) {
         assert!(!member.contains([' ', '"']) && ids.last().is_some_and(|id| id == digest), "{rest}");
         return;
     }
-    assert!(["source", "custom"].contains(&kind), "{kind} {rest}");
+    if kind == "spelling" {
+        return check_spelling(rest);
+    }
+    assert!(["source", "custom", "match", "explain"].contains(&kind), "{kind} {rest}");
     loop {
         let (key, after) = rest.split_once('=').unwrap_or_else(|| panic!("no key: {rest}"));
-        assert!(["url", "title", "accessed", "name", "value", "from"].contains(&key), "{key}={after}");
-        let end = if after.starts_with('"') { string_len(after) } else { after.find(' ').unwrap_or(after.len()) };
-        let (value, more) = after.split_at(end);
+        assert!(KEYS.contains(&key), "{key}={after}");
+        let (value, more) = after.split_at(values_len(after));
         if key == "from" {
             assert!(more.is_empty() && ids.last().is_some_and(|id| id == value), "{after}");
             return;
         }
         rest = more.strip_prefix(' ').unwrap_or_else(|| panic!("no space: {more}"));
+    }
+}
+
+/// The keys of details.
+const KEYS: [&str; 20] = [
+    "url",
+    "title",
+    "accessed",
+    "name",
+    "value",
+    "from",
+    "relevance",
+    "snippet",
+    "shared",
+    "common",
+    "score",
+    "words",
+    "sequence",
+    "links",
+    "nearness",
+    "paragraph",
+    "likeness",
+    "times",
+    "word",
+    "shown",
+];
+
+/// A word as a string, and values with commas between.
+fn check_spelling(rest: &str) {
+    let word = rest.strip_prefix("word=").unwrap_or_else(|| panic!("no word: {rest}"));
+    let shown = word[string_len(word)..].strip_prefix(" shown=").unwrap_or_else(|| panic!("nothing shown: {rest}"));
+    assert_eq!(values_len(shown), shown.len(), "{rest}");
+}
+
+/// Returns the length of the values that a text begins with: strings or bare, with commas between.
+fn values_len(text: &str) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        at += if rest.starts_with('"') { string_len(rest) } else { rest.find([' ', ',']).unwrap_or(rest.len()) };
+        if !text[at..].starts_with(',') {
+            return at;
+        }
+        at += 1;
     }
 }
 

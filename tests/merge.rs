@@ -179,6 +179,89 @@ fn a_true_conflict_is_marked_and_nothing_else() {
     assert!(body.starts_with("<<<<<<< ours\nOur paragraph.\n=======\nTheir paragraph.\n>>>>>>> theirs\n"), "{body}");
 }
 
+/// What one side wrote is in the result, or git says that it is not.
+#[test]
+fn nothing_of_one_side_goes_without_a_word() {
+    let front = |yaml: &str| format!("---\nid: qp-a1\n{yaml}---\nBody\n");
+    for (base, ours, theirs, result) in [
+        (
+            "tags:\n- a\n",
+            "tags:\n- a # IMPORTANT why\n",
+            "tags:\n- a\n- b\n",
+            Some("tags:\n- a # IMPORTANT why\n- b\n"),
+        ),
+        (
+            "tags:\n- a\n",
+            "tags:\n- a\n- b\n",
+            "tags:\n- a # IMPORTANT why\n",
+            Some("tags:\n- a # IMPORTANT why\n- b\n"),
+        ),
+        (
+            "custom:\n  # old\n  a: 1\n",
+            "custom:\n  # new\n  a: 1\n",
+            "custom:\n  # old\n  a: 2\n",
+            Some("custom:\n  # new\n  a: 2\n"),
+        ),
+        ("custom:\n  # old\n  a: 1\n", "custom:\n  # ours\n  a: 1\n", "custom: {a: 2} # theirs\n", None),
+        ("mine: [1, 2]\n", "mine: [1, 2, 2]\n", "mine: [1, 2, 1]\n", Some("mine: [1, 2, 2, 1]\n")),
+        ("steps: [a, b, c]\n", "steps: [c, b, a]\n", "steps: [a, c]\n", None),
+        // Places far enough apart for git.
+        (
+            "steps:\n- a\n- b\n- c\n- d\n- e\n",
+            "steps:\n- b\n- c\n- d\n- e\n",
+            "steps:\n- a\n- b\n- c\n- d2\n- e\n",
+            Some("steps:\n- b\n- c\n- d2\n- e\n"),
+        ),
+        (
+            "sources:\n- url: https://x.org\n",
+            "sources:\n- url: https://x.org\n  title: X\n",
+            "sources:\n- url: https://x.org\n  accessed: 2025-01-01\n",
+            Some("sources:\n- url: https://x.org\n  title: X\n  accessed: 2025-01-01\n"),
+        ),
+        (
+            "links:\n- type: t\n  id: b\n",
+            "links:\n- type: t\n  id: b\n  why: x\n",
+            "links:\n- type: t\n  id: b\n  why: y\n",
+            None,
+        ),
+    ] {
+        let (is_clean, text) = merged(&front(base), &front(ours), &front(theirs));
+        assert_eq!(is_clean, result.is_some(), "{text}");
+        match result {
+            Some(result) => assert_eq!(text, front(result)),
+            None => {
+                let has_all = |side: &str| side.lines().all(|line| text.contains(line));
+                assert!(text.contains("<<<<<<< ours\n") && has_all(ours) && has_all(theirs), "{text}");
+            }
+        }
+    }
+}
+
+/// Git pairs a renamed file with its old one when half of it is the same; of a short note less is.
+#[test]
+fn a_short_note_that_is_renamed_needs_a_word_to_git() {
+    let note = |tags: &str| format!("---\nid: qp-a1\ntitle: A\ntags: [{tags}]\n---\n");
+    for (words, is_found) in [(&["merge", "theirs"][..], false), (&["merge", "-X", "find-renames=20%", "theirs"], true)]
+    {
+        let repository = Repository::new(&note("a"));
+        repository.ok("git", &["checkout", "--quiet", "-b", "theirs"]);
+        fs::rename(repository.file(NOTE), repository.file(".qipu/notes/qp-a1 new.md")).unwrap();
+        let renamed = note("a, theirs").replace("title: A", "title: A name that says more than before");
+        fs::write(repository.file(".qipu/notes/qp-a1 new.md"), renamed).unwrap();
+        repository.commit("theirs");
+        repository.ok("git", &["checkout", "--quiet", "main"]);
+        repository.write(&note("a, ours"));
+        repository.commit("ours");
+        let output = repository.run("git", words);
+        assert_eq!(output.status.success(), is_found, "{words:?}: {}", String::from_utf8_lossy(&output.stdout));
+        if is_found {
+            assert!(repository.ok("qipu", &["show", "qp-a1", "--records"]).contains("a,ours,theirs"));
+        } else {
+            assert!(String::from_utf8_lossy(&output.stdout).contains("CONFLICT (modify/delete)"));
+        }
+    }
+}
+
 #[test]
 fn rebase_and_cherry_pick_merge_as_merge_does() {
     let ours = BASE.replace("[a, b]", "[a, b, ours]").replace("2025-01-01", "2025-02-02");
@@ -339,6 +422,40 @@ fn setup_gives_git_the_driver_and_takes_it_away_again() {
     }
 }
 
+/// The settings are shown as the commands they are; what is shown works.
+#[test]
+fn a_dry_run_of_setup_git_shows_commands_for_the_settings() {
+    let repository = Repository::without_setup();
+    repository.ok("qipu", &["init"]);
+    let config = || fs::read_to_string(repository.file(".git/config")).unwrap();
+    let before = config();
+    let shown = |words: &[&str]| {
+        let said = repository.ok("qipu", &[&["setup", "git", "--dry-run"], words].concat());
+        let (files, commands) = said.split_once("changed .git/config\n").unwrap_or((&said, ""));
+        assert!(!commands.contains("@@") && !commands.contains("+++"), "{commands}");
+        (files.to_owned(), commands.to_owned())
+    };
+    let (files, install) = shown(&[]);
+    assert!(files.starts_with("changed .qipu/.gitattributes\n--- /dev/null\n"), "{files}");
+    assert!(install.starts_with("git config merge.qipu.name 'notes of qipu"), "{install}");
+    assert_eq!((config(), repository.file(".qipu/.gitattributes").exists()), (before.clone(), false));
+    repository.ok("sh", &["-c", &install]);
+    let installed = config();
+    assert_eq!(shown(&[]).1, "", "only the file is missing");
+    repository.ok("qipu", &["setup", "git"]);
+    assert_eq!(config(), installed);
+    repository.ok("git", &["config", "--add", "merge.qipu.driver", "old"]);
+    let (files, update) = shown(&[]);
+    assert!(files.is_empty() && update.starts_with("git config --replace-all merge.qipu.driver '"), "{files}{update}");
+    repository.ok("sh", &["-c", &update]);
+    assert_eq!(config(), installed);
+    let (_, removal) = shown(&["--remove"]);
+    assert_eq!(removal, "git config --unset-all merge.qipu.name\ngit config --unset-all merge.qipu.driver\n");
+    repository.ok("sh", &["-c", &removal]);
+    repository.ok("qipu", &["setup", "git", "--remove"]);
+    assert_eq!(config(), before);
+}
+
 #[test]
 fn setup_git_says_what_it_lacks() {
     let repository = Repository::without_setup();
@@ -491,38 +608,54 @@ fn a_side_that_did_nothing_changes_nothing() {
     assert!(by_fields.get() > 5000, "only {} could be told apart", by_fields.get());
 }
 
+fn link_names(note: &Note) -> Vec<String> {
+    note.links.iter().map(|link| format!("{} {}", link.kind, link.target)).collect()
+}
+
 #[test]
 fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
-    let (by_fields, clean) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let (by_fields, clean, conflicts) = (std::cell::Cell::new(0), std::cell::Cell::new(0), std::cell::Cell::new(0));
     stores::runner(3000)
         .run(&(front(), front(), front()), |(base, ours, theirs)| {
             let Ok(merged) = merge(&base, &ours, &theirs) else { return Ok(()) };
             let note = |text: &str| Note::parse("notes/n.md", text.as_bytes().to_vec());
             let sides = [note(&base), note(&ours), note(&theirs)];
-            let sets = sides.each_ref().map(|note| {
-                let links = note.links.iter().map(|link| format!("{} {}", link.kind, link.target));
-                note.tags.iter().cloned().chain(links).collect::<Vec<_>>()
-            });
-            let [in_base, in_ours, in_theirs] = sets;
-            for text in [&merged.base, &merged.ours, &merged.theirs] {
-                let result = note(text);
-                let links = result.links.iter().map(|link| format!("{} {}", link.kind, link.target));
-                let have: Vec<String> = result.tags.iter().cloned().chain(links).collect();
-                for name in ["a", "b", "c", "d", "e", "f", "supports x", "supports z", "related y"].map(str::to_owned) {
-                    let [b, o, t] = [&in_base, &in_ours, &in_theirs].map(|set| set.contains(&name));
+            let texts = [&merged.base, &merged.ours, &merged.theirs];
+            for (index, of) in
+                [|note: &Note| note.tags.clone(), link_names as fn(&Note) -> Vec<String>].into_iter().enumerate()
+            {
+                let have = texts.map(|text| of(&note(text)));
+                if have.iter().any(|other| *other != have[0]) {
+                    // Comments at the items are a reason to disagree.
+                    conflicts.set(conflicts.get() + 1);
+                    continue;
+                }
+                let names: &[&str] = match index {
+                    0 => &["a", "b", "c", "d", "e", "f"],
+                    _ => &["supports x", "supports z", "related y"],
+                };
+                for name in names.iter().map(|name| (*name).to_owned()) {
+                    let [b, o, t] = sides.each_ref().map(|note| of(note).contains(&name));
                     let wanted = if b { o && t } else { o || t };
-                    prop_assert_eq!(
-                        have.contains(&name),
-                        wanted,
-                        "{} in\n{}\n{}\n{}\n{}",
-                        name,
+                    prop_assert_eq!(have[0].contains(&name), wanted, "{}\n{}\n{}\n{}", name, base, ours, theirs);
+                }
+            }
+            for text in texts {
+                prop_assert_eq!(note(text).body().replace('\r', ""), "Body\n");
+            }
+            if let Some(clean) = by_lines(merged.clone()) {
+                for comment in ["# why", "# one", "# c", "# late"].into_iter().filter(|text| !base.contains(text)) {
+                    let is_written = ours.contains(comment) || theirs.contains(comment);
+                    prop_assert!(
+                        !is_written || clean.contains(comment),
+                        "{}\n{}\n{}\n{}\n{}",
+                        comment,
                         base,
                         ours,
                         theirs,
-                        text
+                        clean
                     );
                 }
-                prop_assert_eq!(result.body().replace('\r', ""), "Body\n");
             }
             for line in ours.lines().filter(|line| line.starts_with('#') && !base.contains(line)) {
                 prop_assert!(merged.ours.contains(line), "{} is lost", line);
@@ -537,7 +670,8 @@ fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
         })
         .unwrap();
     let (by_fields, clean) = (by_fields.get(), clean.get());
-    assert!(by_fields > 1500 && clean > 80, "only {by_fields} could be told apart, {clean} without a conflict");
+    assert!(by_fields > 1500 && clean > 50, "only {by_fields} could be told apart, {clean} without a conflict");
+    assert!(conflicts.get() < by_fields / 3, "{} lists of {by_fields} notes stayed apart", conflicts.get());
 }
 
 #[test]

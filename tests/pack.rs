@@ -12,7 +12,7 @@ use std::path::Path;
 
 use process::{Answer, call, call_with};
 use proptest::prelude::*;
-use qipu::note::NoteId;
+use qipu::note::{Note, NoteId, Source};
 use qipu::pack::{Pack, PackedFile, PackedNote, parse, write};
 use stores::{File, files, runner};
 use tempfile::TempDir;
@@ -97,12 +97,13 @@ fn initialised() -> TempDir {
 }
 
 fn packed(id: &str, path: &str, text: &str) -> PackedNote {
+    let note = Note::parse(path, text.into());
     PackedNote {
         id: NoteId::parse(id).unwrap(),
-        kind: "fleeting".into(),
-        title: "T".into(),
-        tags: Vec::new(),
-        sources: Vec::new(),
+        kind: note.kind,
+        title: note.title,
+        tags: note.tags,
+        sources: note.sources,
         links: Vec::new(),
         file: PackedFile { path: path.into(), bytes: text.into() },
     }
@@ -277,6 +278,65 @@ fn paths_that_leave_the_store_are_refused() {
     refused(&to, &run(&to, "dump -").replace("pack=1", "pack=2"), 3, "another version");
 }
 
+/// What a reader of a pack sees is what its files say.
+#[test]
+fn lines_that_say_something_else_than_the_file_are_refused() {
+    let text = "---\nid: a\ntitle: True\ntags: [x]\nsources: [https://x.org]\n---\n";
+    type Lie = (&'static str, fn(&mut PackedNote));
+    let lies: [Lie; 6] = [
+        ("type", |note| note.kind = "moc".into()),
+        ("title", |note| note.title = "Other".into()),
+        ("tags", |note| note.tags = Vec::new()),
+        ("tags", |note| note.tags.push("y".into())),
+        ("sources", |note| note.sources.clear()),
+        ("sources", |note| note.sources[0].accessed = Some("2025-01-01".into())),
+    ];
+    let true_note = || packed("a", "notes/a.md", text);
+    let to = initialised();
+    let refuses = |note: PackedNote, part: &str| {
+        let said = format!("the {part} of `a` in its lines is not what its file says");
+        refused(&to, &pack_of(vec![note, packed("b", "notes/b.md", "---\nid: b\n---\n")], &[]), 3, &said);
+    };
+    for (part, lie) in lies {
+        let mut note = true_note();
+        lie(&mut note);
+        refuses(note, part);
+    }
+    let mut note = true_note();
+    note.sources.push(Source { url: "https://y.org".into(), title: None, accessed: None });
+    refuses(note, "sources");
+    load(&to, "", &pack_of(vec![true_note()], &[]));
+    assert_eq!(read(&to, "notes/a.md"), text);
+}
+
+#[cfg(unix)]
+#[test]
+fn attachments_that_are_no_files_are_named() {
+    let from = store(&[
+        ("notes/a.md", b"---\nid: a\n---\n![x](../attachments/h.txt) ![y](../attachments/deep/y.png)\n"),
+        ("notes/b.md", b"---\nid: b\n---\n"),
+        ("attachments/x", b"x"),
+        ("elsewhere/y.png", b"y"),
+    ]);
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, from.path().join(".qipu").join(name)).unwrap();
+    link("/etc/hostname", "attachments/h.txt");
+    link("../elsewhere", "attachments/deep");
+    link("nowhere", "attachments/.hidden");
+    let left = |name: &str| {
+        format!(
+            "warning: .qipu/attachments/{name}: it is not in the pack: a symbolic link is not followed (not-dumped)\n"
+        )
+    };
+    let (deep, file) = (left("deep"), left("h.txt"));
+    assert_eq!(run(&from, "dump p"), format!("created p\n{deep}{file}"));
+    assert_eq!(run(&from, "dump q --note a"), format!("created q\n{deep}{file}"));
+    assert_eq!(run(&from, "dump r --note b"), "created r\n");
+    fs::rename(from.path().join(".qipu/attachments"), from.path().join("files")).unwrap();
+    link("../files", "attachments");
+    let said = run(&from, "dump s");
+    assert!(said.starts_with("created s\nwarning: .qipu/attachments: it is not in the pack"), "{said}");
+}
+
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_store_are_not_followed() {
@@ -342,10 +402,10 @@ fn merge_says_what_both_say_and_the_later_has_the_last_word() {
     let said = load(&to, "--strategy merge", &pack);
     assert!(said.contains("qp-a1 changed .qipu/mocs/o.md\n"), "{said}");
     assert!(said.contains("the bodies differ; the pack's is kept: it is later (bodies-differ)"), "{said}");
-    assert!(said.contains("`custom.l`, `odd` (fields-differ)"), "{said}");
+    assert!(said.contains("something else of `odd` (fields-differ)"), "{said}");
     assert_eq!(
         read(&to, "mocs/o.md"),
-        "---\nid: qp-a1 # mine\ntitle: Theirs\ntags: [x, z]\nupdated: 2025-02-02\nmine: 1\ncustom:\n  k: 2\n  more: new\n\
+        "---\nid: qp-a1 # mine\ntitle: Theirs\ntags: [x, z]\nupdated: 2025-02-02\nmine: 1\ncustom:\n  k: 2\n  more: new\n  l: [1]\n\
          sources:\n  - url: https://x.org\n    title: X\nlinks:\n  - type: supports\n    id: qp-b2\naliases: [Other]\ncompacts: [qp-b2]\n\
          type: permanent\nsummary: S\nvalue: 9\nverified: true\n---\nTheir body\n"
     );

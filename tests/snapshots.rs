@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 24] = [
+const RESEARCH: [(&str, &str); 28] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -21,6 +21,10 @@ const RESEARCH: [(&str, &str); 24] = [
     ("context-backlinks", "context|qp-p1j5|--backlinks|--without-body"),
     ("context-scripts", "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body"),
     ("context-nothing", "context|--query|zzzz"),
+    ("search", "search|Can we just call fsync again when it fails?|--limit|4"),
+    ("search-explain", "search|torn-writes|-drives|checksum*|--limit|3|--explain"),
+    ("search-spelling", "search|fsyncc|postgre|--limit|2"),
+    ("related", "related|qp-h2v6|--limit|4"),
     ("show", "show|qp-h2v6|qp-n2g8|--links"),
     ("list", "list|--tag|errors|--sort|value"),
     ("inbox", "inbox"),
@@ -37,10 +41,11 @@ const RESEARCH: [(&str, &str); 24] = [
     ("link-path-none", "link|path|qp-0k9z|qp-q8s2|--type|same-as"),
 ];
 
-const HOSTILE: [(&str, &str); 9] = [
+const HOSTILE: [(&str, &str); 10] = [
     ("prime", "prime"),
     ("context-all", "context|--min-value|0|--custom|--with-body|--max-notes|27"),
     ("context-forged", "context|--note|forged-records|--note|escapes|--with-body"),
+    ("search", "search|forged escapes title|--limit|6"),
     ("show", "show|forged-records|escapes|--links"),
     ("list", "list"),
     ("doctor", "doctor"),

@@ -150,23 +150,56 @@ fn a_merged_note_lives_on_in_the_other() {
     );
     assert_eq!(
         text(&dir, "notes/a.md"),
-        "---\nid: a\ntitle: A # mine\ntags: [one, two]\nlinks:\n- {type: supports, id: x}\n- type: follows\n  id: \"y\"\n\
+        "---\nid: a\ntitle: A # mine\ntags: [one, two]\nlinks:\n- {type: supports, id: x}\n- type: follows\n  id: y\n\
          custom:\n  k: 1\n  own: yes\naliases: [The other, b, Bee]\nsources:\n  - url: https://x.org\n    title: X\nupdated: 2025-03-31\n---\n\
          Text of a, see [[a]] and [b](a.md).\n\n## The other\n\nIn short.\n\nText of b, by [[a]], [y](../mocs/y.md).\n"
     );
     assert_eq!(
         text(&dir, "mocs/y.md"),
-        "---\nid: y\ntitle: Y\nlinks:\n  - {type: supports, id: a}\n---\r\n\
+        "---\nid: y\ntitle: Y\nlinks:\n  - type: supports # why\n    id: a\n---\r\n\
          [[a]], [[a|label]], [[The other]], [[bee#part]], [it](../notes/a.md#h), ![[a]] `[[b]]`\r\nmixed line\nends\n"
     );
-    assert_eq!(
-        text(&dir, "notes/x.md"),
-        "---\nid: x\ntitle: X\ncompacts: [a]\nlinks:\n  - type: related\n    id: a\n---\nNothing.\n"
-    );
+    assert_eq!(text(&dir, "notes/x.md"), "---\nid: x\ntitle: X\ncompacts: [a]\nlinks: [a]\n---\nNothing.\n");
     assert_eq!(text(&dir, "notes/z.md"), untouched);
     assert!(run(&["show", "b"]).stdout.starts_with("A (a)\n"), "the old id still names it");
     assert_eq!(run(&["doctor"]).stdout.matches("broken").count(), 0, "{}", run(&["doctor"]).stdout);
     assert_eq!(run(&["merge", "a", "a"]).code(), 2);
+}
+
+#[test]
+fn links_keep_their_place_and_all_they_say() {
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: A\nlinks: []\n---\n"),
+        (
+            "notes/b.md",
+            "---\nid: b\ntitle: Old\nsources:\n- url: https://x.org\n  page: 7\nlinks:\n- {id: x, why: because}\ncustom: {code: \"007\", flag: \"true\", m: 7, l: [1, '2']}\n---\n",
+        ),
+        (
+            "mocs/m.md",
+            "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: old # first\n  why: it begins here\n# then\n- id: x\n- [[b]]\n- a\n---\n",
+        ),
+        ("notes/x.md", "---\nid: x\ntitle: X\ntags: a, b\n---\n"),
+    ]);
+    let run = |args: &[&str]| assert_eq!(call(path(&dir), &[args, &["--today", "2025-03-31"]].concat()).code(), 0);
+    run(&["rename", "b", "New"]);
+    assert_eq!(
+        text(&dir, "mocs/m.md"),
+        "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: b # first\n  why: it begins here\n# then\n- id: x\n- [[b]]\n- a\n---\n"
+    );
+    run(&["merge", "a", "b"]);
+    assert_eq!(
+        text(&dir, "mocs/m.md"),
+        "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: a # first\n  why: it begins here\n# then\n- id: x\n- [[a]]\n---\n"
+    );
+    assert_eq!(
+        text(&dir, "notes/a.md"),
+        "---\nid: a\ntitle: A\nlinks:\n  - id: x\n    why: because\naliases: [New, b]\nsources:\n  - url: https://x.org\n    page: 7\n\
+         custom:\n  code: \"007\"\n  flag: \"true\"\n  m: 7\n  l: [1, \"2\"]\nupdated: 2025-03-31\n---\n"
+    );
+    run(&["tags", "rename", "a", "c"]);
+    assert!(text(&dir, "notes/x.md").contains("tags: [b, c]\n"));
+    run(&["update", "x", "--untag", "b", "--tag", "d"]);
+    assert!(text(&dir, "notes/x.md").contains("tags: [c, d]\n"));
 }
 
 #[test]
@@ -274,8 +307,9 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
         ("notes/c.md", &format!("---\nid: c\ntitle: C\n---\n{long}\n")),
         ("notes/d.md", "---\nid: d\ntitle: [[x]]\ntags: [unclosed\n---\n"),
         ("notes/plain.md", "No frontmatter. [[b]]\n"),
-        ("notes/.qipu-left", "half"),
-        (".qipu-left", "half"),
+        ("notes/.qipu-tmp-Ab1xyz", "half"),
+        (".qipu-tmp-Ab2xyz", "half"),
+        ("notes/.qipu-draft.md", "my own"),
     ]);
     let run = |args: &[&str]| call(path(&dir), args);
     let codes = |text: &str| {
@@ -293,7 +327,7 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
     assert_eq!(mended.code(), 3, "one error remains");
     assert!(
         mended.stdout.starts_with(
-            "qp-a1b2 changed .qipu/notes/qp-a1b2-title.md\ndeleted .qipu/.qipu-left\ndeleted .qipu/notes/.qipu-left\n"
+            "qp-a1b2 changed .qipu/notes/qp-a1b2-title.md\ndeleted .qipu/.qipu-tmp-Ab2xyz\ndeleted .qipu/notes/.qipu-tmp-Ab1xyz\n"
         ),
         "{}",
         mended.stdout
@@ -302,6 +336,7 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
         text(&dir, "notes/qp-a1b2-title.md"),
         "---\ntitle: \"Paper: the X # y\"\r\ntags: [a] # kept\nid: qp-a1b2\n---\nBody: [[b]]\n"
     );
+    assert_eq!(text(&dir, "notes/.qipu-draft.md"), "my own");
     assert_eq!(text(&dir, "notes/plain.md"), "No frontmatter. [[b]]\n");
     assert_eq!(run(&["doctor", "--fix"]).stdout.matches("changed").count(), 0);
     assert!(run(&["doctor", "--json"]).stdout.contains("\"code\":\"near-duplicate\""));
@@ -320,4 +355,186 @@ fn what_makes_files_of_its_own_can_be_looked_at_first() {
     assert!(run(&["setup", "agents-md", "--remove", "--dry-run"]).stdout.contains("+++ /dev/null"));
     assert_eq!(count(), 2);
     assert_eq!(run(&["setup", "--check", "agents-md", "--dry-run"]).code(), 2);
+}
+
+/// What a person saves while a command works is never written over.
+#[test]
+fn a_file_that_was_changed_meanwhile_stays_and_so_do_all_others() {
+    use qipu::store::{Change, Location, Store};
+    let notes = [("notes/a.md", "A"), ("notes/b.md", "B"), ("notes/c.md", "C")];
+    let replace = |path: &str, old: &str| Change::Replace { path: path.into(), old: old.into(), new: "new".into() };
+    for (changes, is_done) in [
+        (vec![replace("notes/a.md", "A")], true),
+        (vec![replace("notes/a.md", "another")], false),
+        (vec![replace("notes/a.md", "A"), replace("notes/b.md", "another")], false),
+        (vec![replace("notes/a.md", "A"), Change::Delete { path: "notes/b.md".into(), old: "another".into() }], false),
+        (vec![replace("notes/a.md", "A"), Change::Create { path: "notes/b.md".into(), new: "new".into() }], false),
+        (
+            vec![
+                Change::Move { from: "notes/a.md".into(), to: "notes/d.md".into(), old: "A".into(), new: "new".into() },
+                replace("notes/c.md", "another"),
+            ],
+            false,
+        ),
+        (vec![replace("notes/a.md", "A"), replace("../outside.md", "")], false),
+        (vec![replace("notes/a.md", "A"), replace("config.toml", "")], false),
+        (vec![replace("notes/a.md", "A"), Change::Create { path: "notes/.hidden/x.md".into(), new: "".into() }], false),
+    ] {
+        let dir = store(&notes);
+        let location = Location { store: Some(dir.path().join(".qipu")), ..Location::default() };
+        let (opened, lock) = Store::open_to_write(&location, dir.path()).unwrap();
+        assert_eq!(opened.apply(&changes, &lock).is_ok(), is_done, "{changes:?}");
+        let now: Vec<String> = notes.iter().map(|(path, _)| text(&dir, path)).collect();
+        let is_old = now.iter().zip(&notes).all(|(now, (_, old))| now == old);
+        assert_eq!(is_old, !is_done, "{changes:?}: {now:?}");
+        let names =
+            walkdir::WalkDir::new(dir.path()).into_iter().map(Result::unwrap).filter(|e| e.file_type().is_file());
+        assert_eq!(names.count(), notes.len() + 1, "nothing is left behind but the lock: {changes:?}");
+    }
+}
+
+/// A list of changes that came with a repository can change what a note says, and nothing else.
+#[test]
+fn a_forged_list_of_changes_reaches_no_other_file() {
+    for change in [
+        r#"{"Move":{"from":"tool.sh","to":".git/hooks/post-commit","old":"dA==","new":"dA=="}}"#,
+        r#"{"Create":{"path":"../out.md","new":"dA=="}}"#,
+        r#"{"Create":{"path":"/tmp/qipu-out.md","new":"dA=="}}"#,
+        r#"{"Create":{"path":"notes/../../out.md","new":"dA=="}}"#,
+        r#"{"Replace":{"path":"config.toml","old":"","new":"dA=="}}"#,
+        r#"{"Delete":{"path":"tool.sh","old":"dA=="}}"#,
+    ] {
+        let dir = store(&[("notes/a.md", "A"), ("tool.sh", "t"), ("config.toml", "")]);
+        let list = format!(r#"{{"version":1,"changes":[{{"Create":{{"path":"notes/a.md","new":"QQ=="}}}},{change}]}}"#);
+        fs::write(dir.path().join(".qipu/.qipu-pending"), list).unwrap();
+        let doctor = call(path(&dir), &["doctor"]).stdout;
+        assert!(doctor.contains("unfinished-change"), "{doctor}");
+        let answer = call(path(&dir), &["capture", "x"]);
+        assert_eq!(answer.code(), 3, "{change}");
+        assert!(answer.error.unwrap().hint.unwrap().contains("remove"), "it tells the way out");
+        assert_eq!((text(&dir, "tool.sh").as_str(), text(&dir, "config.toml").as_str()), ("t", ""));
+        assert!(!dir.path().join("out.md").exists() && !dir.path().join(".qipu/.git").exists());
+    }
+}
+
+/// A list of which nothing was done is dropped: a person may have put everything back.
+#[test]
+fn what_was_put_back_is_not_done_again() {
+    let dir = store(&[("notes/a.md", "A"), ("notes/b.md", "B")]);
+    let list = |first: &str| {
+        format!(
+            r#"{{"version":1,"changes":[{{"Replace":{{"path":"notes/a.md","old":"{first}","new":"YQ=="}}}},{{"Replace":{{"path":"notes/b.md","old":"Qg==","new":"Yg=="}}}}]}}"#
+        )
+    };
+    fs::write(dir.path().join(".qipu/.qipu-pending"), list("QQ==")).unwrap();
+    assert_eq!(call(path(&dir), &["capture", "x"]).stdout.matches("finished").count(), 0);
+    assert_eq!((text(&dir, "notes/a.md"), text(&dir, "notes/b.md")), ("A".into(), "B".into()));
+    fs::write(dir.path().join(".qipu/notes/a.md"), "a").unwrap();
+    fs::write(dir.path().join(".qipu/.qipu-pending"), list("QQ==")).unwrap();
+    let told = call(path(&dir), &["capture", "y"]).stdout;
+    assert!(told.contains("files changed by that: 1 (finished-change)"), "{told}");
+    assert_eq!(text(&dir, "notes/b.md"), "b");
+}
+
+/// A store that a repository only links to is not opened, nor is one made there.
+#[test]
+fn a_store_behind_a_link_is_opened_only_by_name() {
+    let dir = store(&[("notes/a.md", "secret")]);
+    let project = dir.path().join("project");
+    fs::create_dir(&project).unwrap();
+    std::os::unix::fs::symlink("../.qipu", project.join(".qipu")).unwrap();
+    let project = project.to_str().unwrap();
+    for words in [&["list"][..], &["capture", "x"], &["init"], &["context", "a"]] {
+        let answer = call(project, words);
+        assert_eq!((answer.code(), answer.stdout.as_str()), (3, ""), "{words:?}");
+    }
+    assert_eq!(call(project, &["prime", "--hook"]).stdout, "");
+    assert_eq!(call(project, &["list", "--store", ".qipu"]).code(), 0);
+    std::os::unix::fs::symlink("/etc", dir.path().join(".qipu/templates")).unwrap();
+    assert_eq!(call(path(&dir), &["create", "T", "--type", "os-release"]).code(), 1);
+}
+
+#[test]
+fn a_merge_that_would_lose_something_is_refused_or_told() {
+    let long = "x".repeat(9_000_000);
+    let refused = [
+        ("a", "A.\n```\nopen", "b", "B."),
+        ("a", "A. [x][1]\n\n[1]: https://a.org\n", "b", "B. [x][1]\n\n[1]: https://b.org\n"),
+        ("a", &*long, "b", &*long),
+    ];
+    for (a, text_a, b, text_b) in refused {
+        let note = |id: &str, text: &str| format!("---\nid: {id}\ntitle: {id}\n---\n{text}");
+        let dir = store(&[("notes/a.md", &note(a, text_a)), ("notes/b.md", &note(b, text_b))]);
+        assert_eq!(call(path(&dir), &["merge", a, b]).code(), 1);
+        assert!(text(&dir, "notes/b.md").ends_with(text_b));
+    }
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: A\n---\nA.\n"),
+        (
+            "notes/sub/b.md",
+            "---\nid: b\ntitle: B\ntype: permanent\nvalue: 90\nverified: true\ncreated: 2020-01-01\n---\n![p](../../attachments/p.png) [here](../c.md) [no](../none.png)\n",
+        ),
+        ("notes/c.md", "---\nid: c\n---\n"),
+        ("attachments/p.png", "picture"),
+    ]);
+    fs::write(dir.path().join(".qipu/notes/d.md"), b"---\nid: d\n---\ncaf\xe9").unwrap();
+    assert_eq!(call(path(&dir), &["merge", "a", "d"]).code(), 3, "bytes that can't be read are not thrown away");
+    let told = call(path(&dir), &["merge", "a", "b"]).stdout;
+    for field in ["type: permanent", "value: 90", "verified: true", "created: 2020-01-01"] {
+        assert!(told.contains(&format!("`{field}` of `b` is not carried over")), "{field}: {told}");
+    }
+    let merged = text(&dir, "notes/a.md");
+    assert!(merged.ends_with("![p](../attachments/p.png) [here](c.md) [no](../none.png)\n"), "{merged}");
+}
+
+#[test]
+fn rename_looks_first_and_mends_a_stale_file_name() {
+    let dir = store(&[
+        ("notes/qp-a1-old.md", "---\nid: qp-a1\ntitle: New\n---\n"),
+        ("notes/b.md", "---\nid: b\ntitle: B\n---\n[x](qp-a1-old.md)\n"),
+        ("notes/qp-c1-title.md", "---\nid: qp-c1\ntitle: Title\n---\n"),
+        ("notes/qp-c1-taken.md", "---\nid: x\ntitle: X\n---\n"),
+    ]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    assert!(run(&["rename", "qp-a1", "New"]).stdout.starts_with("qp-a1 renamed .qipu/notes/qp-a1-new.md\n"));
+    assert!(text(&dir, "notes/b.md").ends_with("[x](qp-a1-new.md)\n"));
+    for words in [&["rename", "qp-c1", "Taken", "--dry-run"][..], &["rename", "qp-c1", "Taken"]] {
+        let answer = run(words);
+        assert_eq!(
+            (answer.code(), answer.error.unwrap().message),
+            (1, ".qipu/notes/qp-c1-taken.md is there already".into())
+        );
+    }
+}
+
+#[test]
+fn changes_that_lead_links_astray_are_told_or_refused() {
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: Alpha\n---\n"),
+        ("notes/a2.md", "---\nid: a\ntitle: Second\n---\n"),
+        ("notes/b.md", "---\nid: b\ntitle: B\n---\n[[Alpha]]\n"),
+        (
+            "templates/paper.md",
+            "---\ntitle: {{title}}\nsummary: About {{title}}\nmine: \"{{title}}\"\n---\n# {{title}}\n",
+        ),
+    ]);
+    let run = |args: &[&str]| call(path(&dir), args);
+    let told = run(&["update", "a", "--title", "Other"]).stdout;
+    assert!(told.contains("its link to `Alpha` leads nowhere now"), "{told}");
+    for words in [
+        &["link", "add", "b", "a~2"][..],
+        &["compact", "b", "a~2"],
+        &["update", "b", "--title", " "],
+        &["create", "x", "--type", ""],
+    ] {
+        assert_eq!(run(words).code(), 2, "{words:?}");
+    }
+    let made = run(&["create", "Paper: \"X\" # y", "--type", "paper"]).stdout;
+    let file = made.trim_end().rsplit(' ').next().unwrap().trim_start_matches(".qipu/").to_owned();
+    let note = text(&dir, &file);
+    assert!(
+        note.contains("summary: \"About Paper: \\\"X\\\" # y\"\n") && note.ends_with("# Paper: \"X\" # y\n"),
+        "{note}"
+    );
+    assert_eq!(run(&["doctor"]).stdout.matches("frontmatter-broken").count(), 0);
 }

@@ -26,8 +26,11 @@ pub(super) struct SelectorArgs {
     #[arg(long)]
     transitive: bool,
     /// Notes that answer this, best first
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     query: Option<String>,
+    /// Rank by the words alone, not by links and sequences
+    #[arg(long)]
+    no_graph: bool,
     /// The notes around this one, by hops (repeatable)
     #[arg(long, value_name = "ID")]
     walk: Vec<String>,
@@ -71,6 +74,7 @@ impl SelectorArgs {
             mocs: self.moc,
             transitive: self.transitive,
             query: self.query,
+            no_graph: self.no_graph,
             walks: self.walk,
             max_hops: self.max_hops,
             min_value: self.min_value,

@@ -66,7 +66,7 @@ enum SortName {
     Id,
 }
 
-fn day(text: &str) -> Result<Date, String> {
+pub(super) fn day(text: &str) -> Result<Date, String> {
     let is_day = text.len() == 10;
     is_day.then(|| text.parse().ok()).flatten().ok_or_else(|| "expected YYYY-MM-DD".to_owned())
 }

@@ -7,6 +7,7 @@ mod list;
 mod merge_driver;
 mod pack;
 mod prime;
+mod search;
 mod setup;
 
 use std::ffi::OsString;
@@ -64,6 +65,10 @@ enum Sub {
     Prime(prime::PrimeArgs),
     /// Show a bundle of notes: named, tagged, searched for, or linked
     Context(context::ContextArgs),
+    /// Search for notes: best match first
+    Search(search::SearchArgs),
+    /// Show the notes that are most like one and not linked with it
+    Related(search::RelatedArgs),
     /// Show how notes are linked
     #[command(subcommand)]
     Link(link::LinkSub),
@@ -214,7 +219,7 @@ enum FormatName {
 /// # Errors
 /// `Usage`, with what was wrong and what is expected.
 pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(search::with_marked_words(args)) {
         Ok(cli) => cli,
         Err(error) if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) => {
             return Ok(Parsed::Help(error.to_string()));
@@ -248,6 +253,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         },
         Sub::Show(args) => Command::Show(args.into_request(location)),
         Sub::List(args) => Command::List(args.into_request(location)),
+        Sub::Search(args) => Command::Search(args.into_request(location, has_budget)),
+        Sub::Related(args) => Command::Related(args.into_request(location, has_budget)),
         Sub::Inbox => Command::List(list::inbox(location)),
         Sub::Tags { action: None } => Command::Tags(location),
         Sub::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
@@ -283,7 +290,12 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
 /// Refuses global flags that a command could not keep.
 fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> Result<(), Error> {
     let prints_notes = match command {
-        Command::Prime(_) | Command::Context(_) | Command::Link(_) | Command::List(_) => true,
+        Command::Prime(_)
+        | Command::Context(_)
+        | Command::Link(_)
+        | Command::List(_)
+        | Command::Search(_)
+        | Command::Related(_) => true,
         Command::Show(show) => !show.is_raw,
         _ => false,
     };

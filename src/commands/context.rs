@@ -26,6 +26,7 @@ pub(super) fn run(request: &Context, store: &Store) -> Result<Report, Error> {
         },
         matched: selection.matched,
         is_limited: entries.len() < selection.matched,
+        spellings: super::search::spellings(selection.spellings),
     };
     Ok(Report::new(head, entries))
 }

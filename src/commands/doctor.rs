@@ -8,7 +8,7 @@ use crate::graph::{Digests, Graph};
 use crate::note::{Finding, Note};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
-use crate::search;
+use crate::search::{Alike, Engine};
 use crate::store::Store;
 
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
@@ -29,6 +29,7 @@ pub(super) fn run_fix(request: &Doctor, current_dir: &Path) -> Result<Report, Er
     let planned = repair::plan(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
+    entries.extend(change::finished(&store).map(Entry::Finding));
     entries.extend(store.remove_left_over(&lock)?.iter().map(|path| removed(&store, path)));
     Ok(report(request, &Store::open(&request.location, current_dir)?, entries))
 }
@@ -70,21 +71,24 @@ fn file_findings(store: &Store) -> Vec<FindingEntry> {
     };
     let odd = store.passed_over();
     let odd = odd.iter().map(|(path, why)| finding(true, "passed-over", path, why));
+    let unfinished = store
+        .unfinished()
+        .map(|why| FindingEntry { path: store.pending_path(), ..finding(true, "unfinished-change", "", &why) });
     let why = "left over by a process that died; `qipu doctor --fix` takes it away";
-    odd.chain(store.left_over().iter().map(|path| finding(false, "left-over", path, why))).collect()
+    odd.chain(unfinished).chain(store.left_over().iter().map(|path| finding(false, "left-over", path, why))).collect()
 }
 
 /// Notes that say almost what another one does.
 fn duplicate_findings(store: &Store) -> Vec<FindingEntry> {
     let notes = store.notes();
-    let finding = |alike: &search::Alike| {
+    let finding = |alike: &Alike| {
         let (first, second) = (&notes[alike.first], &notes[alike.second]);
         let percent = (alike.share * 100.0).floor();
         let message = format!("{percent} % of its text is that of `{}`", first.id);
         let finding = Finding { code: "near-duplicate", line: None, message };
         FindingEntry::of_note(store.shown(&second.path), second, &finding)
     };
-    search::near_duplicates(notes).iter().map(finding).collect()
+    Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
 }
 
 fn note_findings(store: &Store) -> Vec<FindingEntry> {

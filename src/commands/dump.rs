@@ -12,10 +12,14 @@ use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Dump;
 use crate::store::Store;
 
+/// Paths in the store that are passed over, and why.
+type PassedOver = Vec<(String, &'static str)>;
+
 /// Packs the selected notes, or the whole store, into a file or into the answer itself.
 pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
     let store = &*super::open(&request.location, current_dir)?;
-    let text = pack::write(&packed(store, request)?);
+    let (pack, odd) = packed(store, request)?;
+    let text = pack::write(&pack);
     let mode = Mode::Change { command: "dump", is_dry_run: false };
     let head = Head::new(mode, Some(&store.shown_path));
     let Some(file) = &request.file else {
@@ -25,9 +29,8 @@ pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
         store.export(file, text.as_bytes(), |old| old.is_empty() || old.starts_with(pack::BEGINNING.as_bytes()))?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
-    if request.selection.is_none() {
-        entries.extend(store.passed_over().into_iter().map(|(path, why)| left_out(store, &path, why)));
-    }
+    let odd_notes = if request.selection.is_none() { store.passed_over() } else { Vec::new() };
+    entries.extend(odd_notes.into_iter().chain(odd).map(|(path, why)| left_out(store, &path, why)));
     Ok(Report::new(head, entries))
 }
 
@@ -42,20 +45,24 @@ fn left_out(store: &Store, path: &str, why: &str) -> Entry {
     })
 }
 
-fn packed(store: &Store, request: &Dump) -> Result<Pack, Error> {
+/// Returns the pack, and what stands among the attachments that it should hold and is none.
+fn packed(store: &Store, request: &Dump) -> Result<(Pack, PassedOver), Error> {
     let places: BTreeSet<usize> = match &request.selection {
         None => (0..store.notes().len()).collect(),
         Some(selectors) => select(store, selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect(),
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let notes: Result<Vec<PackedNote>, Error> = places.iter().map(|place| packed_note(store, &graph, *place)).collect();
-    let mut wanted = store.attachments()?;
+    let (mut wanted, mut odd) = (store.attachments()?, store.passed_over_attachments());
     if request.selection.is_some() {
         let linked: BTreeSet<String> = places.iter().flat_map(|place| linked_files(&store.notes()[*place])).collect();
         wanted.retain(|path| linked.contains(path));
+        let is_below = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        odd.retain(|(path, _)| linked.iter().any(|link| link == path || is_below(link, path)));
     }
     let attachments: Result<Vec<PackedFile>, Error> = wanted.into_iter().map(|path| packed_file(store, path)).collect();
-    Ok(Pack { store: store.shown_path.clone(), notes: notes?, attachments: attachments? })
+    let pack = Pack { store: store.shown_path.clone(), notes: notes?, attachments: attachments? };
+    Ok((pack, odd))
 }
 
 fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedNote, Error> {

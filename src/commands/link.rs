@@ -93,6 +93,7 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_lim
         show: Show { body: Body::Hidden, ..Show::default() },
         matched,
         is_limited,
+        spellings: Vec::new(),
     };
     Report::new(head, entries)
 }

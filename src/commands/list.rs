@@ -35,7 +35,7 @@ pub(super) fn run(request: &List, store: &Store) -> Result<Report, Error> {
     Ok(report(store, Mode::List, entries))
 }
 
-fn passes(request: &List, note: &Note) -> bool {
+pub(super) fn passes(request: &List, note: &Note) -> bool {
     let day = day(note);
     let is_since = |since: Date| day.is_some_and(|day| day >= since);
     let is_until = |until: Date| day.is_some_and(|day| day <= until);
@@ -96,6 +96,7 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>) -> Report {
         show: Show { body: Body::Hidden, ..Show::default() },
         matched: 0,
         is_limited: false,
+        spellings: Vec::new(),
     };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();

@@ -12,6 +12,7 @@ mod list;
 mod load;
 mod merge_driver;
 mod prime;
+mod search;
 mod setup;
 mod show;
 
@@ -22,7 +23,7 @@ use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::Digests;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Link, List, Prime, Show};
+use crate::request::{Command, Context, Doctor, Link, List, Prime, Related, Search, Show};
 use crate::store::{Location, Store};
 
 /// Runs a command. `None` when there is rightly nothing to say.
@@ -45,10 +46,25 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
+        | Command::Search(Search { only: List { location, .. }, .. })
+        | Command::Related(Related { location, .. })
         | Command::Show(Show { location, .. })
         | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
-        | Command::Status(location) => run_on(command, &*open(location, current_dir)?).map(Some),
+        | Command::Status(location) => {
+            let no_index = location.no_index || reads_every_text(command);
+            let location = Location { no_index, ..location.clone() };
+            run_on(command, &*open(&location, current_dir)?).map(Some)
+        }
+    }
+}
+
+/// Tells whether a command looks into the text of every note, which the index does not keep.
+fn reads_every_text(command: &Command) -> bool {
+    match command {
+        Command::Context(context) => context.selection.query.is_some() || !context.selection.words.is_empty(),
+        Command::Search(_) | Command::Related(_) | Command::Doctor(_) => true,
+        _ => false,
     }
 }
 
@@ -62,6 +78,8 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Context(request) => context::run(request, store),
         Command::Link(request) => link::run(request, store),
         Command::List(request) => list::run(request, store),
+        Command::Search(request) => search::run(request, store),
+        Command::Related(request) => search::run_related(request, store),
         Command::Show(request) => show::run(request, store),
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),

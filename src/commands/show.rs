@@ -56,6 +56,7 @@ fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
         show: crate::report::Show { sources: true, custom: true, ..Default::default() },
         matched,
         is_limited: false,
+        spellings: Vec::new(),
     };
     Report::new(head, entries)
 }

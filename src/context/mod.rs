@@ -1,17 +1,20 @@
 //! Selection: which notes belong into a bundle, and in which order.
 
+mod around;
 mod filter;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::mem::ManuallyDrop;
 
+pub use around::surroundings;
 pub use filter::Filter;
 
 use crate::error::Error;
 use crate::graph::{Digests, Follow, Graph, Limits};
 use crate::note::MOC;
 use crate::request::Selectors;
-use crate::search;
+use crate::search::{Engine, Query, Spelling};
 use crate::store::Store;
 
 /// What was selected, best first.
@@ -23,6 +26,8 @@ pub struct Selection {
     pub matched: usize,
     /// The digests that stand in for notes.
     pub digests: Digests,
+    /// Words of the query that no note holds.
+    pub spellings: Vec<Spelling>,
 }
 
 /// Selects notes: those named, then maps of content, walks, query hits by score, tags and filters
@@ -54,12 +59,13 @@ pub fn select(
         chosen: Vec::new(),
         seen: HashSet::new(),
         over_limit: 0,
+        spellings: Vec::new(),
     };
     selector.run(max_hits)?;
-    let Selector { chosen: mut notes, over_limit, digests, .. } = selector;
+    let Selector { chosen: mut notes, over_limit, digests, spellings, .. } = selector;
     let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
-    Ok(Selection { notes, matched, digests })
+    Ok(Selection { notes, matched, digests, spellings })
 }
 
 /// Takes the bare words apart: ids where they name notes, else the query.
@@ -100,6 +106,7 @@ struct Selector<'a> {
     seen: HashSet<usize>,
     /// Notes that the query found beyond its limit, and nothing else chose.
     over_limit: usize,
+    spellings: Vec<Spelling>,
 }
 
 impl<'a> Selector<'a> {
@@ -190,7 +197,13 @@ impl<'a> Selector<'a> {
         let Some(query) = &self.selectors.query else {
             return Vec::new();
         };
-        let mut hits: Vec<usize> = search::rank(self.store.notes(), query).iter().map(|hit| hit.note).collect();
+        let store = self.store;
+        // Like the store, it is left to the end of the process.
+        let engine = ManuallyDrop::new(Engine::new(store.notes(), store.config.language));
+        let around = (!self.selectors.no_graph).then(|| surroundings(store, self.graph()));
+        let found = engine.search(&Query::parse(query), around.as_ref());
+        self.spellings = found.spellings;
+        let mut hits: Vec<usize> = found.hits.iter().map(|hit| hit.note).collect();
         hits.retain(|note| self.passes(*note));
         let mut seen = HashSet::new();
         hits = hits.iter().map(|note| self.digests.stand_in(*note)).filter(|note| seen.insert(*note)).collect();

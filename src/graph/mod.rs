@@ -164,6 +164,29 @@ impl<'a> Graph<'a> {
         &self.out[from]
     }
 
+    /// Returns the links that lead to a note as they are written, in the order of the ids of the
+    /// notes that make them.
+    pub fn leading_to(&self, to: usize) -> impl Iterator<Item = &Edge> {
+        self.into[to].iter().map(|&(from, place)| &self.out[from][place])
+    }
+
+    /// Returns the ordered lists in a note's body, each as the notes that its items begin with.
+    pub fn ordered_lists(&self, from: usize) -> Vec<Vec<usize>> {
+        let lists = self.notes[from].ordered_lists();
+        if lists.is_empty() {
+            return Vec::new();
+        }
+        let names = Names::new(self.notes);
+        let note = |link: &InlineLink| match link {
+            InlineLink::Wiki(target) => names.resolve(target),
+            InlineLink::Path(path) => match names.resolve_path(&self.notes[from].path, path) {
+                PathTarget::Note(to) => Some(to),
+                PathTarget::Nothing | PathTarget::Outside => None,
+            },
+        };
+        lists.iter().map(|list| list.iter().filter_map(note).collect()).collect()
+    }
+
     /// Returns the notes that link to a note, in the order of their ids.
     pub fn backlinks(&self, to: usize) -> impl Iterator<Item = usize> {
         self.into[to].iter().map(|(from, _)| *from)

@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use super::frontmatter::{Parts, link_target, split};
-use super::value::{Value, is_null_text};
-use super::yaml::{self, Kind, Yaml};
+use super::document::{Document, looks_typed, scalar, splice};
+use super::frontmatter::{self, Fields as Said, Parts, link_target, split, whole};
+use super::items::{identity, items, retargeted};
+use super::value::Value;
 
 /// One change of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,30 @@ pub enum Edit {
         /// What they hold.
         entries: Vec<(&'static str, String)>,
     },
+    /// Adds a value of another note to a list as it stands there, unless an equal one is there.
+    AddValue {
+        /// The list's field.
+        key: &'static str,
+        /// The item.
+        value: Value,
+    },
+    /// Lets links of a list lead to another note, each in its place: of those that hold all these
+    /// entries, the target is replaced. Of items that are alike then, the first stays.
+    Retarget {
+        /// The list's field.
+        key: &'static str,
+        /// What they hold.
+        entries: Vec<(&'static str, String)>,
+        /// The new target.
+        to: String,
+    },
+    /// Gives a field under `custom` a value of another note, as it stands there.
+    SetCustomValue {
+        /// The field.
+        key: String,
+        /// The value.
+        value: Value,
+    },
     /// Gives a field under `custom` a value.
     SetCustom {
         /// The field.
@@ -75,19 +100,43 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
     let mut text = text.to_owned();
     for edit in edits {
         text = match edit {
-            Edit::SetBody(body) => with_body(&text, body),
+            Edit::SetBody(body) => with_body(&text, body)?,
             edit => with_field(&text, edit)?,
         };
     }
     Ok(text)
 }
 
-/// Replaces the body; line ends are those of the file.
-fn with_body(text: &str, body: &str) -> String {
+/// Replaces the body; line ends are those of the file. No text becomes fields by this: where one
+/// would, empty frontmatter is put before it.
+fn with_body(text: &str, body: &str) -> Result<String, String> {
+    let end = line_end(text);
+    let body = body.replace("\r\n", "\n").replace('\n', end);
+    let (said, old) = read(text);
+    let mut front = text.get(..old.start).unwrap_or_default().to_owned();
+    let has_front = old.start > whole(text).start;
+    if has_front && !front.ends_with('\n') && !body.is_empty() {
+        front.push_str(end);
+    }
+    let empty = if has_front { String::new() } else { format!("---{end}---{end}") };
+    for between in ["", &empty] {
+        let new = format!("{front}{between}{body}");
+        let parts = split(&new);
+        let is_well_formed = !parts.unclosed && parts.yaml.is_some() == (has_front || !between.is_empty());
+        let (now, range) = read(&new);
+        if is_well_formed && now == said && new.get(range) == Some(&body) {
+            return Ok(new);
+        }
+    }
+    Err("its fields would say something else with that body".to_owned())
+}
+
+/// Returns what a note's frontmatter says, and where its body stands.
+fn read(text: &str) -> (Said, Range<usize>) {
     let parts = split(text);
-    let front = text.get(..parts.body.start).unwrap_or_default();
-    let body = body.replace("\r\n", "\n").replace('\n', line_end(text));
-    format!("{front}{body}")
+    let said = frontmatter::read(text, &parts, &mut Vec::new());
+    let body = if said.is_text { whole(text) } else { parts.body };
+    (Said { is_text: false, ..said }, body)
 }
 
 fn line_end(text: &str) -> &'static str {
@@ -102,11 +151,12 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     let yaml = text.get(range.clone()).unwrap_or_default();
     let document = Document::parse(yaml, line_end(text))?;
     let wanted = meaning(&document.values(), edit);
-    if same(&document.values(), &wanted) {
+    let is_copy = matches!(edit, Edit::SetCustomValue { .. });
+    if same(&document.values(), &wanted, is_copy) {
         return Ok(text.to_owned());
     }
     for candidate in document.candidates(edit) {
-        let is_right = Document::parse(&candidate, "\n").is_ok_and(|new| same(&new.values(), &wanted));
+        let is_right = Document::parse(&candidate, "\n").is_ok_and(|new| same(&new.values(), &wanted, true));
         let whole = splice(text, range.clone(), &candidate);
         if is_right && split(&whole).body.len() == parts.body.len() {
             return Ok(whole);
@@ -126,12 +176,6 @@ fn with_new_frontmatter(text: &str, parts: &Parts, edit: &Edit) -> Result<String
     with_field(&text, edit)
 }
 
-fn splice(text: &str, range: Range<usize>, new: &str) -> String {
-    let before = text.get(..range.start).unwrap_or_default();
-    let after = text.get(range.end..).unwrap_or_default();
-    format!("{before}{new}{after}")
-}
-
 fn key_of(edit: &Edit) -> &str {
     match edit {
         Edit::SetText { key, .. } => key,
@@ -139,8 +183,10 @@ fn key_of(edit: &Edit) -> &str {
         | Edit::AddItem { key, .. }
         | Edit::RemoveItem { key, .. }
         | Edit::AddMap { key, .. }
-        | Edit::RemoveMap { key, .. } => key,
-        Edit::SetCustom { .. } => "custom",
+        | Edit::RemoveMap { key, .. }
+        | Edit::AddValue { key, .. }
+        | Edit::Retarget { key, .. } => key,
+        Edit::SetCustom { .. } | Edit::SetCustomValue { .. } => "custom",
         Edit::SetBody(_) => "body",
     }
 }
@@ -153,7 +199,9 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
     let mut values = values.clone();
     match edit {
         Edit::SetText { key, text } => set(&mut values, key, Value::text(text)),
-        Edit::SetPlain { key, text } => set(&mut values, key, Value::text(text)),
+        Edit::SetPlain { key, text } => {
+            set(&mut values, key, Value::Text { text: text.clone(), plain: true });
+        }
         Edit::AddItem { key, text } => with_list(&mut values, key, |items| {
             if !items.iter().any(|item| item.to_line().trim() == text) {
                 items.push(Value::text(text));
@@ -166,14 +214,17 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
         Edit::RemoveMap { key, entries } => {
             with_list(&mut values, key, |items| items.retain(|item| !holds(item, entries)))
         }
-        Edit::SetCustom { key, text } => {
-            let mut fields = match values.iter().find(|(name, _)| name == "custom") {
-                Some((_, Value::Map(fields))) => fields.clone(),
-                _ => Vec::new(),
-            };
-            set(&mut fields, key, Value::text(text));
-            set(&mut values, "custom", Value::Map(fields));
+        Edit::AddValue { key, value } => with_list(&mut values, key, |items| add(items, named(value))),
+        Edit::Retarget { key, entries, to } => {
+            if let Some((_, value)) = values.iter_mut().find(|(name, _)| name == key) {
+                *value = with_target(key, value, entries, to);
+            }
         }
+        Edit::SetCustom { key, text } => {
+            let plain = !scalar(text, true).starts_with('"');
+            set_custom(&mut values, key, Value::Text { text: text.clone(), plain });
+        }
+        Edit::SetCustomValue { key, value } => set_custom(&mut values, key, named(value)),
         Edit::SetBody(_) => {}
     }
     values
@@ -186,14 +237,29 @@ fn set(values: &mut Fields, key: &str, value: Value) {
     }
 }
 
-fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>)) {
-    let is_there = values.iter().any(|(name, _)| name == key);
-    let mut items = match values.iter().find(|(name, _)| name == key) {
-        Some((_, Value::List(items))) => items.clone(),
-        Some((_, Value::Text { text, plain })) if !(*plain && is_null_text(text)) => vec![Value::text(text)],
-        Some((_, map @ Value::Map(_))) => vec![map.clone()],
+fn set_custom(values: &mut Fields, key: &str, value: Value) {
+    let mut fields = match values.iter().find(|(name, _)| name == "custom") {
+        Some((_, Value::Map(fields))) => fields.clone(),
         _ => Vec::new(),
     };
+    set(&mut fields, key, value);
+    set(values, "custom", Value::Map(fields));
+}
+
+/// Returns a value in which nothing is written as `null`, so that it can stand anywhere.
+pub(super) fn named(value: &Value) -> Value {
+    match value {
+        Value::Text { text, plain: true } if text.is_empty() => Value::Text { text: "null".to_owned(), plain: true },
+        Value::Text { .. } => value.clone(),
+        Value::List(items) => Value::List(items.iter().map(named).collect()),
+        Value::Map(entries) => Value::Map(entries.iter().map(|(key, value)| (key.clone(), named(value))).collect()),
+    }
+}
+
+fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>)) {
+    let old = values.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+    let is_there = old.is_some();
+    let mut items = old.map(|value| items(key, value)).unwrap_or_default();
     let before = items.len();
     change(&mut items);
     if is_there && items.len() == before {
@@ -204,8 +270,30 @@ fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>
     }
 }
 
+/// Returns a list, or the one value that stands for it, with another target in what is meant.
+fn with_target(key: &str, value: &Value, entries: &[(&'static str, String)], to: &str) -> Value {
+    let new = |item: &Value| if holds(item, entries) { retargeted(item, to) } else { item.clone() };
+    let Value::List(items) = value else { return new(value) };
+    let is_meant: Vec<bool> = items.iter().map(|item| holds(item, entries)).collect();
+    let items: Vec<Value> = items.iter().map(new).collect();
+    let doubles = doubles(key, &items, &is_meant);
+    let kept = items.into_iter().enumerate().filter(|(place, _)| !doubles.contains(place));
+    Value::List(kept.map(|(_, item)| item).collect())
+}
+
+/// Returns the places of items that are like one before them since one of the two was changed.
+pub(super) fn doubles(key: &str, items: &[Value], is_changed: &[bool]) -> Vec<usize> {
+    let names: Vec<Value> = items.iter().map(|item| identity(key, item)).collect();
+    let changed = |place: usize| is_changed.get(place) == Some(&true);
+    let is_double = |(place, name): (usize, &Value)| {
+        let mut before = names.iter().take(place).enumerate();
+        before.any(|(other, have)| have == name && (changed(other) || changed(place))).then_some(place)
+    };
+    names.iter().enumerate().filter_map(is_double).collect()
+}
+
 fn add(items: &mut Vec<Value>, item: Value) {
-    if !items.iter().any(|have| same_value(have, &item)) {
+    if !items.iter().any(|have| same_value(have, &item, false)) {
         items.push(item);
     }
 }
@@ -216,11 +304,15 @@ fn map_value(entries: &[(&'static str, String)]) -> Value {
 
 /// Tells whether an item of a list says all of this. A text where a map is expected names the
 /// note or address, and as a link its type is `related`.
-fn holds(item: &Value, entries: &[(&'static str, String)]) -> bool {
+pub(super) fn holds(item: &Value, entries: &[(&'static str, String)]) -> bool {
     let is_unsaid_type = |key: &str, wanted: &str| key == "type" && wanted == "related";
-    let says = |value: &Value, wanted: &str| value.to_line() == wanted || link_target(&value.to_line()) == wanted;
+    let says = |value: &Value, wanted: &str| {
+        let line = value.to_line();
+        line.trim() == wanted || link_target(line.trim()) == wanted
+    };
+    let is_said = |value: &Value| !value.is_null() && !value.to_line().trim().is_empty();
     entries.iter().all(|(key, wanted)| match item {
-        Value::Map(fields) => match fields.iter().find(|(name, _)| name == key) {
+        Value::Map(fields) => match fields.iter().find(|(name, value)| name == key && is_said(value)) {
             Some((_, value)) => says(value, wanted),
             None => is_unsaid_type(key, wanted),
         },
@@ -228,364 +320,23 @@ fn holds(item: &Value, entries: &[(&'static str, String)]) -> bool {
     })
 }
 
-fn same(a: &Fields, b: &Fields) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|((a, x), (b, y))| a == b && same_value(x, y))
+fn same(a: &Fields, b: &Fields, is_exact: bool) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|((a, x), (b, y))| a == b && same_value(x, y, is_exact))
 }
 
-/// Tells whether two values are the same, however they are quoted.
-fn same_value(a: &Value, b: &Value) -> bool {
+/// Tells whether two values are the same, however they are quoted; where it must be exact, a number
+/// or truth value is no text.
+fn same_value(a: &Value, b: &Value, is_exact: bool) -> bool {
     match (a, b) {
-        (Value::Text { text: a, .. }, Value::Text { text: b, .. }) => a == b,
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b)),
-        (Value::Map(a), Value::Map(b)) => same(a, b),
+        (Value::Text { text: a, plain: p }, Value::Text { text: b, plain: q }) => {
+            a == b && (!is_exact || p == q || !looks_typed(a))
+        }
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b, is_exact))
+        }
+        (Value::Map(a), Value::Map(b)) => same(a, b, is_exact),
         _ => false,
     }
-}
-
-/// Parsed frontmatter and its text.
-pub(super) struct Document<'a> {
-    yaml: &'a str,
-    line_end: &'static str,
-    pub(super) entries: Vec<(Yaml<'a>, Yaml<'a>)>,
-}
-
-impl<'a> Document<'a> {
-    pub(super) fn parse(yaml: &'a str, line_end: &'static str) -> Result<Self, String> {
-        let tree = yaml::parse(yaml)
-            .map_err(|broken| format!("the frontmatter is not YAML: line {}: {}", broken.line + 1, broken.reason))?;
-        match tree.kind {
-            Kind::Map(entries) => Ok(Self { yaml, line_end, entries }),
-            Kind::Scalar { text, .. } if text.is_empty() => Ok(Self { yaml, line_end, entries: Vec::new() }),
-            _ => Err("the frontmatter is not a map of fields".to_owned()),
-        }
-    }
-
-    pub(super) fn values(&self) -> Fields {
-        self.entries.iter().map(|(key, value)| (Value::from_yaml(key).to_line(), Value::from_yaml(value))).collect()
-    }
-
-    fn entry(&self, key: &str) -> Option<&(Yaml<'a>, Yaml<'a>)> {
-        self.entries.iter().find(|(have, _)| Value::from_yaml(have).to_line() == key)
-    }
-
-    /// Returns texts that may be what an edit means, the least change first.
-    fn candidates(&self, edit: &Edit) -> Vec<String> {
-        match edit {
-            Edit::SetText { key, text } => self.set(key, &scalar(text, false)),
-            Edit::SetPlain { key, text } => self.set(key, text),
-            Edit::AddItem { key, text } => self.add_item(key, &Item::Text(text)),
-            Edit::AddMap { key, entries } => self.add_item(key, &Item::Map(entries)),
-            Edit::RemoveItem { key, text } => self.remove_items(key, &|item| item.to_line().trim() == text),
-            Edit::RemoveMap { key, entries } => self.remove_items(key, &|item| holds(item, entries)),
-            Edit::SetCustom { key, text } => self.set_entry("custom", key, &scalar(text, true)),
-            Edit::SetBody(_) => Vec::new(),
-        }
-    }
-
-    /// Returns texts that may have a field with this value, written on one line.
-    pub(super) fn with_value(&self, key: &str, value: &Value) -> Vec<String> {
-        self.set(key, &flow(value))
-    }
-
-    /// Returns texts that may have one more item in a list, in the list's style.
-    pub(super) fn with_item(&self, key: &str, item: &Value) -> Vec<String> {
-        self.add_item(key, &Item::Value(item))
-    }
-
-    /// Returns texts that may have a map's field with this value.
-    pub(super) fn with_entry(&self, map: &str, key: &str, value: &Value) -> Vec<String> {
-        self.set_entry(map, key, &flow(value))
-    }
-
-    /// Returns texts that may lack a map's field.
-    pub(super) fn without_entry(&self, map: &str, key: &str) -> Vec<String> {
-        let Some((name, node)) = self.entry(map) else { return Vec::new() };
-        let Kind::Map(fields) = &node.kind else { return Vec::new() };
-        let is_meant = |(have, _): &(Yaml<'_>, Yaml<'_>)| Value::from_yaml(have).to_line() == key;
-        let Some(place) = fields.iter().position(is_meant) else { return Vec::new() };
-        let Some((own_key, own_value)) = fields.get(place) else { return Vec::new() };
-        if fields.len() == 1 {
-            return vec![self.replaced(self.after_colon(name, node), " {}")];
-        }
-        let range = match (self.is_flow(node), fields.get(place + 1), fields.get(..place).and_then(<[_]>::last)) {
-            (true, Some((next, _)), _) => own_key.span.start..next.span.start,
-            (true, None, Some((_, before))) => self.end(before)..self.end(own_value),
-            _ => self.line_start(own_key.span.start)..self.next_line(self.end(own_value).max(own_key.span.end)),
-        };
-        vec![self.replaced(range, "")]
-    }
-
-    /// Replaces a field's value in place, or all that stands after its colon, or adds the field.
-    fn set(&self, key: &str, value: &str) -> Vec<String> {
-        let Some((name, old)) = self.entry(key) else {
-            return vec![self.with_line_at(self.yaml.len(), &format!("{}: {value}", scalar(key, false)))];
-        };
-        vec![self.replaced(old.span.clone(), value), self.replaced(self.after_colon(name, old), &format!(" {value}"))]
-    }
-
-    fn set_entry(&self, map: &str, key: &str, value: &str) -> Vec<String> {
-        let line = format!("{}: {value}", scalar(key, false));
-        let end = self.line_end;
-        let Some((name, custom)) = self.entry(map) else {
-            return vec![self.with_line_at(self.yaml.len(), &format!("{}:{end}  {line}", scalar(map, false)))];
-        };
-        let Kind::Map(fields) = &custom.kind else {
-            return vec![self.replaced(self.after_colon(name, custom), &format!("{end}  {line}"))];
-        };
-        if let Some((name, old)) = fields.iter().find(|(have, _)| Value::from_yaml(have).to_line() == key) {
-            return vec![
-                self.replaced(old.span.clone(), value),
-                self.replaced(self.after_colon(name, old), &format!(" {value}")),
-            ];
-        }
-        let Some((first, _)) = fields.first() else {
-            return vec![self.replaced(custom.span.clone(), &format!("{{{line}}}"))];
-        };
-        if self.is_flow(custom) {
-            return self.with_flow_item(custom, fields.last().map(|(_, value)| self.end(value)), &line);
-        }
-        let indent = self.yaml.get(self.line_start(first.span.start)..first.span.start).unwrap_or_default();
-        vec![self.with_line_at(self.next_line(self.end(custom)), &format!("{indent}{line}"))]
-    }
-
-    fn add_item(&self, key: &str, item: &Item<'_>) -> Vec<String> {
-        let Some((name, list)) = self.entry(key) else {
-            return vec![self.with_line_at(self.yaml.len(), &item.as_field(key, self.line_end))];
-        };
-        let fresh =
-            || item.as_field(key, self.line_end).split_once(':').map(|(_, value)| value.to_owned()).unwrap_or_default();
-        match &list.kind {
-            Kind::Scalar { text, plain: true } if is_null_text(text) => {
-                vec![self.replaced(self.after_colon(name, list), &fresh())]
-            }
-            Kind::List(items) if items.is_empty() => vec![self.replaced(self.after_colon(name, list), &fresh())],
-            Kind::List(items) if self.is_flow(list) => {
-                self.with_flow_item(list, items.last().map(|item| self.end(item)), &item.as_flow())
-            }
-            Kind::List(items) => {
-                let Some(last) = items.last() else { return Vec::new() };
-                let dash = self.yaml.get(self.line_start(last.span.start)..last.span.start).unwrap_or_default();
-                let at = self.next_line(self.end(list));
-                [item.as_block(dash, self.line_end), format!("{dash}{}", item.as_flow())]
-                    .map(|lines| self.with_line_at(at, &lines))
-                    .into()
-            }
-            // One value where a list is expected becomes the first of the list.
-            Kind::Scalar { text, .. } => {
-                let both = format!("[{}, {}]", scalar(text, true), item.as_flow());
-                vec![
-                    self.replaced(list.span.clone(), &both),
-                    self.replaced(self.after_colon(name, list), &format!(" {both}")),
-                ]
-            }
-            Kind::Map(_) => Vec::new(),
-        }
-    }
-
-    /// Adds an item before the closing bracket of a flow list or map.
-    fn with_flow_item(&self, node: &Yaml<'_>, last_end: Option<usize>, item: &str) -> Vec<String> {
-        let at = last_end.unwrap_or(node.span.start + 1);
-        let tail = self.yaml.get(at..node.span.end).unwrap_or_default();
-        match tail.find(',') {
-            Some(comma) => vec![self.replaced(at + comma + 1..at + comma + 1, &format!(" {item}"))],
-            None => vec![self.replaced(at..at, &format!(", {item}"))],
-        }
-    }
-
-    pub(super) fn remove_items(&self, key: &str, is_unwanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
-        let Some((name, list)) = self.entry(key) else { return Vec::new() };
-        let Kind::List(items) = &list.kind else {
-            return vec![self.replaced(self.after_colon(name, list), " []")];
-        };
-        let keeps = |item: &Yaml<'_>| !is_unwanted(&Value::from_yaml(item));
-        if !items.iter().any(keeps) {
-            return vec![self.replaced(self.after_colon(name, list), " []")];
-        }
-        let mut text = self.yaml.to_owned();
-        for (place, item) in items.iter().enumerate().rev().filter(|(_, item)| !keeps(item)) {
-            let range = if self.is_flow(list) {
-                match (items.get(..place).and_then(<[_]>::last), items.get(place + 1)) {
-                    (_, Some(next)) => item.span.start..next.span.start,
-                    (Some(before), None) => self.end(before)..self.end(item),
-                    (None, None) => item.span.clone(),
-                }
-            } else {
-                self.line_start(item.span.start)..self.next_line(self.end(item))
-            };
-            // Two unwanted items at the end of a flow list would both take the comma between.
-            if range.end <= text.len() {
-                text = splice(&text, range, "");
-            }
-        }
-        vec![text]
-    }
-
-    fn replaced(&self, range: Range<usize>, new: &str) -> String {
-        splice(self.yaml, range, new)
-    }
-
-    fn with_line_at(&self, at: usize, line: &str) -> String {
-        splice(self.yaml, at..at, &format!("{line}{}", self.line_end))
-    }
-
-    /// Returns what stands between a key's colon and the end of its value.
-    fn after_colon(&self, key: &Yaml<'_>, value: &Yaml<'_>) -> Range<usize> {
-        let rest = self.yaml.get(key.span.end..).unwrap_or_default();
-        let start = rest.find(':').map_or(key.span.end, |colon| key.span.end + colon + 1);
-        start..self.end(value).max(start)
-    }
-
-    /// Returns where a node's last character ends.
-    fn end(&self, node: &Yaml<'_>) -> usize {
-        match &node.kind {
-            _ if self.is_flow(node) => node.span.end,
-            Kind::List(items) => items.iter().map(|item| self.end(item)).max().unwrap_or(node.span.start),
-            Kind::Map(entries) => {
-                entries.iter().map(|(key, value)| self.end(key).max(self.end(value))).max().unwrap_or(node.span.start)
-            }
-            Kind::Scalar { .. } => {
-                let written = self.yaml.get(node.span.clone()).unwrap_or_default();
-                node.span.start + written.trim_end().len()
-            }
-        }
-    }
-
-    fn is_flow(&self, node: &Yaml<'_>) -> bool {
-        let opens = |mark: char| self.yaml.get(node.span.start..).is_some_and(|rest| rest.starts_with(mark));
-        match &node.kind {
-            // A block list without an indent begins, for the parser, where its first item does.
-            Kind::List(items) => opens('[') && items.first().is_none_or(|item| item.span.start > node.span.start),
-            Kind::Map(_) => opens('{'),
-            Kind::Scalar { .. } => false,
-        }
-    }
-
-    pub(super) fn line_start(&self, at: usize) -> usize {
-        self.yaml.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
-    }
-
-    fn next_line(&self, at: usize) -> usize {
-        self.yaml.get(at..).and_then(|rest| rest.find('\n')).map_or(self.yaml.len(), |end| at + end + 1)
-    }
-}
-
-/// An item to add to a list.
-enum Item<'a> {
-    Text(&'a str),
-    Map(&'a [(&'static str, String)]),
-    Value(&'a Value),
-}
-
-impl Item<'_> {
-    fn as_flow(&self) -> String {
-        match self {
-            Self::Text(text) => scalar(text, false),
-            Self::Map(entries) => {
-                let entries: Vec<_> =
-                    entries.iter().map(|(key, text)| format!("{key}: {}", scalar(text, false))).collect();
-                format!("{{{}}}", entries.join(", "))
-            }
-            Self::Value(value) => flow(value),
-        }
-    }
-
-    /// Writes the item below others whose lines begin with `dash` (white space and a dash).
-    fn as_block(&self, dash: &str, line_end: &str) -> String {
-        match self {
-            Self::Text(text) => format!("{dash}{}", scalar(text, false)),
-            Self::Map(entries) => {
-                let indent = " ".repeat(dash.len());
-                let entries: Vec<_> =
-                    entries.iter().map(|(key, text)| format!("{key}: {}", scalar(text, false))).collect();
-                format!("{dash}{}", entries.join(&format!("{line_end}{indent}")))
-            }
-            Self::Value(Value::Map(entries)) if !entries.is_empty() => {
-                let indent = " ".repeat(dash.len());
-                let entries: Vec<_> =
-                    entries.iter().map(|(key, value)| format!("{}: {}", scalar(key, false), flow(value))).collect();
-                format!("{dash}{}", entries.join(&format!("{line_end}{indent}")))
-            }
-            Self::Value(value) => format!("{dash}{}", flow(value)),
-        }
-    }
-
-    /// Writes a new field with the item as its only one.
-    fn as_field(&self, key: &str, line_end: &str) -> String {
-        match self {
-            Self::Text(_) | Self::Value(Value::Text { .. } | Value::List(_)) => format!("{key}: [{}]", self.as_flow()),
-            Self::Map(_) | Self::Value(Value::Map(_)) => format!("{key}:{line_end}{}", self.as_block("  - ", line_end)),
-        }
-    }
-}
-
-/// Writes a value on one line. A number or truth value that stood without quotes stays one.
-pub(super) fn flow(value: &Value) -> String {
-    match value {
-        Value::Text { text, plain: true } if is_null_text(text) && !text.is_empty() => text.clone(),
-        Value::Text { text, plain } => scalar(text, *plain),
-        Value::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::Map(entries) => {
-            let entries: Vec<_> =
-                entries.iter().map(|(key, value)| format!("{}: {}", scalar(key, false), flow(value))).collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-    }
-}
-
-/// Writes a text as a YAML scalar: plain where every reader takes it for that text, else in
-/// double quotes. With `typed`, what looks like a number or truth value stays one.
-pub(crate) fn scalar(text: &str, typed: bool) -> String {
-    let looks_typed = matches!(
-        text.to_ascii_lowercase().as_str(),
-        "" | "~" | "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
-    ) || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
-    let is_plain_char = |c: char| {
-        c.is_alphanumeric()
-            || matches!(
-                c,
-                ' ' | '-'
-                    | '_'
-                    | '.'
-                    | '/'
-                    | '('
-                    | ')'
-                    | '+'
-                    | '='
-                    | ';'
-                    | '~'
-                    | '^'
-                    | '$'
-                    | '\''
-                    | '?'
-                    | '!'
-                    | '\u{2019}'
-            )
-    };
-    let starts_plain =
-        text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '/' | '_' | '-' | '+' | '.'));
-    let has_odd_space = text.starts_with(' ') || text.ends_with(' ') || text.contains("- ");
-    let is_plain = starts_plain && !has_odd_space && text.chars().all(is_plain_char);
-    let is_url = text.starts_with("http")
-        && text.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '#' | '"' | ',' | '[' | ']' | '{' | '}'))
-        && !text.ends_with(':');
-    if is_url || (is_plain && (typed || !looks_typed)) {
-        return text.to_owned();
-    }
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
-                quoted.push_str(&format!("\\u{:04x}", c as u32))
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 #[cfg(test)]
@@ -688,6 +439,136 @@ mod tests {
         ] {
             assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
         }
+    }
+
+    #[test]
+    fn tags_in_one_text_are_several() {
+        let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
+        let remove = |text: &str| Edit::RemoveItem { key: "tags", text: text.into() };
+        for (before, edit, after) in [
+            ("tags: a, b # c\n", add("c"), "tags: [a, b, c] # c\n"),
+            ("tags: \"a, 2025\"\n", add("c"), "tags: [a, \"2025\", c]\n"),
+            ("tags: a, 2025\n", add("c"), "tags: [a, 2025, c]\n"),
+            ("tags: a, b\n", add("b"), "tags: a, b\n"),
+            ("tags: a, b\n", remove("a"), "tags: [b]\n"),
+            ("tags: a, b\n", remove("a, b"), "tags: a, b\n"),
+            ("tags: a\n", remove("a"), "tags: []\n"),
+        ] {
+            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
+        }
+    }
+
+    #[test]
+    fn comments_outlive_items() {
+        let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
+        let remove = |text: &str| Edit::RemoveItem { key: "tags", text: text.into() };
+        let link = || Edit::AddMap { key: "links", entries: vec![("id", "b".into())] };
+        for (before, edit, after) in [
+            ("tags: # keep me\n  # and me\n  - a\nid: q\n", remove("a"), "tags: [] # keep me\n  # and me\nid: q\n"),
+            ("tags:\n  # keep me\n  - a # 1\n  - b\n", remove("a"), "tags:\n  # keep me\n  - b\n"),
+            ("tags: [a, b, # second\n c]\n", remove("c"), "tags: [a, b, # second\n ]\n"),
+            ("tags: [a, b, # second\n c,]\n", remove("c"), "tags: [a, b, # second\n ]\n"),
+            ("tags: [a, # first\n b]\n", remove("a"), "tags: [ # first\n b]\n"),
+            ("tags: [a # first\n , b]\n", remove("a"), "tags: [ # first\n  b]\n"),
+            ("tags: [a, # x, y\n b # p, q\n]\n", add("c"), "tags: [a, # x, y\n b, c # p, q\n]\n"),
+            ("tags: [a, b, # x, y\n]\n", add("c"), "tags: [a, b, c # x, y\n]\n"),
+            ("tags: [ # none\n]\n", add("c"), "tags: [c # none\n]\n"),
+            ("tags: [a, b, c, b, c]\n", remove("c"), "tags: [a, b, b]\n"),
+            ("tags: [a, # 1\n  a]\n", remove("a"), "tags: [ # 1\n  ]\n"),
+            ("tags: # none\nid: q\n", add("c"), "tags: [c] # none\nid: q\n"),
+            ("links: # none\nid: q\n", link(), "links: [{id: b}] # none\nid: q\n"),
+        ] {
+            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
+        }
+    }
+
+    #[test]
+    fn frontmatter_in_braces_gets_its_fields_inside() {
+        let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
+        let link = || Edit::AddMap { key: "links", entries: vec![("type", "t".into()), ("id", "b".into())] };
+        let custom = || Edit::SetCustom { key: "a".into(), text: "1".into() };
+        for (before, edit, after) in [
+            ("{id: f, tags: [x]}\n", set("New"), "{id: f, tags: [x], title: New}\n"),
+            ("{\n  id: f, # c, d\n}\n", set("New"), "{\n  id: f, title: New # c, d\n}\n"),
+            ("{id: f,\n tags: [x] # c\n}\n", add("c"), "{id: f,\n tags: [x, c] # c\n}\n"),
+            ("{\"id\":\"f\"}\n", add("c"), "{\"id\":\"f\", tags: [c]}\n"),
+            ("{id: f}\n", link(), "{id: f, links: [{type: t, id: b}]}\n"),
+            ("{links: , id: f}\n", link(), "{links: [{type: t, id: b}] , id: f}\n"),
+            ("{id: f}\n", custom(), "{id: f, custom: {a: 1}}\n"),
+            ("{id: f, custom: {b: 2}}\n", custom(), "{id: f, custom: {b: 2, a: 1}}\n"),
+            ("{}\n", set("New"), "{title: New}\n"),
+        ] {
+            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_gets_another_target_in_its_place() {
+        let to = |kind: &str, id: &str| Edit::Retarget {
+            key: "links",
+            entries: vec![("type", kind.into()), ("id", id.into())],
+            to: "new".into(),
+        };
+        for (before, edit, after) in [
+            (
+                "links:\n- type: t # 1\n  id: b # 2\n  why: x\n# c\n- type: t\n  id: z\n",
+                to("t", "b"),
+                "links:\n- type: t # 1\n  id: new # 2\n  why: x\n# c\n- type: t\n  id: z\n",
+            ),
+            ("links: [{id: b, type: t, why: [1]}, z]\n", to("t", "b"), "links: [{id: new, type: t, why: [1]}, z]\n"),
+            ("links: [b, z] # c\n", to("related", "b"), "links: [new, z] # c\n"),
+            ("links: b # c\n", to("related", "b"), "links: new # c\n"),
+            ("links: {id: b, why: c}\n", to("related", "b"), "links: {id: new, why: c}\n"),
+            ("links: [[b]]\n", to("related", "b"), "links: [[new]]\n"),
+            ("links:\n  - [[b|label]]\n  - z\n", to("related", "b"), "links:\n  - [[new|label]]\n  - z\n"),
+            ("links:\n  - id: '[[b]]'\n", to("related", "b"), "links:\n  - id: \"[[new]]\"\n"),
+            ("links:\n  - b\n  - z\n  - id: new # gone\n", to("related", "b"), "links:\n  - new\n  - z\n"),
+            ("links: [new, z, b]\n", to("related", "b"), "links: [new, z]\n"),
+            ("links: [z, z, b]\n", to("related", "b"), "links: [z, z, new]\n"),
+            ("links: [b, {id: new, why: x}]\n", to("related", "b"), "links: [new, {id: new, why: x}]\n"),
+            ("links: [{type: t, id: b}]\n", to("related", "b"), "links: [{type: t, id: b}]\n"),
+        ] {
+            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
+        }
+    }
+
+    #[test]
+    fn copied_values_keep_what_they_are() {
+        let value = |yaml: &str| Document::parse(yaml, "\n").unwrap().values()[0].1.clone();
+        let custom = |yaml: &str| Edit::SetCustomValue { key: "k".into(), value: value(yaml) };
+        let link = |yaml: &str| Edit::AddValue { key: "links", value: value(yaml) };
+        for (before, edit, after) in [
+            ("id: q\n", custom("x: \"007\"\n"), "id: q\ncustom:\n  k: \"007\"\n"),
+            ("id: q\n", custom("x: 007\n"), "id: q\ncustom:\n  k: 007\n"),
+            ("custom:\n  k: 007\n", custom("x: '007'\n"), "custom:\n  k: \"007\"\n"),
+            ("custom:\n  k: 007\n", custom("x: 007\n"), "custom:\n  k: 007\n"),
+            ("id: q\n", custom("x: 2025-01-01T10:00:00Z\n"), "id: q\ncustom:\n  k: 2025-01-01T10:00:00Z\n"),
+            ("id: q\n", custom("x:\n- 'true'\n- {a: 1, b: }\n"), "id: q\ncustom:\n  k: [\"true\", {a: 1, b: null}]\n"),
+            ("links: [z]\n", link("x: {id: b, page: 7}\n"), "links: [z, {id: b, page: 7}]\n"),
+            ("links:\n- z\n", link("x: {id: b, page: '7'}\n"), "links:\n- z\n- id: b\n  page: \"7\"\n"),
+            ("id: q\n", link("x: [[b]]\n"), "id: q\nlinks: [[[b]]]\n"),
+        ] {
+            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
+        }
+    }
+
+    #[test]
+    fn no_body_becomes_fields() {
+        let with_body = |text: &str, body: &str| apply(text, &[Edit::SetBody(body.into())]);
+        for (before, body, after) in [
+            ("Old\n", "---\nid: x\n---\nNew\n", "---\n---\n---\nid: x\n---\nNew\n"),
+            ("Old\n", "---\nid: x\n\nNew\n", "---\n---\n---\nid: x\n\nNew\n"),
+            ("Old\n", "---\nNew\n", "---\n---\n---\nNew\n"),
+            ("Old\n", "\u{feff}New\n", "---\n---\n\u{feff}New\n"),
+            ("Old\n", "New\n", "New\n"),
+            ("Old\r\n", "---\nid: x\n---\n", "---\r\n---\r\n---\r\nid: x\r\n---\r\n"),
+            ("---\nid: a\n---", "New\n", "---\nid: a\n---\nNew\n"),
+            ("---\nid: a\n---\nOld", "---\nid: x\n---\n", "---\nid: a\n---\n---\nid: x\n---\n"),
+        ] {
+            assert_eq!(with_body(before, body).unwrap(), after);
+            assert!(apply(after, &[set("T")]).is_ok(), "{after}");
+        }
+        assert!(with_body("---\nid: a\nno end\n", "New\n").is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
+use super::items::tags;
 use super::plain_yaml;
 use super::value::is_null_text;
 use super::yaml::{self, Kind, Yaml};
@@ -104,16 +105,25 @@ fn is_marker(text: &str, line: &Range<usize>, marker: &str) -> bool {
 
 /// Reads the fields of a note's text. Findings name lines of the whole file, from 1.
 pub(crate) fn read(text: &str, parts: &Parts, findings: &mut Vec<Finding>) -> Fields {
-    let mut reader = Reader { fields: Fields::default(), findings, yaml: "" };
-    match &parts.yaml {
-        Some(range) => reader.read(text.get(range.clone()).unwrap_or_default()),
-        None if parts.unclosed => {
-            reader.find("frontmatter-unclosed", 1, "the frontmatter has no closing `---`");
-            reader.salvage(leading_fields(text.get(parts.body.clone()).unwrap_or_default()));
-        }
-        None => {}
-    }
+    let mut reader = Reader { fields: Fields::default(), findings, yaml: "", written: None };
+    reader.read_parts(text, parts);
     reader.fields
+}
+
+/// Items of lists with all they say, also what qipu gives no meaning to.
+#[derive(Default)]
+pub(super) struct Written {
+    pub(super) links: Vec<Value>,
+    pub(super) sources: Vec<Value>,
+}
+
+/// Returns the items that links and sources are read from.
+pub(super) fn written_items(text: &str) -> Written {
+    let mut findings = Vec::new();
+    let written = Some(Written::default());
+    let mut reader = Reader { fields: Fields::default(), findings: &mut findings, yaml: "", written };
+    reader.read_parts(text, &split(text));
+    reader.written.unwrap_or_default()
 }
 
 struct Reader<'a, 'f> {
@@ -121,9 +131,22 @@ struct Reader<'a, 'f> {
     findings: &'f mut Vec<Finding>,
     /// The YAML that the spans in hand refer to.
     yaml: &'a str,
+    /// Where the items of links and sources are kept as they stand, if they are asked for.
+    written: Option<Written>,
 }
 
 impl<'a> Reader<'a, '_> {
+    fn read_parts(&mut self, text: &'a str, parts: &Parts) {
+        match &parts.yaml {
+            Some(range) => self.read(text.get(range.clone()).unwrap_or_default()),
+            None if parts.unclosed => {
+                self.find("frontmatter-unclosed", 1, "the frontmatter has no closing `---`");
+                self.salvage(leading_fields(text.get(parts.body.clone()).unwrap_or_default()));
+            }
+            None => {}
+        }
+    }
+
     fn find(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
         self.findings.push(Finding { code, line: Some(line), message: message.into() });
     }
@@ -274,7 +297,7 @@ impl<'a> Reader<'a, '_> {
             Kind::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
             Kind::Scalar { text, .. } => {
                 self.find("not-a-list", line, format!("`{key}` is a text where a list is expected"));
-                if key == "tags" { text.split(',').map(str::to_owned).collect() } else { vec![text.to_string()] }
+                if key == "tags" { tags(text).map(str::to_owned).collect() } else { vec![text.to_string()] }
             }
             Kind::Map(_) => {
                 self.find("not-a-list", line, format!("`{key}` is a map where a list is expected"));
@@ -331,6 +354,9 @@ impl<'a> Reader<'a, '_> {
                 self.find("empty-source", line, "a source has neither url nor title");
             } else {
                 self.fields.sources.push(source);
+                if let Some(written) = &mut self.written {
+                    written.sources.push(Value::from_yaml(item));
+                }
             }
         }
     }
@@ -344,10 +370,15 @@ impl<'a> Reader<'a, '_> {
                 Kind::List(_) => (None, Some(Value::from_yaml(item).to_line())),
             };
             match target.filter(|target| !target.is_empty()) {
-                Some(target) => self.fields.links.push(TypedLink {
-                    kind: kind.unwrap_or_else(|| "related".to_owned()),
-                    target: link_target(&target).to_owned(),
-                }),
+                Some(target) => {
+                    self.fields.links.push(TypedLink {
+                        kind: kind.unwrap_or_else(|| "related".to_owned()),
+                        target: link_target(&target).to_owned(),
+                    });
+                    if let Some(written) = &mut self.written {
+                        written.links.push(Value::from_yaml(item));
+                    }
+                }
                 None => self.find("empty-link", line, "a link names no id"),
             }
         }

@@ -47,6 +47,34 @@ fn of_event(event: &Event<'_>) -> Option<InlineLink> {
     }
 }
 
+/// Returns the ordered lists, each as the links to notes that its items begin with: the first link
+/// of each item, not those of lists inside it.
+pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
+    if !body.contains("[[") && !body.contains("](") {
+        return Vec::new();
+    }
+    let mut lists = Vec::new();
+    // The open lists: their links where they are ordered, and whether the item at hand has its link.
+    let mut open: Vec<(Option<Vec<InlineLink>>, bool)> = Vec::new();
+    for event in parser(body) {
+        match &event {
+            Event::Start(Tag::List(number)) => open.push((number.map(|_| Vec::new()), true)),
+            Event::End(TagEnd::List(_)) => lists.extend(open.pop().and_then(|(links, _)| links)),
+            Event::Start(Tag::Item) => {
+                open.iter_mut().next_back().into_iter().for_each(|(_, has_link)| *has_link = false)
+            }
+            _ => {
+                if let (Some(link), Some((Some(links), has_link @ false))) = (of_event(&event), open.last_mut()) {
+                    *has_link = true;
+                    links.push(link);
+                }
+            }
+        }
+    }
+    lists.retain(|links| links.len() > 1);
+    lists
+}
+
 /// Returns where links and images on this machine lead, decoded and without `#heading`, and whether
 /// each is written in double brackets.
 pub(crate) fn files(body: &str) -> Vec<(String, bool)> {
@@ -66,25 +94,37 @@ pub(crate) fn files(body: &str) -> Vec<(String, bool)> {
 /// Returns the links to notes with the bytes that their targets (without `#heading` of a path)
 /// stand in; none for a target that is written in another way than it reads.
 pub(crate) fn places(body: &str) -> Vec<(InlineLink, Option<Range<usize>>)> {
+    placed(body, of_event, |link| matches!(link, InlineLink::Path(_)))
+}
+
+/// Returns the paths of links and images that lead to other files beside the note, with the bytes
+/// that they stand in.
+pub(crate) fn file_places(body: &str) -> Vec<(String, Option<Range<usize>>)> {
+    placed(body, of_file, |_| true)
+}
+
+/// Finds where the targets of links stand. Of a path, what stands behind a `#` is left away.
+fn placed<T>(
+    body: &str,
+    of_event: impl Fn(&Event<'_>) -> Option<T>,
+    is_path: impl Fn(&T) -> bool,
+) -> Vec<(T, Option<Range<usize>>)> {
     let parser = parser(body);
     let definitions: Vec<Range<usize>> =
         parser.reference_definitions().iter().map(|(_, found)| found.span.clone()).collect();
-    let mut places: Vec<(InlineLink, Option<Range<usize>>)> = Vec::new();
+    let mut places: Vec<(T, Option<Range<usize>>)> = Vec::new();
     for (event, range) in parser.into_offset_iter() {
         let (Some(link), Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. })) =
             (of_event(&event), &event)
         else {
             continue;
         };
+        let is_path = is_path(&link);
         let written = dest_url.trim_end_matches('\\').trim();
-        let written = match link {
-            InlineLink::Path(_) => written.split('#').next().unwrap_or_default(),
-            InlineLink::Wiki(_) => written,
-        };
+        let written = if is_path { written.split('#').next().unwrap_or_default() } else { written };
         let find = |range: &Range<usize>| {
             let text = body.get(range.clone())?;
-            let at = range.start
-                + if matches!(link, InlineLink::Wiki(_)) { text.find(written)? } else { text.rfind(written)? };
+            let at = range.start + if is_path { text.rfind(written)? } else { text.find(written)? };
             Some(at..at + written.len())
         };
         let place = find(&range).or_else(|| definitions.iter().find_map(find));
@@ -93,6 +133,34 @@ pub(crate) fn places(body: &str) -> Vec<(InlineLink, Option<Range<usize>>)> {
         }
     }
     places
+}
+
+fn of_file(event: &Event<'_>) -> Option<String> {
+    let Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) = event else {
+        return None;
+    };
+    let path = dest_url.split('#').next().unwrap_or_default();
+    let is_here = !path.is_empty() && !path.contains(':') && !path.starts_with('/');
+    let is_typed = matches!(link_type, LinkType::WikiLink { .. } | LinkType::Autolink | LinkType::Email);
+    (is_here && !is_typed && note_path(path).is_none()).then(|| percent_decoded(path))
+}
+
+/// Tells whether text below a body is text of its own: not inside a block of code or a comment that
+/// never ends. A body too long to be parsed is taken for one that does.
+pub(crate) fn ends(body: &str) -> bool {
+    let whole = format!("{body}\n\n## end\n");
+    let at = body.len() + 2;
+    let is_heading = |(event, range): (Event<'_>, Range<usize>)| {
+        matches!(event, Event::Start(Tag::Heading { .. })) && range.start == at
+    };
+    whole.len() > MAX_PARSED || parser(&whole).into_offset_iter().any(is_heading)
+}
+
+/// Returns the names that link definitions give to addresses, in small letters, with these.
+pub(crate) fn definitions(body: &str) -> Vec<(String, String)> {
+    let parser = parser(body);
+    let named = parser.reference_definitions().iter();
+    named.map(|(name, found)| (name.to_lowercase(), found.dest.to_string())).collect()
 }
 
 fn link(link_type: LinkType, target: &str) -> Option<InlineLink> {
@@ -308,6 +376,14 @@ mod tests {
         assert_eq!(summary(&long).as_deref(), Some(long.trim()));
         let late = format!("{}\n\nFirst.\n\nSecond.", "- item\n".repeat(5_000));
         assert_eq!(summary(&late).as_deref(), Some("First."));
+    }
+
+    #[test]
+    fn ordered_lists_are_the_first_links_of_their_items() {
+        let body = "1. [[a]] and [[b]]\n2. text\n   - [[c]]\n3. see [d](d.md)\n\nText [[e]].\n\n- [[f]]\n- [[g]]\n\n1. [[h]]\n";
+        let wiki = |name: &str| InlineLink::Wiki(name.to_owned());
+        assert_eq!(ordered_lists(body), [vec![wiki("a"), InlineLink::Path("d.md".to_owned())]]);
+        assert_eq!(ordered_lists("1. none\n2. none\n"), Vec::<Vec<InlineLink>>::new());
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
+mod document;
 pub mod edit;
 mod frontmatter;
 mod id;
+mod items;
+mod language;
 mod link_types;
 mod markdown;
 pub mod merge;
@@ -19,6 +22,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 pub use id::NoteId;
+pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use stamp::Stamp;
@@ -302,6 +306,11 @@ impl Note {
         self.inline.get_or_init(|| markdown::links(self.body()))
     }
 
+    /// Returns the ordered lists in the body, each as the links that its items begin with.
+    pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
+        markdown::ordered_lists(self.body())
+    }
+
     /// Returns the links in the body with the bytes of the body that their targets stand in.
     pub(crate) fn inline_link_places(&self) -> Vec<(InlineLink, Option<Range<usize>>)> {
         markdown::places(self.body())
@@ -311,6 +320,33 @@ impl Note {
     /// and whether each is written in double brackets. Parses the body.
     pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
         markdown::files(self.body())
+    }
+
+    /// Returns the paths in the body that lead to files which are no notes, with their bytes.
+    pub(crate) fn file_places(&self) -> Vec<(String, Option<Range<usize>>)> {
+        markdown::file_places(self.body())
+    }
+
+    /// Says why a text can't be put below another note's, where that would change what it says.
+    pub(crate) fn bars_text_of(&self, other: &Self) -> Option<&'static str> {
+        let (own, others) = (markdown::definitions(self.body()), markdown::definitions(other.body()));
+        let clashes = |(name, to): &(String, String)| own.iter().any(|(have, own)| have == name && own != to);
+        if !markdown::ends(self.body()) {
+            return Some("its text ends inside a block of code or a comment");
+        }
+        others.iter().any(clashes).then_some("both define one name for links, each in its own way")
+    }
+
+    /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the
+    /// frontmatter.
+    pub fn link_values(&self) -> Vec<Value> {
+        frontmatter::written_items(&self.whole().text).links
+    }
+
+    /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses
+    /// the frontmatter.
+    pub fn source_values(&self) -> Vec<Value> {
+        frontmatter::written_items(&self.whole().text).sources
     }
 
     /// Returns the file's name without its ending.

@@ -5,7 +5,9 @@ use super::{
     BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree,
 };
 use crate::escape::{lines, one_line};
-use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role};
+use crate::report::{
+    ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role, Snippet, Spelling,
+};
 
 /// Renders a report for people.
 pub(super) struct Human<'a> {
@@ -28,7 +30,11 @@ impl Renderer for Human<'_> {
                 (format!("No path from {from} to {to}{within}.\n"), String::new())
             }
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
-            Mode::List => (self.if_empty(shown, "No note matches.\n"), self.rest(shown)),
+            Mode::List | Mode::Search => {
+                let before = self.spellings() + &self.if_empty(shown, "No note matches.\n");
+                (before, self.rest(shown))
+            }
+            Mode::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
             Mode::Show => (String::new(), self.rest(shown)),
             Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
             Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
@@ -107,6 +113,7 @@ impl Human<'_> {
             text.push_str(&format!(" of {} (truncated)", head.matched));
         }
         text.push('\n');
+        text.push_str(&self.spellings());
         if head.matched > 0 && shown.is_empty {
             text.push_str("Nothing fitted.\n");
         }
@@ -133,6 +140,53 @@ impl Human<'_> {
         if is_said { text.to_owned() } else { String::new() }
     }
 
+    /// Says what was searched for in the place of words that no note holds.
+    fn spellings(&self) -> String {
+        let line = |spelling: &Spelling| {
+            let quoted = |word: &String| format!("'{}'", one_line(word));
+            let shown: Vec<_> = spelling.shown.iter().map(quoted).collect();
+            let shown = if shown.is_empty() { "its words".to_owned() } else { shown.join(", ") };
+            format!("no {}; showing {shown}\n", quoted(&spelling.word))
+        };
+        for_screen(self.report.head.spellings.iter().map(line).collect(), self.screen)
+    }
+
+    /// A note of a list, with what was found in it.
+    fn listed(&self, entry: &NoteEntry, piece: &mut Piece) {
+        let Some(found) = &entry.found else { return self.add(piece, list_line(entry)) };
+        let line = list_line(entry);
+        let mut text = format!("{}  {:.2}\n", line.trim_end(), found.relevance);
+        if let Some(snippet) = found.excerpt.as_ref().and_then(|excerpt| (excerpt.0)(&entry.note)) {
+            text.push_str(&format!("    {}\n", self.marked(&snippet)));
+        }
+        if !found.shared.is_empty() {
+            let words: Vec<_> = found.shared.iter().map(|word| one_line(word)).collect();
+            text.push_str(&format!("    shares {}\n", words.join(", ")));
+        }
+        if !found.common.is_empty() {
+            let ids: Vec<_> = found.common.iter().map(|id| id.as_str()).collect();
+            text.push_str(&format!("    both with links to {}\n", ids.join(", ")));
+        }
+        if !found.parts.is_empty() {
+            let parts: Vec<_> = found.parts.iter().map(|(name, part)| format!("{name} {part:.2}")).collect();
+            text.push_str(&format!("    {}\n", parts.join(", ")));
+        }
+        self.add(piece, text);
+    }
+
+    /// Emphasises the marked words: as markdown does, in colour where the screen has colours.
+    fn marked(&self, snippet: &Snippet) -> String {
+        let (begin, end) = if self.screen.has_color { ("\u{1b}[1;33m", "\u{1b}[0m") } else { ("**", "**") };
+        let mut text = String::new();
+        let mut at = 0;
+        for mark in &snippet.marks {
+            text.push_str(snippet.text.get(at..mark.start).unwrap_or_default());
+            text.push_str(&format!("{begin}{}{end}", snippet.text.get(mark.clone()).unwrap_or_default()));
+            at = mark.end;
+        }
+        text + snippet.text.get(at..).unwrap_or_default()
+    }
+
     /// Says how much is not shown.
     fn rest(&self, shown: Shown) -> String {
         if !shown.is_truncated {
@@ -153,7 +207,7 @@ impl Human<'_> {
         match &self.report.head.mode {
             Mode::Context => self.bundled(entry, extent, piece),
             Mode::Show => self.whole(entry, extent, piece),
-            Mode::List => self.add(piece, list_line(entry)),
+            Mode::List | Mode::Search | Mode::Related { .. } => self.listed(entry, piece),
             Mode::LinkPath { .. } => self.step(entry, kept, piece),
             Mode::Prime => self.index_line(number, entry, extent, kept, piece),
             _ => self.branch(number, entry, kept, piece),

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
 use crate::escape::{harmless_json, json_string};
-use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, Report, Role};
+use crate::note::Note;
+use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Found, Mode, NoteEntry, Report, Role};
 
 /// The version of the shapes; raised when a field changes its meaning.
 const SCHEMA: u32 = 1;
@@ -34,6 +35,10 @@ impl Renderer for Json<'_> {
         if self.report.is_divisible() {
             say("matched", json!(head.matched));
             say("truncated", json!(shown.is_truncated));
+        }
+        if !head.spellings.is_empty() {
+            let spellings = head.spellings.iter().map(|s| json!({"word": s.word, "shown": s.shown}));
+            say("spellings", spellings.collect());
         }
         if head.banner == Some(true) {
             say("banner", json!(BANNER));
@@ -165,11 +170,44 @@ impl Json<'_> {
         if !entry.compacts.is_empty() {
             say("compacts", entry.compacts.iter().map(|id| json!(id.as_str())).collect());
         }
-        if self.report.head.mode == Mode::List {
-            say("relevance", Value::Null);
-        }
+        match &entry.found {
+            Some(found) => say_found(found, note, extent, &mut object),
+            None if self.report.head.mode == Mode::List => say("relevance", Value::Null),
+            None => None,
+        };
         (object, is_cut)
     }
+}
+
+/// Says how and why a note was found.
+fn say_found(found: &Found, note: &Note, extent: Extent, object: &mut Map<String, Value>) -> Option<Value> {
+    let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    say("relevance", json!(thousandths(found.relevance)));
+    if extent != Extent::Whole {
+        return None;
+    }
+    if let Some(excerpt) = &found.excerpt {
+        let snippet = (excerpt.0)(note);
+        let chars = |text: &str, byte: usize| text.get(..byte).unwrap_or_default().chars().count();
+        let marks = snippet.iter().flat_map(|snippet| {
+            snippet.marks.iter().map(|mark| json!([chars(&snippet.text, mark.start), chars(&snippet.text, mark.end)]))
+        });
+        let marks: Value = marks.collect();
+        say("snippet", json!(snippet.as_ref().map(|snippet| &snippet.text)));
+        say("marks", marks);
+    } else {
+        say("shared", json!(found.shared));
+        say("common", found.common.iter().map(|id| json!(id.as_str())).collect());
+    }
+    if !found.parts.is_empty() {
+        let parts = found.parts.iter().map(|(name, part)| ((*name).to_owned(), json!(thousandths(*part))));
+        say("explain", Value::Object(parts.collect()));
+    }
+    None
+}
+
+fn thousandths(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
 }
 
 fn change_object(change: &ChangeEntry) -> Value {
@@ -215,6 +253,8 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
             ("path_length", json!(length)),
         ],
         Mode::List => vec![("mode", json!("list"))],
+        Mode::Search => vec![("mode", json!("search"))],
+        Mode::Related { id } => vec![("mode", json!("related")), ("id", json!(id.as_str()))],
         Mode::Show => vec![("mode", json!("show"))],
         Mode::Tags => vec![("mode", json!("tags"))],
         Mode::Status => vec![("mode", json!("status"))],
@@ -232,7 +272,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::LinkList { .. } => &["notes", "links", "unresolved"],
         Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],
         Mode::LinkPath { .. } => &["notes", "links"],
-        Mode::List => &["notes"],
+        Mode::List | Mode::Search | Mode::Related { .. } => &["notes"],
         Mode::Show => &["notes", "links", "unresolved", "text"],
         Mode::Tags => &["tags"],
         Mode::Status | Mode::Index => &["counts"],

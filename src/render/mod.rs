@@ -23,6 +23,8 @@ pub(crate) const CUT_MARK: &str = "…[truncated]";
 pub struct Screen {
     /// Whether it is a terminal, where some characters change how others look.
     pub is_terminal: bool,
+    /// Whether words may be shown in colour.
+    pub has_color: bool,
 }
 
 /// Makes characters visible that reorder others, where the text goes to a terminal.

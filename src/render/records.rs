@@ -4,7 +4,9 @@ use super::for_screen;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
 use crate::note::Note;
-use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, FindingEntry, Mode, NoteEntry, Report, Role};
+use crate::report::{
+    ChangeEntry, Detail, EdgeEntry, Entry, FindingEntry, Found, Mode, NoteEntry, Report, Role, Spelling,
+};
 
 /// Renders a report as records.
 pub(super) struct Records<'a> {
@@ -28,6 +30,7 @@ impl Renderer for Records<'_> {
             text.push_str(&format!(" notes={} matched={} truncated={}", shown.notes, head.matched, shown.is_truncated));
         }
         text.push('\n');
+        text.extend(head.spellings.iter().map(spelling_line));
         let usual = matches!(head.mode, Mode::Context | Mode::Prime | Mode::Show);
         if head.banner.unwrap_or(usual) {
             text.push_str(&format!("W {BANNER}\n"));
@@ -101,6 +104,9 @@ impl Records<'_> {
         }
         compacted_lines(entry, &mut text);
         self.details(note, &mut text);
+        if let Some(found) = entry.found.as_ref().filter(|_| extent == Extent::Whole) {
+            found_lines(found, note, &mut text);
+        }
         piece.is_cut = summary_cut;
         if let Some((body, is_cut)) = body {
             piece.is_cut |= is_cut;
@@ -138,6 +144,34 @@ fn compacted_lines(entry: &NoteEntry, text: &mut String) {
     }
 }
 
+/// Says what was searched for in the place of a word that no note holds.
+fn spelling_line(spelling: &Spelling) -> String {
+    let shown: Vec<_> = spelling.shown.iter().map(|word| value(word)).collect();
+    let shown = if shown.is_empty() { "-".to_owned() } else { shown.join(",") };
+    format!("D spelling word={} shown={shown}\n", json_string(&spelling.word))
+}
+
+/// Says how and why a note was found.
+fn found_lines(found: &Found, note: &Note, text: &mut String) {
+    text.push_str(&format!("D match relevance={:.3}", found.relevance));
+    if let Some(snippet) = found.excerpt.as_ref().and_then(|excerpt| (excerpt.0)(note)) {
+        text.push_str(&format!(" snippet={}", json_string(&snippet.text)));
+    }
+    if !found.shared.is_empty() {
+        let words: Vec<_> = found.shared.iter().map(|word| value(word)).collect();
+        text.push_str(&format!(" shared={}", words.join(",")));
+    }
+    if !found.common.is_empty() {
+        let ids: Vec<_> = found.common.iter().map(|id| id.as_str()).collect();
+        text.push_str(&format!(" common={}", ids.join(",")));
+    }
+    text.push_str(&format!(" from={}\n", note.id));
+    if !found.parts.is_empty() {
+        let parts: Vec<_> = found.parts.iter().map(|(name, part)| format!("{name}={part:.3}")).collect();
+        text.push_str(&format!("D explain {} from={}\n", parts.join(" "), note.id));
+    }
+}
+
 fn mode(mode: &Mode) -> String {
     match mode {
         Mode::Context => " mode=context".to_owned(),
@@ -151,6 +185,8 @@ fn mode(mode: &Mode) -> String {
             format!(" mode=link.path from={from} to={to} direction={direction}{length}")
         }
         Mode::List => " mode=list".to_owned(),
+        Mode::Search => " mode=search".to_owned(),
+        Mode::Related { id } => format!(" mode=related id={id}"),
         Mode::Show => " mode=show".to_owned(),
         Mode::Tags => " mode=tags".to_owned(),
         Mode::Status => " mode=status".to_owned(),

@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::analysis::for_each_term;
-use crate::note::Note;
+use super::corpus::{Corpus, Document};
 
 /// How many neighbouring words are compared as one.
 const SHINGLE: usize = 3;
@@ -36,8 +34,8 @@ pub struct Alike {
 ///
 /// Partners are found through the smallest hashes of each text (bottom-k sketches, Broder 1997) and
 /// then compared exactly.
-pub fn near_duplicates(notes: &[Arc<Note>]) -> Vec<Alike> {
-    let texts: Vec<Vec<u64>> = notes.par_iter().map(|note| shingles(note.body())).collect();
+pub(super) fn near_duplicates(corpus: &Corpus) -> Vec<Alike> {
+    let texts: Vec<Vec<u64>> = corpus.documents.par_iter().map(shingles).collect();
     let mut sharing: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut found = Vec::new();
     for (second, text) in texts.iter().enumerate().filter(|(_, text)| text.len() >= MIN_SHINGLES) {
@@ -60,20 +58,16 @@ pub fn near_duplicates(notes: &[Arc<Note>]) -> Vec<Alike> {
     found
 }
 
-/// Returns the hashes of a text's runs of words, each once, in their order.
-fn shingles(text: &str) -> Vec<u64> {
-    let mut words = Vec::new();
-    for_each_term(text, |word| {
-        let mut hasher = DefaultHasher::new();
-        word.hash(&mut hasher);
-        words.push(hasher.finish());
-    });
-    let hash = |run: &[u64]| {
+/// Returns the hashes of a body's runs of terms, each once, in their order.
+fn shingles(document: &Document) -> Vec<u64> {
+    let end = document.paragraphs.last().copied().unwrap_or_default();
+    let terms = document.body.get(..end as usize).unwrap_or_default();
+    let hash = |run: &[u32]| {
         let mut hasher = DefaultHasher::new();
         run.hash(&mut hasher);
         hasher.finish()
     };
-    let mut shingles: Vec<u64> = words.windows(SHINGLE).map(hash).collect();
+    let mut shingles: Vec<u64> = terms.windows(SHINGLE).map(hash).collect();
     shingles.sort_unstable();
     shingles.dedup();
     shingles
@@ -87,7 +81,10 @@ fn share(a: &[u64], b: &[u64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::note::{Language, Note};
 
     #[test]
     fn finds_texts_that_differ_in_little() {
@@ -103,7 +100,10 @@ mod tests {
         let note =
             |(n, body): (usize, &String)| Arc::new(Note::parse(&format!("notes/n{n}.md"), body.clone().into_bytes()));
         let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
-        let found: Vec<_> = near_duplicates(&notes).iter().map(|alike| (alike.first, alike.second)).collect();
+        let found: Vec<_> = near_duplicates(&Corpus::new(&notes, Language::English))
+            .iter()
+            .map(|alike| (alike.first, alike.second))
+            .collect();
         assert_eq!(found, [(0, 2)]);
     }
 
@@ -112,7 +112,7 @@ mod tests {
         let text: String = (0..500).map(|n| format!("word{n} ")).collect();
         let note = |n: usize| Arc::new(Note::parse(&format!("notes/n{n}.md"), text.clone().into_bytes()));
         let notes: Vec<_> = (0..1000).map(note).collect();
-        let found = near_duplicates(&notes);
+        let found = near_duplicates(&Corpus::new(&notes, Language::English));
         assert_eq!(found.len(), 999);
         assert!(found.iter().all(|alike| alike.first == 0 && alike.share == 1.0));
     }

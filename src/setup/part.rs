@@ -73,19 +73,19 @@ impl Part {
         }
     }
 
-    /// Shows as a difference what installing the part would change, or taking it out; nothing where it
-    /// would change nothing.
+    /// Shows what installing the part would change, or taking it out: a file's difference, or the commands
+    /// that would change the settings. Nothing where it would change nothing.
     pub(super) fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Option<String>, Error> {
-        let (old, new) = match self {
-            Self::Section(section) => section.change(place, is_removal)?,
-            Self::GitConfig(settings) => {
-                let state = settings_state(settings, place);
-                let has = if is_removal { state != State::Missing } else { state == State::Current };
-                let text = |has: bool| has.then(|| self.text());
-                (text(has), text(!is_removal))
+        match self {
+            Self::Section(section) => {
+                let (old, new) = section.change(place, is_removal)?;
+                Ok((old != new).then(|| diff(&self.path(place), old.as_deref(), new.as_deref())))
             }
-        };
-        Ok((old != new).then(|| diff(&self.path(place), old.as_deref(), new.as_deref())))
+            Self::GitConfig(settings) => {
+                let commands = commands_left(settings, place, is_removal);
+                Ok((!commands.is_empty()).then_some(commands))
+            }
+        }
     }
 
     /// Names the part in a sentence.
@@ -112,10 +112,7 @@ impl Part {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Section(section) => section.text.to_owned(),
-            Self::GitConfig(settings) => {
-                let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-                settings.iter().map(|(key, value)| format!("git config {key} {}\n", quoted(value))).collect()
-            }
+            Self::GitConfig(settings) => settings.iter().map(|(key, value)| command(key, value)).collect(),
         }
     }
 }
@@ -202,6 +199,25 @@ fn inside(folder: &std::path::Path, name: &str, what: &str) -> Result<PathBuf> {
 }
 
 type Settings = [(&'static str, &'static str)];
+
+/// Writes the command for a shell that sets a setting.
+fn command(key: &str, value: &str) -> String {
+    format!("git config {key} '{}'\n", value.replace('\'', "'\\''"))
+}
+
+/// Writes the commands that are still to be run, one a line.
+fn commands_left(settings: &Settings, place: &Place<'_>, is_removal: bool) -> String {
+    let store = place.store().ok();
+    let have = |key: &str| store.as_ref().and_then(|store| git::config(store, key).ok()).unwrap_or_default();
+    let left = settings.iter().filter_map(|(key, value)| match (have(key).as_slice(), is_removal) {
+        ([], true) => None,
+        (_, true) => Some(format!("git config --unset-all {key}\n")),
+        ([have], false) if have == value => None,
+        ([] | [_], false) => Some(command(key, value)),
+        (_, false) => Some(command(key, value).replacen("config", "config --replace-all", 1)),
+    });
+    left.collect()
+}
 
 /// Tells how settings stand. Where there is no store, no repository or no git, they are missing.
 fn settings_state(settings: &Settings, place: &Place<'_>) -> State {

@@ -7,13 +7,15 @@ use serde::Deserialize;
 
 use super::files;
 use crate::error::{Error, ErrorKind};
-use crate::note::LinkTypes;
+use crate::note::{Language, LinkTypes};
 
 /// What a store's config says; everything has a default, and keys of later versions are allowed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
     /// Link types and their inverses.
     pub link_types: LinkTypes,
+    /// The language of the notes.
+    pub language: Language,
 }
 
 /// The file as it is written.
@@ -21,6 +23,7 @@ pub struct Config {
 #[serde(default, rename_all = "kebab-case")]
 struct File {
     link_types: BTreeMap<String, String>,
+    language: Option<String>,
 }
 
 impl Config {
@@ -53,6 +56,11 @@ impl Config {
             }
             config.link_types.add(kind, inverse);
         }
+        if let Some(name) = &file.language {
+            config.language = Language::parse(name).ok_or_else(|| {
+                invalid(&format!("`{name}` is no language that is known; give a code such as `de`, or `none`"))
+            })?;
+        }
         Ok(config)
     }
 }
@@ -72,6 +80,9 @@ mod tests {
         assert_eq!(config.link_types.inverse("implemented-by"), "implements");
         assert_eq!(config.link_types.inverse("supports"), "supported-by");
         assert_eq!(Config::parse("").unwrap(), Config::default());
+        assert_eq!(Config::parse("").unwrap().language, Language::English);
+        assert_eq!(Config::parse("language = \"de\"\n").unwrap().language, Language::German);
+        assert!(Config::parse("language = \"klingon\"\n").is_err());
         assert!(Config::parse("[link-types]\nfoo = \"supports\"\n").is_err());
         let error = Config::parse("[link-types]\nx = 3\n").unwrap_err();
         assert_eq!(error.kind.exit_code(), 3);

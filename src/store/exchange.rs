@@ -6,13 +6,13 @@ use std::io::ErrorKind as IoErrorKind;
 use std::path::{Component, Path};
 
 use anyhow::{Context, bail};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::{NOTE_FOLDERS, Store, files};
 use crate::error::{Error, ErrorKind};
 
 /// The folder of a store that holds files which are no notes.
-const ATTACHMENTS: &str = "attachments";
+pub(super) const ATTACHMENTS: &str = "attachments";
 
 /// Names in a store that only qipu writes, beside hidden ones and the folders of notes.
 const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
@@ -24,15 +24,8 @@ impl Store {
     /// # Errors
     /// `Store` for a name that is not UTF-8, or a folder that can't be read.
     pub fn attachments(&self) -> Result<Vec<String>, Error> {
-        let folder = self.root.join(ATTACHMENTS);
-        if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-            return Ok(Vec::new());
-        }
-        let entries = WalkDir::new(&folder).follow_links(false).into_iter();
-        let shown =
-            entries.filter_entry(|entry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b"."));
         let mut paths = Vec::new();
-        for entry in shown {
+        for entry in self.attached() {
             let entry =
                 entry.map_err(|error| Error::new(ErrorKind::Store, format!("can't read attachments: {error}")))?;
             if entry.file_type().is_file() {
@@ -41,6 +34,31 @@ impl Store {
         }
         paths.sort_unstable();
         Ok(paths)
+    }
+
+    /// Lists what stands among the attachments and is none, hidden files aside: its path in the store,
+    /// and why.
+    pub fn passed_over_attachments(&self) -> Vec<(String, &'static str)> {
+        let odd = self.attached().filter_map(Result::ok).filter_map(|entry| {
+            let kind = entry.file_type();
+            let why = match () {
+                () if kind.is_symlink() => "a symbolic link is not followed",
+                () if kind.is_file() || kind.is_dir() => return None,
+                () => "it is not a plain file",
+            };
+            let inside = entry.path().strip_prefix(&self.root).unwrap_or(entry.path());
+            Some((inside.to_string_lossy().replace('\\', "/"), why))
+        });
+        odd.collect()
+    }
+
+    /// Everything among the attachments that is not hidden; where their folder is a link, that.
+    fn attached(&self) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
+        let folder = self.root.join(ATTACHMENTS);
+        let is_there = folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
+        let walk = WalkDir::new(folder).follow_links(false).follow_root_links(false).sort_by_file_name().into_iter();
+        let is_shown = |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        is_there.then(|| walk.filter_entry(is_shown)).into_iter().flatten()
     }
 
     fn path_inside(&self, path: &Path) -> Result<String, Error> {

@@ -1,16 +1,59 @@
 //! Writing files: whole or not at all.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 use crate::note::MAX_BYTES;
 
-/// How the names of temporary files begin.
-pub(super) const TEMPORARY: &str = ".qipu-";
+/// How the names of temporary files begin; so many characters follow.
+pub(super) const TEMPORARY: &str = ".qipu-tmp-";
+pub(super) const TEMPORARY_CHARS: usize = 6;
+
+/// Tells whether a name is that of a temporary file.
+pub(super) fn is_temporary(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY));
+    rest.is_some_and(|rest| rest.len() == TEMPORARY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// A file's new text, durable in a temporary file beside it. Without more it goes away again.
+pub(super) struct Beside {
+    /// Not held open: there may be more of them than a process can hold.
+    file: TempPath,
+    path: PathBuf,
+}
+
+impl Beside {
+    /// Writes it, with the mode of the file that is there.
+    ///
+    /// # Errors
+    /// Names the file when it can't be written.
+    pub(super) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let file = written_beside(path, bytes).with_context(|| format!("can't write {}", path.display()))?;
+        Ok(Self { file, path: path.to_path_buf() })
+    }
+
+    /// Puts it in the place of the file, so that a reader (or a crash) finds the old text or the new
+    /// one. The name is durable when the folder is synced.
+    pub(super) fn replace(self) -> Result<()> {
+        let path = self.path;
+        self.file.persist(&path).with_context(|| format!("can't write {}", path.display()))?;
+        step();
+        Ok(())
+    }
+
+    /// The same where there is no file yet.
+    pub(super) fn create(self) -> Result<()> {
+        let path = self.path;
+        self.file.persist_noclobber(&path).with_context(|| format!("can't make {}", path.display()))?;
+        step();
+        Ok(())
+    }
+}
 
 /// Replaces a file by way of a temporary one beside it, so that a reader (or a crash) finds the
 /// old text or the new one. Keeps the file's mode.
@@ -18,11 +61,8 @@ pub(super) const TEMPORARY: &str = ".qipu-";
 /// # Errors
 /// Names the file and what could not be done; the file is then as it was.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = || format!("can't write {}", path.display());
-    let new = written_beside(path, bytes).with_context(failed)?;
-    new.persist(path).with_context(failed)?;
-    step();
-    sync_folder(path).with_context(failed)
+    Beside::new(path, bytes)?.replace()?;
+    sync_folder(folder_of(path))
 }
 
 /// Makes a file that is not there yet, whole or not at all.
@@ -30,30 +70,27 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// Names the file when it is there already or can't be written.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = || format!("can't make {}", path.display());
-    let new = written_beside(path, bytes).with_context(failed)?;
-    new.persist_noclobber(path).with_context(failed)?;
-    step();
-    sync_folder(path).with_context(failed)
+    Beside::new(path, bytes)?.create()?;
+    sync_folder(folder_of(path))
 }
 
-/// Gives a file another name.
+/// Gives a file another name. That is durable when the folders are synced.
 ///
 /// # Errors
 /// Names the file when that can't be done.
-pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
-    let failed = || format!("can't rename {} to {}", from.display(), to.display());
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     step();
-    fs::rename(from, to).with_context(failed)?;
+    fs::rename(from, to).with_context(|| format!("can't rename {} to {}", from.display(), to.display()))?;
     step();
-    sync_folder(from).and_then(|()| sync_folder(to)).with_context(failed)
+    Ok(())
 }
 
 /// Writes a text to a temporary file beside the one that it is for, and makes it durable.
-fn written_beside(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+fn written_beside(path: &Path, bytes: &[u8]) -> std::io::Result<TempPath> {
     step();
     let mut builder = tempfile::Builder::new();
-    let mut new = with_usual_mode(builder.prefix(TEMPORARY)).tempfile_in(folder_of(path))?;
+    let mut new =
+        with_usual_mode(builder.prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS)).tempfile_in(folder_of(path))?;
     step();
     new.write_all(bytes)?;
     step();
@@ -62,16 +99,23 @@ fn written_beside(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     }
     new.as_file().sync_all()?;
     step();
-    Ok(new)
+    Ok(new.into_temp_path())
 }
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the name of a file durable. Where folders can't be opened, names are safe without.
-fn sync_folder(path: &Path) -> std::io::Result<()> {
-    if cfg!(unix) { fs::File::open(folder_of(path))?.sync_all() } else { Ok(()) }
+/// Makes the names in a folder durable. Where folders can't be opened, names are safe without.
+///
+/// # Errors
+/// Names the folder.
+pub(super) fn sync_folder(folder: &Path) -> Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.with_context(|| format!("can't write {}", folder.display()))
 }
 
 /// Asks for the mode that new files have, less what the user's umask takes away.
@@ -121,6 +165,15 @@ pub(crate) fn read_bytes_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
 /// # Errors
 /// Names the file when it can't be removed.
 pub(crate) fn remove(path: &Path) -> Result<()> {
+    remove_unsynced(path)?;
+    sync_folder(folder_of(path))
+}
+
+/// The same; it is durable when the folder is synced.
+///
+/// # Errors
+/// Names the file when it can't be removed.
+pub(super) fn remove_unsynced(path: &Path) -> Result<()> {
     step();
     fs::remove_file(path).with_context(|| format!("can't remove {}", path.display()))?;
     step();

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::files::{TEMPORARY, TEMPORARY_CHARS};
 use super::scan::{Found, Look};
 use crate::note::{Files, Note, Stored};
 
@@ -125,7 +126,7 @@ impl Begun {
         if !ignored.exists() {
             fs::write(ignored, "*\n").ok()?;
         }
-        let file = tempfile::Builder::new().prefix(super::files::TEMPORARY).tempfile_in(folder).ok()?;
+        let file = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(folder).ok()?;
         let moment = Look::of(&file.as_file().metadata().ok()?).modified;
         Some(Self { file, moment })
     }

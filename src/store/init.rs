@@ -103,6 +103,7 @@ fn place(store: Option<&Path>, root: Option<&Path>, is_visible: bool, current_di
                 .hint("rename its folder to `qipu` to make it visible"))
         }
         Ok(found) => Ok(found),
+        Err(error) if error.kind != ErrorKind::NoStore => Err(error),
         Err(_) => {
             let base = root.map_or_else(|| project_root(current_dir), |root| current_dir.join(root));
             Ok(base.join(wanted))

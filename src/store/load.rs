@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::index::{Begun, Index};
 use super::scan::{self, Found};
-use super::{NOTE_FOLDERS, PENDING_FILE, files};
+use super::{Facts, NOTE_FOLDERS, files};
 use crate::error::{Error, ErrorKind};
 use crate::note::{Files, MAX_BYTES, Note};
 
@@ -41,7 +41,7 @@ pub(super) fn notes(root: &Path, uses_index: bool) -> Result<Vec<Arc<Note>>, Err
 
 /// Tells of the index, after it was written anew where that is asked for: how many notes there are, how
 /// many of them the index knows as they are, and its length in bytes.
-pub(super) fn index_facts(root: &Path, is_rebuilt: bool) -> Result<Vec<(&'static str, u64)>, Error> {
+pub(super) fn index_facts(root: &Path, is_rebuilt: bool) -> Result<Facts, Error> {
     if is_rebuilt {
         let begun =
             Begun::new(root).ok_or_else(|| Error::new(ErrorKind::Failure, "the store's cache can't be written"))?;
@@ -87,14 +87,11 @@ pub(super) fn passed_over(root: &Path) -> Vec<(String, &'static str)> {
     odd.collect()
 }
 
-/// Lists the temporary files of writers that died.
+/// Lists the temporary files of writers that died, anywhere in the store.
 pub(super) fn left_over(root: &Path) -> Vec<String> {
-    let is_ours = |entry: &DirEntry| {
-        entry.file_type().is_file() && entry.file_name().as_encoded_bytes().starts_with(files::TEMPORARY.as_bytes())
-    };
-    let tops = WalkDir::new(root).max_depth(1).sort_by_file_name().into_iter().filter_map(Result::ok);
-    let all = tops.chain(entries(root)).filter(is_ours);
-    all.filter_map(|entry| inside(root, entry.path())).filter(|path| path != PENDING_FILE).collect()
+    let all = WalkDir::new(root).follow_links(false).sort_by_file_name().into_iter().filter_map(Result::ok);
+    let ours = all.filter(|entry| entry.file_type().is_file() && files::is_temporary(entry.file_name()));
+    ours.filter_map(|entry| inside(root, entry.path())).collect()
 }
 
 /// Everything in the folders that hold notes, in the order of the names.

@@ -47,23 +47,24 @@ pub struct Store {
     root: PathBuf,
     current_dir: PathBuf,
     notes: Vec<Arc<Note>>,
+    /// How many files of a writer that died were changed before the notes were read.
+    finished: usize,
     /// The notes' places by the paths of their files, once somebody asked for one.
     by_path: OnceLock<HashMap<String, usize>>,
 }
+
+/// Numbers with their names.
+pub type Facts = Vec<(&'static str, u64)>;
 
 /// Tells of a store's index, after it was written anew where that is asked for. Returns the store's
 /// path as it is shown, and numbers with their names.
 ///
 /// # Errors
 /// As [`Store::open`]; `Failure` when the index is to be written and can't be.
-pub fn index_facts(
-    location: &Location,
-    current_dir: &Path,
-    is_rebuilt: bool,
-) -> Result<(String, Vec<(&'static str, u64)>), Error> {
+pub fn index_facts(location: &Location, current_dir: &Path, is_rebuilt: bool) -> Result<(String, Facts), Error> {
     let root = find_root(location, current_dir)?;
     let facts = load::index_facts(&root, is_rebuilt)?;
-    Ok((discover::relative_to(&root, current_dir), facts))
+    Ok((relative_to(&root, current_dir), facts))
 }
 
 impl Store {
@@ -95,7 +96,7 @@ impl Store {
             notes.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         }
         let (root, current_dir) = (PathBuf::new(), PathBuf::new());
-        Self { shown_path, config, root, current_dir, notes, by_path: OnceLock::new() }
+        Self { shown_path, config, root, current_dir, notes, finished: 0, by_path: OnceLock::new() }
     }
 
     /// Returns all notes in the order of their ids.
@@ -161,6 +162,20 @@ impl Store {
         Error::new(ErrorKind::NoNote, message).hint("`qipu context --query WORDS` finds notes and their ids")
     }
 
+    /// Refuses the id of a note that shares it with another: `x~2` names it only as long as both are
+    /// there, so nothing can be written down that refers to it.
+    ///
+    /// # Errors
+    /// `Usage` for such a note.
+    pub fn expect_own_id(&self, place: usize) -> Result<(), Error> {
+        let id = &self.notes[place].id;
+        if !id.as_str().contains('~') {
+            return Ok(());
+        }
+        Err(Error::usage(format!("`{id}` shares its id with another note, so nothing can refer to it"))
+            .hint("give one of the two another id in its file first"))
+    }
+
     /// Returns a file's path relative to the current directory, from its path in the store.
     pub fn shown(&self, path: &str) -> String {
         format!("{}{path}", self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path))
@@ -170,6 +185,28 @@ impl Store {
     /// store.
     pub fn passed_over(&self) -> Vec<(String, &'static str)> {
         load::passed_over(&self.root)
+    }
+
+    /// Returns how many files were changed, when the store was opened to write, to finish what a writer
+    /// that died had begun.
+    pub fn finished(&self) -> usize {
+        self.finished
+    }
+
+    /// Tells of a list of changes that a writer which died had begun: in a sentence.
+    pub fn unfinished(&self) -> Option<String> {
+        match pending::unfinished(&self.root) {
+            Ok(None) => None,
+            Ok(Some(files)) => Some(format!(
+                "a command died while it changed files ({files} in all); the next one that changes notes finishes it"
+            )),
+            Err(error) => Some(format!("it keeps every command from changing notes, for {error:#}; remove it")),
+        }
+    }
+
+    /// Returns the path of the list of changes that were begun.
+    pub fn pending_path(&self) -> String {
+        self.shown(PENDING_FILE)
     }
 
     /// Lists what a writer that died left behind; paths are inside the store.
@@ -182,9 +219,13 @@ impl Store {
     /// # Errors
     /// `Failure` when it can't be read.
     pub fn template(&self, kind: &str) -> Result<Option<String>, Error> {
-        let is_name = NoteId::parse(kind).is_some();
-        let path = self.root.join("templates").join(format!("{kind}.md"));
-        if is_name && path.is_file() { Ok(files::read_if_there(&path)?) } else { Ok(None) }
+        if NoteId::parse(kind).is_none() {
+            return Ok(None);
+        }
+        let path = format!("templates/{kind}.md");
+        let Some(bytes) = self.file(&path)? else { return Ok(None) };
+        let text = String::from_utf8(bytes);
+        text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
     }
 
     /// Returns the places of the notes that are named; each may be the beginning of an id.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::pending::{self, base64_bytes};
-use super::{Config, Location, Store, files, find_root};
+use super::{Config, Location, NOTE_FOLDERS, PENDING_FILE, Store, exchange::ATTACHMENTS, files, find_root};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note};
 
@@ -119,6 +119,17 @@ fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
     similar::TextDiff::from_lines(old, new).unified_diff().header(from, to).to_string()
 }
 
+/// Finishes what a writer that died had begun.
+fn finish(root: &Path) -> Result<usize, Error> {
+    pending::finish(root).map_err(|error| {
+        Error::new(
+            ErrorKind::Store,
+            format!("{PENDING_FILE} in the store, left by a writer that died, can't be used: {error:#}"),
+        )
+        .hint("look into it, and remove it")
+    })
+}
+
 impl Store {
     /// Opens a store to change it: takes the lock, then loads what is there.
     ///
@@ -128,8 +139,8 @@ impl Store {
         let root = find_root(location, current_dir)?;
         Config::load(&root)?;
         let lock = Lock::take(&root)?;
-        pending::finish(&root)?;
-        Ok((Self::open(location, current_dir)?, lock))
+        let finished = finish(&root)?;
+        Ok((Self { finished, ..Self::open(location, current_dir)? }, lock))
     }
 
     /// Reads the whole text of a note's file, to change it.
@@ -213,16 +224,24 @@ impl Store {
 
 /// Returns the real path of a file inside the store, and makes its folder.
 pub(super) fn inside(root: &Path, path: &str) -> Result<PathBuf> {
-    let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    if !is_plain || path.is_empty() {
-        bail!("`{path}` would leave the store");
+    let is_plain = |part: Component<'_>| match part {
+        Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
+        _ => false,
+    };
+    let mut names = Path::new(path).components();
+    let folder = names.clone().next().map(|first| first.as_os_str().to_owned()).unwrap_or_default();
+    let is_ours = NOTE_FOLDERS.iter().chain(&[ATTACHMENTS]).any(|name| folder == *name);
+    if !is_ours || names.clone().count() < 2 || !names.all(is_plain) {
+        bail!("`{path}` is no place for a note or an attachment");
     }
     let path = root.join(path);
     let folder = path.parent().unwrap_or(root);
-    fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
-    if !folder.canonicalize()?.starts_with(root) {
+    // Nothing is made before it is clear where it would be.
+    let there = folder.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(root);
+    if !there.canonicalize().is_ok_and(|there| there.starts_with(root)) {
         bail!("{} leads out of the store", folder.display());
     }
+    fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
     Ok(path)
 }
 

@@ -110,9 +110,10 @@ fn subjects(store: &Store, ripgrep: Option<&Path>) -> Result<Vec<Subject>> {
     }
     let query = ["context", "--query", QUERY];
     let tree = ["link", "tree", id];
-    let calls: [(&str, Vec<&str>); 6] = [
+    let calls: [(&str, Vec<&str>); 7] = [
         ("qipu --version", vec!["--version"]),
         ("qipu prime", vec!["prime"]),
+        ("qipu search", vec!["search", QUERY]),
         ("qipu context --query, records 8000", [&query[..], &BUDGET].concat()),
         ("qipu link tree, 2 hops, records 8000", [&tree[..], &["--max-hops", "2"], &BUDGET].concat()),
         ("qipu link tree, 3 hops, human", tree.to_vec()),

@@ -36,6 +36,7 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
         stdin: Box::new(move || Ok(stdin.clone())),
         editor: Box::new(|_| Err(std::io::Error::other("no editor in a test"))),
         is_terminal: false,
+        has_color: false,
         now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),
         random: dir.len() as u64,
     };

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, Limits};
 use qipu::note::Note;
-use qipu::request::{Command, Context, Link, LinkView, List, Prime, Selectors, Show, Sort};
+use qipu::request::{Command, Context, Link, LinkView, List, Prime, Related, Search, Selectors, Show, Sort};
 use qipu::store::{self, Location, Store};
 
 /// Returns a runner of so many cases: the same ones in every run, so that a failure is a failure
@@ -193,6 +193,14 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         with_links: false,
         is_raw: false,
     }));
+    for (query, limit) in [("fsync 日本語 word? (c++ wrod", None), ("wo* -item Title", Some(2))] {
+        commands.push(Command::Search(Search {
+            query: query.to_owned(),
+            limit,
+            explains: limit.is_some(),
+            ..Search::default()
+        }));
+    }
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;
     };
@@ -212,6 +220,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         },
         None,
     ));
+    commands.push(Command::Related(Related { id: first.clone(), limit: None, ..Related::default() }));
     commands.push(link(LinkView::List(first.clone()), Follow::default(), None));
     commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
     commands.push(link(

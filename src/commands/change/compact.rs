@@ -16,6 +16,7 @@ pub(super) fn plan(store: &Store, request: &Change, digest: &str, ids: &[String]
     let digests = Digests::new(store.notes());
     let notes = store.notes();
     for member in &members {
+        store.expect_own_id(*member)?;
         let (id, digest_id) = (&notes[*member].id, &notes[digest].id);
         if *member == digest {
             return Err(Error::usage(format!("`{id}` can't stand for itself")));

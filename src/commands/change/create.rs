@@ -4,9 +4,12 @@ use super::Planned;
 use super::update::edits;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, JOURNAL, MOC, NoteId};
+use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
 use crate::request::{Change, NewFields, NewNote};
 use crate::store::{self, Store};
+
+/// What stands for the title in a template.
+const TITLE: &str = "{{title}}";
 
 /// The longest title that is taken from a text, in characters, and the longest file name, in bytes.
 const MAX_TITLE: usize = 100;
@@ -20,12 +23,14 @@ pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Ve
         Error::usage("there is nothing to make a note of")
             .hint("give a title, or a text with --body or on standard input")
     })?;
-    let kind = note.fields.kind.as_deref().unwrap_or(DEFAULT_KIND);
+    let kind = note.fields.kind.as_deref().unwrap_or(DEFAULT_KIND).trim();
+    if kind.is_empty() {
+        return Err(Error::usage("the new type is empty"));
+    }
     let id = free_id(store, request.random);
     let path = format!("{}/{id}{}.md", folder(kind), slug(&title));
     let template = store.template(kind)?.unwrap_or_default();
-    let template =
-        template.replace("{{title}}", &title).replace("{{date}}", request.now.get(..10).unwrap_or(&request.now));
+    let template = filled(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all = vec![
         Edit::SetText { key: "id".into(), text: id.to_string() },
         Edit::SetText { key: "title".into(), text: title },
@@ -39,8 +44,35 @@ pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Ve
     }
     let broken = |reason| Error::new(ErrorKind::Store, format!("the template for `{kind}` can't be used: {reason}"));
     let text = edit::apply(&template, &all).map_err(broken)?;
+    if text.len() > MAX_BYTES {
+        return Err(Error::new(ErrorKind::Failure, format!("a note can't be longer than {MAX_BYTES} bytes")));
+    }
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
     Ok(vec![Planned { id, path, change }])
+}
+
+/// Puts the title and the date into a template. In the frontmatter a text that holds the title is
+/// quoted, since a title may hold anything.
+fn filled(template: &str, title: &str, date: &str) -> String {
+    let mut marks = 0;
+    let lines = template.split_inclusive('\n').map(|line| {
+        marks += usize::from(line.trim_end() == "---");
+        let line = line.replace("{{date}}", date);
+        if !line.contains(TITLE) || marks != 1 {
+            return line.replace(TITLE, title);
+        }
+        let json = serde_json::Value::from(title).to_string();
+        let inside = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
+        match line.split_once(": ").map(|(key, value)| (key, value.trim())) {
+            Some((_, value)) if value.starts_with('"') => line.replace(TITLE, inside),
+            Some((_, value)) if value.starts_with('\'') => line.replace(TITLE, &title.replace('\'', "''")),
+            Some((key, value)) if !value.starts_with(['[', '{', '|', '>']) => {
+                format!("{key}: {}\n", serde_json::Value::from(value.replace(TITLE, title)))
+            }
+            _ => line.replace(TITLE, &json),
+        }
+    });
+    lines.collect()
 }
 
 /// Returns an id that no note has, beginning with the one that a random number gives.

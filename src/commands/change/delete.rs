@@ -15,9 +15,12 @@ pub(super) fn plan(store: &Store, id: &str, is_forced: bool) -> Result<Plan, Err
     let note = &store.notes()[place];
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let mut linking: Vec<usize> = graph.backlinks(place).collect();
-    linking.extend(Digests::new(store.notes()).digest_of(place));
-    linking.sort_unstable();
     linking.dedup();
+    if let Some(digest) = Digests::new(store.notes()).digest_of(place).filter(|_| !is_forced) {
+        let digest = &store.notes()[digest].id;
+        return Err(Error::new(ErrorKind::Failure, format!("`{digest}` stands for `{}`", note.id))
+            .hint(format!("`qipu compact --undo {digest} {}` first, or give --force", note.id)));
+    }
     if !linking.is_empty() && !is_forced {
         let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|place| store.notes()[*place].id.as_str()).collect();
         let verb = if linking.len() == 1 { "1 note links to" } else { &format!("{} notes link to", linking.len()) };

@@ -6,8 +6,8 @@
 use super::{Plan, Planned};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::note::Note;
 use crate::note::edit::{Edit, apply};
+use crate::note::{Finding, Note};
 use crate::report::FindingEntry;
 use crate::store::{Change, Location, Store};
 
@@ -29,10 +29,17 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
     if let Some(new) = &stamp {
         store.apply(&[Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() }], &lock)?;
     }
+    let mut findings = findings(&store, note);
+    let old_id = &Note::parse(path, before.clone()).id;
+    if note.id != *old_id {
+        let message = format!("its id was `{old_id}` and is `{}` now: links to the old one lead elsewhere", note.id);
+        let finding = Finding { code: "id-changed", line: None, message };
+        findings.push(FindingEntry::of_note(store.shown(path), note, &finding));
+    }
     let new = stamp.unwrap_or(after);
     let change = (new != before).then(|| Change::Replace { path: path.to_owned(), old: before, new });
     let planned = Planned { id: note.id.clone(), path: path.to_owned(), change };
-    Ok(Plan { changes: vec![planned], findings: findings(&store, note) })
+    Ok(Plan { changes: vec![planned], findings })
 }
 
 /// Returns the text with `updated` set, where the user changed the note and not that field. A note

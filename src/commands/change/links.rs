@@ -24,6 +24,7 @@ pub(super) fn plan_add(
     if from == to {
         return Err(Error::usage("a note can't be linked to itself"));
     }
+    store.expect_own_id(to)?;
     let (note, target) = (&store.notes()[from], &store.notes()[to]);
     let entries = vec![("type", kind.to_owned()), ("id", target.id.to_string())];
     let is_there = links_to(store, note, to).any(|link| link.kind == kind);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::rename::with_links;
 use super::{Plan, Planned, changes_of, plan_rewritten};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Digests, Graph, Names, PathTarget};
+use crate::graph::{Digests, Graph, Names, PathTarget, joined};
 use crate::note::edit::Edit;
 use crate::note::{InlineLink, Note, Value};
 use crate::report::FindingEntry;
@@ -23,6 +23,15 @@ pub(super) fn plan(store: &Store, request: &Change, into: &str, from: &str) -> R
     }
     let merging = Merging { store, request, names: Names::new(store.notes()), into, from, keeps_names: true };
     // A name that a third note has too means that one, once this note is gone.
+    if let Some(reason) = store.notes()[into].bars_text_of(&store.notes()[from]) {
+        return Err(Error::new(
+            ErrorKind::Failure,
+            format!("can't put a text below that of `{}`: {reason}", store.notes()[into].id),
+        )
+        .hint("nothing was changed; change that by hand first"));
+    }
+    // What can't be read without loss can't be moved either.
+    store.text_of(&store.notes()[from])?;
     let changes = merging.plan().or_else(|_| Merging { keeps_names: false, ..merging }.plan())?;
     let findings = lost_fields(store, &store.notes()[into], &store.notes()[from]);
     Ok(Plan { changes, findings })
@@ -71,22 +80,17 @@ impl Merging<'_> {
         let mut edits: Vec<Edit> = new_aliases(into, from).iter().map(item("aliases")).collect();
         edits.extend(from.tags.iter().map(item("tags")));
         edits.extend(from.compacts.iter().filter(|name| !self.is_either(name)).map(item("compacts")));
-        edits.extend(from.sources.iter().filter(|source| !into.sources.contains(source)).map(|source| {
-            let parts =
-                [("url", Some(&source.url)), ("title", source.title.as_ref()), ("accessed", source.accessed.as_ref())];
-            let said = parts.into_iter().filter_map(|(key, text)| Some((key, text?.clone())));
-            Edit::AddMap { key: "sources", entries: said.filter(|(_, text)| !text.is_empty()).collect() }
-        }));
+        let sources = from.sources.iter().zip(from.source_values());
+        let missing = sources.filter(|(source, _)| !into.sources.contains(source));
+        edits.extend(missing.map(|(_, value)| Edit::AddValue { key: "sources", value }));
         let own = into.links.iter().filter(|link| self.names.resolve(&link.target) == Some(self.from));
         edits.extend(own.map(|link| Edit::RemoveMap { key: "links", entries: entries(&link.kind, &link.target) }));
-        let theirs =
-            from.links.iter().filter(|link| !self.is_either(&link.target) && !self.has_link(&link.kind, &link.target));
-        edits.extend(theirs.map(|link| Edit::AddMap { key: "links", entries: entries(&link.kind, &link.target) }));
-        let known = |key: &str| into.custom.iter().any(|(have, _)| have == key);
-        edits.extend(from.custom.iter().filter_map(|(key, value)| match value {
-            Value::Text { text, .. } if !known(key) => Some(Edit::SetCustom { key: key.clone(), text: text.clone() }),
-            _ => None,
-        }));
+        let theirs = from.links.iter().zip(from.link_values());
+        let missing =
+            theirs.filter(|(link, _)| !self.is_either(&link.target) && !self.has_link(&link.kind, &link.target));
+        edits.extend(missing.map(|(_, value)| Edit::AddValue { key: "links", value }));
+        let missing = from.custom.iter().filter(|(key, _)| into.custom.iter().all(|(have, _)| have != key));
+        edits.extend(missing.map(|(key, value)| Edit::SetCustomValue { key: key.clone(), value: value.clone() }));
         edits.push(Edit::SetPlain { key: "updated", text: self.request.now.clone() });
         let rewrite = |text: &str| {
             let own = with_links(into, text, |link| self.new_target(into, link));
@@ -98,7 +102,7 @@ impl Merging<'_> {
 
     /// Returns what is put below the text of the note that stays: the other's, under its title.
     fn section(&self, own: &str) -> String {
-        let theirs = with_links(self.from(), self.from().body(), |link| self.moved_target(link));
+        let theirs = self.moved_body();
         let parts = [self.from().summary_field().unwrap_or_default(), theirs.as_str()];
         let parts: Vec<&str> = parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
         if parts.is_empty() {
@@ -115,18 +119,10 @@ impl Merging<'_> {
         let is_gone = |name: &&str| self.names.resolve(name) == Some(self.from) && !self.keeps(name);
         let mut edits = Vec::new();
         for link in note.links.iter().filter(|link| is_gone(&link.target.as_str())) {
-            edits.push(Edit::RemoveMap { key: "links", entries: entries(&link.kind, &link.target) });
-            let is_there = note
-                .links
-                .iter()
-                .any(|other| other.kind == link.kind && self.names.resolve(&other.target) == Some(self.into));
-            if !is_there {
-                edits.push(Edit::AddMap { key: "links", entries: entries(&link.kind, &id) });
-            }
+            edits.push(Edit::Retarget { key: "links", entries: entries(&link.kind, &link.target), to: id.clone() });
         }
         for name in note.compacts.iter().filter(|name| is_gone(&name.as_str())) {
-            edits.push(Edit::RemoveItem { key: "compacts", text: name.clone() });
-            edits.push(Edit::AddItem { key: "compacts", text: id.clone() });
+            edits.push(Edit::Retarget { key: "compacts", entries: vec![("id", name.clone())], to: id.clone() });
         }
         let relinked = |text: &str| with_links(note, text, |link| self.new_target(note, link));
         let planned = plan_rewritten(self.store, note, relinked, &edits)?;
@@ -151,6 +147,24 @@ impl Merging<'_> {
             },
             InlineLink::Wiki(_) => None,
         }
+    }
+
+    /// Returns the text of the note that goes, as it must be in the other's file.
+    fn moved_body(&self) -> String {
+        let (into, from) = (self.into(), self.from());
+        let links = from.inline_link_places().into_iter().map(|(link, range)| (self.moved_target(&link), range));
+        let files = from.file_places().into_iter().map(|(path, range)| {
+            let file = joined(&from.path, &path).filter(|file| self.store.is_taken(file));
+            let new = file.map(|file| relative(&into.path, &file)).filter(|new| *new != path);
+            (new, range)
+        });
+        let mut places: Vec<_> = links.chain(files).filter_map(|(new, range)| Some((new?, range?))).collect();
+        places.sort_by_key(|(_, range)| std::cmp::Reverse(range.start));
+        let mut body = from.body().to_owned();
+        for (new, range) in places {
+            body.replace_range(range, &new);
+        }
+        body
     }
 
     /// The same for a link in the text that moves to the other note's file.
@@ -239,26 +253,39 @@ fn relative(from: &str, to: &str) -> String {
 
 /// Says which fields of the note that goes are not carried over.
 fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<FindingEntry> {
+    let known = known_fields(from).into_iter().zip(known_fields(into));
+    let known = known.filter(|((_, theirs), (_, ours))| theirs.is_some() && theirs != ours);
+    let mut lost: Vec<String> = known.filter_map(|((key, text), _)| Some(format!("{key}: {}", text?))).collect();
     let fields = from.custom.iter().map(|(key, value)| (format!("custom.{key}"), value));
     let fields = fields.chain(from.unknown.iter().map(|(key, value)| (key.clone(), value)));
     let is_kept = |key: &str, value: &Value| {
         let same =
             |fields: &[(String, Value)], key: &str| fields.iter().any(|(have, other)| have == key && other == value);
         match key.strip_prefix("custom.") {
-            Some(custom) => {
-                let is_free = into.custom.iter().all(|(have, _)| have != custom);
-                same(&into.custom, custom) || (is_free && matches!(value, Value::Text { .. }))
-            }
+            Some(custom) => into.custom.iter().all(|(have, _)| have != custom) || same(&into.custom, custom),
             None => same(&into.unknown, key),
         }
     };
-    let lost = fields.filter(|(key, value)| !is_kept(key, value)).map(|(key, value)| FindingEntry {
+    let others = fields.filter(|(key, value)| !is_kept(key, value));
+    lost.extend(others.map(|(key, value)| format!("{key}: {}", value.to_line())));
+    let finding = |field: String| FindingEntry {
         is_error: false,
         code: "field-not-merged",
         id: Some(into.id.clone()),
         path: store.shown(&into.path),
         line: None,
-        message: format!("`{key}: {}` of `{}` is not carried over", value.to_line(), from.id),
-    });
-    lost.collect()
+        message: format!("`{field}` of `{}` is not carried over", from.id),
+    };
+    lost.into_iter().map(finding).collect()
+}
+
+/// What a note says in fields that hold one value, in a fixed order.
+fn known_fields(note: &Note) -> [(&'static str, Option<String>); 5] {
+    [
+        ("type", Some(note.kind.clone())),
+        ("created", note.created.as_ref().map(|stamp| stamp.as_str().to_owned())),
+        ("date", note.date.map(|date| date.to_string())),
+        ("value", note.value.map(|value| value.to_string())),
+        ("verified", note.verified.map(|verified| verified.to_string())),
+    ]
 }

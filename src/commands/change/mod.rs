@@ -15,7 +15,7 @@ mod update;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
-use crate::note::{Note, NoteId};
+use crate::note::{MAX_BYTES, Note, NoteId};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{self, Action};
 use crate::store::{self, Store};
@@ -46,8 +46,14 @@ pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error>
     // An editor may stay open for hours.
     drop(lock);
     if let (true, [made]) = (request.opens_editor, plan.changes.as_slice()) {
-        let edited = edit::open(&store, &made.path, &request.location, &request.now, env)?;
-        plan.findings = edited.findings;
+        let edited = edit::open(&store, &made.path, &request.location, &request.now, env);
+        // The note is made; a caller that takes its id must get it.
+        let (findings, verdict) = match edited {
+            Ok(edited) => (edited.findings, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        plan.findings = findings;
+        return Ok(Report { verdict, ..report(&store, request, plan) });
     }
     Ok(report(&store, request, plan))
 }
@@ -63,13 +69,13 @@ pub(super) fn edit(request: &request::Edit, env: &Env) -> Result<Report, Error> 
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
     let changes = match &request.action {
         Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
+        Action::Update { ids, fields } => return update::plan(store, request, ids, fields),
         Action::Merge { into, from } => return merge::plan(store, request, into, from),
         Action::Rename { id, title } => rename::plan(store, request, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, request, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, request, digest, ids),
         Action::Create(note) => create::plan(store, request, note),
-        Action::Update { ids, fields } => update::plan(store, request, ids, fields),
         Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
     };
@@ -103,6 +109,10 @@ fn plan_rewritten(
         let message = format!("can't change `{}`: {reason}", note.id);
         Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
     })?;
+    if new.len() > MAX_BYTES {
+        let message = format!("`{}` would be longer than {MAX_BYTES} bytes", note.id);
+        return Err(Error::new(ErrorKind::Failure, message).hint("nothing was changed"));
+    }
     let change = (new != old).then(|| store::Change::Replace {
         path: note.path.clone(),
         old: old.into_bytes(),
@@ -119,8 +129,21 @@ fn report_as(store: &Store, mode: Mode, plan: Plan) -> Report {
     let shows_diffs = matches!(mode, Mode::Change { is_dry_run: true, .. });
     let head = Head::new(mode, Some(&store.shown_path));
     let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, shows_diffs)).collect();
-    entries.extend(plan.findings.into_iter().map(Entry::Finding));
+    entries.extend(finished(store).into_iter().chain(plan.findings).map(Entry::Finding));
     Report::new(head, entries)
+}
+
+/// Tells that what a writer that died had begun was finished first.
+pub(super) fn finished(store: &Store) -> Option<FindingEntry> {
+    let count = store.finished();
+    (count > 0).then(|| FindingEntry {
+        is_error: false,
+        code: "finished-change",
+        id: None,
+        path: store.pending_path(),
+        line: None,
+        message: format!("a command that died was finished first; files changed by that: {count}"),
+    })
 }
 
 /// Returns what is to be done to files.

@@ -66,11 +66,21 @@ impl Renaming<'_> {
             Edit::SetText { key: "title".into(), text: self.title.to_owned() },
         ];
         let planned = plan_edits(self.store, note, &edits, &request.now)?;
-        let Some(store::Change::Replace { old, new, .. }) = planned.change else {
-            return Ok(planned);
+        let (old, new) = match planned.change {
+            Some(store::Change::Replace { old, new, .. }) => (old, new),
+            _ if self.path == note.path => return Ok(Planned { change: None, ..planned }),
+            // The title is right already, and the file's name is not.
+            _ => {
+                let text = self.store.text_of(note)?.into_bytes();
+                (text.clone(), text)
+            }
         };
         let new = self.relinked(note, &String::from_utf8_lossy(&new)).into_bytes();
         let (from, to) = (note.path.clone(), self.path.clone());
+        if from != to && self.store.is_taken(&to) {
+            let message = format!("{} is there already", self.store.shown(&to));
+            return Err(Error::new(ErrorKind::Failure, message).hint("give another title, or move that file"));
+        }
         let change = if from == to {
             store::Change::Replace { path: from, old, new }
         } else {
@@ -100,12 +110,10 @@ impl Renaming<'_> {
             .links
             .iter()
             .filter(|link| self.names.resolve(&link.target) == Some(self.place) && self.is_old_name(&link.target));
-        let edits = by_title.flat_map(|link| {
-            let entries = |id: &str| vec![("type", link.kind.clone()), ("id", id.to_owned())];
-            [
-                Edit::RemoveMap { key: "links", entries: entries(&link.target) },
-                Edit::AddMap { key: "links", entries: entries(self.note().id.as_str()) },
-            ]
+        let edits = by_title.map(|link| Edit::Retarget {
+            key: "links",
+            entries: vec![("type", link.kind.clone()), ("id", link.target.clone())],
+            to: self.note().id.to_string(),
         });
         edits.collect()
     }

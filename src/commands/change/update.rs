@@ -1,25 +1,56 @@
 //! `qipu update`: fields of notes that are there.
 
 use super::links::check_kind;
-use super::{Planned, plan_edits};
+use super::{Plan, Planned, changes_of, plan_edits};
 use crate::error::Error;
+use crate::graph::Graph;
 use crate::note::edit::Edit;
+use crate::note::{Finding, Note};
+use crate::report::FindingEntry;
 use crate::request::{Change, NewFields};
 use crate::store::Store;
 
 /// Plans the same changes for each note.
-pub(super) fn plan(store: &Store, request: &Change, ids: &[String], fields: &NewFields) -> Result<Vec<Planned>, Error> {
+pub(super) fn plan(store: &Store, request: &Change, ids: &[String], fields: &NewFields) -> Result<Plan, Error> {
     if *fields == NewFields::default() {
         return Err(Error::usage("nothing to change").hint("`qipu update --help` names the fields"));
     }
     let edits = edits(store, fields)?;
     let mut seen = std::collections::HashSet::new();
     let places: Vec<usize> = store.positions(ids)?.into_iter().filter(|place| seen.insert(*place)).collect();
-    places.iter().map(|place| plan_edits(store, &store.notes()[*place], &edits, &request.now)).collect()
+    let changes: Result<Vec<Planned>, Error> =
+        places.iter().map(|place| plan_edits(store, &store.notes()[*place], &edits, &request.now)).collect();
+    let changes = changes?;
+    let findings = if fields.title.is_some() { lost_links(store, &changes) } else { Vec::new() };
+    Ok(Plan { changes, findings })
+}
+
+/// Tells which links lead nowhere once titles are others.
+fn lost_links(store: &Store, planned: &[Planned]) -> Vec<FindingEntry> {
+    let after = store.after(&changes_of(planned));
+    let types = &store.config.link_types;
+    let (before, after) = (Graph::new(store.notes(), types), Graph::new(after.notes(), types));
+    let lost = |(place, note): (usize, &std::sync::Arc<Note>)| {
+        let new = after.unresolved(place).iter().filter(|target| !before.unresolved(place).contains(target));
+        let finding = |target: &String| {
+            let message = format!("its link to `{target}` leads nowhere now; `qipu rename` lets links follow");
+            let finding = Finding { code: "broken-link", line: None, message };
+            FindingEntry::of_note(store.shown(&note.path), note, &finding)
+        };
+        new.map(finding).collect::<Vec<_>>()
+    };
+    store.notes().iter().enumerate().flat_map(lost).collect()
 }
 
 /// Returns the edits that fields stand for, in the order in which a new note has them.
 pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Error> {
+    for (name, text) in [("title", &fields.title), ("type", &fields.kind)] {
+        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            return Err(Error::usage(format!("the new {name} is empty")));
+        }
+    }
+    let one_line = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let fields = &NewFields { title: fields.title.as_ref().map(one_line), ..fields.clone() };
     let mut edits = Vec::new();
     let text = |key: &str, text: &Option<String>| text.clone().map(|text| Edit::SetText { key: key.to_owned(), text });
     edits.extend(text("title", &fields.title));
@@ -33,6 +64,7 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     for (kind, target) in &fields.links {
         check_kind(store, kind)?;
         let place = store.resolve(target)?;
+        store.expect_own_id(place)?;
         let id = store.notes()[place].id.to_string();
         edits.push(Edit::AddMap { key: "links", entries: vec![("type", kind.clone()), ("id", id)] });
     }

@@ -48,19 +48,11 @@ fn additions(ours: &Note, theirs: &Note) -> Vec<Edit> {
     };
     let add = |key| move |text| Edit::AddItem { key, text };
     let mut edits: Vec<Edit> = missing(&ours.tags, &theirs.tags).into_iter().map(add("tags")).collect();
-    for source in &theirs.sources {
-        if ours.sources.iter().any(|have| is_same_source(have, source)) {
-            continue;
-        }
-        let url = (!source.url.is_empty()).then(|| source.url.clone());
-        let parts = [("url", url), ("title", source.title.clone()), ("accessed", source.accessed.clone())];
-        let entries = parts.into_iter().filter_map(|(key, text)| Some((key, text?))).collect();
-        edits.push(Edit::AddMap { key: "sources", entries });
-    }
-    for link in theirs.links.iter().filter(|link| !ours.links.contains(link)) {
-        let entries = vec![("type", link.kind.clone()), ("id", link.target.clone())];
-        edits.push(Edit::AddMap { key: "links", entries });
-    }
+    let sources = theirs.sources.iter().zip(theirs.source_values());
+    let new = sources.filter(|(source, _)| !ours.sources.iter().any(|have| is_same_source(have, source)));
+    edits.extend(new.map(|(_, value)| Edit::AddValue { key: "sources", value }));
+    let links = theirs.links.iter().zip(theirs.link_values()).filter(|(link, _)| !ours.links.contains(link));
+    edits.extend(links.map(|(_, value)| Edit::AddValue { key: "links", value }));
     edits.extend(missing(&ours.aliases, &theirs.aliases).into_iter().map(add("aliases")));
     edits.extend(missing(&ours.compacts, &theirs.compacts).into_iter().map(add("compacts")));
     edits
@@ -94,24 +86,18 @@ fn last_words(ours: &Note, theirs: &Note) -> Vec<Edit> {
     edits
 }
 
-/// The custom fields that are one text and that the store's note lacks, or says otherwise and earlier.
+/// The custom fields that the store's note lacks, or says otherwise and earlier.
 fn custom_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<Edit> {
-    let edit = |(key, value): &(String, Value)| match (value, field(&ours.custom, key)) {
-        (Value::Text { text, .. }, None) => Some(Edit::SetCustom { key: key.clone(), text: text.clone() }),
-        (Value::Text { text, .. }, Some(have)) if is_later && have != value => {
-            Some(Edit::SetCustom { key: key.clone(), text: text.clone() })
-        }
-        _ => None,
-    };
-    theirs.custom.iter().filter_map(edit).collect()
+    let is_new =
+        |(key, value): &&(String, Value)| field(&ours.custom, key).is_none_or(|have| is_later && have != value);
+    let edit = |(key, value): &(String, Value)| Edit::SetCustomValue { key: key.clone(), value: value.clone() };
+    theirs.custom.iter().filter(is_new).map(edit).collect()
 }
 
 /// Names the fields of which the pack says something that does not come into the store.
 fn left_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<String> {
-    let is_left = |(key, value): &&(String, Value)| {
-        let is_text = matches!(value, Value::Text { .. });
-        field(&ours.custom, key).map_or(!is_text, |have| have != value && !(is_text && is_later))
-    };
+    let is_left =
+        |(key, value): &&(String, Value)| !is_later && field(&ours.custom, key).is_some_and(|have| have != value);
     let custom = theirs.custom.iter().filter(is_left).map(|(key, _)| format!("`custom.{key}`"));
     let unknown = theirs.unknown.iter().filter(|(key, value)| field(&ours.unknown, key) != Some(value));
     custom.chain(unknown.map(|(key, _)| format!("`{key}`"))).collect()

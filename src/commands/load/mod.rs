@@ -198,12 +198,25 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Reads a packed note, which must have the id that its pack names.
+/// Reads a packed note, of which the pack must say what its file says: what a reader of the pack has
+/// seen is what is loaded.
 fn parsed(packed: &PackedNote) -> Result<Note, Error> {
     let note = Note::parse(&packed.file.path, packed.file.bytes.clone());
-    if note.id.as_str() == packed.id.claimed() {
-        return Ok(note);
+    let refused = |what: String| {
+        Err(Error::new(ErrorKind::Store, format!("this pack can't be loaded: {what}")).hint("nothing was written"))
+    };
+    if note.id.as_str() != packed.id.claimed() {
+        return refused(format!("the file of `{}` is that of `{}`", packed.id, note.id));
     }
-    let message = format!("this pack can't be loaded: the file of `{}` is that of `{}`", packed.id, note.id);
-    Err(Error::new(ErrorKind::Store, message).hint("nothing was written"))
+    let says = [
+        ("type", note.kind == packed.kind),
+        ("title", note.title == packed.title),
+        ("tags", note.tags == packed.tags),
+        ("sources", note.sources == packed.sources),
+    ];
+    let is_text = std::str::from_utf8(&packed.file.bytes).is_ok();
+    match says.into_iter().find(|(_, is_true)| !is_true).filter(|_| is_text) {
+        Some((part, _)) => refused(format!("the {part} of `{}` in its lines is not what its file says", packed.id)),
+        None => Ok(note),
+    }
 }

@@ -1,42 +1,38 @@
-//! How one field is merged: lists as sets, maps field by field, of two times the later or the
+//! How one field is merged: known lists as sets, maps field by field, of two times the later or the
 //! earlier; whatever else changed on both sides stays three ways of writing it.
+//!
+//! A result is an edit of our lines. Theirs are taken whole only where ours are those of the base,
+//! or where nothing of ours is lost by it.
 
 use super::super::Stamp;
-use super::super::edit::Document;
-use super::super::frontmatter::link_target;
+use super::super::document::Document;
+use super::super::items::{is_list, plain};
 use super::super::value::Value;
+use super::comments::{settle, with_value_of};
+use super::list::{appended, merge_sets, with_appended};
 use super::sheet::Piece;
-
-/// Fields that hold a list even where one value, or none, is written.
-const LISTS: [&str; 5] = ["aliases", "compacts", "links", "sources", "tags"];
-/// The most items that are added or taken out one by one; more is no work of a person.
-const MAX_STEPS: usize = 200;
 
 /// A field in three texts: in ours, in the base, in theirs. Where they are alike the sides agree.
 pub(super) type Three = [Option<Piece>; 3];
 
 /// Merges a field; each side may lack it.
 pub(super) fn merge(key: &str, base: Option<&Piece>, ours: Option<&Piece>, theirs: Option<&Piece>, end: Ends) -> Three {
-    let all = |piece: Option<&Piece>| [piece.cloned(), piece.cloned(), piece.cloned()];
-    for same in [same_lines, same_meaning] {
-        if same(theirs, base) || same(ours, theirs) {
-            return all(ours);
-        }
-        if same(ours, base) {
-            return all(theirs);
-        }
+    if same_lines(theirs, base) || same_lines(ours, theirs) {
+        return all(ours.cloned());
+    }
+    if same_lines(ours, base) {
+        return all(theirs.cloned());
     }
     let field = Sides { key, base, ours, theirs, end };
-    field
-        .as_list()
-        .map(|piece| all(piece.as_ref()))
-        .or_else(|| field.as_time().map(|piece| all(Some(&piece))))
-        .or_else(|| field.as_map())
-        .unwrap_or_else(|| [ours.cloned(), base.cloned(), theirs.cloned()])
+    field.merged().unwrap_or_else(|| [ours.cloned(), base.cloned(), theirs.cloned()])
 }
 
 /// What lines end in.
 pub(super) type Ends = &'static str;
+
+fn all(piece: Option<Piece>) -> Three {
+    [piece.clone(), piece.clone(), piece]
+}
 
 fn same_lines(a: Option<&Piece>, b: Option<&Piece>) -> bool {
     a.map(|piece| &piece.lines) == b.map(|piece| &piece.lines)
@@ -44,19 +40,6 @@ fn same_lines(a: Option<&Piece>, b: Option<&Piece>) -> bool {
 
 fn same_meaning(a: Option<&Piece>, b: Option<&Piece>) -> bool {
     a.map(|piece| plain(&piece.value)) == b.map(|piece| plain(&piece.value))
-}
-
-/// Returns a value without how it is written: quotes, and the order of a map's fields.
-pub(super) fn plain(value: &Value) -> Value {
-    match value {
-        Value::Text { text, .. } => Value::text(text),
-        Value::List(items) => Value::List(items.iter().map(plain).collect()),
-        Value::Map(entries) => {
-            let mut entries: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
-            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-            Value::Map(entries)
-        }
-    }
 }
 
 /// A field that changed on both sides.
@@ -69,22 +52,53 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Merges lists as sets: ours, without what theirs took out, with what theirs added.
-    fn as_list(&self) -> Option<Option<Piece>> {
-        let [base, ours, theirs] = [self.base, self.ours, self.theirs].map(|piece| items(self.key, piece));
-        let (base, ours, theirs) = (base?, ours?, theirs?);
-        let wanted = merged_items(self.key, &base, &ours, &theirs);
-        if self.ours.is_none() || self.theirs.is_none() {
-            // A known list that is not there is one without items; another field that is gone is gone.
-            if !LISTS.contains(&self.key) {
-                return None;
-            }
-            if wanted.is_empty() {
-                return Some(None);
-            }
+    /// Merges the values, then the comments at them; the first way counts in which neither is lost.
+    fn merged(&self) -> Option<Three> {
+        if same_meaning(self.theirs, self.base) || same_meaning(self.ours, self.theirs) {
+            return self.settled(all(self.ours.cloned()));
         }
-        let host = self.ours.or(self.theirs)?;
-        with_items(self.key, host, &wanted, self.end).map(Some)
+        let ways: [&dyn Fn() -> Option<Three>; 5] = [
+            &|| {
+                is_list(self.key).then(|| merge_sets(self.key, [self.base, self.ours, self.theirs], self.end))?.map(all)
+            },
+            &|| (!is_list(self.key)).then(|| self.as_list().map(Some))?.map(all),
+            &|| self.as_time().map(Some).map(all),
+            &|| self.as_map(),
+            &|| same_meaning(self.ours, self.base).then(|| self.theirs_in_ours()).map(all),
+        ];
+        let settled = ways.into_iter().find_map(|way| self.settled(way()?));
+        settled.or_else(|| same_meaning(self.ours, self.base).then(|| self.settled(all(self.theirs.cloned())))?)
+    }
+
+    fn settled(&self, three: Three) -> Option<Three> {
+        let [ours, base, theirs] =
+            three.map(|piece| settle(self.key, piece, [self.base, self.ours, self.theirs], self.end));
+        Some([ours?, base?, theirs?])
+    }
+
+    /// Writes their value into our lines; theirs as they are where that can't be done.
+    fn theirs_in_ours(&self) -> Option<Piece> {
+        let (ours, theirs) = (self.ours?, self.theirs?);
+        let value = || theirs.value.clone();
+        let in_place = || with_value_of(ours, theirs, self.end);
+        edited(self.key, ours, value(), self.end, |_| in_place().into_iter().collect())
+            .or_else(|| match theirs.value {
+                Value::Text { .. } => {
+                    edited(self.key, ours, value(), self.end, |document| document.with_value(self.key, &theirs.value))
+                }
+                _ => None,
+            })
+            .or_else(|| Some(theirs.clone()))
+    }
+
+    /// Merges lists to which both sides appended.
+    fn as_list(&self) -> Option<Piece> {
+        let items = |piece: Option<&Piece>| match piece.map(|piece| &piece.value) {
+            Some(Value::List(items)) => Some(items.clone()),
+            _ => None,
+        };
+        let wanted = appended(&items(self.base)?, &items(self.ours)?, &items(self.theirs)?)?;
+        with_appended(self.key, self.ours?, &wanted, self.end)
     }
 
     /// Takes the later `updated`, the earlier `created`.
@@ -100,7 +114,7 @@ impl Sides<'_> {
             "created" => their_time < our_time,
             _ => return None,
         };
-        Some(if takes_theirs { theirs } else { ours }.clone())
+        if takes_theirs { self.theirs_in_ours() } else { Some(ours.clone()) }
     }
 
     /// Merges maps field by field; where a field in them can't be merged, the texts differ in it.
@@ -135,7 +149,8 @@ impl Sides<'_> {
     }
 }
 
-fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v Value> {
+/// Returns the value of a map's field.
+pub(super) fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v Value> {
     entries.iter().find(|(have, _)| have == key).map(|(_, value)| value)
 }
 
@@ -149,101 +164,11 @@ fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Valu
         return Some(theirs.cloned());
     }
     match (base, ours, theirs) {
-        (None, Some(Value::List(ours)), Some(Value::List(theirs))) => {
-            Some(Some(Value::List(merged_items("", &[], ours, theirs))))
-        }
         (Some(Value::List(base)), Some(Value::List(ours)), Some(Value::List(theirs))) => {
-            Some(Some(Value::List(merged_items("", base, ours, theirs))))
+            Some(Some(Value::List(appended(base, ours, theirs)?)))
         }
         _ => None,
     }
-}
-
-/// Returns the items of a list; `None` for what is no list.
-fn items(key: &str, piece: Option<&Piece>) -> Option<Vec<Value>> {
-    let is_list = LISTS.contains(&key);
-    match piece.map(|piece| &piece.value) {
-        Some(Value::List(items)) => Some(items.clone()),
-        None => Some(Vec::new()),
-        Some(_) if !is_list => None,
-        Some(value) if value.is_null() => Some(Vec::new()),
-        Some(Value::Text { text, .. }) if key == "tags" => {
-            Some(text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Value::text).collect())
-        }
-        Some(one) => Some(vec![one.clone()]),
-    }
-}
-
-fn merged_items(key: &str, base: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
-    let names = |items: &[Value]| items.iter().map(|item| identity(key, item)).collect::<Vec<_>>();
-    let (in_base, in_theirs) = (names(base), names(theirs));
-    let is_taken_out = |name: &Value| in_base.contains(name) && !in_theirs.contains(name);
-    let mut merged: Vec<Value> = ours.iter().filter(|item| !is_taken_out(&identity(key, item))).cloned().collect();
-    let mut known = [names(ours), in_base].concat();
-    for (item, name) in theirs.iter().zip(in_theirs) {
-        if !known.contains(&name) {
-            merged.push(item.clone());
-            known.push(name);
-        }
-    }
-    merged
-}
-
-/// Returns what makes an item of a list the same as another.
-fn identity(key: &str, item: &Value) -> Value {
-    let field = |name: &str, text: &str| (name.to_owned(), Value::text(text));
-    match (key, item) {
-        ("tags" | "aliases", item) => Value::text(item.to_line().trim()),
-        ("compacts", item) => Value::text(link_target(&item.to_line())),
-        ("links", Value::Map(entries)) => {
-            let mut entries = entries.clone();
-            for (_, target) in entries.iter_mut().filter(|(key, _)| key == "id") {
-                *target = Value::text(link_target(&target.to_line()));
-            }
-            if get(&entries, "type").is_none() {
-                entries.push(field("type", "related"));
-            }
-            plain(&Value::Map(entries))
-        }
-        ("links", item) => Value::Map(vec![field("id", link_target(&item.to_line())), field("type", "related")]),
-        ("sources", Value::Text { text, .. }) => Value::Map(vec![field("url", text.trim())]),
-        (_, item) => plain(item),
-    }
-}
-
-/// Writes a list with these items into a field's lines, touching no item that stays.
-fn with_items(key: &str, host: &Piece, wanted: &[Value], end: Ends) -> Option<Piece> {
-    let mut piece = host.clone();
-    let have = items(key, Some(host))?;
-    let names = |items: &[Value]| items.iter().map(|item| identity(key, item)).collect::<Vec<_>>();
-    let (had, kept) = (names(&have), names(wanted));
-    let added: Vec<&Value> = wanted.iter().zip(&kept).filter(|(_, name)| !had.contains(name)).map(|(v, _)| v).collect();
-    let mut unwanted: Vec<&Value> = Vec::new();
-    for name in &had {
-        if !kept.contains(name) && !unwanted.contains(&name) {
-            unwanted.push(name);
-        }
-    }
-    if added.len() + unwanted.len() > MAX_STEPS {
-        return None;
-    }
-    let mut now = have;
-    if !matches!(piece.value, Value::List(_)) && !now.is_empty() {
-        piece = edited(key, &piece, Value::List(now.clone()), end, |document| {
-            document.with_value(key, &Value::List(now.clone()))
-        })?;
-    }
-    for item in added {
-        now.push(item.clone());
-        piece = edited(key, &piece, Value::List(now.clone()), end, |document| document.with_item(key, item))?;
-    }
-    for name in unwanted {
-        let is_unwanted = |item: &Value| identity(key, item) == *name;
-        now.retain(|item| !is_unwanted(item));
-        piece =
-            edited(key, &piece, Value::List(now.clone()), end, |document| document.remove_items(key, &is_unwanted))?;
-    }
-    Some(piece)
 }
 
 /// Gives a field of a map another value, or takes it out.
@@ -262,7 +187,7 @@ fn with_entry(map: &str, piece: &Piece, key: &str, value: Option<&Value>, end: E
 }
 
 /// Edits a field's lines; the first text counts that says exactly what is wanted.
-fn edited(
+pub(super) fn edited(
     key: &str,
     piece: &Piece,
     wanted: Value,

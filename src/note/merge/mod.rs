@@ -4,12 +4,15 @@
 //! truly disagree. An ordinary merge by lines of these three then finds nothing to argue about in
 //! the frontmatter but those fields, and merges the body as it always does.
 
+mod comments;
 mod field;
+mod list;
 mod sheet;
 
 use std::borrow::Cow;
 
-use field::{Ends, Three, plain};
+use super::items::plain;
+use field::{Ends, Three};
 use sheet::{Field, Piece, Sheet};
 
 /// Three texts for a merge by lines.
@@ -209,18 +212,55 @@ mod tests {
                 "sources:\n  - url: https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
                 "sources:\n  - https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
             ),
-            ("mine: [1, {a: b}]\n", "mine: [1, {a: b}, 2]\n", "mine: [[3], true, 1]\n", "mine: [1, 2, [3], true]\n"),
+            // A link's order that only one side changed, and entries of one item.
+            ("links: [a, b]\n", "links: [b, a, c]\n", "links: [a, b, d]\n", "links: [b, a, c, d]\n"),
+            ("links: [a, b]\n", "links: [a, b, c]\n", "links: [b, d, a]\n", "links: [b, d, a, c]\n"),
+            (
+                "sources:\n  - url: https://x.org # c\n",
+                "sources:\n  - url: https://x.org # c\n    title: X\n  - https://y.org\n",
+                "sources:\n  - url: https://x.org # c\n    accessed: 2025-01-01\n",
+                "sources:\n  - url: https://x.org # c\n    title: X\n    accessed: 2025-01-01\n  - https://y.org\n",
+            ),
+            (
+                "sources: [https://x.org]\n",
+                "sources: [https://x.org, https://y.org]\n",
+                "sources:\n- url: https://x.org\n  title: X\n",
+                "sources: [{url: https://x.org, title: X}, https://y.org]\n",
+            ),
+            (
+                "links:\n- {type: t, id: a}\n- id: b\n  why: x\n",
+                "links:\n- {type: t, id: a, why: 1}\n- id: b\n  why: x\n",
+                "links:\n- {type: t, id: a, since: 2}\n- id: b\n  type: related\n",
+                "links:\n- {type: t, id: a, why: 1, since: 2}\n- id: b\n",
+            ),
+            // Lists without names: what was appended.
+            ("mine: [1]\n", "mine: [1, 2]\n", "mine: [1, [3], 1]\n", "mine: [1, 2, [3], 1]\n"),
+            ("mine: [1]\n", "mine: [1, 2]\n", "mine: [1, 2, 3]\n", "mine: [1, 2, 3]\n"),
+            ("mine: [1, 2]\n", "mine: [1, 2,] # c\n", "mine: [1, 2, 2]\n", "mine: [1, 2, 2] # c\n"),
+            // Comments in a field.
+            ("tags:\n  - a\n", "tags:\n  - a # why\n", "tags:\n  - a\n  - b\n", "tags:\n  - a # why\n  - b\n"),
+            ("tags:\n  - a\n", "tags:\n  - a\n  - b\n", "tags:\n  - a  # why\n", "tags:\n  - a  # why\n  - b\n"),
+            (
+                "tags:\n  - a # x\n  - c # old\n",
+                "tags:\n  # top\n  - a # x\n  - c # old\n  - b # ours\n",
+                "tags:\n  - a # y\n  # two\n  # lines\n  - c\n  - d # theirs\n  # end\n",
+                "tags:\n  # top\n  - a # y\n  # two\n  # lines\n  - c\n  - b # ours\n  - d # theirs\n  # end\n",
+            ),
+            ("tags: [a]\n", "tags: [a, b]\n", "tags: [a] # why\n", "tags: [a, b] # why\n"),
+            ("x: 'a#b'\n", "x: 'a#b' # ours\n", "x: 'c #d'\n", "x: 'c #d' # ours\n"),
+            ("x: a\n", "x: a # ours\n", "x: >-\n  b\n  # no comment\n", "x: \"b # no comment\" # ours\n"),
             // Times.
             ("updated: 2025-01-01\n", "updated: 2025-01-03\n", "updated: 2025-01-02\n", "updated: 2025-01-03\n"),
-            ("", "created: 2025-01-02 # c\n", "created: 2025-01-01T10:00:00Z\n", "created: 2025-01-01T10:00:00Z\n"),
+            ("", "created: 2025-01-02 # c\n", "created: 2025-01-01T10:00:00Z\n", "created: 2025-01-01T10:00:00Z # c\n"),
             // Maps.
             (
                 "custom:\n  a: 1 # c\n  b: 2\n  c: 3\n",
                 "custom:\n  a: 4 # c\n  b: 2\n  c: 3\n",
-                "custom: {a: 1, c: x y, d: [1]}\n",
+                "custom:\n  a: 1 # c\n  c: x y\n  d: [1]\n",
                 "custom:\n  a: 4 # c\n  c: x y\n  d: [1]\n",
             ),
-            ("custom: {l: [1]}\n", "custom: {l: [1, 2]}\n", "custom: {l: [3, 1]}\n", "custom: {l: [1, 2, 3]}\n"),
+            ("custom:\n  a: 1\n", "custom:\n  a: 1 # why\n", "custom:\n  a: 2\n", "custom:\n  a: 2 # why\n"),
+            ("custom: {l: [1]}\n", "custom: {l: [1, 2]}\n", "custom: {l: [1, 3]}\n", "custom: {l: [1, 2, 3]}\n"),
             ("", "custom: {a: 1}\n", "custom:\n  b: 2\n", "custom: {a: 1, b: 2}\n"),
         ] {
             assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
@@ -238,6 +278,46 @@ mod tests {
                 "custom:\n  a: 3\n  b: 1\n  c: 1\n",
                 "custom:\n  a: 2\n  b: 2\n  c: 1\n|custom:\n  a: 1\n  b: 2\n  c: 1\n|custom:\n  a: 3\n  b: 2\n  c: 1\n",
             ),
+            (
+                "mine: [1, 2]\n",
+                "mine: [1, 2, 2]\n",
+                "mine: [2, 1]\n",
+                "mine: [1, 2, 2]\n|mine: [1, 2]\n|mine: [2, 1]\n",
+            ),
+            ("", "mine: [1]\n", "mine: [2]\n", "mine: [1]\n||mine: [2]\n"),
+            (
+                "custom: {l: [1, 2], m: 1}\n",
+                "custom: {l: [2, 1], m: 2}\n",
+                "custom: {l: [1], m: 1}\n",
+                "custom: {l: [2, 1], m: 2}\n|custom: {l: [1, 2], m: 2}\n|custom: {l: [1], m: 2}\n",
+            ),
+            // An item that the sides tell two things of, or that one changed and the other took out.
+            (
+                "links: [a]\n",
+                "links: [{id: a, why: x}]\n",
+                "links: [{id: a, why: y}]\n",
+                "links: [{id: a, why: x}]\n|links: [a]\n|links: [{id: a, why: y}]\n",
+            ),
+            (
+                "sources: [{url: u}]\n",
+                "sources: [{url: u, title: T}]\n",
+                "sources: []\n",
+                "sources: [{url: u, title: T}]\n|sources: [{url: u}]\n|sources: []\n",
+            ),
+            // A comment that has no place, or that the other side took out with what it stands at.
+            (
+                "tags: [a]\n",
+                "tags: [a, b]\n",
+                "tags:\n  - a # why\n",
+                "tags: [a, b]\n|tags: [a]\n|tags:\n  - a # why\n",
+            ),
+            (
+                "tags:\n  - a\n  - b\n",
+                "tags:\n  - a # why\n  - b\n",
+                "tags:\n  - b\n",
+                "tags:\n  - a # why\n  - b\n|tags:\n  - a\n  - b\n|tags:\n  - b\n",
+            ),
+            ("tags: [a]\n", "", "tags: [a] # why\n", "|tags: [a]\n|tags: [a] # why\n"),
             ("mine: 1\n", "mine: [1]\n", "mine: {a: b}\n", "mine: [1]\n|mine: 1\n|mine: {a: b}\n"),
             ("updated: soon\n", "updated: x\n", "updated: y\n", "updated: x\n|updated: soon\n|updated: y\n"),
         ] {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::super::edit::Document;
+use super::super::document::Document;
 use super::super::frontmatter::split;
 use super::super::value::Value;
 

@@ -1,0 +1,102 @@
+//! `qipu search` and `qipu related`: which notes answer words, or are like a note.
+
+use std::collections::HashSet;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use super::list::passes;
+use crate::context::{Filter, surroundings};
+use crate::error::Error;
+use crate::graph::{Digests, Graph};
+use crate::report::{Body, Entry, Excerpt, Found, Head, Mode, NoteEntry, Report, Role, Show, Snippet, Spelling};
+use crate::request::{Related, Search};
+use crate::search::{self, Engine, Hit, Query};
+use crate::store::Store;
+
+/// Millionths of 1.
+const MILLION: f64 = 1_000_000.0;
+
+/// Reports the notes that answer the query, the best first.
+pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
+    let filters: Result<Vec<Filter>, Error> =
+        request.only.custom_filters.iter().map(|text| Filter::parse(text)).collect();
+    let filters = filters?;
+    let notes = store.notes();
+    let engine = ManuallyDrop::new(Engine::new(notes, store.config.language));
+    let around = (!request.no_graph).then(|| surroundings(store, &Graph::new(notes, &store.config.link_types)));
+    let found = engine.search(&Query::parse(&request.query), around.as_ref());
+    let digests = if request.no_compaction { Digests::default() } else { Digests::new(notes) };
+    let least = f64::from(request.min_relevance) / MILLION;
+    let mut seen = HashSet::new();
+    let is_wanted = |hit: &Hit| {
+        let note = &notes[hit.note];
+        hit.relevance >= least && passes(&request.only, note) && filters.iter().all(|filter| filter.matches(note))
+    };
+    let stand_in = |hit: Hit| Hit { note: digests.stand_in(hit.note), ..hit };
+    let hits = found.hits.into_iter().map(stand_in).filter(is_wanted).filter(|hit| seen.insert(hit.note));
+    let hits: Vec<Hit> = hits.collect();
+    let matched = hits.len();
+    let marker = found.marker;
+    let excerpt = Excerpt(Arc::new(move |note| marker.as_ref()?.snippet(note.body()).map(snippet)));
+    let entry = |hit: &Hit| {
+        let parts = if request.explains { parts(hit) } else { Vec::new() };
+        let found = Found { relevance: hit.relevance, excerpt: Some(excerpt.clone()), parts, ..Found::default() };
+        let entry = super::note_entry(store, &digests, hit.note, Role::Selected);
+        Entry::Note(NoteEntry { found: Some(Box::new(found)), ..entry })
+    };
+    let entries = hits.iter().take(request.limit.unwrap_or(usize::MAX)).map(entry).collect();
+    let head = Head { spellings: spellings(found.spellings), ..head(store, Mode::Search, matched) };
+    Ok(report(head, entries))
+}
+
+/// Reports the notes that are most like one and not linked with it.
+pub(super) fn run_related(request: &Related, store: &Store) -> Result<Report, Error> {
+    let notes = store.notes();
+    let place = store.resolve(&request.id)?;
+    let around = surroundings(store, &Graph::new(notes, &store.config.link_types));
+    let engine = Engine::new(notes, store.config.language);
+    let (relatives, matched) = engine.related(place, &around, request.limit.unwrap_or(usize::MAX));
+    let entries = relatives.into_iter().map(|relative| {
+        let common = relative.common.iter().map(|note| notes[*note].id.clone()).collect();
+        let found = Found { relevance: relative.relevance, shared: relative.shared, common, ..Found::default() };
+        let entry = NoteEntry::alone(&notes[relative.note], Role::Selected);
+        Entry::Note(NoteEntry { found: Some(Box::new(found)), ..entry })
+    });
+    let entries = entries.collect();
+    Ok(report(head(store, Mode::Related { id: notes[place].id.clone() }, matched), entries))
+}
+
+fn head(store: &Store, mode: Mode, matched: usize) -> Head {
+    let show = Show { body: Body::Hidden, ..Show::default() };
+    Head { show, matched, ..Head::new(mode, Some(&store.shown_path)) }
+}
+
+fn report(head: Head, entries: Vec<Entry>) -> Report {
+    let is_limited = entries.len() < head.matched;
+    Report::new(Head { is_limited, ..head }, entries)
+}
+
+/// Returns the words that no note holds, as a report tells them.
+pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<Spelling> {
+    spellings.into_iter().map(|spelling| Spelling { word: spelling.word, shown: spelling.shown }).collect()
+}
+
+fn snippet(found: search::Snippet) -> Snippet {
+    Snippet { text: found.text, marks: found.marks }
+}
+
+/// Names the parts of a score; those that are nothing are left out.
+fn parts(hit: &Hit) -> Vec<(&'static str, f64)> {
+    let parts = hit.parts;
+    let all = [
+        ("score", hit.score),
+        ("words", parts.words),
+        ("sequence", parts.sequence),
+        ("links", parts.links),
+        ("nearness", parts.nearness),
+        ("paragraph", parts.paragraph),
+        ("likeness", parts.likeness),
+        ("times", parts.times),
+    ];
+    all.into_iter().filter(|(_, part)| *part != 0.0).collect()
+}

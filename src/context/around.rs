@@ -1,0 +1,82 @@
+//! What stands around each note, as far as it counts when notes are ranked: sequences and links.
+
+use jiff::civil::Date;
+
+use crate::graph::{Edge, Graph};
+use crate::note::{JOURNAL, MOC, Note};
+use crate::search::Surroundings;
+use crate::store::Store;
+
+/// The type of a link from a note to the one before it, and its inverse.
+const FOLLOWS: &str = "follows";
+const PRECEDES: &str = "precedes";
+
+/// Days that lie so near that their journals are neighbours: a weekend may be between them.
+const MAX_DAYS_BETWEEN: i32 = 3;
+
+/// Collects the neighbours of all notes. A note has one place in one sequence: what its `follows`
+/// links say, else an ordered list of a map of content, else the days of journals.
+pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
+    let notes = store.notes();
+    let mut around = Surroundings {
+        linked: (0..notes.len()).map(|note| linked(graph, note)).collect(),
+        before: vec![None; notes.len()],
+        after: vec![None; notes.len()],
+    };
+    for edge in (0..notes.len()).flat_map(|note| graph.written(note)) {
+        match edge.kind.as_str() {
+            FOLLOWS => join(&mut around, edge.to, edge.from),
+            PRECEDES => join(&mut around, edge.from, edge.to),
+            _ => {}
+        }
+    }
+    let maps = notes.iter().enumerate().filter(|(_, note)| note.kind == MOC);
+    for list in maps.flat_map(|(place, _)| graph.ordered_lists(place)) {
+        for pair in list.windows(2) {
+            if let [first, second] = *pair {
+                join(&mut around, first, second);
+            }
+        }
+    }
+    let journals = notes.iter().enumerate().filter_map(|(place, note)| Some((journal_day(note)?, place)));
+    let mut journals: Vec<(Date, usize)> = journals.collect();
+    journals.sort_unstable();
+    for pair in journals.windows(2) {
+        if let [(day, first), (next_day, second)] = *pair
+            && day.until(next_day).is_ok_and(|span| span.get_days() <= MAX_DAYS_BETWEEN)
+        {
+            join(&mut around, first, second);
+        }
+    }
+    around
+}
+
+/// Puts two notes one behind the other, unless one of them has its place already.
+fn join(around: &mut Surroundings, first: usize, second: usize) {
+    if first == second {
+        return;
+    }
+    if let (Some(after @ None), Some(before @ None)) = (around.after.get_mut(first), around.before.get_mut(second)) {
+        *after = Some(second);
+        *before = Some(first);
+    }
+}
+
+/// Returns the notes that a note links to or that link to it, each once. Sequences count by
+/// themselves.
+fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
+    let is_link = |edge: &&Edge| edge.kind != FOLLOWS && edge.kind != PRECEDES;
+    let out = graph.written(note).iter().filter(is_link).map(|edge| edge.to);
+    let into = graph.leading_to(note).filter(is_link).map(|edge| edge.from);
+    let mut linked: Vec<usize> = out.chain(into).collect();
+    linked.sort_unstable();
+    linked.dedup();
+    linked
+}
+
+/// Returns the day of a journal: the field, else the title, else the name of its file.
+fn journal_day(note: &Note) -> Option<Date> {
+    let day = |text: &str| text.get(..10).and_then(|text| text.parse().ok());
+    let is_journal = note.kind == JOURNAL;
+    is_journal.then(|| note.date.or_else(|| day(&note.title)).or_else(|| day(note.stem()))).flatten()
+}

@@ -1,0 +1,90 @@
+//! What the items of a list field are, and what makes two of them the same.
+
+use super::frontmatter::link_target;
+use super::value::Value;
+
+/// Fields that hold a list even where one value, or none, is written.
+const LISTS: [&str; 5] = ["aliases", "compacts", "links", "sources", "tags"];
+
+/// Tells whether a field holds a list, however it is written.
+pub(super) fn is_list(key: &str) -> bool {
+    LISTS.contains(&key)
+}
+
+/// Returns the items of a list field; one value is a list of one, and of tags, one text may be several.
+pub(super) fn items(key: &str, value: &Value) -> Vec<Value> {
+    match value {
+        Value::List(items) => items.clone(),
+        value if value.is_null() => Vec::new(),
+        Value::Text { text, plain } if key == "tags" => {
+            let tag = |tag: &str| Value::Text { text: tag.to_owned(), plain: *plain };
+            tags(text).map(str::trim).filter(|tag| !tag.is_empty()).map(tag).collect()
+        }
+        one => vec![one.clone()],
+    }
+}
+
+/// Cuts a text into the tags that it stands for.
+pub(super) fn tags(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
+}
+
+/// Returns a value without how it is written: quotes, and the order of a map's fields.
+pub(super) fn plain(value: &Value) -> Value {
+    match value {
+        Value::Text { text, .. } => Value::text(text),
+        Value::List(items) => Value::List(items.iter().map(plain).collect()),
+        Value::Map(entries) => {
+            let mut entries: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
+            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Value::Map(entries)
+        }
+    }
+}
+
+/// Returns what makes an item of a list the same as another.
+pub(super) fn identity(key: &str, item: &Value) -> Value {
+    let field = |name: &str, text: &str| (name.to_owned(), Value::text(text));
+    match (key, item) {
+        ("tags" | "aliases", item) => Value::text(item.to_line().trim()),
+        ("compacts", item) => Value::text(link_target(&item.to_line())),
+        ("links", Value::Map(entries)) => {
+            let mut entries = entries.clone();
+            for (_, target) in entries.iter_mut().filter(|(key, _)| key == "id") {
+                *target = Value::text(link_target(&target.to_line()));
+            }
+            if entries.iter().all(|(key, _)| key != "type") {
+                entries.push(field("type", "related"));
+            }
+            plain(&Value::Map(entries))
+        }
+        ("links", item) => Value::Map(vec![field("id", link_target(&item.to_line())), field("type", "related")]),
+        ("sources", Value::Text { text, .. }) => Value::Map(vec![field("url", text.trim())]),
+        (_, item) => plain(item),
+    }
+}
+
+/// Returns an item with another target in the place of its own; all else it says stays.
+pub(super) fn retargeted(item: &Value, to: &str) -> Value {
+    match item {
+        Value::Text { text, .. } => Value::text(retargeted_text(text, to)),
+        Value::List(items) => match items.as_slice() {
+            [one] => Value::List(vec![retargeted(one, to)]),
+            _ => Value::text(to),
+        },
+        Value::Map(entries) => {
+            let entry = |(key, value): &(String, Value)| {
+                (key.clone(), if key == "id" { retargeted(value, to) } else { value.clone() })
+            };
+            Value::Map(entries.iter().map(entry).collect())
+        }
+    }
+}
+
+/// Returns a text with another target; brackets and a label stay.
+pub(super) fn retargeted_text(text: &str, to: &str) -> String {
+    match link_target(text.trim()) {
+        "" => to.to_owned(),
+        target => text.replacen(target, to, 1),
+    }
+}

@@ -1,0 +1,156 @@
+//! Words of a corpus that are like a word: that begin as it does, hold it, or are spelled nearly so.
+
+use super::corpus::Corpus;
+use super::stems::{STOP_MARK, fold};
+use crate::note::Language;
+
+/// The most words that stand in for one.
+const MAX_SHOWN: usize = 3;
+/// The least length of a word that is looked for in compounds, in characters.
+const MIN_IN_COMPOUND: usize = 5;
+/// The least length of the parts that a compound is taken apart into, in characters.
+const MIN_PART: usize = 4;
+
+/// A word that stands in for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Near {
+    pub(super) word: String,
+    pub(super) term: u32,
+}
+
+/// All words that say something, each with its term: as written, and the terms themselves.
+fn words(corpus: &Corpus) -> impl Iterator<Item = (&str, u32)> {
+    let terms = corpus.terms.iter().enumerate().filter(|(_, term)| !term.is_stop);
+    let terms = terms.map(|(id, term)| (&*term.text, id as u32));
+    terms.chain(corpus.spellings.iter().map(|(word, term)| (&**word, *term)))
+}
+
+fn sorted(mut terms: Vec<u32>) -> Vec<u32> {
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// Returns the terms of words that begin with a text.
+pub(super) fn beginning_with(corpus: &Corpus, start: &str) -> Vec<u32> {
+    let start = fold(&start.to_lowercase());
+    sorted(words(corpus).filter(|(word, _)| word.starts_with(&start)).map(|(_, term)| term).collect())
+}
+
+/// Returns the pairs of characters that hold one character of a script without spaces.
+pub(super) fn holding(corpus: &Corpus, character: &str) -> Vec<u32> {
+    let mut chars = character.chars();
+    let (Some(only), None) = (chars.next(), chars.next()) else { return Vec::new() };
+    if only.is_ascii() {
+        return Vec::new();
+    }
+    let is_pair = |text: &str| text.chars().count() == 2 && text.contains(only);
+    let terms = corpus.terms.iter().enumerate().filter(|(_, term)| is_pair(&term.text));
+    terms.map(|(id, _)| id as u32).collect()
+}
+
+/// Tells whether a language writes compounds as one word.
+pub(super) fn writes_compounds(language: Language) -> bool {
+    use Language::{Danish, Dutch, Estonian, Finnish, German, Hungarian, Norwegian, Swedish};
+    matches!(language, Danish | Dutch | Estonian | Finnish | German | Hungarian | Norwegian | Swedish)
+}
+
+/// Returns the terms of longer words that begin or end with a word.
+pub(super) fn compounds(corpus: &Corpus, word: &str) -> Vec<u32> {
+    if word.chars().count() < MIN_IN_COMPOUND {
+        return Vec::new();
+    }
+    let holds =
+        |text: &str| text.len() >= word.len() + MIN_PART - 1 && (text.starts_with(word) || text.ends_with(word));
+    sorted(words(corpus).filter(|(text, _)| holds(text)).map(|(_, term)| term).collect())
+}
+
+/// Returns words that are spelled nearly as one that no note holds; else compounds with it; else
+/// the parts that it is made of. `term` is the word's own term.
+pub(super) fn spellings(corpus: &Corpus, word: &str, term: &str) -> Vec<Near> {
+    let word = fold(&word.to_lowercase());
+    if !word.chars().all(char::is_alphabetic) {
+        return Vec::new();
+    }
+    let near = by_distance(corpus, &word);
+    if !near.is_empty() {
+        return near;
+    }
+    let compounds = compounds(corpus, term);
+    if !compounds.is_empty() {
+        return most_used(corpus, compounds.into_iter().map(|term| (0, term)).collect());
+    }
+    parts(corpus, &word)
+}
+
+/// How many letters may be wrong in a word of so many.
+fn max_distance(chars: usize) -> usize {
+    match chars {
+        0..=3 => 0,
+        4..=7 => 1,
+        _ => 2,
+    }
+}
+
+fn by_distance(corpus: &Corpus, word: &str) -> Vec<Near> {
+    let length = word.chars().count();
+    let most = max_distance(length);
+    if most == 0 {
+        return Vec::new();
+    }
+    let first = word.chars().next();
+    let end: Vec<char> = word.chars().rev().take(2).collect();
+    let may_be = |text: &str| {
+        let other = text.chars().count();
+        other.abs_diff(length) <= most
+            && (text.chars().next() == first || text.chars().rev().take(2).eq(end.iter().copied()))
+    };
+    let distances = words(corpus).filter(|(text, _)| may_be(text));
+    let distances = distances.map(|(text, term)| (strsim::osa_distance(text, word), term));
+    let near: Vec<(usize, u32)> = distances.filter(|(distance, _)| *distance <= most).collect();
+    let least = near.iter().map(|(distance, _)| *distance).min().unwrap_or_default();
+    most_used(corpus, near.into_iter().filter(|(distance, _)| *distance == least).collect())
+}
+
+/// Keeps the terms that most notes hold, and names each by a word that is written so.
+fn most_used(corpus: &Corpus, terms: Vec<(usize, u32)>) -> Vec<Near> {
+    let terms = sorted(terms.into_iter().map(|(_, term)| term).collect());
+    let mut known: Vec<_> = terms.into_iter().filter_map(|id| Some((id, corpus.term(id)?))).collect();
+    known.sort_by(|(_, a), (_, b)| b.documents.cmp(&a.documents).then_with(|| a.text.cmp(&b.text)));
+    known.truncate(MAX_SHOWN);
+    known.into_iter().map(|(id, _)| Near { word: written(corpus, id), term: id }).collect()
+}
+
+/// Returns the term itself where it is a word, else the shortest word that it is written as, the
+/// first of these from a to z.
+pub(super) fn written(corpus: &Corpus, term: u32) -> String {
+    if let Some(word) = corpus.term(term).filter(|term| term.is_written) {
+        return word.text.to_string();
+    }
+    let spellings = corpus.spellings.iter().filter(|(_, of)| *of == term).map(|(word, _)| &**word);
+    let shortest = spellings.min_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+    let text = corpus.term(term).map(|term| &*term.text).unwrap_or_default();
+    shortest.unwrap_or(text).to_owned()
+}
+
+/// Takes a compound apart into two words that notes hold, with or without an s between.
+fn parts(corpus: &Corpus, word: &str) -> Vec<Near> {
+    let term_of = |text: &str| {
+        let mut found = None;
+        corpus.stems.for_each_term(text, |term| found = found.or_else(|| corpus.id(term)));
+        found.filter(|id| corpus.term(*id).is_some_and(|term| !term.text.starts_with(STOP_MARK)))
+    };
+    let places: Vec<usize> = word.char_indices().map(|(place, _)| place).collect();
+    let inner = places.get(MIN_PART..places.len().saturating_sub(MIN_PART - 1)).unwrap_or_default();
+    let splits = inner.iter().filter_map(|place| {
+        let (head, tail) = word.split_at_checked(*place)?;
+        let head_term = term_of(head).or_else(|| term_of(head.strip_suffix('s')?))?;
+        Some((head_term, term_of(tail)?))
+    });
+    let holders = |(a, b): &(u32, u32)| {
+        let count = |id: u32| corpus.term(id).map_or(0, |term| term.documents);
+        count(*a).min(count(*b))
+    };
+    let Some((head, tail)) = splits.max_by_key(holders) else { return Vec::new() };
+    [head, tail].into_iter().map(|term| Near { word: written(corpus, term), term }).collect()
+}

@@ -1,0 +1,124 @@
+//! What only a close look at one text shows: terms that stand together, the best paragraph, a
+//! sequence of terms.
+
+use super::corpus::{Corpus, Document};
+use super::plan::{NOWHERE, Plan};
+use super::ranking::{Weights, inverse_frequency};
+
+/// The most places of one term in a text that are looked at.
+const MAX_PLACES: usize = 512;
+
+fn is_stop(corpus: &Corpus, term: u32) -> bool {
+    corpus.term(term).is_none_or(|term| term.is_stop)
+}
+
+/// Returns what terms add that stand together as they do in the query: for each pair of neighbours
+/// `g · 2.6 · (0.10 · o / (o + 1.6 K) + 0.05 · w / (w + 1.6 K))`, with o how often the second comes
+/// right after the first, w how often they are not far from one another, K the norm of the text's
+/// length, g what the rarer of them says. Words that say nothing are passed over.
+pub(super) fn nearness(corpus: &Corpus, document: &Document, plan: &Plan, idf: &[f64], weights: &Weights) -> f64 {
+    if plan.pairs.is_empty() {
+        return 0.0;
+    }
+    let places = places(corpus, document, plan);
+    let k = weights.saturation;
+    let length = f64::from(document.body_len) / corpus.body_average();
+    let norm = k * (1.0 - weights.body_length + weights.body_length * length);
+    let mut sum = 0.0;
+    for (first, second) in &plan.pairs {
+        let at = |slot: &u32| places.get(*slot as usize).map(Vec::as_slice).unwrap_or_default();
+        let (ordered, close) = together(at(first), at(second), weights.window);
+        if close == 0 {
+            continue;
+        }
+        let says = |slot: &u32| idf.get(*slot as usize).copied().unwrap_or_default();
+        let share = |count: u32| f64::from(count) / (f64::from(count) + norm);
+        let gain = weights.adjacent * share(ordered) + weights.close * share(close);
+        sum += says(first).max(says(second)) * (k + 1.0) * gain;
+    }
+    sum
+}
+
+/// Returns for each slot where in the body it stands.
+fn places(corpus: &Corpus, document: &Document, plan: &Plan) -> Vec<Vec<u32>> {
+    let mut places = vec![Vec::new(); plan.slots.len()];
+    let mut at = 0;
+    for term in &document.body {
+        let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NOWHERE);
+        if slot == NOWHERE {
+            at += u32::from(!is_stop(corpus, *term));
+            continue;
+        }
+        if let Some(places) = places.get_mut(slot as usize).filter(|places| places.len() < MAX_PLACES) {
+            places.push(at);
+        }
+        at += 1;
+    }
+    places
+}
+
+/// Counts how often `second` stands right after `first`, and how often within a window around it.
+fn together(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
+    let (mut ordered, mut close) = (0, 0);
+    let mut begin = 0;
+    for place in first {
+        while second.get(begin).is_some_and(|other| other + window < *place) {
+            begin += 1;
+        }
+        let near = second.iter().skip(begin).take_while(|other| **other <= place + window);
+        for other in near {
+            close += 1;
+            ordered += u32::from(*other == place + 1);
+        }
+    }
+    (ordered, close)
+}
+
+/// Returns the score of the best paragraph, as BM25 over all paragraphs of the store; 0 for a note of
+/// one paragraph.
+pub(super) fn paragraph(corpus: &Corpus, document: &Document, plan: &Plan, weights: &Weights) -> f64 {
+    if document.paragraphs.len() < 2 {
+        return 0.0;
+    }
+    let total = corpus.totals.paragraphs as f64;
+    let average = (corpus.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
+    let mut counts: Vec<u32> = vec![0; plan.slots.len()];
+    let mut best: f64 = 0.0;
+    let mut start = 0;
+    for end in &document.paragraphs {
+        let terms = document.body.get(start..*end as usize).unwrap_or_default();
+        start = *end as usize;
+        let (mut length, mut slots) = (0_u32, Vec::new());
+        for term in terms {
+            length += u32::from(!is_stop(corpus, *term));
+            let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NOWHERE);
+            if let Some(count) = counts.get_mut(slot as usize) {
+                if *count == 0 {
+                    slots.push(slot);
+                }
+                *count += 1;
+            }
+        }
+        slots.sort_unstable();
+        let norm = 1.0 - weights.body_length + weights.body_length * f64::from(length) / average;
+        let k = weights.saturation;
+        let mut score = 0.0;
+        for slot in slots {
+            let (Some(slot), Some(count)) = (plan.slots.get(slot as usize), counts.get_mut(slot as usize)) else {
+                continue;
+            };
+            let amount = f64::from(std::mem::take(count)) / norm;
+            let holders: u64 =
+                slot.terms.iter().filter_map(|term| corpus.term(*term)).map(|term| u64::from(term.paragraphs)).sum();
+            let idf = inverse_frequency(total, (holders as f64).min(total));
+            score += slot.weight * idf * (k + 1.0) * amount / (amount + k);
+        }
+        best = best.max(score);
+    }
+    best
+}
+
+/// Tells whether terms stand side by side in a text; one term alone, whether it stands there.
+pub(super) fn holds(text: &[u32], terms: &[u32]) -> bool {
+    !terms.is_empty() && text.windows(terms.len()).any(|window| window == terms)
+}

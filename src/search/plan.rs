@@ -1,0 +1,282 @@
+//! From a query to the terms that are looked for in a corpus.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::corpus::Corpus;
+use super::near;
+use super::query::{Part, Query};
+use super::stems::STOP_MARK;
+use super::words::{self, Piece, for_each_piece, for_each_term};
+use crate::note::Language;
+
+/// The most words of a query that near spellings are looked for.
+const MAX_UNKNOWN: usize = 8;
+/// The most pairs of neighbouring terms that are looked for.
+const MAX_PAIRS: usize = 256;
+/// How much a compound counts that holds a word of the query, the word itself being 1.
+const COMPOUND_WEIGHT: f64 = 0.4;
+/// No slot.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// What is looked for.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) slots: Vec<Slot>,
+    /// For each term of the corpus, the slot that it counts for, or [`NOWHERE`].
+    pub(super) slot_of: Vec<u32>,
+    /// Slots that follow one another in the query, each pair once.
+    pub(super) pairs: Vec<(u32, u32)>,
+    /// Terms that must stand side by side.
+    pub(super) phrases: Vec<Vec<u32>>,
+    /// Terms that must not stand side by side; one term alone must not stand there.
+    pub(super) without: Vec<Vec<u32>>,
+    /// Terms that must stand side by side in the title.
+    pub(super) titles: Vec<Vec<u32>>,
+    pub(super) tags: Vec<(String, bool)>,
+    pub(super) kinds: Vec<(String, bool)>,
+    /// Words that no note holds, each with what is looked for in its place.
+    pub(super) spellings: Vec<Spelling>,
+    /// Whether the query asks for a time.
+    pub(super) asks_when: bool,
+}
+
+/// Terms that count as one.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub(super) terms: Vec<u32>,
+    /// How often the query names it.
+    pub(super) weight: f64,
+    /// Whether other words stand in for one that no note holds.
+    pub(super) is_guess: bool,
+}
+
+/// A word of the query that no note holds, and what was looked for in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spelling {
+    /// The word, or the words of a phrase.
+    pub word: String,
+    /// What notes hold; for a phrase nothing, since its words are looked for each by itself.
+    pub shown: Vec<String>,
+    /// Whether it is a phrase.
+    pub is_phrase: bool,
+}
+
+/// What tells how to read the rest of the query: the tags and types that notes have.
+pub(super) struct Known<'a> {
+    pub(super) has_tag: &'a dyn Fn(&str) -> bool,
+    pub(super) has_kind: &'a dyn Fn(&str) -> bool,
+}
+
+impl Plan {
+    /// Tells whether notes are turned away for what they are, whatever words they hold.
+    pub(super) fn demands(&self) -> bool {
+        !self.tags.is_empty() || !self.kinds.is_empty() || !self.without.is_empty()
+    }
+
+    pub(super) fn new(query: &Query, corpus: &Corpus, language: Language, known: &Known<'_>) -> Self {
+        let mut planner = Planner {
+            corpus,
+            language,
+            plan: Self { asks_when: asks_when(&query.text), ..Self::default() },
+            slot_of_text: HashMap::new(),
+            stream: Vec::new(),
+            stop_words: Vec::new(),
+            is_prose: false,
+        };
+        for part in &query.parts {
+            planner.add(part, known);
+        }
+        planner.finish()
+    }
+}
+
+/// Tells whether a question asks for a time.
+fn asks_when(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64).collect();
+    let units = ["year", "month", "day", "date", "week", "time"];
+    words.contains(&"when")
+        || words
+            .windows(2)
+            .any(|two| two == ["how", "long"] || (matches!(two, ["what" | "which", unit] if units.contains(unit))))
+}
+
+struct Planner<'a> {
+    corpus: &'a Corpus,
+    language: Language,
+    plan: Plan,
+    slot_of_text: HashMap<String, u32>,
+    /// The slots in the order of the query.
+    stream: Vec<u32>,
+    /// Terms that say nothing, for a query that holds no others.
+    stop_words: Vec<String>,
+    /// Whether words outside of quotes say nothing, as they do in sentences. There quotes are
+    /// punctuation: no note has to hold what stands in them.
+    is_prose: bool,
+}
+
+/// A term of a query as it was written.
+struct Given {
+    term: String,
+    written: String,
+    is_whole: bool,
+}
+
+fn given(text: &str, corpus: &Corpus) -> Vec<Given> {
+    let mut found = Vec::new();
+    for_each_piece(text, |piece| {
+        let Piece::Chunk(chunk, _) = piece else { return };
+        for_each_term(chunk, &corpus.stems, |term, range, part| {
+            let written = chunk.get(range).unwrap_or_default().to_owned();
+            found.push(Given { term: term.to_owned(), written, is_whole: part == words::Part::Whole });
+        });
+    });
+    found
+}
+
+impl Planner<'_> {
+    fn add(&mut self, part: &Part, known: &Known<'_>) {
+        match part {
+            Part::Words(text) => {
+                let before = self.stop_words.len();
+                self.add_words(text);
+                self.is_prose |= self.stop_words.len() > before;
+            }
+            Part::Phrase(text) => {
+                let terms = self.known_terms(text);
+                self.add_words(text);
+                if let Some(terms) = terms.filter(|terms| terms.len() > 1) {
+                    self.plan.phrases.push(terms);
+                } else if given(text, self.corpus).len() > 1 {
+                    self.plan.spellings.push(Spelling { word: text.clone(), shown: Vec::new(), is_phrase: true });
+                }
+            }
+            Part::Prefix(text) => self.add_prefix(text),
+            Part::Without(text) => self.plan.without.extend(self.known_terms(text)),
+            Part::Title(text) => {
+                let terms = self.known_terms(text);
+                self.add_words(text);
+                self.plan.titles.push(terms.unwrap_or_else(|| vec![NOWHERE]));
+            }
+            Part::Tag(tag, is_wanted) if (known.has_tag)(tag) => self.plan.tags.push((tag.clone(), *is_wanted)),
+            Part::Kind(kind, is_wanted) if (known.has_kind)(kind) => self.plan.kinds.push((kind.clone(), *is_wanted)),
+            Part::Tag(text, true) | Part::Kind(text, true) => self.add_words(text),
+            Part::Tag(..) | Part::Kind(..) => {}
+        }
+    }
+
+    /// Returns a text's terms, stop words included, where notes hold each of them.
+    fn known_terms(&self, text: &str) -> Option<Vec<u32>> {
+        let terms: Option<Vec<u32>> =
+            given(text, self.corpus).iter().map(|given| self.corpus.id(&given.term)).collect();
+        terms.filter(|terms| !terms.is_empty())
+    }
+
+    fn add_words(&mut self, text: &str) {
+        for given in given(text, self.corpus) {
+            if given.term.starts_with(STOP_MARK) {
+                self.stop_words.push(given.term);
+                continue;
+            }
+            self.add_term(given);
+        }
+    }
+
+    fn add_term(&mut self, given: Given) {
+        let terms: Vec<u32> = match self.corpus.id(&given.term) {
+            Some(id) => vec![id],
+            // What joins words is not missed where the words are looked for.
+            None if given.is_whole => return,
+            None => near::holding(self.corpus, &given.term),
+        };
+        let is_known = !terms.is_empty();
+        let is_new = self.push(&given.term, 1.0, terms);
+        if is_new && !is_known {
+            self.guess(&given);
+        }
+        if is_new && is_known && near::writes_compounds(self.language) {
+            let compounds = near::compounds(self.corpus, &given.term);
+            if !compounds.is_empty() {
+                let slot = Slot { terms: compounds, weight: COMPOUND_WEIGHT, is_guess: false };
+                self.plan.slots.push(slot);
+            }
+        }
+    }
+
+    /// Looks for other words in the place of one that no note holds.
+    fn guess(&mut self, given: &Given) {
+        let guesses = self.plan.spellings.iter().filter(|spelling| !spelling.is_phrase).count();
+        if guesses >= MAX_UNKNOWN {
+            return;
+        }
+        let found = near::spellings(self.corpus, &given.written, &given.term);
+        if found.is_empty() {
+            return;
+        }
+        let shown = found.iter().map(|near| near.word.clone()).collect();
+        let word = given.written.clone();
+        self.plan.spellings.push(Spelling { word, shown, is_phrase: false });
+        let terms = found.into_iter().map(|near| near.term).collect();
+        self.plan.slots.push(Slot { terms, weight: 1.0, is_guess: true });
+    }
+
+    fn add_prefix(&mut self, text: &str) {
+        let terms = near::beginning_with(self.corpus, text);
+        self.push(&format!("{text}*"), 1.0, terms);
+    }
+
+    /// Adds terms that count as one, or counts them once more; tells whether they are new.
+    fn push(&mut self, text: &str, weight: f64, terms: Vec<u32>) -> bool {
+        let next = self.plan.slots.len() as u32;
+        match self.slot_of_text.entry(text.to_owned()) {
+            Entry::Occupied(slot) => {
+                self.stream.push(*slot.get());
+                if let Some(slot) = self.plan.slots.get_mut(*slot.get() as usize) {
+                    slot.weight += weight;
+                }
+                false
+            }
+            Entry::Vacant(place) => {
+                place.insert(next);
+                self.stream.push(next);
+                self.plan.slots.push(Slot { terms, weight, is_guess: false });
+                true
+            }
+        }
+    }
+
+    fn finish(mut self) -> Plan {
+        if self.plan.slots.is_empty() {
+            for term in std::mem::take(&mut self.stop_words) {
+                let terms = self.corpus.id(&term).into_iter().collect();
+                self.push(&term, 1.0, terms);
+            }
+        }
+        let mut plan = self.plan;
+        if self.is_prose {
+            plan.phrases.clear();
+            plan.spellings.retain(|spelling| !spelling.is_phrase);
+        }
+        let mut seen = HashMap::new();
+        for pair in self.stream.windows(2) {
+            if let [first, second] = *pair
+                && first != second
+                && plan.pairs.len() < MAX_PAIRS
+                && seen.insert((first, second), ()).is_none()
+            {
+                plan.pairs.push((first, second));
+            }
+        }
+        plan.slot_of = vec![NOWHERE; self.corpus.terms.len()];
+        for (number, slot) in plan.slots.iter().enumerate() {
+            for term in &slot.terms {
+                if let Some(place) = plan.slot_of.get_mut(*term as usize).filter(|place| **place == NOWHERE) {
+                    *place = number as u32;
+                }
+            }
+        }
+        plan
+    }
+}

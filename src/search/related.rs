@@ -1,0 +1,94 @@
+//! Which notes are like a note, in what they say and in what they are linked with.
+
+use rayon::prelude::*;
+
+use super::corpus::Corpus;
+use super::near::written;
+use super::ranking::{Scratch, Surroundings, Weights};
+use super::vectors::{Vector, Vectors};
+
+/// How much common neighbours count, likeness of content being 1.
+const COMMON: f64 = 0.2;
+/// Less than that is no relation.
+const LEAST: f64 = 0.05;
+/// The most terms, and neighbours, that are told.
+const MAX_TOLD: usize = 5;
+
+/// A note that is like another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relative {
+    /// Its place.
+    pub note: usize,
+    /// How like it is, 0 to 1.
+    pub relevance: f64,
+    /// Words that both hold, those first that make them most alike.
+    pub shared: Vec<String>,
+    /// Notes that both are linked with, in order.
+    pub common: Vec<usize>,
+}
+
+/// Finds the notes that are most like one and not linked with it, the nearest first, then by place.
+///
+/// The measure is the cosine of the notes' vectors (see [`super::vectors`]) plus a fifth of the cosine
+/// of their neighbours: how many they share, over the root of the product of how many they have.
+pub(super) fn related(
+    corpus: &Corpus,
+    weights: &Weights,
+    around: &Surroundings,
+    note: usize,
+    limit: usize,
+) -> (Vec<Relative>, usize) {
+    let vectors = Vectors::new(corpus, weights);
+    let own = vectors.of(note);
+    let near = neighbours(around, note);
+    let mut scratch = Scratch::new(0, corpus.terms.len());
+    scratch.spread(own);
+    let others = (0..corpus.documents.len()).into_par_iter().filter(|other| *other != note && !near.contains(other));
+    let mut found: Vec<(f64, usize)> = others
+        .map(|other| {
+            let common = common(&near, &neighbours(around, other));
+            let both = (near.len() * neighbours(around, other).len()) as f64;
+            let linked = if common.is_empty() { 0.0 } else { common.len() as f64 / both.sqrt() };
+            ((scratch.cosine(own, vectors.of(other)) + COMMON * linked).min(1.0), other)
+        })
+        .filter(|(relevance, _)| *relevance >= LEAST)
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let matched = found.len();
+    let tell = |(relevance, other): (f64, usize)| Relative {
+        note: other,
+        relevance,
+        shared: shared(corpus, own, vectors.of(other)),
+        common: common(&near, &neighbours(around, other)).into_iter().take(MAX_TOLD).collect(),
+    };
+    (found.into_iter().take(limit).map(tell).collect(), matched)
+}
+
+/// Returns the notes that a note is linked with, or beside in a sequence, in order.
+fn neighbours(around: &Surroundings, note: usize) -> Vec<usize> {
+    let beside = [&around.before, &around.after].into_iter().filter_map(|step| step.get(note).copied().flatten());
+    let mut near: Vec<usize> = around.linked.get(note).into_iter().flatten().copied().chain(beside).collect();
+    near.sort_unstable();
+    near.dedup();
+    near
+}
+
+fn common(a: &[usize], b: &[usize]) -> Vec<usize> {
+    a.iter().filter(|note| b.binary_search(note).is_ok()).copied().collect()
+}
+
+/// Returns words that two notes share, those first that weigh most in both, then from a to z.
+fn shared(corpus: &Corpus, a: &Vector<'_>, b: &Vector<'_>) -> Vec<String> {
+    let mut terms: Vec<(u64, u32)> = Vec::new();
+    let own: std::collections::BTreeMap<u32, u32> = a.entries().collect();
+    for (term, weight) in b.entries().filter(|(_, weight)| *weight > 0) {
+        if let Some(other) = own.get(&term) {
+            terms.push((u64::from(weight) * u64::from(*other), term));
+        }
+    }
+    let text = |term: u32| corpus.term(term).map(|term| &*term.text).unwrap_or_default();
+    terms.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1))));
+    // Ids and numbers tell a person nothing.
+    terms.retain(|(_, term)| text(*term).chars().all(char::is_alphabetic));
+    terms.iter().take(MAX_TOLD).map(|(_, term)| written(corpus, *term)).collect()
+}

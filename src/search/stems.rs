@@ -1,0 +1,208 @@
+//! From a word to its stem: folded, unless it says nothing, and brought to its base form.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+
+use super::{english, other_languages};
+use crate::note::Language;
+
+/// A longer word is known by its beginning, in characters.
+const MAX_CHARS: usize = 64;
+
+/// What begins the term of a word that says nothing, so that it is no other word's term.
+pub(super) const STOP_MARK: char = ' ';
+
+/// Brings the words of a store's language to their stems. Words of a script that the language
+/// does not use are brought to theirs by the language that most texts in that script are in.
+pub(super) struct Stems {
+    language: Language,
+    own: Option<Stemmer>,
+    arabic: Stemmer,
+    cyrillic: Stemmer,
+    greek: Stemmer,
+    devanagari: Stemmer,
+    stop_words: HashMap<&'static str, (), RandomState>,
+    irregular: HashMap<&'static str, &'static str, RandomState>,
+}
+
+impl Stems {
+    pub(super) fn new(language: Language) -> Self {
+        let is_english = language == Language::English;
+        let stop_words: Vec<&str> = match language {
+            Language::English => english::stop_words().collect(),
+            _ => other_languages::stop_words(language).split_whitespace().collect(),
+        };
+        Self {
+            language,
+            own: algorithm(language).map(Stemmer::create),
+            arabic: Stemmer::create(Algorithm::Arabic),
+            cyrillic: Stemmer::create(Algorithm::Russian),
+            greek: Stemmer::create(Algorithm::Greek),
+            devanagari: Stemmer::create(Algorithm::Hindi),
+            stop_words: stop_words.into_iter().map(|word| (word, ())).collect(),
+            irregular: if is_english { english::irregular_forms().collect() } else { HashMap::default() },
+        }
+    }
+
+    /// Gives the terms of one word, which holds letters, digits and marks only: one, or two where a
+    /// word with accents has another stem without them.
+    pub(super) fn for_each_term(&self, word: &str, mut take: impl FnMut(&str)) {
+        let word = beginning(word);
+        if word.is_ascii() {
+            let lower = word.to_ascii_lowercase();
+            return self.take_folded(&lower, &mut take);
+        }
+        let lower: String = word.to_lowercase().nfc().collect();
+        let folded = fold(&lower);
+        if folded == lower || matches!(self.language, Language::English | Language::None) || !is_latin(&lower) {
+            return self.take_folded(&folded, &mut take);
+        }
+        if self.stop_words.contains_key(lower.as_str()) {
+            return self.take_folded(&lower, &mut take);
+        }
+        // The stemmer knows the language's accents; who leaves them out is found too.
+        let precise = fold(&self.stem(&lower));
+        take(&precise);
+        let plain = self.stem(&folded);
+        if plain != precise {
+            take(&plain);
+        }
+    }
+
+    fn take_folded(&self, word: &str, take: &mut impl FnMut(&str)) {
+        if self.stop_words.contains_key(word) {
+            return take(&format!("{STOP_MARK}{word}"));
+        }
+        let base = self.irregular.get(word).copied().unwrap_or(word);
+        take(&fold(&self.stem(base)));
+    }
+
+    fn stem(&self, word: &str) -> String {
+        let own = match (self.language, word.chars().next().map(script)) {
+            (Language::None, _) => None,
+            (Language::Arabic | Language::Persian, _) | (_, None) => self.own.as_ref(),
+            (_, Some(Script::Arabic)) => Some(&self.arabic),
+            (Language::Ukrainian | Language::Serbian, Some(Script::Cyrillic)) => self.own.as_ref(),
+            (_, Some(Script::Cyrillic)) => Some(&self.cyrillic),
+            (_, Some(Script::Greek)) => Some(&self.greek),
+            (Language::Nepali, Some(Script::Devanagari)) => self.own.as_ref(),
+            (_, Some(Script::Devanagari)) => Some(&self.devanagari),
+            (_, Some(Script::Other)) => self.own.as_ref(),
+        };
+        match own {
+            Some(stemmer) => stemmer.stem(word).into_owned(),
+            None => word.to_owned(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Arabic,
+    Cyrillic,
+    Greek,
+    Devanagari,
+    Other,
+}
+
+fn script(c: char) -> Script {
+    match c {
+        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' => Script::Arabic,
+        '\u{400}'..='\u{52f}' => Script::Cyrillic,
+        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Script::Greek,
+        '\u{900}'..='\u{97f}' => Script::Devanagari,
+        _ => Script::Other,
+    }
+}
+
+fn is_latin(word: &str) -> bool {
+    word.chars().next().is_some_and(|c| matches!(c, 'a'..='z' | '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}'))
+}
+
+fn beginning(word: &str) -> &str {
+    match word.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => word.get(..end).unwrap_or(word),
+        None => word,
+    }
+}
+
+/// Takes accents and the like away from a word in lower case: the marks of Latin, Greek and Cyrillic
+/// letters (but й keeps its own), the vowel signs of Arabic and Hebrew. Signs that make another
+/// letter, as in Kana, Thai or Hindi, stay.
+pub(super) fn fold(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_owned();
+    }
+    let mut folded = String::with_capacity(word.len());
+    let mut before = ' ';
+    for c in word.nfd() {
+        let is_short_i = c == '\u{306}' && before == 'и';
+        if !is_short_i && is_dropped_mark(c) {
+            continue;
+        }
+        before = c;
+        match c {
+            'ß' => folded.push_str("ss"),
+            'æ' => folded.push_str("ae"),
+            'œ' => folded.push_str("oe"),
+            'ø' => folded.push('o'),
+            'ł' => folded.push('l'),
+            'đ' | 'ð' => folded.push('d'),
+            'þ' => folded.push_str("th"),
+            'ı' => folded.push('i'),
+            'ς' => folded.push('σ'),
+            'ـ' => {}
+            'أ' | 'إ' | 'آ' | 'ٱ' => folded.push('ا'),
+            'ى' => folded.push('ي'),
+            _ => folded.push(c),
+        }
+    }
+    folded.nfc().collect()
+}
+
+fn is_dropped_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{655}' | '\u{670}')
+}
+
+fn algorithm(language: Language) -> Option<Algorithm> {
+    Some(match language {
+        Language::Arabic => Algorithm::Arabic,
+        Language::Armenian => Algorithm::Armenian,
+        Language::Basque => Algorithm::Basque,
+        Language::Catalan => Algorithm::Catalan,
+        Language::Czech => Algorithm::Czech,
+        Language::Danish => Algorithm::Danish,
+        Language::Dutch => Algorithm::Dutch,
+        Language::English => Algorithm::English,
+        Language::Esperanto => Algorithm::Esperanto,
+        Language::Estonian => Algorithm::Estonian,
+        Language::Finnish => Algorithm::Finnish,
+        Language::French => Algorithm::French,
+        Language::German => Algorithm::German,
+        Language::Greek => Algorithm::Greek,
+        Language::Hindi => Algorithm::Hindi,
+        Language::Hungarian => Algorithm::Hungarian,
+        Language::Indonesian => Algorithm::Indonesian,
+        Language::Irish => Algorithm::Irish,
+        Language::Italian => Algorithm::Italian,
+        Language::Lithuanian => Algorithm::Lithuanian,
+        Language::Nepali => Algorithm::Nepali,
+        Language::Norwegian => Algorithm::Norwegian,
+        Language::Persian => Algorithm::Persian,
+        Language::Polish => Algorithm::Polish,
+        Language::Portuguese => Algorithm::Portuguese,
+        Language::Romanian => Algorithm::Romanian,
+        Language::Russian => Algorithm::Russian,
+        Language::Serbian => Algorithm::Serbian,
+        Language::Spanish => Algorithm::Spanish,
+        Language::Swedish => Algorithm::Swedish,
+        Language::Tamil => Algorithm::Tamil,
+        Language::Turkish => Algorithm::Turkish,
+        Language::Ukrainian => Algorithm::Ukrainian,
+        Language::Yiddish => Algorithm::Yiddish,
+        Language::None => return None,
+    })
+}

@@ -1,0 +1,333 @@
+//! What holds of every search, over hostile stores and over small ones.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod process;
+mod stores;
+
+use std::collections::BTreeSet;
+
+use process::call;
+use proptest::prelude::*;
+use qipu::commands::run_on;
+use qipu::context::surroundings;
+use qipu::graph::Graph;
+use qipu::note::Note;
+use qipu::report::{Entry, Report};
+use qipu::request::{Command, Related, Search};
+use qipu::search::{Engine, Found, Query};
+use qipu::store::{Config, Store};
+
+use stores::{files, hostile_text, runner, store_of};
+
+fn find(store: &Store, query: &str) -> Found {
+    let graph = Graph::new(store.notes(), &store.config.link_types);
+    let around = surroundings(store, &graph);
+    Engine::new(store.notes(), store.config.language).search(&Query::parse(query), Some(&around))
+}
+
+/// What was found: ids, scores and relevance to the bit.
+fn told(store: &Store, query: &str) -> Vec<(String, u64, u64)> {
+    let hits = find(store, query).hits;
+    hits.iter()
+        .map(|hit| (store.notes()[hit.note].id.to_string(), hit.score.to_bits(), hit.relevance.to_bits()))
+        .collect()
+}
+
+fn ids(store: &Store, query: &str) -> Vec<String> {
+    told(store, query).into_iter().map(|(id, ..)| id).collect()
+}
+
+fn store(notes: &[(&str, &str, &str)]) -> Store {
+    let note = |(id, fields, body): &(&str, &str, &str)| {
+        Note::parse(&format!("notes/{id}.md"), format!("---\nid: {id}\n{fields}\n---\n{body}\n").into_bytes())
+    };
+    Store::from_notes(".qipu/".to_owned(), Config::default(), notes.iter().map(note).collect())
+}
+
+#[test]
+fn any_text_is_a_query() {
+    runner(400)
+        .run(&(files(), hostile_text(), any::<String>()), |(files, text, other)| {
+            let store = store_of(files);
+            for query in
+                [text.clone(), other.clone(), format!("\"{text}\" -{other} tag:{text} title:\"{other}\" {text}*")]
+            {
+                let found = find(&store, &query);
+                for hit in &found.hits {
+                    prop_assert!(hit.score.is_finite() && (0.0..=1.0).contains(&hit.relevance), "{hit:?}");
+                    let body = store.notes()[hit.note].body();
+                    if let Some(snippet) = found.marker.as_ref().and_then(|marker| marker.snippet(body)) {
+                        prop_assert!(!snippet.text.contains(char::is_control));
+                        prop_assert!(snippet.marks.iter().all(|mark| snippet.text.get(mark.clone()).is_some()));
+                        prop_assert!(snippet.marks.is_sorted_by(|a, b| a.end <= b.start));
+                    }
+                }
+                let is_sorted = found.hits.is_sorted_by(|a, b| a.relevance >= b.relevance);
+                prop_assert!(is_sorted, "relevance falls from hit to hit: {query:?}");
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn the_order_of_files_changes_nothing() {
+    runner(150)
+        .run(&(files(), hostile_text(), any::<prop::sample::Index>()), |(files, query, turn)| {
+            let mut turned = files.clone();
+            let length = turned.len().max(1);
+            turned.rotate_left(turn.index(length).min(files.len()));
+            // Two files with one id are told apart by their paths, whichever comes first.
+            prop_assert_eq!(told(&store_of(files), &query), told(&store_of(turned), &query));
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn a_note_is_first_for_its_whole_title() {
+    runner(200)
+        .run(&(files(), any::<prop::sample::Index>()), |(files, which)| {
+            let store = store_of(files);
+            if store.notes().is_empty() {
+                return Ok(());
+            }
+            let title = store.notes()[which.index(store.notes().len())].title.clone();
+            let is_plain =
+                title.chars().any(char::is_alphanumeric) && !title.contains(['"', '“', '”', '„', '-', ':', '*']);
+            for query in [title.clone(), title.to_uppercase(), format!("  {title}\n")] {
+                // A title whose upper case is not its letters' (ß) is another text.
+                if !is_plain || query.to_lowercase().trim() != title.to_lowercase().trim() {
+                    continue;
+                }
+                let found = find(&store, &query);
+                let first = found.hits.first().map(|hit| (store.notes()[hit.note].title.clone(), hit.relevance));
+                let (best, relevance) = first.unwrap();
+                let line = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+                prop_assert_eq!(line(&best), line(&title));
+                prop_assert!((relevance - 1.0).abs() < f64::EPSILON);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Notes on one subject, ranked clearly, and notes that have nothing to do with it.
+#[test]
+fn an_irrelevant_note_changes_only_statistics() {
+    let mut notes = vec![
+        ("a", "title: Torn writes", "A torn write leaves half a block. Torn writes are found by checksums."),
+        ("b", "title: Checksums", "A checksum finds a torn write."),
+        ("c", "title: Blocks", "A block is what a drive writes at once. Something torn is elsewhere."),
+        ("d", "title: Trains", "The train leaves at noon."),
+    ];
+    let before = ids(&store(&notes), "torn writes checksum");
+    let extra: Vec<(String, String)> =
+        (0..40).map(|n| (format!("x{n:02}"), format!("Gardens need water number {n}, and cats sleep."))).collect();
+    for (id, body) in &extra {
+        notes.push((id, "title: Garden", body));
+        let store = store(&notes);
+        assert_eq!(ids(&store, "torn writes checksum"), before, "with {id}");
+    }
+    assert_eq!(before.iter().collect::<BTreeSet<_>>().len(), 3);
+}
+
+#[test]
+fn relevance_does_not_depend_on_what_else_is_found() {
+    let lone = [("a", "title: One", "An fsync that fails."), ("z", "title: Other", "Nothing to see.")];
+    let store = store(&lone);
+    let relevance = |query: &str| find(&store, query).hits.first().map(|hit| hit.relevance).unwrap();
+    let known = relevance("fsync fails");
+    assert!((0.2..0.9).contains(&known), "{known}");
+    assert!(relevance("fsync fails xylophone") < known);
+    assert!(relevance("fsync fails xylophone marimba") < relevance("fsync fails xylophone"));
+    assert!((relevance("oNe") - 1.0).abs() < f64::EPSILON);
+    assert!(relevance("one fsync") < 1.0);
+}
+
+#[test]
+fn syntax_demands_what_it_says() {
+    let store = store(&[
+        ("a", "title: Torn write\ntags: [disk, Linux]\ntype: permanent", "A torn write on linux."),
+        ("b", "title: Write\ntags: [disk]\ntype: moc", "Write, then torn. Also logging and logs."),
+        ("c", "title: Log", "Nothing of that, but writes."),
+    ]);
+    let sorted = |query: &str| ids(&store, query).into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+    for (query, found) in [
+        ("torn", vec!["a", "b"]),
+        ("\"torn write\"", vec!["a"]),
+        ("“torn write”", vec!["a"]),
+        ("torn -linux", vec!["b"]),
+        ("write -\"torn write\"", vec!["b", "c"]),
+        // Other forms of a word that begins so are that word.
+        ("logg*", vec!["b", "c"]),
+        ("lo*", vec!["b", "c"]),
+        ("tag:disk", vec!["a", "b"]),
+        ("tag:linux torn", vec!["a"]),
+        ("torn -tag:linux", vec!["b"]),
+        ("type:MOC", vec!["b"]),
+        ("title:write", vec!["a", "b"]),
+        ("title:\"torn write\"", vec!["a"]),
+        ("title:zebra", vec![]),
+        ("-linux", vec!["b", "c"]),
+        ("?", vec![]),
+        ("", vec![]),
+        ("zebra giraffe", vec![]),
+    ] {
+        assert_eq!(sorted(query), found, "{query}");
+    }
+    // In a sentence quotes are punctuation, and a phrase that nobody wrote is its words.
+    assert_eq!(sorted("what is a \"write torn\" there?"), ["a", "b", "c"]);
+    assert_eq!(sorted("\"torn xylophone\""), ["a", "b"]);
+}
+
+#[test]
+fn near_spellings_stand_in_and_are_named() {
+    let store = store(&[
+        ("a", "title: Runtime", "Tokio drives futures."),
+        ("b", "title: Other", "Serialisation with serde."),
+        ("c", "title: Nothing", "Unrelated."),
+    ]);
+    for (query, word, shown) in
+        [("tokoi", "tokoi", "tokio"), ("Serdee", "Serdee", "serde"), ("futyres", "futyres", "futures")]
+    {
+        let found = find(&store, query);
+        assert_eq!(found.spellings.len(), 1, "{query}");
+        assert_eq!((found.spellings[0].word.as_str(), found.spellings[0].shown.join(",").as_str()), (word, shown));
+        assert_eq!(found.hits.len(), 1, "{query}");
+    }
+    for query in ["tokio", "xyzzy", "a1b2c3", "abc"] {
+        assert!(find(&store, query).spellings.is_empty(), "{query}");
+    }
+    let text = call("fixtures/research", &["search", "fsyncc", "--limit", "1"]).stdout;
+    assert!(text.starts_with("no 'fsyncc'; showing 'fsync'\n"), "{text}");
+    let text = call("fixtures/research", &["context", "--query", "fsyncc", "--max-notes", "1", "--records"]).stdout;
+    assert!(text.contains("D spelling word=\"fsyncc\" shown=fsync\n"), "{text}");
+}
+
+#[test]
+fn sequences_and_links_lend_what_stands_beside() {
+    let turns = [
+        ("t1", "title: T1", "Where did you buy the telescope?"),
+        ("t2", "title: T2\nlinks: [{type: follows, id: t1}]", "At the old shop in Bergen."),
+        ("t3", "title: T3", "Bergen has an old shop for tea."),
+    ];
+    let store_of_turns = store(&turns);
+    let order = ids(&store_of_turns, "telescope shop");
+    let place = |id: &str| order.iter().position(|have| have == id).unwrap();
+    assert!(place("t2") < place("t3"), "{order:?}");
+    let engine = Engine::new(store_of_turns.notes(), store_of_turns.config.language);
+    let alone = engine.search(&Query::parse("telescope"), None);
+    assert_eq!(alone.hits.len(), 1);
+    // The days of journals, and the items of an ordered list of a map, are sequences too.
+    let days = [
+        ("j1", "title: 2025-03-03\ntype: journal\ndate: 2025-03-03", "Started on the telescope."),
+        ("j2", "title: 2025-03-04\ntype: journal\ndate: 2025-03-04", "The mirror came."),
+        ("j9", "title: 2025-05-09\ntype: journal\ndate: 2025-05-09", "The mirror broke."),
+    ];
+    assert_eq!(ids(&store(&days), "telescope mirror")[..2], ["j1", "j2"]);
+    let map = [
+        ("m", "title: M\ntype: moc", "1. [[p1]]\n2. [[p2]]\n"),
+        ("p1", "title: P1", "About the telescope."),
+        ("p2", "title: P2", "The mirror of it."),
+        ("p3", "title: P3", "The mirror of it."),
+    ];
+    let order = ids(&store(&map), "telescope mirror");
+    let place = |id: &str| order.iter().position(|have| have == id).unwrap();
+    assert!(place("p2") < place("p3"), "{order:?}");
+}
+
+#[test]
+fn long_queries_take_linear_time() {
+    let notes: Vec<(String, String)> =
+        (0..200).map(|n| (format!("n{n}"), format!("word{n} and word{} again", n + 1))).collect();
+    let notes: Vec<_> = notes.iter().map(|(id, body)| (id.as_str(), "title: T", body.as_str())).collect();
+    let store = store(&notes);
+    let words = |count: usize| (0..count).map(|n| format!("word{n} ")).collect::<String>();
+    let start = std::time::Instant::now();
+    for query in [
+        words(20_000),
+        "word1 ".repeat(100_000),
+        "\"word1 word2\" ".repeat(2_000),
+        "wor* ".repeat(300),
+        "x".repeat(1_000_000),
+    ] {
+        find(&store, &query);
+    }
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+fn notes_of(report: &Report) -> Vec<String> {
+    report.entries.iter().filter_map(Entry::note).map(|entry| entry.note.id.to_string()).collect()
+}
+
+#[test]
+fn related_notes_are_near_and_not_linked() {
+    let store = store(&[
+        (
+            "a",
+            "title: Torn writes\nlinks: [{type: related, id: b}, {type: related, id: hub}]",
+            "A torn write leaves half a block on the drive.",
+        ),
+        ("b", "title: Linked", "A torn write leaves half a block on the drive."),
+        ("c", "title: Like it", "Half a block is left by a torn write."),
+        ("d", "title: Trains", "The train is late.\n\n[[hub]]"),
+        ("hub", "title: Hub", "Everything."),
+        ("e", "title: Cats", "A cat sleeps."),
+    ]);
+    let request = Related { id: "a".to_owned(), limit: None, ..Related::default() };
+    let report = run_on(&Command::Related(request), &store).unwrap();
+    assert_eq!(notes_of(&report), ["c", "d"]);
+    let found = report.entries[0].note().unwrap().found.as_ref().unwrap();
+    assert!(found.shared.contains(&"torn".to_owned()), "{:?}", found.shared);
+    let common = &report.entries[1].note().unwrap().found.as_ref().unwrap().common;
+    assert_eq!(common.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["hub"]);
+}
+
+#[test]
+fn filters_and_limits_choose_among_hits() {
+    let store = store(&[
+        ("a", "title: A\ntype: moc\nvalue: 90\nupdated: 2025-01-01", "fsync fsync"),
+        ("b", "title: B\ntags: [x]\nvalue: 10\nupdated: 2025-02-01", "fsync"),
+        (
+            "c",
+            "title: C\ntags: [x]\nvalue: 60\nupdated: 2025-03-01",
+            "fsync once among many other words that stand here",
+        ),
+    ]);
+    let search = |change: &dyn Fn(&mut Search)| {
+        let mut request = Search { query: "fsync".to_owned(), ..Search::default() };
+        change(&mut request);
+        let report = run_on(&Command::Search(request), &store).unwrap();
+        (notes_of(&report), report.head.matched, report.head.is_limited)
+    };
+    assert_eq!(search(&|_| ()).0.len(), 3);
+    assert_eq!(search(&|request| request.only.kinds.push("moc".to_owned())).0, ["a"]);
+    assert_eq!(search(&|request| request.only.min_value = Some(60)).0.len(), 2);
+    let (notes, matched, is_limited) = search(&|request| request.limit = Some(1));
+    assert_eq!((notes.len(), matched, is_limited), (1, 3, true));
+    assert!(search(&|request| request.min_relevance = 990_001).0.is_empty());
+    assert_eq!(search(&|request| request.only.since = "2025-02-15".parse().ok()).0, ["c"]);
+}
+
+#[test]
+fn words_that_look_like_flags_are_words() {
+    for args in [
+        vec!["search", "-linux", "fsync"],
+        vec!["search", "?"],
+        vec!["search", "-"],
+        vec!["search", "--max-chars is what?", "--json"],
+        vec!["search", "fsync", "-v", "--format", "json"],
+        vec!["search", "--", "--odd"],
+        vec!["search", "c++ (why"],
+        vec!["context", "--query", "-linux fsync"],
+    ] {
+        let answer = call("fixtures/research", &args);
+        assert_eq!(answer.code(), 0, "{args:?}: {:?}", answer.error);
+    }
+    assert_eq!(call("fixtures/research", &["search", "--nosuch", "x"]).code(), 2);
+    assert_eq!(call("fixtures/research", &["search", "x", "--min-relevance", "1.5"]).code(), 2);
+    let text = call("fixtures/research", &["search", "fsync", "-postgresql", "--limit", "50"]).stdout;
+    assert!(text.contains("qp-") && !text.contains("qp-q8s2"), "{text}");
+}
