@@ -1,18 +1,22 @@
 //! Search: which notes answer a question, best first; which notes are like a note.
 //!
 //! One engine for everything that compares texts. Layers, each only on those before it: words and
-//! stems (text to terms), corpus (what is known of a store's texts), query and plan (what is looked
+//! stems (text to terms), chunks, reading, lexicon, counting and corpus (what is known of a store's texts), query and plan (what is looked
 //! for), passages, vectors and ranking (how well notes answer).
 
+mod chunks;
 mod corpus;
+mod counting;
 mod duplicates;
 mod english;
+mod lexicon;
 mod near;
 mod other_languages;
 mod passages;
 mod plan;
 mod query;
 mod ranking;
+mod reading;
 mod related;
 mod snippet;
 mod stems;

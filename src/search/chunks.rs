@@ -1,0 +1,200 @@
+//! Chunks of texts by number: each that is spelled differently once.
+//!
+//! Words of a store come again and again, so that this is looked into once for every word of every
+//! text. Most are short: they stand in the table itself, and one look finds them.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use super::words::Chunk;
+
+/// The longest chunk that stands in the table, in bytes.
+const SHORT: usize = 12;
+/// The bits of a place in the table that the chunk takes; the number has those above.
+const KEY: u128 = u128::MAX >> 32;
+/// How many places a table begins with.
+const FIRST_SIZE: usize = 1 << 12;
+
+/// The chunks of texts, numbered in the order in which they are met.
+pub(super) struct Chunks<'a> {
+    /// Each as it was met first.
+    pub(super) all: Vec<Chunk<'a>>,
+    /// Bytes and number of the short ones; 0 where there is none. At most half of the places are taken.
+    short: Vec<u128>,
+    short_count: usize,
+    long: Numbers,
+    random: RandomState,
+}
+
+impl Default for Chunks<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a> Chunks<'a> {
+    pub(super) fn new() -> Self {
+        let short = vec![0; FIRST_SIZE];
+        Self { all: Vec::new(), short, short_count: 0, long: Numbers::new(), random: RandomState::default() }
+    }
+
+    /// Returns the number of a chunk of a text.
+    pub(super) fn number(&mut self, chunk: Chunk<'a>, text: &str) -> u32 {
+        match key(&chunk, text) {
+            Some(key) => self.short_number(key, chunk),
+            None => self.long_number(chunk),
+        }
+    }
+
+    fn short_number(&mut self, key: u128, chunk: Chunk<'a>) -> u32 {
+        let mut place = self.first_place(key);
+        while let Some(have) = self.short.get(place).filter(|have| **have != 0) {
+            if have & KEY == key {
+                return (have >> 96) as u32;
+            }
+            place = (place + 1) & (self.short.len() - 1);
+        }
+        let number = self.all.len() as u32;
+        self.all.push(chunk);
+        self.put(key | u128::from(number) << 96);
+        self.short_count += 1;
+        if self.short_count * 2 > self.short.len() {
+            let size = self.short.len() * 2;
+            let old = std::mem::replace(&mut self.short, vec![0; size]);
+            old.into_iter().filter(|have| *have != 0).for_each(|have| self.put(have));
+        }
+        number
+    }
+
+    fn put(&mut self, entry: u128) {
+        let mut place = self.first_place(entry & KEY);
+        while self.short.get(place).is_some_and(|have| *have != 0) {
+            place = (place + 1) & (self.short.len() - 1);
+        }
+        if let Some(free) = self.short.get_mut(place) {
+            *free = entry;
+        }
+    }
+
+    fn first_place(&self, key: u128) -> usize {
+        self.random.hash_one(key) as usize & (self.short.len() - 1)
+    }
+
+    fn long_number(&mut self, chunk: Chunk<'a>) -> u32 {
+        let hash = self.random.hash_one(chunk.text);
+        let is_it = |number: u32| self.all.get(number as usize).is_some_and(|have| have.text == chunk.text);
+        if let Some(number) = self.long.find(hash, is_it) {
+            return number;
+        }
+        let number = self.all.len() as u32;
+        self.all.push(chunk);
+        self.long.insert(hash, number);
+        number
+    }
+}
+
+/// Returns the bytes of a short chunk as a number, of a plain word in small letters. No chunk holds a
+/// NUL: what stands behind the last byte says how long it is.
+fn key(chunk: &Chunk<'_>, text: &str) -> Option<u128> {
+    let length = chunk.text.len();
+    if length > SHORT || length == 0 {
+        return None;
+    }
+    // Sixteen bytes at once, and those behind the chunk taken away, are faster than a copy.
+    let wide = text.as_bytes().get(chunk.start..).and_then(|rest| rest.first_chunk::<16>().copied());
+    let wide = wide.unwrap_or_else(|| {
+        let mut copy = [0; 16];
+        copy.iter_mut().zip(chunk.text.bytes()).for_each(|(to, from)| *to = from);
+        copy
+    });
+    let key = u128::from_le_bytes(wide) & (u128::MAX >> (128 - 8 * length));
+    Some(if chunk.is_plain { key | 0x20 } else { key })
+}
+
+/// Numbers that are found by the hash of what they stand for; what that is, the caller knows.
+#[derive(Default)]
+pub(super) struct Numbers {
+    /// The upper half of the hash, and the number and one; 0 where there is none. At most half of the
+    /// places are taken.
+    places: Vec<u64>,
+    count: usize,
+}
+
+impl Numbers {
+    pub(super) fn new() -> Self {
+        Self { places: vec![0; FIRST_SIZE], count: 0 }
+    }
+
+    /// Returns the number with this hash that `is_it`.
+    pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut place = self.first_place(hash);
+        while let Some(have) = self.places.get(place).filter(|have| **have != 0) {
+            let number = (*have as u32) - 1;
+            if have >> 32 == hash >> 32 && is_it(number) {
+                return Some(number);
+            }
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        None
+    }
+
+    /// Adds a number that is not there.
+    pub(super) fn insert(&mut self, hash: u64, number: u32) {
+        self.put(hash >> 32 << 32 | u64::from(number + 1));
+        self.count += 1;
+        if self.count * 2 > self.places.len() {
+            let size = self.places.len() * 2;
+            let old = std::mem::replace(&mut self.places, vec![0; size]);
+            old.into_iter().filter(|have| *have != 0).for_each(|have| self.put(have));
+        }
+    }
+
+    fn put(&mut self, entry: u64) {
+        let mut place = self.first_place(entry);
+        while self.places.get(place).is_some_and(|have| *have != 0) {
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        if let Some(free) = self.places.get_mut(place) {
+            *free = entry;
+        }
+    }
+
+    /// The upper half of a hash is kept: where a number belongs is known without what it stands for.
+    fn first_place(&self, hash: u64) -> usize {
+        (hash >> 32) as usize & (self.places.len().max(1) - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::{Piece, for_each_piece};
+    use super::*;
+
+    fn numbers(text: &'static str, chunks: &mut Chunks<'static>) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for_each_piece(text, |piece| {
+            if let Piece::Chunk(chunk) = piece {
+                numbers.push(chunks.number(chunk, text));
+            }
+        });
+        numbers
+    }
+
+    #[test]
+    fn a_plain_word_has_one_number() {
+        let mut chunks = Chunks::new();
+        let text = "Word word. WORD a incomprehensibilities word a_b Incomprehensibilities incomprehensibilities' a_b";
+        assert_eq!(numbers(text, &mut chunks), [0, 0, 1, 2, 3, 0, 4, 5, 3, 4]);
+        assert_eq!(chunks.all.iter().map(|chunk| chunk.text).collect::<Vec<_>>()[0], "Word");
+    }
+
+    #[test]
+    fn numbers_stay_when_the_tables_grow() {
+        let text: &'static str = Box::leak((0..20_000).map(|n| format!("w{n} longer-than-twelve-{n} ")).collect());
+        let mut chunks = Chunks::new();
+        let first = numbers(text, &mut chunks);
+        assert_eq!(first, (0..40_000).collect::<Vec<u32>>());
+        assert_eq!(numbers(text, &mut chunks), first);
+    }
+}
