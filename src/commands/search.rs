@@ -25,7 +25,10 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
     // Side by side: each has steps in which it can use one thread only.
     let (engine, around) = rayon::join(
         || ManuallyDrop::new(Engine::new(notes, store.config.language)),
-        || (!request.no_graph).then(|| surroundings(store, &Graph::new(notes, &store.config.link_types))),
+        || {
+            let graph = || ManuallyDrop::new(Graph::new(notes, &store.config.link_types));
+            (!request.no_graph).then(|| surroundings(store, &graph()))
+        },
     );
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = if request.no_compaction { Digests::default() } else { Digests::new(notes) };

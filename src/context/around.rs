@@ -1,6 +1,7 @@
 //! What stands around each note, as far as it counts when notes are ranked: sequences and links.
 
 use jiff::civil::Date;
+use rayon::prelude::*;
 
 use crate::graph::{Edge, Graph};
 use crate::note::{JOURNAL, MOC, Note};
@@ -19,7 +20,7 @@ const MAX_DAYS_BETWEEN: i32 = 3;
 pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
     let notes = store.notes();
     let mut around = Surroundings {
-        linked: (0..notes.len()).map(|note| linked(graph, note)).collect(),
+        linked: (0..notes.len()).into_par_iter().map(|note| linked(graph, note)).collect(),
         before: vec![None; notes.len()],
         after: vec![None; notes.len()],
     };

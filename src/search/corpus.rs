@@ -5,6 +5,7 @@
 //! different chunk is brought to its terms once (lexicon), and the terms are counted (counting). Numbers
 //! of terms follow the order in which they are first met; nothing that is computed depends on them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -22,6 +23,8 @@ pub struct Corpus {
     pub(super) stems: Stems,
     /// In the order of the notes.
     pub(super) documents: Vec<Document>,
+    /// The terms of the documents, in pieces of the store.
+    pieces: Vec<Terms>,
     pub(super) lexicon: Lexicon,
     pub(super) totals: Totals,
 }
@@ -41,19 +44,28 @@ pub(super) struct Totals {
 /// One note.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Document {
-    /// Each of its terms once, in the order in which they are first met.
-    pub(super) counts: Box<[Count]>,
+    /// The piece of the store in which its terms are.
+    pub(super) piece: u32,
+    /// Where in the piece's counts they are; see [`Corpus::counts`].
+    pub(super) counts: Range<usize>,
     /// The terms of title and aliases in their order.
     pub(super) title: Box<[u32]>,
-    /// The terms of the body in their order, then those of a summary in the frontmatter.
-    pub(super) body: Box<[u32]>,
-    /// Where in `body` the body's paragraphs end.
+    /// Where in the piece's bodies its body is; see [`Corpus::body`].
+    pub(super) body: Range<usize>,
+    /// Where in the body its paragraphs end.
     pub(super) paragraphs: Box<[u32]>,
     /// Lengths, in terms that say something.
     pub(super) title_len: u32,
     pub(super) body_len: u32,
     /// Whether the body tells a time.
     pub(super) has_time: bool,
+}
+
+/// The terms of some notes, one note behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Terms {
+    pub(super) counts: Vec<Count>,
+    pub(super) bodies: Vec<u32>,
 }
 
 /// How often a term stands in a note, by field.
@@ -91,13 +103,21 @@ impl Corpus {
                 pieces.map(count).collect::<Vec<_>>()
             })
             .collect();
-        let mut corpus = Self { stems, documents: Vec::with_capacity(notes.len()), lexicon, totals: Totals::default() };
+        let mut corpus = Self {
+            stems,
+            documents: Vec::with_capacity(notes.len()),
+            pieces: Vec::new(),
+            lexicon,
+            totals: Totals::default(),
+        };
         counted.into_iter().for_each(|counted| corpus.add(counted));
         corpus
     }
 
-    fn add(&mut self, mut counted: Counted) {
-        self.documents.append(&mut counted.documents);
+    fn add(&mut self, counted: Counted) {
+        let piece = self.pieces.len() as u32;
+        self.documents.extend(counted.documents.into_iter().map(|document| Document { piece, ..document }));
+        self.pieces.push(counted.terms);
         self.totals.add(counted.totals);
         for (term, (documents, paragraphs)) in self.lexicon.terms.iter_mut().zip(counted.holders) {
             term.documents += documents;
@@ -113,6 +133,19 @@ impl Corpus {
     /// Returns what is known of a term.
     pub(super) fn term(&self, id: u32) -> Option<&Term> {
         self.lexicon.terms.get(id as usize)
+    }
+
+    /// Returns each of a document's terms once, in the order in which they are first met.
+    pub(super) fn counts(&self, document: &Document) -> &[Count] {
+        let piece = self.pieces.get(document.piece as usize);
+        piece.and_then(|piece| piece.counts.get(document.counts.clone())).unwrap_or_default()
+    }
+
+    /// Returns the terms of a document's body in their order, then those of a summary in the
+    /// frontmatter.
+    pub(super) fn body(&self, document: &Document) -> &[u32] {
+        let piece = self.pieces.get(document.piece as usize);
+        piece.and_then(|piece| piece.bodies.get(document.body.clone())).unwrap_or_default()
     }
 
     /// Returns how many notes there are.
@@ -142,7 +175,10 @@ fn numbered_as_one(parts: Vec<Read<'_>>) -> (Vec<(Read<'_>, Vec<u32>)>, Chunks<'
             (0..all.all.len() as u32).collect()
         } else {
             let chunks = std::mem::take(&mut part.chunks).all;
-            chunks.into_iter().map(|chunk| all.number(Chunk { start: 0, ..chunk }, chunk.text)).collect()
+            let sought = chunks.into_iter().map(|chunk| all.sought(Chunk { start: 0, ..chunk }, chunk.text));
+            let (sought, mut numbers): (Vec<_>, _) = (sought.collect(), Vec::new());
+            all.add_numbers(&sought, &mut numbers);
+            numbers
         };
         numbered.push((part, numbers));
     }

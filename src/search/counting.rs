@@ -1,6 +1,6 @@
 //! From the chunks of notes to their terms, counted by field.
 
-use super::corpus::{Count, Document, Totals};
+use super::corpus::{Count, Document, Terms, Totals};
 use super::lexicon::{STOP, Spans, TERM, TIME};
 use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text};
 
@@ -10,6 +10,7 @@ const FIRST_SIZE: usize = 1 << 9;
 /// What was counted in some notes.
 pub(super) struct Counted {
     pub(super) documents: Vec<Document>,
+    pub(super) terms: Terms,
     /// For each term, how many notes and how many paragraphs hold it.
     pub(super) holders: Vec<(u32, u32)>,
     pub(super) totals: Totals,
@@ -37,7 +38,6 @@ pub(super) struct Counter<'a> {
     counts: Vec<Count>,
     /// For each count, the last paragraph that held it and how many did.
     paragraphs: Vec<(u32, u32)>,
-    body: Vec<u32>,
 }
 
 impl<'a> Counter<'a> {
@@ -48,16 +48,24 @@ impl<'a> Counter<'a> {
             stream: &read.stream,
             entries,
             spans,
-            counted: Counted { documents: Vec::new(), holders: vec![(0, 0); terms], totals: Totals::default() },
+            counted: Counted {
+                documents: Vec::new(),
+                terms: Terms::default(),
+                holders: vec![(0, 0); terms],
+                totals: Totals::default(),
+            },
             places: vec![0; FIRST_SIZE],
             counts: Vec::new(),
             paragraphs: Vec::new(),
-            body: Vec::new(),
         }
     }
 
     pub(super) fn count_all(mut self, texts: &[Text]) -> Counted {
+        let chunks = texts.first().zip(texts.last()).map_or(0, |(first, last)| last.summary - first.start);
         self.counted.documents.reserve_exact(texts.len());
+        // Enough for most, so that nothing has to be moved; what is not used takes no memory.
+        self.counted.terms.counts.reserve_exact(chunks);
+        self.counted.terms.bodies.reserve_exact(chunks);
         texts.iter().for_each(|text| self.add(text));
         self.counted
     }
@@ -70,7 +78,7 @@ impl<'a> Counter<'a> {
         self.places.fill(0);
         self.counts.clear();
         self.paragraphs.clear();
-        self.body.clear();
+        let body_start = self.counted.terms.bodies.len();
         let mut document = Document::default();
         let mut title = Vec::new();
         document.title_len = self.add_line(self.part(text.start, text.title), Field::Title, &mut title);
@@ -79,11 +87,13 @@ impl<'a> Counter<'a> {
             self.add_tag(tag);
         }
         self.add_body(self.part(text.tags, text.body), &mut document);
-        let mut body = std::mem::take(&mut self.body);
-        document.body_len += self.add_line(self.part(text.body, text.summary), Field::Body, &mut body);
-        document.body = body.as_slice().into();
-        self.body = body;
-        document.counts = self.counts.as_slice().into();
+        let mut bodies = std::mem::take(&mut self.counted.terms.bodies);
+        document.body_len += self.add_line(self.part(text.body, text.summary), Field::Body, &mut bodies);
+        document.body = body_start..bodies.len();
+        let Terms { counts, .. } = &mut self.counted.terms;
+        document.counts = counts.len()..counts.len() + self.counts.len();
+        counts.extend_from_slice(&self.counts);
+        self.counted.terms.bodies = bodies;
         self.finish(document);
     }
 
@@ -135,12 +145,13 @@ impl<'a> Counter<'a> {
 
     fn add_body(&mut self, stream: &[u32], document: &mut Document) {
         let mut ends: Vec<u32> = Vec::new();
+        let body_start = self.counted.terms.bodies.len();
         let mut heading_start = None;
         let (mut own_words, mut paragraph_words) = (0_u32, 0_u32);
         let mut paragraph = 1;
         for piece in stream {
             match *piece {
-                HEADING => heading_start = Some(self.body.len()),
+                HEADING => heading_start = Some(self.counted.terms.bodies.len()),
                 HEADING_END => {
                     if let Some(start) = heading_start.take() {
                         self.add_heading(start, &document.title);
@@ -148,7 +159,7 @@ impl<'a> Counter<'a> {
                 }
                 // A heading stays with the paragraph below it.
                 BLANK if own_words > 0 => {
-                    ends.push(self.body.len() as u32);
+                    ends.push((self.counted.terms.bodies.len() - body_start) as u32);
                     self.counted.totals.paragraph_words += u64::from(std::mem::take(&mut paragraph_words));
                     own_words = 0;
                     paragraph += 1;
@@ -167,7 +178,7 @@ impl<'a> Counter<'a> {
             }
         }
         if paragraph_words > 0 {
-            ends.push(self.body.len() as u32);
+            ends.push((self.counted.terms.bodies.len() - body_start) as u32);
             self.counted.totals.paragraph_words += u64::from(paragraph_words);
         }
         self.counted.totals.paragraphs += ends.len() as u64;
@@ -175,7 +186,7 @@ impl<'a> Counter<'a> {
     }
 
     fn add_body_term(&mut self, term: u32, paragraph: u32) {
-        self.body.push(term);
+        self.counted.terms.bodies.push(term);
         let place = self.count(term, Field::Body);
         if let Some((last, count)) = self.paragraphs.get_mut(place).filter(|(last, _)| *last != paragraph) {
             *last = paragraph;
@@ -185,14 +196,14 @@ impl<'a> Counter<'a> {
 
     /// Counts a heading's terms once more, unless it only says the title again.
     fn add_heading(&mut self, start: usize, title: &[u32]) {
-        let body = std::mem::take(&mut self.body);
-        let heading = body.get(start..).unwrap_or_default();
+        let bodies = std::mem::take(&mut self.counted.terms.bodies);
+        let heading = bodies.get(start..).unwrap_or_default();
         if heading != title {
             for term in heading {
                 self.count(*term, Field::Heading);
             }
         }
-        self.body = body;
+        self.counted.terms.bodies = bodies;
     }
 
     /// Counts a term in a field of the note at hand; returns the place of its count.

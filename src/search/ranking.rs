@@ -211,7 +211,7 @@ impl Ranker<'_> {
         let weights = self.weights;
         let norm = |share: f64, len: u32, average: f64| 1.0 - share + share * f64::from(len) / average;
         let mut found: Vec<(u32, Count)> = Vec::new();
-        for count in &document.counts {
+        for count in self.corpus.counts(document) {
             let slot = self.plan.slot_of.get(count.term as usize).copied().unwrap_or(NOWHERE);
             if slot == NOWHERE {
                 continue;
@@ -400,7 +400,7 @@ impl Ranker<'_> {
     fn names(&self, found: &[Vec<Found>], idf: &[f64]) -> Names {
         let mut tagged: HashMap<u32, (u32, u32)> = HashMap::new();
         let holders = self.corpus.documents.iter().zip(found).filter(|(_, found)| !found.is_empty());
-        for count in holders.flat_map(|(document, _)| &document.counts).filter(|count| count.is_tag) {
+        for count in holders.flat_map(|(document, _)| self.corpus.counts(document)).filter(|count| count.is_tag) {
             if self.slot(count.term).is_some() {
                 let (all, silent) = tagged.entry(count.term).or_default();
                 (*all, *silent) = (*all + 1, *silent + u32::from(count.body == 0));
@@ -419,10 +419,15 @@ impl Ranker<'_> {
     /// tells, half of it for the query's other terms that the note holds.
     fn named(&self, document: &Document, names: &Names) -> f64 {
         let told = |(all, silent): &(u32, u32)| f64::from(*silent) / f64::from(*all);
-        let tags =
-            document.counts.iter().filter(|count| count.is_tag).filter_map(|count| names.tagged.get(&count.term));
+        let tags = self
+            .corpus
+            .counts(document)
+            .iter()
+            .filter(|count| count.is_tag)
+            .filter_map(|count| names.tagged.get(&count.term));
         let Some(told) = tags.map(told).max_by(f64::total_cmp).filter(|told| *told > 0.0) else { return 0.0 };
-        let mut held: Vec<u32> = document.counts.iter().filter_map(|count| self.slot(count.term)).collect();
+        let mut held: Vec<u32> =
+            self.corpus.counts(document).iter().filter_map(|count| self.slot(count.term)).collect();
         held.sort_unstable();
         held.dedup();
         let held: f64 = held.iter().filter_map(|slot| names.others.get(*slot as usize)).sum();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::chunks::Chunks;
+use super::chunks::{Chunks, Sought};
 use super::words::{Piece, for_each_piece};
 use crate::note::Note;
 
@@ -18,6 +18,8 @@ pub(super) struct Read<'a> {
     /// The chunks of all texts, and what stands between them.
     pub(super) stream: Vec<u32>,
     pub(super) texts: Vec<Text>,
+    /// The chunks of the text at hand.
+    sought: Vec<Sought<'a>>,
 }
 
 /// Where in the stream the texts of a note end; each begins where the one before it ends.
@@ -35,7 +37,12 @@ pub(super) struct Text {
 
 impl<'a> Read<'a> {
     pub(super) fn new(notes: &'a [Arc<Note>]) -> Self {
-        let mut read = Self { chunks: Chunks::new(), stream: Vec::new(), texts: Vec::with_capacity(notes.len()) };
+        let mut read = Self {
+            chunks: Chunks::new(),
+            stream: Vec::new(),
+            texts: Vec::with_capacity(notes.len()),
+            sought: Vec::new(),
+        };
         for note in notes {
             let text = read.add(note);
             read.texts.push(text);
@@ -65,20 +72,27 @@ impl<'a> Read<'a> {
     fn add_line(&mut self, text: &'a str) {
         for_each_piece(text, |piece| {
             if let Piece::Chunk(chunk) = piece {
-                self.stream.push(self.chunks.number(chunk, text));
+                self.sought.push(self.chunks.sought(chunk, text));
             }
         });
+        self.look_up();
     }
 
     fn add_body(&mut self, text: &'a str) {
         for_each_piece(text, |piece| {
-            let number = match piece {
-                Piece::Chunk(chunk) => self.chunks.number(chunk, text),
-                Piece::Heading => HEADING,
-                Piece::HeadingEnd => HEADING_END,
-                Piece::Blank => BLANK,
+            let sought = match piece {
+                Piece::Chunk(chunk) => self.chunks.sought(chunk, text),
+                Piece::Heading => Sought::mark(HEADING),
+                Piece::HeadingEnd => Sought::mark(HEADING_END),
+                Piece::Blank => Sought::mark(BLANK),
             };
-            self.stream.push(number);
+            self.sought.push(sought);
         });
+        self.look_up();
+    }
+
+    fn look_up(&mut self) {
+        self.chunks.add_numbers(&self.sought, &mut self.stream);
+        self.sought.clear();
     }
 }

@@ -63,9 +63,10 @@ impl<'a> Vectors<'a> {
                 + tag * f64::from(count.tags);
             (SCALE * idf * (k + 1.0) * amount / (amount + k)).round() as u32
         };
-        let weights: Box<[u32]> = document.counts.iter().map(weight).collect();
+        let counts = self.corpus.counts(document);
+        let weights: Box<[u32]> = counts.iter().map(weight).collect();
         let square: u64 = weights.iter().map(|weight| u64::from(*weight) * u64::from(*weight)).sum();
-        Vector { counts: &document.counts, weights, length: (square as f64).sqrt() }
+        Vector { counts, weights, length: (square as f64).sqrt() }
     }
 }
 
