@@ -1,8 +1,8 @@
 //! Search: which notes answer a question, best first; which notes are like a note.
 //!
 //! One engine for everything that compares texts. Layers, each only on those before it: words and
-//! stems (text to terms), chunks, reading, lexicon, counting and corpus (what is known of a store's texts), query and plan (what is looked
-//! for), passages, vectors and ranking (how well notes answer).
+//! stems (text to terms), chunks, reading, lexicon, counting and corpus (what is known of a store's
+//! texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
 
 mod chunks;
 mod corpus;
