@@ -22,8 +22,14 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
         request.only.custom_filters.iter().map(|text| Filter::parse(text)).collect();
     let filters = filters?;
     let notes = store.notes();
-    let engine = ManuallyDrop::new(Engine::new(notes, store.config.language));
-    let around = (!request.no_graph).then(|| surroundings(store, &Graph::new(notes, &store.config.link_types)));
+    // Side by side: each has steps in which it can use one thread only.
+    let (engine, around) = rayon::join(
+        || ManuallyDrop::new(Engine::new(notes, store.config.language)),
+        || {
+            let graph = || ManuallyDrop::new(Graph::new(notes, &store.config.link_types));
+            (!request.no_graph).then(|| surroundings(store, &graph()))
+        },
+    );
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = if request.no_compaction { Digests::default() } else { Digests::new(notes) };
     let least = f64::from(request.min_relevance) / MILLION;

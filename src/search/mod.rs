@@ -1,18 +1,22 @@
 //! Search: which notes answer a question, best first; which notes are like a note.
 //!
 //! One engine for everything that compares texts. Layers, each only on those before it: words and
-//! stems (text to terms), corpus (what is known of a store's texts), query and plan (what is looked
-//! for), passages, vectors and ranking (how well notes answer).
+//! stems (text to terms), chunks, reading, lexicon, counting and corpus (what is known of a store's
+//! texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
 
+mod chunks;
 mod corpus;
+mod counting;
 mod duplicates;
 mod english;
+mod lexicon;
 mod near;
 mod other_languages;
 mod passages;
 mod plan;
 mod query;
 mod ranking;
+mod reading;
 mod related;
 mod snippet;
 mod stems;
@@ -99,7 +103,10 @@ impl<'a> Engine<'a> {
     /// Takes phrases that no note holds for words.
     fn drop_unheld_phrases(&self, plan: &mut Plan) {
         let is_held = |terms: &Vec<u32>| {
-            self.corpus.documents.iter().any(|document| holds(&document.title, terms) || holds(&document.body, terms))
+            self.corpus
+                .documents
+                .iter()
+                .any(|document| holds(&document.title, terms) || holds(self.corpus.body(document), terms))
         };
         plan.phrases.retain(is_held);
     }
@@ -109,9 +116,10 @@ impl<'a> Engine<'a> {
         let (Some(note), Some(document)) = (self.notes.get(place), self.corpus.documents.get(place)) else {
             return false;
         };
-        let holds_in_text = |terms: &Vec<u32>| holds(&document.title, terms) || holds(&document.body, terms);
+        let holds_in_text =
+            |terms: &Vec<u32>| holds(&document.title, terms) || holds(self.corpus.body(document), terms);
         let holds = |terms: &Vec<u32>| match terms.as_slice() {
-            [only] => document.counts.iter().any(|count| count.term == *only),
+            [only] => self.corpus.counts(document).iter().any(|count| count.term == *only),
             _ => holds_in_text(terms),
         };
         plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)

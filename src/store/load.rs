@@ -22,7 +22,8 @@ pub(super) fn read_notes(root: &Path) -> Result<Vec<Arc<Note>>, Error> {
     for folder in NOTE_FOLDERS {
         paths.extend(note_files(&root.join(folder))?);
     }
-    paths.sort_unstable();
+    // Comparing paths name by name takes longer than reading some of the files.
+    paths.par_sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
     // One buffer for each thread saves asking every file for its length.
     let buffer = || Vec::with_capacity(USUAL_BYTES);
     let notes = paths.par_iter().map_init(buffer, |buffer, path| read_note(root, path, buffer));
