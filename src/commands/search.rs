@@ -82,9 +82,26 @@ fn report(head: Head, entries: Vec<Entry>) -> Report {
     Report::new(Head { is_limited, ..head }, entries)
 }
 
+/// The most words that no note holds that are told, and the most characters of each: what is told
+/// of a query must leave room for what it finds.
+const MAX_SPELLINGS: usize = 8;
+const MAX_CHARS: usize = 64;
+
 /// Returns the words that no note holds, as a report tells them.
 pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<Spelling> {
-    spellings.into_iter().map(|spelling| Spelling { word: spelling.word, shown: spelling.shown }).collect()
+    let told = spellings.into_iter().take(MAX_SPELLINGS);
+    told.map(|spelling| Spelling {
+        word: short(&spelling.word),
+        shown: spelling.shown.iter().map(|word| short(word)).collect(),
+    })
+    .collect()
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 fn snippet(found: search::Snippet) -> Snippet {

@@ -25,6 +25,8 @@ mod words;
 
 use std::sync::Arc;
 
+use unicode_normalization::UnicodeNormalization;
+
 pub use corpus::Corpus;
 pub use duplicates::Alike;
 pub use plan::Spelling;
@@ -139,14 +141,19 @@ impl<'a> Engine<'a> {
 
     /// Puts notes first whose title or alias is the whole query.
     fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &dyn Fn(usize) -> bool) {
-        let whole = query.whole();
+        let (whole, raw) = (query.whole(), query.text.trim());
         if whole.is_empty() {
             return;
         }
-        let is_named =
-            |note: &Note| std::iter::once(&note.title).chain(&note.aliases).any(|title| is_same(title, whole));
-        let named: Vec<usize> =
-            (0..self.notes.len()).filter(|place| is_named(&self.notes[*place]) && passes(*place)).collect();
+        let is_named = |note: &Note, name: &str| {
+            std::iter::once(&note.title).chain(&note.aliases).any(|title| is_same(title, name))
+        };
+        // Whoever writes a title means that note, whatever the title would ask for as a query.
+        let is_meant = |place: &usize| {
+            let note = &self.notes[*place];
+            is_named(note, raw) || (raw != whole && is_named(note, whole) && passes(*place))
+        };
+        let named: Vec<usize> = (0..self.notes.len()).filter(is_meant).collect();
         for note in &named {
             match hits.iter_mut().find(|hit| hit.note == *note) {
                 Some(hit) => hit.relevance = 1.0,
@@ -164,12 +171,19 @@ fn has_tag(note: &Note, tag: &str) -> bool {
 
 /// Compares two texts on one line each, in any case.
 fn is_same(a: &str, b: &str) -> bool {
+    if a.is_ascii() != b.is_ascii() {
+        return false;
+    }
+    if a.is_ascii() {
+        let (mut a, mut b) = (a.split_ascii_whitespace(), b.split_ascii_whitespace());
+        return std::iter::from_fn(|| Some((a.next(), b.next()))).find_map(|pair| match pair {
+            (Some(a), Some(b)) if a.eq_ignore_ascii_case(b) => None,
+            (a, b) => Some(a == b),
+        }) == Some(true);
+    }
     let chars = |text: &str| {
-        text.split_whitespace()
-            .flat_map(|word| word.chars().chain([' ']))
-            .flat_map(char::to_lowercase)
-            .collect::<String>()
+        let words = text.split_whitespace().flat_map(|word| word.chars().chain([' ']));
+        words.nfc().flat_map(char::to_lowercase).nfc().collect::<String>()
     };
-    let first = |text: &str| text.trim_start().chars().next().map(|c| c.to_lowercase().next());
-    first(a) == first(b) && chars(a) == chars(b)
+    chars(a) == chars(b)
 }

@@ -194,7 +194,7 @@ impl Ranker<'_> {
         self.sort(&mut hits);
         let full = self.full_score(&idf);
         for hit in &mut hits {
-            hit.relevance = (hit.score / full).clamp(0.0, MAX_RELEVANCE);
+            hit.relevance = (hit.score / (hit.score + full / 2.0)).clamp(0.0, MAX_RELEVANCE);
         }
         hits
     }
