@@ -7,6 +7,10 @@ use std::process::ExitCode;
 use qipu::env::Env;
 use qipu::error::ErrorKind;
 
+/// A cold start is mostly small allocations on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     let result = Env::of_process().map_err(Into::into).and_then(|env| qipu::run(&args, &env, &mut io::stdout().lock()));

@@ -331,3 +331,42 @@ fn words_that_look_like_flags_are_words() {
     let text = call("fixtures/research", &["search", "fsync", "-postgresql", "--limit", "50"]).stdout;
     assert!(text.contains("qp-") && !text.contains("qp-q8s2"), "{text}");
 }
+
+#[test]
+fn a_title_that_reads_as_a_query_is_still_that_note() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join(".qipu/notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    let titles = ["Why -O2 breaks", "-flag of cargo", "tag:rust", "\"quoted phrase\"", "Cafe\u{301} bar", "start* x"];
+    for (number, title) in titles.iter().enumerate() {
+        let title = serde_json::Value::from(*title);
+        let text = format!("---\nid: n{number}\ntitle: {title}\ntags: [t{number}]\n---\nText {number}.\n");
+        std::fs::write(notes.join(format!("n{number}.md")), text).unwrap();
+    }
+    std::fs::write(notes.join("r.md"), "---\nid: r\ntitle: R\ntags: [rust]\n---\nOn O2 and -flag of cargo.\n").unwrap();
+    let path = dir.path().to_str().unwrap();
+    for (number, query) in titles.iter().enumerate() {
+        for query in [(*query).to_owned(), query.to_uppercase(), query.replace("e\u{301}", "é")] {
+            let found = call(path, &["search", &query, "--json"]).stdout;
+            let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+            assert_eq!(found["notes"][0]["id"], format!("n{number}"), "{query}");
+            assert_eq!(found["notes"][0]["relevance"], 1.0, "{query}");
+        }
+    }
+}
+
+#[test]
+fn a_word_without_end_takes_no_room_from_the_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join(".qipu/notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    std::fs::write(notes.join("a.md"), format!("thing xylophone{}\n", "q".repeat(200_000))).unwrap();
+    std::fs::write(notes.join("b.md"), "alpha\n").unwrap();
+    let path = dir.path().to_str().unwrap();
+    for query in ["xylophone alpha", &format!("xylophone{} alpha", "r".repeat(10_000))] {
+        for format in ["human", "json", "records"] {
+            let answer = call(path, &["search", query, "--max-chars", "900", "--format", format]);
+            assert!(answer.error.is_none() && answer.stdout.contains('b'), "{:?}", answer.error);
+        }
+    }
+}

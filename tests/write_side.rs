@@ -156,7 +156,7 @@ fn a_merged_note_lives_on_in_the_other() {
     );
     assert_eq!(
         text(&dir, "mocs/y.md"),
-        "---\nid: y\ntitle: Y\nlinks:\n  - type: supports # why\n    id: a\n---\r\n\
+        "---\nid: y\ntitle: Y\nlinks:\n  - type: supports # why\n    id: a\n  - {type: supports, id: a}\n---\r\n\
          [[a]], [[a|label]], [[The other]], [[bee#part]], [it](../notes/a.md#h), ![[a]] `[[b]]`\r\nmixed line\nends\n"
     );
     assert_eq!(text(&dir, "notes/x.md"), "---\nid: x\ntitle: X\ncompacts: [a]\nlinks: [a]\n---\nNothing.\n");
@@ -189,7 +189,7 @@ fn links_keep_their_place_and_all_they_say() {
     run(&["merge", "a", "b"]);
     assert_eq!(
         text(&dir, "mocs/m.md"),
-        "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: a # first\n  why: it begins here\n# then\n- id: x\n- [[a]]\n---\n"
+        "---\nid: m\ntitle: M\ntype: moc\nlinks:\n- id: a # first\n  why: it begins here\n# then\n- id: x\n- [[a]]\n- a\n---\n"
     );
     assert_eq!(
         text(&dir, "notes/a.md"),

@@ -22,8 +22,14 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
         request.only.custom_filters.iter().map(|text| Filter::parse(text)).collect();
     let filters = filters?;
     let notes = store.notes();
-    let engine = ManuallyDrop::new(Engine::new(notes, store.config.language));
-    let around = (!request.no_graph).then(|| surroundings(store, &Graph::new(notes, &store.config.link_types)));
+    // Side by side: each has steps in which it can use one thread only.
+    let (engine, around) = rayon::join(
+        || ManuallyDrop::new(Engine::new(notes, store.config.language)),
+        || {
+            let graph = || ManuallyDrop::new(Graph::new(notes, &store.config.link_types));
+            (!request.no_graph).then(|| surroundings(store, &graph()))
+        },
+    );
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = if request.no_compaction { Digests::default() } else { Digests::new(notes) };
     let least = f64::from(request.min_relevance) / MILLION;
@@ -76,9 +82,26 @@ fn report(head: Head, entries: Vec<Entry>) -> Report {
     Report::new(Head { is_limited, ..head }, entries)
 }
 
+/// The most words that no note holds that are told, and the most characters of each: what is told
+/// of a query must leave room for what it finds.
+const MAX_SPELLINGS: usize = 8;
+const MAX_CHARS: usize = 64;
+
 /// Returns the words that no note holds, as a report tells them.
 pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<Spelling> {
-    spellings.into_iter().map(|spelling| Spelling { word: spelling.word, shown: spelling.shown }).collect()
+    let told = spellings.into_iter().take(MAX_SPELLINGS);
+    told.map(|spelling| Spelling {
+        word: short(&spelling.word),
+        shown: spelling.shown.iter().map(|word| short(word)).collect(),
+    })
+    .collect()
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 fn snippet(found: search::Snippet) -> Snippet {

@@ -1,6 +1,7 @@
 //! What stands around each note, as far as it counts when notes are ranked: sequences and links.
 
 use jiff::civil::Date;
+use rayon::prelude::*;
 
 use crate::graph::{Edge, Graph};
 use crate::note::{JOURNAL, MOC, Note};
@@ -19,7 +20,7 @@ const MAX_DAYS_BETWEEN: i32 = 3;
 pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
     let notes = store.notes();
     let mut around = Surroundings {
-        linked: (0..notes.len()).map(|note| linked(graph, note)).collect(),
+        linked: vec![Vec::new(); notes.len()],
         before: vec![None; notes.len()],
         after: vec![None; notes.len()],
     };
@@ -27,9 +28,13 @@ pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
         match edge.kind.as_str() {
             FOLLOWS => join(&mut around, edge.to, edge.from),
             PRECEDES => join(&mut around, edge.from, edge.to),
-            _ => {}
+            _ => link(&mut around.linked, edge),
         }
     }
+    around.linked.par_iter_mut().for_each(|linked| {
+        linked.sort_unstable();
+        linked.dedup();
+    });
     let maps = notes.iter().enumerate().filter(|(_, note)| note.kind == MOC);
     for list in maps.flat_map(|(place, _)| graph.ordered_lists(place)) {
         for pair in list.windows(2) {
@@ -62,16 +67,13 @@ fn join(around: &mut Surroundings, first: usize, second: usize) {
     }
 }
 
-/// Returns the notes that a note links to or that link to it, each once. Sequences count by
-/// themselves.
-fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
-    let is_link = |edge: &&Edge| edge.kind != FOLLOWS && edge.kind != PRECEDES;
-    let out = graph.written(note).iter().filter(is_link).map(|edge| edge.to);
-    let into = graph.leading_to(note).filter(is_link).map(|edge| edge.from);
-    let mut linked: Vec<usize> = out.chain(into).collect();
-    linked.sort_unstable();
-    linked.dedup();
-    linked
+/// Notes a link at both of its ends. Links that make sequences count by those.
+fn link(linked: &mut [Vec<usize>], edge: &Edge) {
+    for (at, other) in [(edge.from, edge.to), (edge.to, edge.from)] {
+        if let Some(linked) = linked.get_mut(at) {
+            linked.push(other);
+        }
+    }
 }
 
 /// Returns the day of a journal: the field, else the title, else the name of its file.

@@ -198,8 +198,14 @@ impl<'a> Selector<'a> {
             return Vec::new();
         };
         let store = self.store;
-        // Like the store, it is left to the end of the process.
-        let engine = ManuallyDrop::new(Engine::new(store.notes(), store.config.language));
+        let needs_graph = !self.selectors.no_graph && self.graph.is_none();
+        // Side by side: each has steps in which it can use one thread only. Like the store, the engine
+        // is left to the end of the process.
+        let (engine, graph) = rayon::join(
+            || ManuallyDrop::new(Engine::new(store.notes(), store.config.language)),
+            || needs_graph.then(|| Graph::new(store.notes(), &store.config.link_types)),
+        );
+        self.graph = graph.or(self.graph.take());
         let around = (!self.selectors.no_graph).then(|| surroundings(store, self.graph()));
         let found = engine.search(&Query::parse(query), around.as_ref());
         self.spellings = found.spellings;

@@ -99,6 +99,7 @@ impl Follow {
 #[derive(Debug)]
 pub struct Graph<'a> {
     notes: &'a [Arc<Note>],
+    names: Names<'a>,
     types: &'a LinkTypes,
     /// Each note's links as written, in the order of frontmatter, then body.
     out: Vec<Vec<Edge>>,
@@ -124,6 +125,7 @@ impl<'a> Graph<'a> {
             (0..notes.len()).into_par_iter().map(|from| written_edges(&names, notes, from)).collect();
         let mut graph = Self {
             notes,
+            names,
             types,
             out: Vec::with_capacity(notes.len()),
             into: Vec::new(),
@@ -176,10 +178,9 @@ impl<'a> Graph<'a> {
         if lists.is_empty() {
             return Vec::new();
         }
-        let names = Names::new(self.notes);
         let note = |link: &InlineLink| match link {
-            InlineLink::Wiki(target) => names.resolve(target),
-            InlineLink::Path(path) => match names.resolve_path(&self.notes[from].path, path) {
+            InlineLink::Wiki(target) => self.names.resolve(target),
+            InlineLink::Path(path) => match self.names.resolve_path(&self.notes[from].path, path) {
                 PathTarget::Note(to) => Some(to),
                 PathTarget::Nothing | PathTarget::Outside => None,
             },

@@ -3,22 +3,26 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use foldhash::fast::RandomState;
+
 use crate::note::Note;
 
 /// The names that notes go by.
+#[derive(Debug)]
 pub(crate) struct Names<'a> {
     notes: &'a [Arc<Note>],
-    by_id: HashMap<&'a str, usize>,
+    by_id: HashMap<&'a str, usize, RandomState>,
     by_text: OnceLock<ByText<'a>>,
-    by_path: OnceLock<HashMap<&'a str, usize>>,
+    by_path: OnceLock<HashMap<&'a str, usize, RandomState>>,
 }
 
 /// Names other than ids; where several notes share one, the first id has it.
+#[derive(Debug)]
 struct ByText<'a> {
-    titles: HashMap<&'a str, usize>,
-    titles_any_case: HashMap<String, usize>,
-    aliases: HashMap<String, usize>,
-    stems: HashMap<&'a str, usize>,
+    titles: HashMap<&'a str, usize, RandomState>,
+    titles_any_case: HashMap<String, usize, RandomState>,
+    aliases: HashMap<String, usize, RandomState>,
+    stems: HashMap<&'a str, usize, RandomState>,
 }
 
 /// What a path leads to.
@@ -82,10 +86,10 @@ impl<'a> Names<'a> {
 impl<'a> ByText<'a> {
     fn new(notes: &'a [Arc<Note>]) -> Self {
         let mut texts = Self {
-            titles: HashMap::new(),
-            titles_any_case: HashMap::new(),
-            aliases: HashMap::new(),
-            stems: HashMap::new(),
+            titles: HashMap::default(),
+            titles_any_case: HashMap::default(),
+            aliases: HashMap::default(),
+            stems: HashMap::default(),
         };
         for (place, note) in notes.iter().enumerate() {
             texts.titles.entry(&note.title).or_insert(place);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::edit::{Edit, Fields, doubles, holds, named};
+use super::edit::{Edit, Fields, holds, named};
 use super::items::{items, retargeted_text};
 use super::value::{Value, is_null_text};
 use super::yaml::{self, Kind, Yaml};
@@ -235,7 +235,8 @@ impl<'a> Document<'a> {
         self.yaml.get(range).is_some_and(|text| text.contains('#'))
     }
 
-    /// Replaces the targets of links where they stand, and takes out links that are there twice then.
+    /// Replaces the targets of links where they stand. Links that say the same then are one link to
+    /// every reader, and each line of them is somebody's.
     fn retarget(&self, key: &str, is_meant: &dyn Fn(&Value) -> bool, to: &str) -> Vec<String> {
         let Some((_, node)) = self.entry(key) else { return Vec::new() };
         let items = match &node.kind {
@@ -255,13 +256,7 @@ impl<'a> Document<'a> {
             };
             text = splice(&text, target.span.start..self.end(target), &flow(&new));
         }
-        let Ok(document) = Document::parse(&text, self.line_end) else { return Vec::new() };
-        let now = document.entry(key).map(|(_, value)| Value::from_yaml(value));
-        let doubles = match &now {
-            Some(Value::List(items)) => doubles(key, items, &is_meant),
-            _ => Vec::new(),
-        };
-        if doubles.is_empty() { vec![text] } else { document.remove_at(key, &|place, _| doubles.contains(&place)) }
+        vec![text]
     }
 
     pub(super) fn remove_items(&self, key: &str, is_unwanted: &dyn Fn(&Value) -> bool) -> Vec<String> {

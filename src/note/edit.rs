@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::document::{Document, looks_typed, scalar, splice};
 use super::frontmatter::{self, Fields as Said, Parts, link_target, split, whole};
-use super::items::{identity, items, retargeted};
+use super::items::{items, retargeted};
 use super::value::Value;
 
 /// One change of a note.
@@ -217,7 +217,7 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
         Edit::AddValue { key, value } => with_list(&mut values, key, |items| add(items, named(value))),
         Edit::Retarget { key, entries, to } => {
             if let Some((_, value)) = values.iter_mut().find(|(name, _)| name == key) {
-                *value = with_target(key, value, entries, to);
+                *value = with_target(value, entries, to);
             }
         }
         Edit::SetCustom { key, text } => {
@@ -271,25 +271,10 @@ fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>
 }
 
 /// Returns a list, or the one value that stands for it, with another target in what is meant.
-fn with_target(key: &str, value: &Value, entries: &[(&'static str, String)], to: &str) -> Value {
+fn with_target(value: &Value, entries: &[(&'static str, String)], to: &str) -> Value {
     let new = |item: &Value| if holds(item, entries) { retargeted(item, to) } else { item.clone() };
     let Value::List(items) = value else { return new(value) };
-    let is_meant: Vec<bool> = items.iter().map(|item| holds(item, entries)).collect();
-    let items: Vec<Value> = items.iter().map(new).collect();
-    let doubles = doubles(key, &items, &is_meant);
-    let kept = items.into_iter().enumerate().filter(|(place, _)| !doubles.contains(place));
-    Value::List(kept.map(|(_, item)| item).collect())
-}
-
-/// Returns the places of items that are like one before them since one of the two was changed.
-pub(super) fn doubles(key: &str, items: &[Value], is_changed: &[bool]) -> Vec<usize> {
-    let names: Vec<Value> = items.iter().map(|item| identity(key, item)).collect();
-    let changed = |place: usize| is_changed.get(place) == Some(&true);
-    let is_double = |(place, name): (usize, &Value)| {
-        let mut before = names.iter().take(place).enumerate();
-        before.any(|(other, have)| have == name && (changed(other) || changed(place))).then_some(place)
-    };
-    names.iter().enumerate().filter_map(is_double).collect()
+    Value::List(items.iter().map(new).collect())
 }
 
 fn add(items: &mut Vec<Value>, item: Value) {
@@ -522,8 +507,12 @@ mod tests {
             ("links: [[b]]\n", to("related", "b"), "links: [[new]]\n"),
             ("links:\n  - [[b|label]]\n  - z\n", to("related", "b"), "links:\n  - [[new|label]]\n  - z\n"),
             ("links:\n  - id: '[[b]]'\n", to("related", "b"), "links:\n  - id: \"[[new]]\"\n"),
-            ("links:\n  - b\n  - z\n  - id: new # gone\n", to("related", "b"), "links:\n  - new\n  - z\n"),
-            ("links: [new, z, b]\n", to("related", "b"), "links: [new, z]\n"),
+            (
+                "links:\n  - b\n  - z\n  - id: new # kept\n",
+                to("related", "b"),
+                "links:\n  - new\n  - z\n  - id: new # kept\n",
+            ),
+            ("links: [new, z, b]\n", to("related", "b"), "links: [new, z, new]\n"),
             ("links: [z, z, b]\n", to("related", "b"), "links: [z, z, new]\n"),
             ("links: [b, {id: new, why: x}]\n", to("related", "b"), "links: [new, {id: new, why: x}]\n"),
             ("links: [{type: t, id: b}]\n", to("related", "b"), "links: [{type: t, id: b}]\n"),

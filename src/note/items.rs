@@ -1,4 +1,4 @@
-//! What the items of a list field are, and what makes two of them the same.
+//! What the items of a list field are.
 
 use super::frontmatter::link_target;
 use super::value::Value;
@@ -39,28 +39,6 @@ pub(super) fn plain(value: &Value) -> Value {
             entries.sort_by(|(a, _), (b, _)| a.cmp(b));
             Value::Map(entries)
         }
-    }
-}
-
-/// Returns what makes an item of a list the same as another.
-pub(super) fn identity(key: &str, item: &Value) -> Value {
-    let field = |name: &str, text: &str| (name.to_owned(), Value::text(text));
-    match (key, item) {
-        ("tags" | "aliases", item) => Value::text(item.to_line().trim()),
-        ("compacts", item) => Value::text(link_target(&item.to_line())),
-        ("links", Value::Map(entries)) => {
-            let mut entries = entries.clone();
-            for (_, target) in entries.iter_mut().filter(|(key, _)| key == "id") {
-                *target = Value::text(link_target(&target.to_line()));
-            }
-            if entries.iter().all(|(key, _)| key != "type") {
-                entries.push(field("type", "related"));
-            }
-            plain(&Value::Map(entries))
-        }
-        ("links", item) => Value::Map(vec![field("id", link_target(&item.to_line())), field("type", "related")]),
-        ("sources", Value::Text { text, .. }) => Value::Map(vec![field("url", text.trim())]),
-        (_, item) => plain(item),
     }
 }
 

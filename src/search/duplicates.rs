@@ -35,7 +35,7 @@ pub struct Alike {
 /// Partners are found through the smallest hashes of each text (bottom-k sketches, Broder 1997) and
 /// then compared exactly.
 pub(super) fn near_duplicates(corpus: &Corpus) -> Vec<Alike> {
-    let texts: Vec<Vec<u64>> = corpus.documents.par_iter().map(shingles).collect();
+    let texts: Vec<Vec<u64>> = corpus.documents.par_iter().map(|document| shingles(corpus, document)).collect();
     let mut sharing: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut found = Vec::new();
     for (second, text) in texts.iter().enumerate().filter(|(_, text)| text.len() >= MIN_SHINGLES) {
@@ -59,9 +59,9 @@ pub(super) fn near_duplicates(corpus: &Corpus) -> Vec<Alike> {
 }
 
 /// Returns the hashes of a body's runs of terms, each once, in their order.
-fn shingles(document: &Document) -> Vec<u64> {
+fn shingles(corpus: &Corpus, document: &Document) -> Vec<u64> {
     let end = document.paragraphs.last().copied().unwrap_or_default();
-    let terms = document.body.get(..end as usize).unwrap_or_default();
+    let terms = corpus.body(document).get(..end as usize).unwrap_or_default();
     let hash = |run: &[u32]| {
         let mut hasher = DefaultHasher::new();
         run.hash(&mut hasher);

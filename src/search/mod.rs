@@ -1,18 +1,22 @@
 //! Search: which notes answer a question, best first; which notes are like a note.
 //!
 //! One engine for everything that compares texts. Layers, each only on those before it: words and
-//! stems (text to terms), corpus (what is known of a store's texts), query and plan (what is looked
-//! for), passages, vectors and ranking (how well notes answer).
+//! stems (text to terms), chunks, reading, lexicon, counting and corpus (what is known of a store's
+//! texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
 
+mod chunks;
 mod corpus;
+mod counting;
 mod duplicates;
 mod english;
+mod lexicon;
 mod near;
 mod other_languages;
 mod passages;
 mod plan;
 mod query;
 mod ranking;
+mod reading;
 mod related;
 mod snippet;
 mod stems;
@@ -20,6 +24,8 @@ mod vectors;
 mod words;
 
 use std::sync::Arc;
+
+use unicode_normalization::UnicodeNormalization;
 
 pub use corpus::Corpus;
 pub use duplicates::Alike;
@@ -99,7 +105,10 @@ impl<'a> Engine<'a> {
     /// Takes phrases that no note holds for words.
     fn drop_unheld_phrases(&self, plan: &mut Plan) {
         let is_held = |terms: &Vec<u32>| {
-            self.corpus.documents.iter().any(|document| holds(&document.title, terms) || holds(&document.body, terms))
+            self.corpus
+                .documents
+                .iter()
+                .any(|document| holds(&document.title, terms) || holds(self.corpus.body(document), terms))
         };
         plan.phrases.retain(is_held);
     }
@@ -109,9 +118,10 @@ impl<'a> Engine<'a> {
         let (Some(note), Some(document)) = (self.notes.get(place), self.corpus.documents.get(place)) else {
             return false;
         };
-        let holds_in_text = |terms: &Vec<u32>| holds(&document.title, terms) || holds(&document.body, terms);
+        let holds_in_text =
+            |terms: &Vec<u32>| holds(&document.title, terms) || holds(self.corpus.body(document), terms);
         let holds = |terms: &Vec<u32>| match terms.as_slice() {
-            [only] => document.counts.iter().any(|count| count.term == *only),
+            [only] => self.corpus.counts(document).iter().any(|count| count.term == *only),
             _ => holds_in_text(terms),
         };
         plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)
@@ -131,14 +141,19 @@ impl<'a> Engine<'a> {
 
     /// Puts notes first whose title or alias is the whole query.
     fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &dyn Fn(usize) -> bool) {
-        let whole = query.whole();
+        let (whole, raw) = (query.whole(), query.text.trim());
         if whole.is_empty() {
             return;
         }
-        let is_named =
-            |note: &Note| std::iter::once(&note.title).chain(&note.aliases).any(|title| is_same(title, whole));
-        let named: Vec<usize> =
-            (0..self.notes.len()).filter(|place| is_named(&self.notes[*place]) && passes(*place)).collect();
+        let is_named = |note: &Note, name: &str| {
+            std::iter::once(&note.title).chain(&note.aliases).any(|title| is_same(title, name))
+        };
+        // Whoever writes a title means that note, whatever the title would ask for as a query.
+        let is_meant = |place: &usize| {
+            let note = &self.notes[*place];
+            is_named(note, raw) || (raw != whole && is_named(note, whole) && passes(*place))
+        };
+        let named: Vec<usize> = (0..self.notes.len()).filter(is_meant).collect();
         for note in &named {
             match hits.iter_mut().find(|hit| hit.note == *note) {
                 Some(hit) => hit.relevance = 1.0,
@@ -156,12 +171,19 @@ fn has_tag(note: &Note, tag: &str) -> bool {
 
 /// Compares two texts on one line each, in any case.
 fn is_same(a: &str, b: &str) -> bool {
+    if a.is_ascii() != b.is_ascii() {
+        return false;
+    }
+    if a.is_ascii() {
+        let (mut a, mut b) = (a.split_ascii_whitespace(), b.split_ascii_whitespace());
+        return std::iter::from_fn(|| Some((a.next(), b.next()))).find_map(|pair| match pair {
+            (Some(a), Some(b)) if a.eq_ignore_ascii_case(b) => None,
+            (a, b) => Some(a == b),
+        }) == Some(true);
+    }
     let chars = |text: &str| {
-        text.split_whitespace()
-            .flat_map(|word| word.chars().chain([' ']))
-            .flat_map(char::to_lowercase)
-            .collect::<String>()
+        let words = text.split_whitespace().flat_map(|word| word.chars().chain([' ']));
+        words.nfc().flat_map(char::to_lowercase).nfc().collect::<String>()
     };
-    let first = |text: &str| text.trim_start().chars().next().map(|c| c.to_lowercase().next());
-    first(a) == first(b) && chars(a) == chars(b)
+    chars(a) == chars(b)
 }

@@ -20,9 +20,9 @@ pub(super) struct Near {
 
 /// All words that say something, each with its term: as written, and the terms themselves.
 fn words(corpus: &Corpus) -> impl Iterator<Item = (&str, u32)> {
-    let terms = corpus.terms.iter().enumerate().filter(|(_, term)| !term.is_stop);
+    let terms = corpus.lexicon.terms.iter().enumerate().filter(|(_, term)| !term.is_stop);
     let terms = terms.map(|(id, term)| (&*term.text, id as u32));
-    terms.chain(corpus.spellings.iter().map(|(word, term)| (&**word, *term)))
+    terms.chain(corpus.lexicon.spellings.iter().map(|(word, term)| (&**word, *term)))
 }
 
 fn sorted(mut terms: Vec<u32>) -> Vec<u32> {
@@ -45,7 +45,7 @@ pub(super) fn holding(corpus: &Corpus, character: &str) -> Vec<u32> {
         return Vec::new();
     }
     let is_pair = |text: &str| text.chars().count() == 2 && text.contains(only);
-    let terms = corpus.terms.iter().enumerate().filter(|(_, term)| is_pair(&term.text));
+    let terms = corpus.lexicon.terms.iter().enumerate().filter(|(_, term)| is_pair(&term.text));
     terms.map(|(id, _)| id as u32).collect()
 }
 
@@ -127,7 +127,7 @@ pub(super) fn written(corpus: &Corpus, term: u32) -> String {
     if let Some(word) = corpus.term(term).filter(|term| term.is_written) {
         return word.text.to_string();
     }
-    let spellings = corpus.spellings.iter().filter(|(_, of)| *of == term).map(|(word, _)| &**word);
+    let spellings = corpus.lexicon.spellings.iter().filter(|(_, of)| *of == term).map(|(word, _)| &**word);
     let shortest = spellings.min_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
     let text = corpus.term(term).map(|term| &*term.text).unwrap_or_default();
     shortest.unwrap_or(text).to_owned()

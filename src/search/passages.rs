@@ -43,7 +43,7 @@ pub(super) fn nearness(corpus: &Corpus, document: &Document, plan: &Plan, idf: &
 fn places(corpus: &Corpus, document: &Document, plan: &Plan) -> Vec<Vec<u32>> {
     let mut places = vec![Vec::new(); plan.slots.len()];
     let mut at = 0;
-    for term in &document.body {
+    for term in corpus.body(document) {
         let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NOWHERE);
         if slot == NOWHERE {
             at += u32::from(!is_stop(corpus, *term));
@@ -86,7 +86,7 @@ pub(super) fn paragraph(corpus: &Corpus, document: &Document, plan: &Plan, weigh
     let mut best: f64 = 0.0;
     let mut start = 0;
     for end in &document.paragraphs {
-        let terms = document.body.get(start..*end as usize).unwrap_or_default();
+        let terms = corpus.body(document).get(start..*end as usize).unwrap_or_default();
         start = *end as usize;
         let (mut length, mut slots) = (0_u32, Vec::new());
         for term in terms {

@@ -127,9 +127,9 @@ struct Given {
 fn given(text: &str, corpus: &Corpus) -> Vec<Given> {
     let mut found = Vec::new();
     for_each_piece(text, |piece| {
-        let Piece::Chunk(chunk, _) = piece else { return };
-        for_each_term(chunk, &corpus.stems, |term, range, part| {
-            let written = chunk.get(range).unwrap_or_default().to_owned();
+        let Piece::Chunk(chunk) = piece else { return };
+        for_each_term(chunk.text, &corpus.stems, |term, range, part| {
+            let written = chunk.text.get(range).unwrap_or_default().to_owned();
             found.push(Given { term: term.to_owned(), written, is_whole: part == words::Part::Whole });
         });
     });
@@ -269,7 +269,7 @@ impl Planner<'_> {
                 plan.pairs.push((first, second));
             }
         }
-        plan.slot_of = vec![NOWHERE; self.corpus.terms.len()];
+        plan.slot_of = vec![NOWHERE; self.corpus.lexicon.terms.len()];
         for (number, slot) in plan.slots.iter().enumerate() {
             for term in &slot.terms {
                 if let Some(place) = plan.slot_of.get_mut(*term as usize).filter(|place| **place == NOWHERE) {

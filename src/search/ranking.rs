@@ -15,6 +15,9 @@ use super::plan::{NOWHERE, Plan, Slot};
 use super::vectors::{Vectors, cosine};
 use crate::note::Note;
 
+/// Into how many pieces notes are parted at most where each piece needs room for all terms.
+const PIECES: usize = 16;
+
 /// The numbers of the formula.
 #[derive(Debug, Clone)]
 pub struct Weights {
@@ -171,9 +174,10 @@ impl Ranker<'_> {
         let found: Vec<Vec<Found>> = self.corpus.documents.par_iter().map(|document| self.find(document)).collect();
         let idf = self.frequencies(&found);
         let vectors = Vectors::new(self.corpus, self.weights);
-        let scratch = || Scratch::new(self.plan.slots.len(), self.corpus.terms.len());
+        let scratch = || Scratch::new(self.plan.slots.len(), self.corpus.lexicon.terms.len());
         let mut hits: Vec<Hit> = (0..found.len())
             .into_par_iter()
+            .with_min_len(found.len().div_ceil(PIECES))
             .map_init(scratch, |scratch, note| self.hit(note, &found, &idf, &vectors, scratch))
             .flatten()
             .filter(|hit| passes(hit.note))
@@ -182,7 +186,7 @@ impl Ranker<'_> {
         self.look_closely(&mut hits, &idf);
         self.sort(&mut hits);
         self.smooth(&mut hits, &vectors);
-        let names = self.names(&idf);
+        let names = self.names(&found, &idf);
         for hit in &mut hits {
             hit.parts.times = self.times(hit.note, &names);
             hit.score *= hit.parts.times;
@@ -190,7 +194,7 @@ impl Ranker<'_> {
         self.sort(&mut hits);
         let full = self.full_score(&idf);
         for hit in &mut hits {
-            hit.relevance = (hit.score / full).clamp(0.0, MAX_RELEVANCE);
+            hit.relevance = (hit.score / (hit.score + full / 2.0)).clamp(0.0, MAX_RELEVANCE);
         }
         hits
     }
@@ -207,7 +211,7 @@ impl Ranker<'_> {
         let weights = self.weights;
         let norm = |share: f64, len: u32, average: f64| 1.0 - share + share * f64::from(len) / average;
         let mut found: Vec<(u32, Count)> = Vec::new();
-        for count in &document.counts {
+        for count in self.corpus.counts(document) {
             let slot = self.plan.slot_of.get(count.term as usize).copied().unwrap_or(NOWHERE);
             if slot == NOWHERE {
                 continue;
@@ -363,8 +367,9 @@ impl Ranker<'_> {
         let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
         let means: Vec<f64> = (0..count)
             .into_par_iter()
+            .with_min_len(count.div_ceil(PIECES))
             .map_init(
-                || Scratch::new(0, self.corpus.terms.len()),
+                || Scratch::new(0, self.corpus.lexicon.terms.len()),
                 |scratch, place| mean_of_like(place, &best_vectors, &scores, self.weights.neighbours, scratch),
             )
             .collect();
@@ -392,9 +397,10 @@ impl Ranker<'_> {
     }
 
     /// Finds the tags that are terms of the query, and how much each tells what the texts do not.
-    fn names(&self, idf: &[f64]) -> Names {
+    fn names(&self, found: &[Vec<Found>], idf: &[f64]) -> Names {
         let mut tagged: HashMap<u32, (u32, u32)> = HashMap::new();
-        for count in self.corpus.documents.iter().flat_map(|document| &document.counts).filter(|count| count.is_tag) {
+        let holders = self.corpus.documents.iter().zip(found).filter(|(_, found)| !found.is_empty());
+        for count in holders.flat_map(|(document, _)| self.corpus.counts(document)).filter(|count| count.is_tag) {
             if self.slot(count.term).is_some() {
                 let (all, silent) = tagged.entry(count.term).or_default();
                 (*all, *silent) = (*all + 1, *silent + u32::from(count.body == 0));
@@ -413,10 +419,15 @@ impl Ranker<'_> {
     /// tells, half of it for the query's other terms that the note holds.
     fn named(&self, document: &Document, names: &Names) -> f64 {
         let told = |(all, silent): &(u32, u32)| f64::from(*silent) / f64::from(*all);
-        let tags =
-            document.counts.iter().filter(|count| count.is_tag).filter_map(|count| names.tagged.get(&count.term));
+        let tags = self
+            .corpus
+            .counts(document)
+            .iter()
+            .filter(|count| count.is_tag)
+            .filter_map(|count| names.tagged.get(&count.term));
         let Some(told) = tags.map(told).max_by(f64::total_cmp).filter(|told| *told > 0.0) else { return 0.0 };
-        let mut held: Vec<u32> = document.counts.iter().filter_map(|count| self.slot(count.term)).collect();
+        let mut held: Vec<u32> =
+            self.corpus.counts(document).iter().filter_map(|count| self.slot(count.term)).collect();
         held.sort_unstable();
         held.dedup();
         let held: f64 = held.iter().filter_map(|slot| names.others.get(*slot as usize)).sum();

@@ -41,7 +41,7 @@ pub(super) fn related(
     let vectors = Vectors::new(corpus, weights);
     let own = vectors.of(note);
     let near = neighbours(around, note);
-    let mut scratch = Scratch::new(0, corpus.terms.len());
+    let mut scratch = Scratch::new(0, corpus.lexicon.terms.len());
     scratch.spread(own);
     let others = (0..corpus.documents.len()).into_par_iter().filter(|other| *other != note && !near.contains(other));
     let mut found: Vec<(f64, usize)> = others

@@ -64,11 +64,12 @@ impl Marker {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut matches: Vec<Match> = Vec::new();
         for_each_piece(text, |piece| {
-            let Piece::Chunk(chunk, start) = piece else { return };
+            let Piece::Chunk(chunk) = piece else { return };
             if matches.len() >= MAX_MATCHES {
                 return;
             }
-            for_each_term(chunk, &self.stems, |term, range, _| {
+            let start = chunk.start;
+            for_each_term(chunk.text, &self.stems, |term, range, _| {
                 let Some(says) = self.terms.get(term) else { return };
                 let next = numbers.len();
                 let number = *numbers.entry(term.to_owned()).or_insert(next);

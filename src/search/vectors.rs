@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::corpus::{Corpus, Count, Document, Term};
+use super::corpus::{Corpus, Count, Document};
+use super::lexicon::Term;
 use super::ranking::{Weights, inverse_frequency};
 
 /// Weights are whole numbers, so that sums of their products are the same in any order. A weight
@@ -32,7 +33,7 @@ impl<'a> Vectors<'a> {
             true => 0.0,
             false => inverse_frequency(corpus.len(), f64::from(term.documents)),
         };
-        let idf = corpus.terms.iter().map(says).collect();
+        let idf = corpus.lexicon.terms.iter().map(says).collect();
         Self { corpus, weights, idf, made: corpus.documents.iter().map(|_| OnceLock::new()).collect() }
     }
 
@@ -62,9 +63,10 @@ impl<'a> Vectors<'a> {
                 + tag * f64::from(count.tags);
             (SCALE * idf * (k + 1.0) * amount / (amount + k)).round() as u32
         };
-        let weights: Box<[u32]> = document.counts.iter().map(weight).collect();
+        let counts = self.corpus.counts(document);
+        let weights: Box<[u32]> = counts.iter().map(weight).collect();
         let square: u64 = weights.iter().map(|weight| u64::from(*weight) * u64::from(*weight)).sum();
-        Vector { counts: &document.counts, weights, length: (square as f64).sqrt() }
+        Vector { counts, weights, length: (square as f64).sqrt() }
     }
 }
 

@@ -20,14 +20,26 @@ const MAX_WHOLE: (usize, usize) = (64, 10);
 /// What a text is made of, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// What stands between white space, brackets and the like, and where it begins.
-    Chunk(&'a str, usize),
+    /// What stands between white space, brackets and the like.
+    Chunk(Chunk<'a>),
     /// The line that begins is a heading, of markdown's `#` kind.
     Heading,
     /// A heading ends.
     HeadingEnd,
     /// A blank line.
     Blank,
+}
+
+/// A chunk of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chunk<'a> {
+    /// Its characters, without full stops and the like at their end, which are in no term.
+    pub(super) text: &'a str,
+    /// Where in the text it begins.
+    pub(super) start: usize,
+    /// Whether it is one word of lower-case ASCII letters, the first one a capital perhaps: so are
+    /// most, and their terms are those of the word in small letters.
+    pub(super) is_plain: bool,
 }
 
 /// What a byte may be in.
@@ -80,16 +92,31 @@ pub(super) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>))
             continue;
         }
         let start = at;
+        at += 1;
+        while bytes.get(at).is_some_and(u8::is_ascii_lowercase) {
+            at += 1;
+        }
+        let end_of_letters = at;
         while bytes.get(at).is_some_and(|byte| CLASSES[usize::from(*byte)] != Class::Separator) {
             at += 1;
         }
-        if let Some(chunk) = text.get(start..at) {
-            take(Piece::Chunk(chunk, start));
+        let mut end = at;
+        while end > start && bytes.get(end - 1).is_some_and(|byte| is_trailing(*byte)) {
+            end -= 1;
+        }
+        if let Some(text) = text.get(start..end).filter(|text| !text.is_empty()) {
+            let is_plain = end <= end_of_letters && byte.is_ascii_alphabetic();
+            take(Piece::Chunk(Chunk { text, start, is_plain }));
         }
     }
     if line.is_heading {
         take(Piece::HeadingEnd);
     }
+}
+
+/// Tells whether a byte at the end of a chunk is in none of its terms.
+fn is_trailing(byte: u8) -> bool {
+    matches!(byte, b'.' | b'-' | b'/' | b'_' | b'\'')
 }
 
 /// What is seen of a line from its beginning.
@@ -153,7 +180,7 @@ pub(super) enum Part {
 /// Returns the one word that a chunk is, but for full stops and the like behind it: lower-case ASCII
 /// letters, a capital letter first perhaps.
 fn plain_word(chunk: &str) -> Option<&str> {
-    let word = chunk.trim_end_matches(['.', '-', '/', '_', '\'']);
+    let word = chunk.trim_end_matches(|c| u8::try_from(c).is_ok_and(is_trailing));
     let (first, rest) = word.as_bytes().split_first()?;
     let is_plain = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);
     is_plain.then_some(word)

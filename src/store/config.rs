@@ -50,6 +50,9 @@ impl Config {
         })?;
         let mut config = Self::default();
         for (kind, inverse) in &file.link_types {
+            if kind == "language" {
+                return Err(invalid("`language` stands under [link-types]; put it above that line"));
+            }
             // Notes of other stores would change their meaning with such a type.
             if [kind, inverse].iter().any(|name| config.link_types.knows(name)) {
                 return Err(invalid(&format!("`{kind} = \"{inverse}\"` changes a link type that there is already")));

@@ -13,8 +13,11 @@ use crate::error::{Error, ErrorKind};
 const CONFIG: &str =
     "# qipu's settings for this store. Everything is optional; what is commented out shows the default or an example.
 
+# The language that most notes are in, for search: en, de, fr, …, or none.
+# language = \"en\"
+
 # Link types beside the built-in ones, each with what it is called from the other end.
-[link-types]
+# [link-types]
 # implements = \"implemented-by\"
 ";
 

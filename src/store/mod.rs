@@ -16,6 +16,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
+
 pub use config::Config;
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
@@ -91,7 +93,7 @@ impl Store {
     }
 
     fn from_shared(shown_path: String, config: Config, mut notes: Vec<Arc<Note>>) -> Self {
-        notes.sort_by(|a, b| (&a.id, &a.path).cmp(&(&b.id, &b.path)));
+        notes.par_sort_by(|a, b| (&a.id, &a.path).cmp(&(&b.id, &b.path)));
         if tell_duplicates_apart(&mut notes) {
             notes.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         }

@@ -90,7 +90,7 @@ fn read(root: &Path) -> Result<Option<Vec<Change>>> {
     Ok(Some(pending.changes))
 }
 
-/// Tells whether a change was made. Deletions and creations may be somebody else's and tell nothing.
+/// Tells whether a change was made. That a file is gone tells nothing: anybody may have removed it.
 fn is_done(root: &Path, change: &Change) -> bool {
     let now = |path: &str| files::read_bytes_if_there(&inside(root, path).ok()?).ok().flatten();
     match change {
@@ -99,7 +99,7 @@ fn is_done(root: &Path, change: &Change) -> bool {
         Change::Move { from, to, old, new } => {
             now(to).as_ref() == Some(new) || (old != new && now(from).as_ref() == Some(new))
         }
-        Change::Delete { path, .. } => now(path).is_none(),
+        Change::Delete { .. } => false,
     }
 }
 
@@ -171,7 +171,7 @@ impl<'a> Prepared<'a> {
         let is_half_done =
             self.may_be_half_done && matches!(self.change, Change::Move { new, .. } if now.as_ref() == Some(new));
         if now.as_ref() != old && !is_half_done {
-            bail!("{} was changed meanwhile; nothing was done, try again", self.path.display());
+            bail!("{} was changed meanwhile; nothing was done, try again", self.change.source());
         }
         match (self.change, self.new.take()) {
             (Change::Create { .. }, Some(new)) => new.create()?,

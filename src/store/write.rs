@@ -76,6 +76,14 @@ impl Change {
         }
     }
 
+    /// Returns the file's path before the change is done.
+    pub(super) fn source(&self) -> &str {
+        match self {
+            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
+            Self::Move { from, .. } => from,
+        }
+    }
+
     /// Returns the word for it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -230,7 +238,8 @@ pub(super) fn inside(root: &Path, path: &str) -> Result<PathBuf> {
     };
     let mut names = Path::new(path).components();
     let folder = names.clone().next().map(|first| first.as_os_str().to_owned()).unwrap_or_default();
-    let is_ours = NOTE_FOLDERS.iter().chain(&[ATTACHMENTS]).any(|name| folder == *name);
+    let is_note = NOTE_FOLDERS.iter().any(|name| folder == *name) && path.ends_with(".md");
+    let is_ours = is_note || folder == ATTACHMENTS;
     if !is_ours || names.clone().count() < 2 || !names.all(is_plain) {
         bail!("`{path}` is no place for a note or an attachment");
     }
