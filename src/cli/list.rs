@@ -26,8 +26,9 @@ impl ShowArgs {
     }
 }
 
+/// Which notes are looked at, for lists and searches alike.
 #[derive(Debug, Args)]
-pub(super) struct ListArgs {
+pub(super) struct FilterArgs {
     /// Only notes of this type (repeatable)
     #[arg(long = "type", value_name = "TYPE")]
     kinds: Vec<String>,
@@ -46,6 +47,27 @@ pub(super) struct ListArgs {
     /// Only notes whose fields pass, as in `qipu context` (repeatable)
     #[arg(long, value_name = "EXPR")]
     custom_filter: Vec<String>,
+}
+
+impl FilterArgs {
+    pub(super) fn into_list(self, location: Location) -> List {
+        List {
+            location,
+            kinds: self.kinds,
+            tags: self.tag,
+            since: self.since,
+            until: self.until,
+            min_value: self.min_value,
+            custom_filters: self.custom_filter,
+            ..List::default()
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    only: FilterArgs,
     /// The order
     #[arg(long, value_name = "BY", default_value = "updated")]
     sort: SortName,
@@ -66,7 +88,7 @@ enum SortName {
     Id,
 }
 
-pub(super) fn day(text: &str) -> Result<Date, String> {
+fn day(text: &str) -> Result<Date, String> {
     let is_day = text.len() == 10;
     is_day.then(|| text.parse().ok()).flatten().ok_or_else(|| "expected YYYY-MM-DD".to_owned())
 }
@@ -74,13 +96,6 @@ pub(super) fn day(text: &str) -> Result<Date, String> {
 impl ListArgs {
     pub(super) fn into_request(self, location: Location) -> List {
         List {
-            location,
-            kinds: self.kinds,
-            tags: self.tag,
-            since: self.since,
-            until: self.until,
-            min_value: self.min_value,
-            custom_filters: self.custom_filter,
             sort: match self.sort {
                 SortName::Updated => Sort::Updated,
                 SortName::Created => Sort::Created,
@@ -90,6 +105,7 @@ impl ListArgs {
             },
             only_orphans: self.orphans,
             only_broken: self.broken,
+            ..self.only.into_list(location)
         }
     }
 }

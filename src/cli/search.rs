@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use jiff::civil::Date;
 
-use super::list::day;
-use crate::request::{List, Related, Search};
+use super::list::FilterArgs;
+use crate::request::{Related, Search};
 use crate::store::Location;
 
 /// The most notes that are found when there is no budget and nobody names a limit.
@@ -23,26 +22,10 @@ pub(super) struct SearchArgs {
     /// Words; also "a phrase", -without, start*, tag:TAG, type:TYPE, title:WORD
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
-    /// Only notes of this type (repeatable)
-    #[arg(long = "type", value_name = "TYPE")]
-    kinds: Vec<String>,
-    /// Only notes with this tag (repeatable)
-    #[arg(long, value_name = "TAG")]
-    tag: Vec<String>,
-    /// Only notes changed on this day or later
-    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
-    since: Option<Date>,
-    /// Only notes changed on this day or before
-    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
-    until: Option<Date>,
-    /// Only notes of at least this value, 0 to 100
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
-    min_value: Option<u8>,
-    /// Only notes whose fields pass, as in `qipu context` (repeatable)
-    #[arg(long, value_name = "EXPR")]
-    custom_filter: Vec<String>,
+    #[command(flatten)]
+    only: FilterArgs,
     /// The most notes (10; with a budget, as many as fit)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     limit: Option<std::num::NonZeroUsize>,
     /// Only notes of at least this relevance, 0 to 1
     #[arg(long, value_name = "R", value_parser = relevance)]
@@ -63,7 +46,7 @@ pub(super) struct RelatedArgs {
     /// The note
     id: String,
     /// The most notes (10; with a budget, as many as fit)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     limit: Option<std::num::NonZeroUsize>,
 }
 
@@ -71,6 +54,10 @@ pub(super) struct RelatedArgs {
 fn relevance(text: &str) -> Result<u32, String> {
     let number: Option<f64> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
     number.map(|number| (number * MILLION).round() as u32).ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+fn count(text: &str) -> Result<std::num::NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }
 
 fn limit(given: Option<std::num::NonZeroUsize>, has_budget: bool) -> Option<usize> {
@@ -82,16 +69,7 @@ impl SearchArgs {
         let words: Vec<&str> = self.words.iter().map(|word| word.strip_prefix(MARK).unwrap_or(word)).collect();
         Search {
             query: words.join(" "),
-            only: List {
-                location,
-                kinds: self.kinds,
-                tags: self.tag,
-                since: self.since,
-                until: self.until,
-                min_value: self.min_value,
-                custom_filters: self.custom_filter,
-                ..List::default()
-            },
+            only: self.only.into_list(location),
             limit: limit(self.limit, has_budget),
             min_relevance: self.min_relevance.unwrap_or_default(),
             explains: self.explain,

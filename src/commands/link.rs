@@ -72,7 +72,7 @@ fn walk(graph: &Graph<'_>, root: usize, request: &Link, limits: &Limits) -> (Wal
 }
 
 fn digests(request: &Link, store: &Store) -> Digests {
-    if request.no_compaction { Digests::default() } else { Digests::new(store.notes()) }
+    Digests::in_answer(store.notes(), request.no_compaction)
 }
 
 /// Finds a note, or the digest that stands for it.

@@ -16,8 +16,7 @@ use crate::store::Store;
 
 /// Reports the notes that pass all filters, in the order asked for.
 pub(super) fn run(request: &List, store: &Store) -> Result<Report, Error> {
-    let filters: Result<Vec<Filter>, Error> = request.custom_filters.iter().map(|text| Filter::parse(text)).collect();
-    let filters = filters?;
+    let filters = Filter::parse_all(&request.custom_filters)?;
     let links =
         (request.only_orphans || request.only_broken).then(|| Graph::new(store.notes(), &store.config.link_types));
     let has_links_wanted = |place: usize| {

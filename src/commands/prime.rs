@@ -34,7 +34,7 @@ const MAX_RECENT: usize = 12;
 
 /// Reports what qipu is, its commands, the maps of most value and the notes changed last.
 pub(super) fn run(request: &Prime, store: &Store) -> Report {
-    let digests = if request.no_compaction { Digests::default() } else { Digests::new(store.notes()) };
+    let digests = Digests::in_answer(store.notes(), request.no_compaction);
     let mut entries = vec![Entry::About(ABOUT)];
     entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
     entries.extend(shown(store, &digests, Role::Map));

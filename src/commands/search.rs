@@ -18,9 +18,7 @@ const MILLION: f64 = 1_000_000.0;
 
 /// Reports the notes that answer the query, the best first.
 pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
-    let filters: Result<Vec<Filter>, Error> =
-        request.only.custom_filters.iter().map(|text| Filter::parse(text)).collect();
-    let filters = filters?;
+    let filters = Filter::parse_all(&request.only.custom_filters)?;
     let notes = store.notes();
     // Side by side: each has steps in which it can use one thread only.
     let (engine, around) = rayon::join(
@@ -31,7 +29,7 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
         },
     );
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
-    let digests = if request.no_compaction { Digests::default() } else { Digests::new(notes) };
+    let digests = Digests::in_answer(notes, request.no_compaction);
     let least = f64::from(request.min_relevance) / MILLION;
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| {

@@ -46,6 +46,14 @@ const SIGNS: [(&str, Comparison); 4] = [
 ];
 
 impl Filter {
+    /// Parses expressions, all of which must hold.
+    ///
+    /// # Errors
+    /// As [`Filter::parse`].
+    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, Error> {
+        texts.iter().map(|text| Self::parse(text)).collect()
+    }
+
     /// Parses an expression.
     ///
     /// # Errors

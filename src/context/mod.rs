@@ -49,12 +49,12 @@ pub fn select(
         return Err(Error::usage("nothing selects notes")
             .hint("give a query, or one of --note, --tag, --moc, --query, --walk, --min-value, --custom-filter"));
     }
-    let filters: Result<Vec<_>, _> = selectors.custom_filters.iter().map(|text| Filter::parse(text)).collect();
+    let filters = Filter::parse_all(&selectors.custom_filters)?;
     let mut selector = Selector {
         store,
         selectors: &selectors,
-        filters: filters?,
-        digests: if selectors.no_compaction { Digests::default() } else { Digests::new(store.notes()) },
+        filters,
+        digests: Digests::in_answer(store.notes(), selectors.no_compaction),
         graph: None,
         chosen: Vec::new(),
         seen: HashSet::new(),

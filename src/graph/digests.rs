@@ -17,6 +17,11 @@ pub struct Digests {
 }
 
 impl Digests {
+    /// Returns the digests that stand in for notes in an answer: none where it is to show all notes.
+    pub fn in_answer(notes: &[Arc<Note>], no_compaction: bool) -> Self {
+        if no_compaction { Self::default() } else { Self::new(notes) }
+    }
+
     /// Reads what the notes' `compacts` say. A note has one digest: the first by id; nothing
     /// stands for itself, by way of others neither.
     pub fn new(notes: &[Arc<Note>]) -> Self {

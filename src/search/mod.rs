@@ -65,12 +65,6 @@ impl<'a> Engine<'a> {
         Self { notes, language, corpus: Corpus::new(notes, language), weights: Weights::default() }
     }
 
-    /// Uses other numbers in the formula: to measure what they are worth.
-    pub fn with_weights(mut self, weights: Weights) -> Self {
-        self.weights = weights;
-        self
-    }
-
     /// Finds the notes that answer a query. What stands around notes counts where it is given.
     pub fn search(&self, query: &Query, around: Option<&Surroundings>) -> Found {
         let known = Known {
@@ -154,14 +148,18 @@ impl<'a> Engine<'a> {
             is_named(note, raw) || (raw != whole && is_named(note, whole) && passes(*place))
         };
         let named: Vec<usize> = (0..self.notes.len()).filter(is_meant).collect();
-        for note in &named {
-            match hits.iter_mut().find(|hit| hit.note == *note) {
-                Some(hit) => hit.relevance = 1.0,
-                None => hits.push(Hit { note: *note, score: 0.0, relevance: 1.0, parts: Parts::default() }),
+        // Many notes may share a title; their places are in order.
+        let mut is_found = vec![false; named.len()];
+        for hit in hits.iter_mut() {
+            if let Ok(at) = named.binary_search(&hit.note) {
+                hit.relevance = 1.0;
+                is_found[at] = true;
             }
         }
+        let others = named.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
+        hits.extend(others.map(|(note, _)| Hit { note: *note, score: 0.0, relevance: 1.0, parts: Parts::default() }));
         // Stable: among themselves they stay in their order.
-        hits.sort_by_key(|hit| !named.contains(&hit.note));
+        hits.sort_by_key(|hit| named.binary_search(&hit.note).is_err());
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::rename::with_links;
+use super::rename::{with_links, with_pieces};
 use super::{Plan, Planned, changes_of, plan_rewritten};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Digests, Graph, Names, PathTarget, joined};
@@ -22,7 +22,6 @@ pub(super) fn plan(store: &Store, request: &Change, into: &str, from: &str) -> R
         return Err(Error::usage("a note can't be merged into itself"));
     }
     let merging = Merging { store, request, names: Names::new(store.notes()), into, from, keeps_names: true };
-    // A name that a third note has too means that one, once this note is gone.
     if let Some(reason) = store.notes()[into].bars_text_of(&store.notes()[from]) {
         return Err(Error::new(
             ErrorKind::Failure,
@@ -32,6 +31,7 @@ pub(super) fn plan(store: &Store, request: &Change, into: &str, from: &str) -> R
     }
     // What can't be read without loss can't be moved either.
     store.text_of(&store.notes()[from])?;
+    // A name that a third note has too means that one, once this note is gone.
     let changes = merging.plan().or_else(|_| Merging { keeps_names: false, ..merging }.plan())?;
     let findings = lost_fields(store, &store.notes()[into], &store.notes()[from]);
     Ok(Plan { changes, findings })
@@ -158,13 +158,7 @@ impl Merging<'_> {
             let new = file.map(|file| relative(&into.path, &file)).filter(|new| *new != path);
             (new, range)
         });
-        let mut places: Vec<_> = links.chain(files).filter_map(|(new, range)| Some((new?, range?))).collect();
-        places.sort_by_key(|(_, range)| std::cmp::Reverse(range.start));
-        let mut body = from.body().to_owned();
-        for (new, range) in places {
-            body.replace_range(range, &new);
-        }
-        body
+        with_pieces(from.body(), links.chain(files).collect())
     }
 
     /// The same for a link in the text that moves to the other note's file.

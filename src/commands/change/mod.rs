@@ -84,28 +84,31 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
 
 /// Plans edits of a note; `updated` follows when they change anything.
 fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<Planned, Error> {
-    let planned = plan_edits_undated(store, note, edits)?;
-    if planned.change.is_none() {
-        return Ok(planned);
-    }
-    let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
-    plan_edits_undated(store, note, &[edits, &[stamp]].concat())
+    plan_text(store, note, |old| {
+        let edited = apply(old, edits)?;
+        let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
+        if edited == old { Ok(edited) } else { apply(&edited, &[stamp]) }
+    })
 }
 
-/// Plans edits that change nothing of what a note says, such as another name in its links.
-fn plan_edits_undated(store: &Store, note: &Note, edits: &[Edit]) -> Result<Planned, Error> {
-    plan_rewritten(store, note, str::to_owned, edits)
-}
-
-/// Plans another text for a note, and then edits of that.
+/// Plans another text for a note, and then edits of that; `updated` is theirs to set.
 fn plan_rewritten(
     store: &Store,
     note: &Note,
     rewrite: impl FnOnce(&str) -> String,
     edits: &[Edit],
 ) -> Result<Planned, Error> {
+    plan_text(store, note, |old| apply(&rewrite(old), edits))
+}
+
+/// Plans another text for a note.
+fn plan_text(
+    store: &Store,
+    note: &Note,
+    new_text: impl FnOnce(&str) -> Result<String, String>,
+) -> Result<Planned, Error> {
     let old = store.text_of(note)?;
-    let new = apply(&rewrite(&old), edits).map_err(|reason| {
+    let new = new_text(&old).map_err(|reason| {
         let message = format!("can't change `{}`: {reason}", note.id);
         Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
     })?;

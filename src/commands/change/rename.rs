@@ -3,13 +3,15 @@
 //! What is planned is checked before it is done: in the store as it would be, every link must lead
 //! where it led before.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::create::slug;
-use super::{Planned, changes_of, plan_edits};
+use super::{Planned, changes_of, plan_edits, plan_rewritten};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, Names, PathTarget};
-use crate::note::edit::{self, Edit};
+use crate::note::edit::Edit;
 use crate::note::{InlineLink, JOURNAL, Note};
 use crate::request::Change;
 use crate::store::{self, Store};
@@ -91,17 +93,8 @@ impl Renaming<'_> {
 
     /// Plans a note that links to it; only the bytes of such links change.
     fn plan_linking(&self, note: &Note) -> Result<Option<Planned>, Error> {
-        let old = self.store.text_of(note)?;
-        let new = self.relinked(note, &old);
-        let refused =
-            |reason| Error::new(ErrorKind::Store, format!("can't change the links of `{}`: {reason}", note.id));
-        let new = edit::apply(&new, &self.typed_edits(note)).map_err(refused)?;
-        if new == old {
-            return Ok(None);
-        }
-        let change =
-            Some(store::Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() });
-        Ok(Some(Planned { id: note.id.clone(), path: note.path.clone(), change }))
+        let planned = plan_rewritten(self.store, note, |text| self.relinked(note, text), &self.typed_edits(note))?;
+        Ok(planned.change.is_some().then_some(planned))
     }
 
     /// Typed links that use the old title become links to the id.
@@ -164,14 +157,18 @@ impl Renaming<'_> {
 /// Rewrites the inline links of a note, whose body ends the text, where there is another target.
 pub(super) fn with_links(note: &Note, text: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> String {
     let start = text.len() - note.body().len().min(text.len());
+    let places = note.inline_link_places().into_iter();
+    let places = places.map(|(link, range)| (new_target(&link), range.map(|at| start + at.start..start + at.end)));
+    with_pieces(text, places.collect())
+}
+
+/// Puts pieces in the places of others; those without a text or a place of their own are passed over.
+pub(super) fn with_pieces(text: &str, pieces: Vec<(Option<String>, Option<Range<usize>>)>) -> String {
+    let mut pieces: Vec<_> = pieces.into_iter().filter_map(|(piece, range)| Some((piece?, range?))).collect();
+    pieces.sort_by_key(|(_, range)| Reverse(range.start));
     let mut new = text.to_owned();
-    let mut places = note.inline_link_places();
-    places.retain(|(_, range)| range.is_some());
-    places.sort_by_key(|(_, range)| range.as_ref().map(|range| range.start));
-    for (link, range) in places.into_iter().rev() {
-        if let (Some(target), Some(range)) = (new_target(&link), range) {
-            new.replace_range(start + range.start..start + range.end, &target);
-        }
+    for (piece, range) in pieces {
+        new.replace_range(range, &piece);
     }
     new
 }
