@@ -15,6 +15,8 @@ pub struct Env {
     pub current_dir: PathBuf,
     /// The environment variables whose names begin with `QIPU_`.
     pub vars: BTreeMap<String, OsString>,
+    /// The user's folder for what can be made again.
+    pub cache_dir: Option<PathBuf>,
     /// Reads standard input to its end.
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
     /// Opens a file in the user's editor and waits until that is closed.
@@ -46,6 +48,7 @@ impl Env {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
                 .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
                 .collect(),
+            cache_dir: cache_dir(),
             stdin: Box::new(|| io::read_to_string(io::stdin())),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
@@ -54,6 +57,14 @@ impl Env {
             has_color,
         })
     }
+}
+
+/// Returns where this machine keeps what can be made again.
+fn cache_dir() -> Option<PathBuf> {
+    let path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+    let of_home = || path("HOME").map(|path| path.join(home));
+    path("XDG_CACHE_HOME").or_else(|| path("LOCALAPPDATA")).or_else(of_home)
 }
 
 /// Runs what VISUAL or EDITOR say. They may hold arguments, so a shell takes them apart, as it does

@@ -24,6 +24,14 @@ fn visible(c: char) -> char {
 
 /// Puts a text on one line: every run of white space and line ends is one space.
 pub(crate) fn one_line(text: &str) -> String {
+    // Most texts are such a line already.
+    let is_plain = |pair: &[u8]| (b' '..0x7f).contains(&pair[0]) && pair != b"  ";
+    if text.as_bytes().windows(2).all(is_plain)
+        && !text.starts_with(' ')
+        && text.bytes().last().is_some_and(|last| (b'!'..0x7f).contains(&last))
+    {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c == '\u{1c}' || c == '\u{1d}' || c == '\u{1e}') {
         if word.is_empty() {

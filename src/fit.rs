@@ -112,30 +112,30 @@ impl<'a> Page<'a> {
 
     fn keep_whole_entries(&mut self) {
         let last = self.report.entries.len() - 1;
+        // What the frame takes, with one note more and without; it changes with what is kept only.
+        let frames = |page: &Self| [0, 1].map(|more| page.truncated_frame_chars(page.notes + more));
+        let mut frame_chars = frames(self);
         for (number, entry) in self.report.entries.iter().enumerate() {
             let is_everything = number == last && self.pieces.len() == last;
             let has_parent = entry.parent().is_none_or(|parent| self.kept.has(parent));
-            let room = self.limit.saturating_sub(self.chars);
+            let frame = frame_chars[usize::from(entry.note().is_some())];
+            let room = self.limit.saturating_sub(self.chars + frame);
             // That everything does not fit is known; without the word that something is left out
             // it might seem to.
             if is_everything || !has_parent || entry.least_chars(self.renderer.detail(entry)) > room {
                 continue;
             }
             let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
-            if self.fits_truncated(number, &piece) {
+            if self.chars_with(&piece) + frame <= self.limit {
                 self.keep(number, piece);
+                frame_chars = frames(self);
             }
         }
     }
 
-    /// Tells whether a document that leaves something out still fits with one more piece.
-    fn fits_truncated(&self, number: usize, piece: &Piece) -> bool {
-        let frame = self.renderer.frame(Shown {
-            notes: self.notes + usize::from(self.report.entries[number].note().is_some()),
-            is_truncated: true,
-            is_empty: false,
-        });
-        self.chars_with(piece) + self.frame_chars(&frame) <= self.limit
+    /// Counts the characters of the frame of a document that leaves something out.
+    fn truncated_frame_chars(&self, notes: usize) -> usize {
+        self.frame_chars(&self.renderer.frame(Shown { notes, is_truncated: true, is_empty: false }))
     }
 
     /// Cuts the first entry's text where the most of it fits: its body, or else its summary.
@@ -162,7 +162,8 @@ impl<'a> Page<'a> {
         let places: Vec<usize> = places.filter(loses).collect();
         let cut_at = |place: usize| {
             let piece = self.renderer.piece(0, extent(place), &self.kept);
-            (piece.is_cut && self.fits_truncated(0, &piece)).then_some(piece)
+            let chars = self.chars_with(&piece) + self.truncated_frame_chars(1);
+            (piece.is_cut && chars <= self.limit).then_some(piece)
         };
         let fitting = places.partition_point(|place| cut_at(*place).is_some());
         cut_at(*places.get(fitting.checked_sub(1)?)?)

@@ -19,8 +19,10 @@
 //!          request   what the user asks for, as plain values (-> store, graph, report: their plain types)
 //! floor 0  note      ids, frontmatter, markdown: pure
 //!          env       what the process is given
+//!          parts     bytes that are made of notes and kept (-> note)
 //!          error     kinds of failure and exit codes
 //!          escape    text made harmless
+//!          phases    where the time of a call goes
 //! ```
 
 pub mod cli;
@@ -35,6 +37,8 @@ pub mod fit;
 pub mod graph;
 pub mod note;
 pub mod pack;
+pub mod parts;
+pub mod phases;
 mod render;
 pub mod report;
 pub mod request;
@@ -61,11 +65,16 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         Parsed::Request(request) => request,
         Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
+    if request.is_verbose {
+        phases::begin();
+    }
     let Some(report) = commands::run(&request.command, env)? else {
         return Ok(());
     };
     let screen = Screen { is_terminal: env.is_terminal, has_color: env.has_color };
+    phases::end("command");
     let text = fit::fit(&report, request.budget, request.format, screen)?;
+    phases::end("fit");
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     // A check that failed has failed, whether or not somebody read so to the end.
     match report.verdict {

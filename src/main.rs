@@ -14,6 +14,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     let result = Env::of_process().map_err(Into::into).and_then(|env| qipu::run(&args, &env, &mut io::stdout().lock()));
+    for line in qipu::phases::lines() {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
     let Err(error) = result else {
         return ExitCode::SUCCESS;
     };

@@ -428,13 +428,15 @@ impl Entry {
         let Self::Note(entry) = self else {
             return 0;
         };
-        let note = &entry.note;
-        let name = note.id.as_str().len() + shown_chars(&note.title);
-        let more = || shown_chars(&note.kind) + note.tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
+        let head = entry.note.head();
+        let name = head.id.len() + shown_chars(head.title);
+        let tags = || entry.note.ties().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
         match detail {
             Detail::Name => name,
-            Detail::Summary => name + more() + note.summary_field().map_or(0, shown_chars),
-            Detail::Body => name + more() + note.body_chars(),
+            Detail::Summary => name + shown_chars(head.kind) + tags() + head.least_summary_chars(),
+            Detail::Body => {
+                name + shown_chars(head.kind) + tags() + head.body_chars.unwrap_or_else(|| entry.note.body_chars())
+            }
         }
     }
 }

@@ -17,6 +17,8 @@ pub struct Request {
     pub format: Format,
     /// How long the answer may be.
     pub budget: Budget,
+    /// Whether it is told where the time goes.
+    pub is_verbose: bool,
 }
 
 /// How long an answer may be; both limits count when both are given.

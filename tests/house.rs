@@ -10,7 +10,7 @@ use regex::Regex;
 
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
-    &["note", "env", "error", "escape"],
+    &["note", "env", "error", "escape", "parts", "phases"],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup"],
     &["commands", "fit"],
@@ -18,8 +18,8 @@ const FLOORS: [&[&str]; 5] = [
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.
-const ARROWS: [(&str, &str); 4] =
-    [("request", "store"), ("request", "graph"), ("request", "report"), ("error", "escape")];
+const ARROWS: [(&str, &str); 5] =
+    [("request", "store"), ("request", "graph"), ("request", "report"), ("error", "escape"), ("parts", "note")];
 
 /// What a room may see of the floors below it, where that is not everything.
 const BARS: [(&str, &[&str]); 2] =

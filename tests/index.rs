@@ -7,7 +7,9 @@ mod stores;
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use process::call;
 use proptest::prelude::*;
@@ -31,6 +33,8 @@ enum Event {
     Restore,
     /// There is no index, or a folder in its place.
     Remove(bool),
+    /// A process that writes the index is killed after so many microseconds.
+    Kill(u64),
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -46,16 +50,18 @@ fn event() -> impl Strategy<Value = Event> {
         1 => any::<prop::sample::Index>().prop_map(Event::Cut),
         1 => Just(Event::Restore),
         1 => any::<bool>().prop_map(Event::Remove),
+        1 => (0_u64..6_000).prop_map(Event::Kill),
     ]
 }
 
 fn text(note: usize, letter: char) -> String {
     format!(
         "---\nid: n{note}\ntitle: Title {letter}\ntags: [{letter}]\nvalue: 5{}\nlinks: [n{}]\ncustom: {{k: [{letter}, ~]}}\n---\n\
-         Body {letter} of the note. [[n{}]]\n",
+         Body {letter} of the note. [[n{}]]\n\nTitles and bodies: {}\n",
         letter as u32 % 10,
         (note + 1) % 5,
-        letter as usize % 5
+        letter as usize % 5,
+        ["letters", "lettering", "Lettered"][letter as usize % 3]
     )
 }
 
@@ -101,6 +107,12 @@ fn happen(dir: &Path, event: &Event, old_index: &mut Vec<u8>) {
         Event::Cut(place) => change(&|bytes| bytes.truncate(place.index(bytes.len().max(1)))),
         Event::Restore if index.is_file() => fs::write(&index, &*old_index).unwrap(),
         Event::Restore => {}
+        Event::Kill(after) => {
+            let mut child = binary(dir, &["index", "--rebuild"]).spawn().unwrap();
+            std::thread::sleep(Duration::from_micros(*after));
+            drop(child.kill());
+            child.wait().unwrap();
+        }
         Event::Remove(leaves_folder) => {
             if index.is_file() {
                 fs::remove_file(&index).unwrap();
@@ -112,7 +124,20 @@ fn happen(dir: &Path, event: &Event, old_index: &mut Vec<u8>) {
     }
 }
 
-const QUESTIONS: [&[&str]; 7] = [
+/// The binary in a directory, with nothing of this process's surroundings.
+fn binary(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+    command.args(args).current_dir(dir).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn output(dir: &Path, args: &[&str]) -> String {
+    let output = binary(dir, args).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const QUESTIONS: [&[&str]; 14] = [
     &["prime", "--json"],
     &["list", "--sort", "id", "--json"],
     &["context", "--min-value", "0", "--with-body", "--custom", "--records"],
@@ -120,6 +145,13 @@ const QUESTIONS: [&[&str]; 7] = [
     &["link", "tree", "n0", "--json"],
     &["show", "n1", "--links"],
     &["doctor", "--json"],
+    &["search", "body b title", "--json", "--explain"],
+    &["search", "\"body b\" -c", "--json"],
+    &["search", "bodies titel lette*", "--json"],
+    &["search", "the of", "--json"],
+    &["related", "n2", "--json"],
+    &["tags"],
+    &["status"],
 ];
 
 #[test]
@@ -166,4 +198,88 @@ fn settled_notes_are_not_read_again() {
     assert!(call(path, &["index", "--rebuild"]).stdout.starts_with("    5  notes\n    5  known\n"));
     fs::write(dir.path().join(".qipu/notes/n0.md"), text(0, 'b')).unwrap();
     assert!(call(path, &["index"]).stdout.starts_with("    5  notes\n    4  known\n"));
+}
+
+/// A store so large that an index is kept of it.
+fn large_store() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    for note in 0..300 {
+        let text = format!("---\nid: m{note}\ntitle: Note {note}\n---\nA word{note} of [[m{}]].\n", (note * 7) % 300);
+        fs::write(dir.path().join(format!(".qipu/notes/m{note}.md")), text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn readers_and_writers_at_once_see_what_was_written() {
+    let seconds = std::env::var("QIPU_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    let dir = large_store();
+    let path = dir.path();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for reader in 0..10 {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                let questions: [&[&str]; 4] = [&["search", "word7"], &["list"], &["link", "tree", "m7"], &["prime"]];
+                for question in questions.into_iter().cycle().skip(reader) {
+                    assert!(!output(path, question).is_empty());
+                    if reader == 0 {
+                        output(path, &["index", "--rebuild"]);
+                    }
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+        }
+        let writers = [0, 1].map(|writer| {
+            scope.spawn(move || {
+                let begin = Instant::now();
+                let mut count = 0;
+                while begin.elapsed() < Duration::from_secs(seconds) {
+                    let (id, word) = (format!("m{}", writer + 2 * (count % 50)), format!("written{writer}x{count}"));
+                    output(path, &["update", &id, "--title", &format!("Now {word}")]);
+                    let found = output(path, &["search", &word]);
+                    assert!(found.starts_with(&format!("{id} ")), "{word}: {found}");
+                    count += 1;
+                }
+                count
+            })
+        });
+        let written: Vec<usize> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(written.iter().all(|count| *count > 2), "{written:?}");
+    });
+}
+
+#[test]
+fn an_index_is_kept_elsewhere_where_the_store_can_not_be_written() {
+    let (dir, cache) = (large_store(), tempfile::tempdir().unwrap());
+    // A file where the folder would be: nothing can be written there, by nobody.
+    fs::write(dir.path().join(".qipu/cache"), "").unwrap();
+    std::thread::sleep(Duration::from_millis(150));
+    let with = |args: &[&str]| {
+        let mut command = binary(dir.path(), args);
+        let output = command.env("XDG_CACHE_HOME", cache.path()).stdout(Stdio::piped()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let without = output(dir.path(), &["search", "word7"]);
+    assert_eq!(with(&["search", "word7"]), without);
+    let kept = fs::read_dir(cache.path().join("qipu")).unwrap().next().unwrap().unwrap().path().join("notes.index");
+    assert!(kept.is_file());
+    assert_eq!(with(&["search", "word7"]), without);
+    // Two file systems may have two clocks: young files are read again.
+    assert!(with(&["index"]).starts_with("  300  notes\n    0  known\n"));
+}
+
+#[test]
+fn where_the_time_goes_is_told_beside_the_answer() {
+    let dir = large_store();
+    let told = binary(dir.path(), &["search", "word7", "--verbose"]).stderr(Stdio::piped()).output().unwrap();
+    let told = String::from_utf8(told.stderr).unwrap();
+    for phase in ["notes read", "index written", "words found", "fit"] {
+        assert!(told.contains(phase), "{told}");
+    }
+    assert!(told.lines().all(|line| line.contains(" ms ")), "{told}");
 }

@@ -100,10 +100,10 @@ fn packed(id: &str, path: &str, text: &str) -> PackedNote {
     let note = Note::parse(path, text.into());
     PackedNote {
         id: NoteId::parse(id).unwrap(),
-        kind: note.kind,
-        title: note.title,
-        tags: note.tags,
-        sources: note.sources,
+        kind: note.kind.clone(),
+        title: note.title.clone(),
+        tags: note.tags.clone(),
+        sources: note.sources.clone(),
         links: Vec::new(),
         file: PackedFile { path: path.into(), bytes: text.into() },
     }

@@ -195,6 +195,9 @@ struct Global {
     /// Read every note, whatever the index in the store's cache knows; answers are the same
     #[arg(long, global = true)]
     no_index: bool,
+    /// Tell on standard error where the time goes
+    #[arg(long, global = true)]
+    verbose: bool,
     /// The date that counts as today (else QIPU_TODAY)
     #[arg(long, global = true, value_name = "YYYY-MM-DD")]
     today: Option<String>,
@@ -284,7 +287,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
-    Ok(Parsed::Request(Box::new(Request { command, format, budget })))
+    let is_verbose = cli.global.verbose;
+    Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose })))
 }
 
 /// Refuses global flags that a command could not keep.
@@ -356,6 +360,7 @@ impl Global {
             store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)),
             root: self.root.clone(),
             no_index: self.no_index,
+            cache: env.cache_dir.clone(),
         }
     }
 

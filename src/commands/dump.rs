@@ -82,10 +82,10 @@ fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedN
     };
     Ok(PackedNote {
         id: known.id.clone(),
-        kind: note.kind,
-        title: note.title,
-        tags: note.tags,
-        sources: note.sources,
+        kind: note.kind.clone(),
+        title: note.title.clone(),
+        tags: note.tags.clone(),
+        sources: note.sources.clone(),
         links: graph.written(place).iter().map(link).collect(),
         file: PackedFile { path: note.path, bytes },
     })

@@ -35,11 +35,11 @@ pub(super) fn run(request: &List, store: &Store) -> Result<Report, Error> {
 }
 
 pub(super) fn passes(request: &List, note: &Note) -> bool {
-    let day = day(note);
-    let is_since = |since: Date| day.is_some_and(|day| day >= since);
-    let is_until = |until: Date| day.is_some_and(|day| day <= until);
-    (request.kinds.is_empty() || request.kinds.contains(&note.kind))
-        && (request.tags.is_empty() || request.tags.iter().any(|tag| note.tags.contains(tag)))
+    let is_since = |since: Date| day(note).is_some_and(|day| day >= since);
+    let is_until = |until: Date| day(note).is_some_and(|day| day <= until);
+    let has_tag = |tag: &String| note.ties().tags.contains(&tag.as_str());
+    (request.kinds.is_empty() || request.kinds.iter().any(|kind| kind == note.head().kind))
+        && (request.tags.is_empty() || request.tags.iter().any(has_tag))
         && request.since.is_none_or(is_since)
         && request.until.is_none_or(is_until)
         && request.min_value.is_none_or(|least| note.value_or_default() >= least)
@@ -47,16 +47,17 @@ pub(super) fn passes(request: &List, note: &Note) -> bool {
 
 /// The day that a note belongs to: a journal's own, else that of its latest change.
 fn day(note: &Note) -> Option<Date> {
-    note.date.or_else(|| note.changed().map(|stamp| stamp.date()))
+    let head = note.head();
+    head.day().or_else(|| head.changed().map(|moment| moment.date()))
 }
 
 /// Sorts notes that are in the order of their ids.
 fn sort(notes: &mut [&Arc<Note>], order: Sort) {
     match order {
-        Sort::Updated => notes.sort_by_key(|note| Reverse(note.changed().cloned())),
-        Sort::Created => notes.sort_by_key(|note| Reverse(note.created.clone())),
+        Sort::Updated => notes.sort_by_cached_key(|note| Reverse(note.head().changed())),
+        Sort::Created => notes.sort_by_cached_key(|note| Reverse(note.head().created())),
         Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
-        Sort::Title => notes.sort_by_cached_key(|note| note.title.to_lowercase()),
+        Sort::Title => notes.sort_by_cached_key(|note| note.head().title.to_lowercase()),
         Sort::Id => {}
     }
 }
@@ -64,7 +65,7 @@ fn sort(notes: &mut [&Arc<Note>], order: Sort) {
 /// Reports the tags in use, the most used first, then a to z.
 pub(super) fn run_tags(store: &Store) -> Report {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for tag in store.notes().iter().flat_map(|note| &note.tags) {
+    for tag in store.notes().iter().flat_map(|note| note.ties().tags) {
         *counts.entry(tag).or_default() += 1;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
@@ -77,7 +78,7 @@ pub(super) fn run_tags(store: &Store) -> Report {
 pub(super) fn run_status(store: &Store) -> Report {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for note in store.notes() {
-        *kinds.entry(&note.kind).or_default() += 1;
+        *kinds.entry(note.head().kind).or_default() += 1;
     }
     let findings = store.notes().iter().map(|note| note.findings.len()).sum();
     let fact = |name: &str, count: usize| Entry::Fact { name: name.to_owned(), count };

@@ -22,9 +22,11 @@ use std::path::Path;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::Digests;
+use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
 use crate::request::{Command, Context, Doctor, Link, List, Prime, Related, Search, Show};
-use crate::store::{Location, Store};
+use crate::search::Words;
+use crate::store::{Config, Location, Store};
 
 /// Runs a command. `None` when there is rightly nothing to say.
 ///
@@ -52,20 +54,34 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => {
-            let no_index = location.no_index || reads_every_text(command);
-            let location = Location { no_index, ..location.clone() };
-            run_on(command, &*open(&location, current_dir)?).map(Some)
+            let opened = |location: &Location| match searches(command) {
+                true => Store::open_with(location, current_dir, Some(gathering)).map(ManuallyDrop::new),
+                false => open(location, current_dir),
+            };
+            let store = opened(location)?;
+            let report = run_on(command, &store);
+            if !store.is_broken() {
+                return report.map(Some);
+            }
+            // What was kept of the notes turned out to be damaged, so the answer may be wrong.
+            let without = Location { no_index: true, ..location.clone() };
+            run_on(command, &*opened(&without)?).map(Some)
         }
     }
 }
 
-/// Tells whether a command looks into the text of every note, which the index does not keep.
-fn reads_every_text(command: &Command) -> bool {
+/// Tells whether a command searches the texts of notes.
+fn searches(command: &Command) -> bool {
     match command {
         Command::Context(context) => context.selection.query.is_some() || !context.selection.words.is_empty(),
-        Command::Search(_) | Command::Related(_) | Command::Doctor(_) => true,
+        Command::Search(_) | Command::Related(_) => true,
         _ => false,
     }
+}
+
+/// Makes what gathers the words of a store's notes.
+fn gathering(config: &Config) -> Box<dyn Gather> {
+    Box::new(Words::new(config.language))
 }
 
 /// Runs a command that reads a store which is already open.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::graph::Digests;
-use crate::note::MOC;
+use crate::note::Note;
 use crate::report::{Entry, Head, Mode, Report, Role};
 use crate::request::Prime;
 use crate::store::Store;
@@ -59,16 +59,18 @@ fn shown(store: &Store, digests: &Digests, role: Role) -> Vec<Entry> {
 
 /// Returns the maps of content by value, then the latest change, then id.
 fn key_maps(store: &Store) -> Vec<usize> {
-    let notes = store.notes();
-    let mut maps: Vec<usize> = (0..notes.len()).filter(|place| notes[*place].kind == MOC).collect();
-    maps.sort_by_key(|place| (Reverse(notes[*place].value_or_default()), Reverse(notes[*place].changed())));
-    maps
+    sorted(store, Note::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.head().changed())))
 }
 
 /// Returns the other notes by their latest change, then value, then id; those without a date last.
 fn recent_notes(store: &Store) -> Vec<usize> {
-    let notes = store.notes();
-    let mut recent: Vec<usize> = (0..notes.len()).filter(|place| notes[*place].kind != MOC).collect();
-    recent.sort_by_key(|place| (Reverse(notes[*place].changed()), Reverse(notes[*place].value_or_default())));
-    recent
+    let is_other = |note: &Note| !note.is_moc();
+    sorted(store, is_other, |note| (Reverse(note.head().changed()), Reverse(note.value_or_default())))
+}
+
+fn sorted<K: Ord>(store: &Store, is_wanted: fn(&Note) -> bool, key: fn(&Note) -> K) -> Vec<usize> {
+    let notes = store.notes().iter().enumerate().filter(|(_, note)| is_wanted(note));
+    let mut found: Vec<(K, usize)> = notes.map(|(place, note)| (key(note), place)).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, place)| place).collect()
 }

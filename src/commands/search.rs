@@ -8,6 +8,7 @@ use super::list::passes;
 use crate::context::{Filter, surroundings};
 use crate::error::Error;
 use crate::graph::{Digests, Graph};
+use crate::phases;
 use crate::report::{Body, Entry, Excerpt, Found, Head, Mode, NoteEntry, Report, Role, Show, Snippet, Spelling};
 use crate::request::{Related, Search};
 use crate::search::{self, Engine, Hit, Query};
@@ -21,13 +22,12 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
     let filters = Filter::parse_all(&request.only.custom_filters)?;
     let notes = store.notes();
     // Side by side: each has steps in which it can use one thread only.
-    let (engine, around) = rayon::join(
-        || ManuallyDrop::new(Engine::new(notes, store.config.language)),
-        || {
-            let graph = || ManuallyDrop::new(Graph::new(notes, &store.config.link_types));
-            (!request.no_graph).then(|| surroundings(store, &graph()))
-        },
+    let (engine, graph) = rayon::join(
+        || ManuallyDrop::new(Engine::open(notes, store.config.language, store.gathered())),
+        || (!request.no_graph).then(|| ManuallyDrop::new(Graph::new(notes, &store.config.link_types))),
     );
+    let around = graph.as_ref().map(|graph| surroundings(store, graph));
+    phases::end("sequences found");
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = Digests::in_answer(notes, request.no_compaction);
     let least = f64::from(request.min_relevance) / MILLION;
@@ -57,8 +57,9 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
 pub(super) fn run_related(request: &Related, store: &Store) -> Result<Report, Error> {
     let notes = store.notes();
     let place = store.resolve(&request.id)?;
-    let around = surroundings(store, &Graph::new(notes, &store.config.link_types));
-    let engine = Engine::new(notes, store.config.language);
+    let graph = Graph::new(notes, &store.config.link_types);
+    let around = surroundings(store, &graph);
+    let engine = Engine::open(notes, store.config.language, store.gathered());
     let (relatives, matched) = engine.related(place, &around, request.limit.unwrap_or(usize::MAX));
     let entries = relatives.into_iter().map(|relative| {
         let common = relative.common.iter().map(|note| notes[*note].id.clone()).collect();

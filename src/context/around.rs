@@ -1,10 +1,9 @@
 //! What stands around each note, as far as it counts when notes are ranked: sequences and links.
 
 use jiff::civil::Date;
-use rayon::prelude::*;
 
-use crate::graph::{Edge, Graph};
-use crate::note::{JOURNAL, MOC, Note};
+use crate::graph::{Graph, other_end};
+use crate::note::Note;
 use crate::search::Surroundings;
 use crate::store::Store;
 
@@ -17,10 +16,10 @@ const MAX_DAYS_BETWEEN: i32 = 3;
 
 /// Collects the neighbours of all notes. A note has one place in one sequence: what its `follows`
 /// links say, else an ordered list of a map of content, else the days of journals.
-pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
+pub fn surroundings<'a>(store: &Store, graph: &'a Graph<'_>) -> Surroundings<'a> {
     let notes = store.notes();
     let mut around = Surroundings {
-        linked: vec![Vec::new(); notes.len()],
+        linked: Box::new(|note| linked(graph, note)),
         before: vec![None; notes.len()],
         after: vec![None; notes.len()],
     };
@@ -28,14 +27,10 @@ pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
         match edge.kind.as_str() {
             FOLLOWS => join(&mut around, edge.to, edge.from),
             PRECEDES => join(&mut around, edge.from, edge.to),
-            _ => link(&mut around.linked, edge),
+            _ => {}
         }
     }
-    around.linked.par_iter_mut().for_each(|linked| {
-        linked.sort_unstable();
-        linked.dedup();
-    });
-    let maps = notes.iter().enumerate().filter(|(_, note)| note.kind == MOC);
+    let maps = notes.iter().enumerate().filter(|(_, note)| note.is_moc());
     for list in maps.flat_map(|(place, _)| graph.ordered_lists(place)) {
         for pair in list.windows(2) {
             if let [first, second] = *pair {
@@ -57,7 +52,7 @@ pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
 }
 
 /// Puts two notes one behind the other, unless one of them has its place already.
-fn join(around: &mut Surroundings, first: usize, second: usize) {
+fn join(around: &mut Surroundings<'_>, first: usize, second: usize) {
     if first == second {
         return;
     }
@@ -67,18 +62,20 @@ fn join(around: &mut Surroundings, first: usize, second: usize) {
     }
 }
 
-/// Notes a link at both of its ends. Links that make sequences count by those.
-fn link(linked: &mut [Vec<usize>], edge: &Edge) {
-    for (at, other) in [(edge.from, edge.to), (edge.to, edge.from)] {
-        if let Some(linked) = linked.get_mut(at) {
-            linked.push(other);
-        }
-    }
+/// Returns the notes at the other ends of a note's links, each once, in order. Links that make
+/// sequences count by those.
+fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
+    let links = graph.written(note).iter().chain(graph.leading_to(note));
+    let links = links.filter(|edge| !matches!(edge.kind.as_str(), FOLLOWS | PRECEDES));
+    let mut linked: Vec<usize> = links.map(|edge| other_end(edge, note)).collect();
+    linked.sort_unstable();
+    linked.dedup();
+    linked
 }
 
 /// Returns the day of a journal: the field, else the title, else the name of its file.
 fn journal_day(note: &Note) -> Option<Date> {
     let day = |text: &str| text.get(..10).and_then(|text| text.parse().ok());
-    let is_journal = note.kind == JOURNAL;
-    is_journal.then(|| note.date.or_else(|| day(&note.title)).or_else(|| day(note.stem()))).flatten()
+    let head = note.is_journal().then(|| note.head())?;
+    head.day().or_else(|| day(head.title)).or_else(|| day(note.stem()))
 }

@@ -12,7 +12,6 @@ pub use filter::Filter;
 
 use crate::error::Error;
 use crate::graph::{Digests, Follow, Graph, Limits};
-use crate::note::MOC;
 use crate::request::Selectors;
 use crate::search::{Engine, Query, Spelling};
 use crate::store::Store;
@@ -171,7 +170,7 @@ impl<'a> Selector<'a> {
         let mut seen = HashSet::from([moc]);
         let mut next = 0;
         while let Some(&member) = members.get(next) {
-            if next == 0 || (transitive && store.notes()[member].kind == MOC) {
+            if next == 0 || (transitive && store.notes()[member].is_moc()) {
                 let targets = graph.written(member).iter().map(|edge| edge.to);
                 members.extend(targets.filter(|target| seen.insert(*target)));
             }
@@ -202,12 +201,14 @@ impl<'a> Selector<'a> {
         // Side by side: each has steps in which it can use one thread only. Like the store, the engine
         // is left to the end of the process.
         let (engine, graph) = rayon::join(
-            || ManuallyDrop::new(Engine::new(store.notes(), store.config.language)),
+            || ManuallyDrop::new(Engine::open(store.notes(), store.config.language, store.gathered())),
             || needs_graph.then(|| Graph::new(store.notes(), &store.config.link_types)),
         );
         self.graph = graph.or(self.graph.take());
-        let around = (!self.selectors.no_graph).then(|| surroundings(store, self.graph()));
+        let graph = if self.selectors.no_graph { None } else { Some(self.graph()) };
+        let around = graph.map(|graph| surroundings(store, graph));
         let found = engine.search(&Query::parse(query), around.as_ref());
+        drop(around);
         self.spellings = found.spellings;
         let mut hits: Vec<usize> = found.hits.iter().map(|hit| hit.note).collect();
         hits.retain(|note| self.passes(*note));
@@ -224,15 +225,18 @@ impl<'a> Selector<'a> {
         let selectors = self.selectors;
         let only_filters = filters_select(selectors)
             && !selects(&Selectors { min_value: None, custom_filters: Vec::new(), ..selectors.clone() });
+        if !only_filters && selectors.tags.is_empty() {
+            return;
+        }
         let notes = self.store.notes();
         let is_wanted = |note: &usize| {
-            let tags = &notes[*note].tags;
-            only_filters || selectors.tags.iter().any(|tag| tags.contains(tag))
+            let has_tag = |tag: &String| notes[*note].ties().tags.contains(&tag.as_str());
+            only_filters || selectors.tags.iter().any(has_tag)
         };
         let mut wanted: Vec<usize> = (0..notes.len()).filter(is_wanted).filter(|note| self.passes(*note)).collect();
-        wanted.sort_by_key(|place| {
+        wanted.sort_by_cached_key(|place| {
             let note = &notes[*place];
-            (Reverse(note.value_or_default()), Reverse(note.changed()), *place)
+            (Reverse(note.value_or_default()), Reverse(note.head().changed()), *place)
         });
         wanted.into_iter().for_each(|note| self.choose(note));
     }

@@ -26,13 +26,13 @@ impl Digests {
     /// stands for itself, by way of others neither.
     pub fn new(notes: &[Arc<Note>]) -> Self {
         let mut digests = Self::default();
-        if notes.iter().all(|note| note.compacts.is_empty()) {
+        if !notes.iter().any(|note| note.has_compacts()) {
             return digests;
         }
         digests.above = vec![None; notes.len()];
         digests.below = vec![Vec::new(); notes.len()];
         let names = Names::new(notes);
-        for (digest, note) in notes.iter().enumerate() {
+        for (digest, note) in notes.iter().enumerate().filter(|(_, note)| note.has_compacts()) {
             for name in &note.compacts {
                 if let Err(reason) = digests.add(digest, names.resolve(name), notes) {
                     digests.refused.push((digest, format!("it can't stand for `{name}`: {reason}")));

@@ -9,12 +9,14 @@ mod walk;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 pub use digests::Digests;
 pub use walk::{Limits, Reached, Walk};
 
-use crate::note::{InlineLink, LinkTypes, Note};
+use crate::note::{InlineLink, LinkTypes, Note, Target};
+use crate::phases;
 pub(crate) use resolve::Names;
 pub(crate) use resolve::{PathTarget, joined};
 
@@ -103,8 +105,9 @@ pub struct Graph<'a> {
     types: &'a LinkTypes,
     /// Each note's links as written, in the order of frontmatter, then body.
     out: Vec<Vec<Edge>>,
-    /// For each note, the links that lead to it, as their places in `out`.
-    into: Vec<Vec<(usize, usize)>>,
+    /// The links that lead to each note, as their places in `out`, and where those of each begin.
+    into: Vec<(u32, u32)>,
+    into_starts: Vec<usize>,
     unresolved: Vec<Vec<String>>,
     outside: Vec<Vec<String>>,
 }
@@ -129,6 +132,7 @@ impl<'a> Graph<'a> {
             types,
             out: Vec::with_capacity(notes.len()),
             into: Vec::new(),
+            into_starts: Vec::new(),
             unresolved: Vec::with_capacity(notes.len()),
             outside: Vec::with_capacity(notes.len()),
         };
@@ -137,7 +141,8 @@ impl<'a> Graph<'a> {
             graph.unresolved.push(unresolved);
             graph.outside.push(outside);
         }
-        graph.into = into(&graph.out);
+        graph.turn_around();
+        phases::end("links resolved");
         graph
     }
 
@@ -157,8 +162,34 @@ impl<'a> Graph<'a> {
                 add_edge(&mut graph.out[from], Edge { from, to, ..edge });
             }
         }
-        graph.into = into(&graph.out);
+        graph.turn_around();
         graph
+    }
+
+    /// Finds for each note the links that lead to it.
+    fn turn_around(&mut self) {
+        let mut ends = vec![0; self.out.len() + 1];
+        for edge in self.out.iter().flatten() {
+            ends[edge.to] += 1;
+        }
+        let mut end = 0;
+        for have in &mut ends {
+            end += *have;
+            *have = end;
+        }
+        self.into = vec![(0, 0); end];
+        // From the last to the first: what is an end becomes a beginning.
+        for (from, edges) in self.out.iter().enumerate().rev() {
+            for (place, edge) in edges.iter().enumerate().rev() {
+                ends[edge.to] -= 1;
+                self.into[ends[edge.to]] = (from as u32, place as u32);
+            }
+        }
+        self.into_starts = ends;
+    }
+
+    fn into(&self, to: usize) -> &[(u32, u32)] {
+        self.into.get(self.into_starts[to]..self.into_starts[to + 1]).unwrap_or_default()
     }
 
     /// Returns a note's own links in the order in which it makes them: frontmatter, then body.
@@ -169,7 +200,7 @@ impl<'a> Graph<'a> {
     /// Returns the links that lead to a note as they are written, in the order of the ids of the
     /// notes that make them.
     pub fn leading_to(&self, to: usize) -> impl Iterator<Item = &Edge> {
-        self.into[to].iter().map(|&(from, place)| &self.out[from][place])
+        self.into(to).iter().map(|&(from, place)| &self.out[from as usize][place as usize])
     }
 
     /// Returns the ordered lists in a note's body, each as the notes that its items begin with.
@@ -190,7 +221,7 @@ impl<'a> Graph<'a> {
 
     /// Returns the notes that link to a note, in the order of their ids.
     pub fn backlinks(&self, to: usize) -> impl Iterator<Item = usize> {
-        self.into[to].iter().map(|(from, _)| *from)
+        self.into(to).iter().map(|(from, _)| *from as usize)
     }
 
     /// Returns the targets that a note names and that do not exist, in the order it names them.
@@ -211,8 +242,7 @@ impl<'a> Graph<'a> {
             seen.extend(self.out[at].iter().map(|edge| (edge.clone(), edge)));
         }
         if follow.direction != Direction::Out {
-            let written = self.into[at].iter().map(|&(from, place)| &self.out[from][place]);
-            seen.extend(written.map(|edge| (self.seen_from_target(edge, follow.raw), edge)));
+            seen.extend(self.leading_to(at).map(|edge| (self.seen_from_target(edge, follow.raw), edge)));
         }
         seen.retain(|(edge, written)| follow.takes(&edge.kind, written.sources));
         seen.sort_by(|(a, _), (b, _)| {
@@ -240,17 +270,6 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Returns for each note the links that lead to it.
-fn into(out: &[Vec<Edge>]) -> Vec<Vec<(usize, usize)>> {
-    let mut into = vec![Vec::new(); out.len()];
-    for (from, edges) in out.iter().enumerate() {
-        for (place, edge) in edges.iter().enumerate() {
-            into[edge.to].push((from, place));
-        }
-    }
-    into
-}
-
 /// Adds a link, or what it comes from to the same one.
 fn add_edge(edges: &mut Vec<Edge>, edge: Edge) {
     match edges.iter_mut().find(|have| have.to == edge.to && have.kind == edge.kind) {
@@ -273,38 +292,39 @@ fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> Written
     let mut edges: Vec<Edge> = Vec::new();
     let mut unresolved: Vec<String> = Vec::new();
     let mut outside: Vec<String> = Vec::new();
-    let mut seen_lost = HashSet::new();
+    let mut seen_lost: HashSet<String, RandomState> = HashSet::default();
     let mut lost = |target: &str| {
         if seen_lost.insert(target.to_owned()) {
             unresolved.push(target.to_owned());
         }
     };
-    for link in &notes[from].links {
-        match names.resolve(&link.target) {
+    let links = notes[from].all_links();
+    for (kind, target) in &links.typed {
+        match names.resolve(target) {
             Some(to) if to == from => {}
-            Some(to) if edges.iter().any(|edge| edge.to == to && edge.kind == link.kind) => {}
+            Some(to) if edges.iter().any(|edge| edge.to == to && edge.kind == *kind) => {}
             Some(to) => edges.push(Edge {
                 from,
                 to,
-                kind: link.kind.clone(),
+                kind: (*kind).to_owned(),
                 sources: EdgeSources { typed: true, ..EdgeSources::default() },
             }),
-            None => lost(&link.target),
+            None => lost(target),
         }
     }
-    let mut first_to: HashMap<usize, usize> = HashMap::new();
+    let mut first_to: HashMap<usize, usize, RandomState> = HashMap::default();
     for (place, edge) in edges.iter().enumerate() {
         first_to.entry(edge.to).or_insert(place);
     }
-    for link in notes[from].inline_links() {
+    for link in links.inline {
         let to = match link {
-            InlineLink::Wiki(target) => names.resolve(target).ok_or(target),
-            InlineLink::Path(path) => match names.resolve_path(&notes[from].path, path) {
+            Target::Wiki(target) => names.resolve(target).ok_or(target),
+            Target::Path(path) => match names.resolve_path(&notes[from].path, path) {
                 PathTarget::Note(to) => Ok(to),
                 PathTarget::Nothing => Err(path),
                 // A file beside the store is no note, and whether it is there is not ours to say.
                 PathTarget::Outside => {
-                    outside.push(path.clone());
+                    outside.push(path.to_owned());
                     continue;
                 }
             },

@@ -92,11 +92,14 @@ impl<'a> ByText<'a> {
             stems: HashMap::default(),
         };
         for (place, note) in notes.iter().enumerate() {
-            texts.titles.entry(&note.title).or_insert(place);
-            texts.titles_any_case.entry(note.title.to_lowercase()).or_insert(place);
+            let head = note.head();
+            texts.titles.entry(head.title).or_insert(place);
+            texts.titles_any_case.entry(head.title.to_lowercase()).or_insert(place);
             texts.stems.entry(note.stem()).or_insert(place);
-            for alias in &note.aliases {
-                texts.aliases.entry(alias.to_lowercase()).or_insert(place);
+            if note.has_aliases() {
+                for alias in note.ties().aliases {
+                    texts.aliases.entry(alias.to_lowercase()).or_insert(place);
+                }
             }
         }
         texts

@@ -83,6 +83,11 @@ const NAMES: [(Language, &str, &str); 35] = [
 ];
 
 impl Language {
+    /// Returns its name in English, in small letters.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(language, ..)| *language == self).map_or("none", |(_, _, name)| name)
+    }
+
     /// Returns the language of a code (`de`, `de-AT`) or an English name (`german`), in any case.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();

@@ -15,8 +15,8 @@ mod stored;
 mod value;
 mod yaml;
 
-use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::ops::{Deref, Range};
+use std::sync::OnceLock;
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use stamp::Stamp;
-pub use stored::{Files, Stored};
+pub use stored::{Files, Head, Kept, KeptNote, Links, Target, Ties, keep};
 pub use value::Value;
 
 use frontmatter::Fields;
@@ -79,12 +79,46 @@ const CODES: [&str; 20] = [
 ];
 
 /// One note: what its file says, with everything tolerated noted down.
+///
+/// Its fields are those of [`Meta`]. A note that was kept (see [`Kept`]) has them read when somebody
+/// first looks at one; its text is in its file until somebody asks for it.
 #[derive(Debug, Clone)]
 pub struct Note {
     /// The note's name in links and on the command line.
     pub id: NoteId,
     /// The file's path in the store, with `/` between names.
     pub path: String,
+    meta: OnceLock<Box<Meta>>,
+    whole: OnceLock<Box<Whole>>,
+    kept: Option<KeptNote>,
+    marks: Marks,
+}
+
+/// What answers ask of every note, small enough to be at hand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Marks {
+    value: u8,
+    is_moc: bool,
+    is_journal: bool,
+    has_aliases: bool,
+    has_compacts: bool,
+}
+
+impl Marks {
+    fn of(head: &Head<'_>) -> Self {
+        Self {
+            value: head.value_or_default(),
+            is_moc: head.kind == MOC,
+            is_journal: head.kind == JOURNAL,
+            has_aliases: head.has_aliases,
+            has_compacts: head.has_compacts,
+        }
+    }
+}
+
+/// What a note says of itself.
+#[derive(Debug, Clone, Default)]
+pub struct Meta {
     /// The title: the field, else the first heading, else the file's stem.
     pub title: String,
     /// The type (`permanent`, `moc`, …).
@@ -124,16 +158,17 @@ pub struct Note {
     inline: OnceLock<Vec<InlineLink>>,
     /// See [`Note::body_chars`].
     body_chars: OnceLock<usize>,
-    text: Text,
 }
 
-/// Where a note's text is.
-#[derive(Debug, Clone)]
-enum Text {
-    /// In memory.
-    Here(Whole),
-    /// In its file, until somebody asks for it.
-    InFile { files: Arc<dyn Files>, read: OnceLock<Whole> },
+impl Deref for Note {
+    type Target = Meta;
+
+    fn deref(&self) -> &Meta {
+        self.meta.get_or_init(|| match &self.kept {
+            Some(kept) => Box::new(kept.meta().unwrap_or_else(|| self.read_again(kept).0)),
+            None => Box::default(),
+        })
+    }
 }
 
 /// A whole text, and which part of it is the body.
@@ -207,46 +242,25 @@ impl Note {
         }
         let fields = frontmatter::read(&text, &parts, &mut findings);
         let body = if fields.is_text { frontmatter::whole(&text) } else { parts.body };
-        let note = Self::from_fields(path, text, body, fields, findings);
-        Self { is_cut, ..note }
-    }
-
-    fn from_fields(path: &str, text: String, body: Range<usize>, fields: Fields, mut findings: Vec<Finding>) -> Self {
-        let stem = stem(path);
-        let id = fields.id.unwrap_or_else(|| {
-            findings.push(Finding::new("no-id", "no usable id; it is taken from the file name"));
-            NoteId::from_stem(stem)
-        });
-        let title = fields.title.unwrap_or_else(|| {
-            findings.push(Finding::new("no-title", "no title; it is taken from the first heading or the file name"));
-            let heading = text.get(body.clone()).and_then(markdown::first_heading);
-            heading.unwrap_or_else(|| stem.to_owned())
-        });
-        Self {
+        let (id, meta) = Meta::from_fields(path, &text, body.clone(), fields, findings);
+        let mut note = Self {
             id,
             path: path.to_owned(),
-            title,
-            kind: fields.kind.unwrap_or_else(|| kind_by_folder(path).to_owned()),
-            created: fields.created,
-            updated: fields.updated,
-            date: fields.date,
-            tags: fields.tags,
-            value: fields.value,
-            verified: fields.verified,
-            sources: fields.sources,
-            links: fields.links,
-            aliases: fields.aliases,
-            compacts: fields.compacts,
-            custom: fields.custom,
-            unknown: fields.unknown,
-            findings,
-            is_cut: false,
-            summary_field: fields.summary,
-            body_summary: OnceLock::new(),
-            inline: OnceLock::new(),
-            body_chars: OnceLock::new(),
-            text: Text::Here(Whole { text, body }),
-        }
+            meta: OnceLock::from(Box::new(Meta { is_cut, ..meta })),
+            whole: OnceLock::from(Box::new(Whole { text, body })),
+            kept: None,
+            marks: Marks::default(),
+        };
+        note.marks = Marks::of(&note.head());
+        note
+    }
+
+    /// Makes a note of what was kept of it; `None` where its id can't be one.
+    pub fn from_kept(kept: KeptNote, path: &str) -> Option<Self> {
+        let head = kept.head();
+        let (id, marks) = (NoteId::parse(head.id)?, Marks::of(&head));
+        let (meta, whole) = (OnceLock::new(), OnceLock::new());
+        Some(Self { id, path: path.to_owned(), meta, whole, kept: Some(kept), marks })
     }
 
     /// Returns the markdown below the frontmatter, as it stands in the file.
@@ -258,16 +272,47 @@ impl Note {
     /// Returns the text; reads its file where that was not done yet. A file that is gone by now has
     /// no text.
     fn whole(&self) -> &Whole {
-        match &self.text {
-            Text::Here(whole) => whole,
-            Text::InFile { files, read } => read.get_or_init(|| {
-                let parsed = files.read(&self.path).map(|bytes| Self::parse(&self.path, bytes).text);
-                match parsed {
-                    Some(Text::Here(whole)) => whole,
-                    _ => Whole::default(),
-                }
-            }),
+        self.whole.get_or_init(|| match &self.kept {
+            Some(kept) => self.read_again(kept).1,
+            None => Box::default(),
+        })
+    }
+
+    fn read_again(&self, kept: &KeptNote) -> (Meta, Box<Whole>) {
+        let bytes = kept.read_file(&self.path).unwrap_or_default();
+        let read = Self::parse(&self.path, bytes);
+        (read.meta.into_inner().map_or_else(Meta::default, |meta| *meta), read.whole.into_inner().unwrap_or_default())
+    }
+
+    /// Returns what is looked at of every note, without reading anything else of one that was kept.
+    pub fn head(&self) -> Head<'_> {
+        match (self.meta.get(), &self.kept) {
+            (None, Some(kept)) => kept.head(),
+            _ => Head::of(self),
         }
+    }
+
+    /// Returns the links of a note, without reading anything else of one that was kept.
+    pub fn all_links(&self) -> Links<'_> {
+        match (self.meta.get(), &self.kept) {
+            (None, Some(kept)) => kept.links(),
+            _ => Links::of(self),
+        }
+    }
+
+    /// Returns what else ties a note to others, without reading anything else of one that was kept.
+    pub fn ties(&self) -> Ties<'_> {
+        match (self.meta.get(), &self.kept) {
+            (None, Some(kept)) => kept.ties(),
+            _ => Ties::of(self),
+        }
+    }
+
+    /// Notes down that something was tolerated.
+    pub fn add_finding(&mut self, finding: Finding) {
+        let mut meta = Meta::clone(self);
+        meta.findings.push(finding);
+        self.meta = OnceLock::from(Box::new(meta));
     }
 
     /// Counts the characters of the body that every format keeps: all but white space and the
@@ -293,7 +338,27 @@ impl Note {
 
     /// Returns the value, 50 where the note names none.
     pub fn value_or_default(&self) -> u8 {
-        self.value.unwrap_or(DEFAULT_VALUE)
+        self.marks.value
+    }
+
+    /// Tells whether the note is used as a map of content.
+    pub fn is_moc(&self) -> bool {
+        self.marks.is_moc
+    }
+
+    /// Tells whether the note is of the type that belongs to a day.
+    pub fn is_journal(&self) -> bool {
+        self.marks.is_journal
+    }
+
+    /// Tells whether the note has other titles.
+    pub fn has_aliases(&self) -> bool {
+        self.marks.has_aliases
+    }
+
+    /// Tells whether the note stands for others.
+    pub fn has_compacts(&self) -> bool {
+        self.marks.has_compacts
     }
 
     /// Returns when the note last changed: `updated`, else `created`.
@@ -308,7 +373,10 @@ impl Note {
 
     /// Returns the ordered lists in the body, each as the links that its items begin with.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
-        markdown::ordered_lists(self.body())
+        match (self.whole.get(), &self.kept) {
+            (None, Some(kept)) if self.is_moc() => kept.lists(),
+            _ => markdown::ordered_lists(self.body()),
+        }
     }
 
     /// Returns the links in the body with the bytes of the body that their targets stand in.
@@ -352,6 +420,47 @@ impl Note {
     /// Returns the file's name without its ending.
     pub fn stem(&self) -> &str {
         stem(&self.path)
+    }
+}
+
+impl Meta {
+    fn from_fields(
+        path: &str,
+        text: &str,
+        body: Range<usize>,
+        fields: Fields,
+        mut findings: Vec<Finding>,
+    ) -> (NoteId, Self) {
+        let stem = stem(path);
+        let id = fields.id.unwrap_or_else(|| {
+            findings.push(Finding::new("no-id", "no usable id; it is taken from the file name"));
+            NoteId::from_stem(stem)
+        });
+        let title = fields.title.unwrap_or_else(|| {
+            findings.push(Finding::new("no-title", "no title; it is taken from the first heading or the file name"));
+            let heading = text.get(body).and_then(markdown::first_heading);
+            heading.unwrap_or_else(|| stem.to_owned())
+        });
+        let meta = Self {
+            title,
+            kind: fields.kind.unwrap_or_else(|| kind_by_folder(path).to_owned()),
+            created: fields.created,
+            updated: fields.updated,
+            date: fields.date,
+            tags: fields.tags,
+            value: fields.value,
+            verified: fields.verified,
+            sources: fields.sources,
+            links: fields.links,
+            aliases: fields.aliases,
+            compacts: fields.compacts,
+            custom: fields.custom,
+            unknown: fields.unknown,
+            findings,
+            summary_field: fields.summary,
+            ..Self::default()
+        };
+        (id, meta)
     }
 }
 

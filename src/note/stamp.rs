@@ -32,9 +32,27 @@ impl Stamp {
         Some(Self { text: text.to_owned(), at })
     }
 
+    /// Makes the stamp that [`Stamp::seconds`] was taken from.
+    pub(super) fn from_seconds(seconds: i64) -> Option<Self> {
+        let instant = jiff::Timestamp::from_second(seconds).ok()?;
+        let at = instant.to_zoned(TimeZone::UTC).datetime();
+        Some(Self { text: instant.to_string(), at })
+    }
+
+    /// Returns the seconds since 1970 where they say all that the text does.
+    pub(super) fn seconds(&self) -> Option<i64> {
+        let seconds = self.at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second();
+        Self::from_seconds(seconds).is_some_and(|stamp| stamp.text == self.text).then_some(seconds)
+    }
+
     /// Returns the text as the note has it.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the moment that it names, in UTC.
+    pub(super) fn at(&self) -> DateTime {
+        self.at
     }
 
     /// Returns the calendar date (in UTC where the note gives an offset).

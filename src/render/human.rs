@@ -352,10 +352,10 @@ fn kinds(edges: &[&EdgeEntry]) -> String {
 
 /// A note of a list; the id comes first, so that a script can take it.
 fn list_line(entry: &NoteEntry) -> String {
-    let note = &entry.note;
-    let tags: Vec<_> = note.tags.iter().map(|tag| one_line(tag)).collect();
+    let head = entry.note.head();
+    let tags: Vec<_> = entry.note.ties().tags.iter().map(|tag| one_line(tag)).collect();
     let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
-    format!("{}  {}  {}{tags}\n", note.id, one_line(&note.kind), one_line(&note.title))
+    format!("{}  {}  {}{tags}\n", entry.note.id, one_line(head.kind), one_line(head.title))
 }
 
 /// A note's title and id, and for which notes it is shown.

@@ -1,75 +1,24 @@
 //! What is known of a store's texts: which terms stand where, in whole numbers only.
 //!
-//! Everything that a query needs is here, so that it can be kept in a file. It is made in three steps,
-//! each side by side for parts of the store: texts are read as chunks by number (reading), each
-//! different chunk is brought to its terms once (lexicon), and the terms are counted (counting). Numbers
-//! of terms follow the order in which they are first met; nothing that is computed depends on them.
+//! It is put together from what was kept of the notes that did not change since, and from what is
+//! made of the others now: two segments, whose terms get numbers in common. Sums are those of the
+//! first, without the notes that are gone or changed, and of the second: what comes out is as if all
+//! had been read at once.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::chunks::Chunks;
-use super::counting::{Counted, Counter};
-use super::lexicon::{Lexicon, Term};
-use super::reading::Read;
+use super::counting::Totals;
+use super::gather::Words;
+use super::plan::NOWHERE;
+use super::segment::{Field, Lengths, Segment, Term, Text, WordKind};
 use super::stems::Stems;
-use super::words::Chunk;
 use crate::note::{Language, Note};
-
-/// The texts of a store as terms.
-pub struct Corpus {
-    pub(super) stems: Stems,
-    /// In the order of the notes.
-    pub(super) documents: Vec<Document>,
-    /// The terms of the documents, in pieces of the store.
-    pieces: Vec<Terms>,
-    pub(super) lexicon: Lexicon,
-    pub(super) totals: Totals,
-}
-
-/// Sums over all notes; lengths are in terms that say something.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) title: u64,
-    pub(super) body: u64,
-    /// How many bodies say something: a note without text says nothing of how long texts are.
-    pub(super) bodies: u64,
-    pub(super) paragraphs: u64,
-    /// The length of all paragraphs.
-    pub(super) paragraph_words: u64,
-}
-
-/// One note.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Document {
-    /// The piece of the store in which its terms are.
-    pub(super) piece: u32,
-    /// Where in the piece's counts they are; see [`Corpus::counts`].
-    pub(super) counts: Range<usize>,
-    /// The terms of title and aliases in their order.
-    pub(super) title: Box<[u32]>,
-    /// Where in the piece's bodies its body is; see [`Corpus::body`].
-    pub(super) body: Range<usize>,
-    /// Where in the body its paragraphs end.
-    pub(super) paragraphs: Box<[u32]>,
-    /// Lengths, in terms that say something.
-    pub(super) title_len: u32,
-    pub(super) body_len: u32,
-    /// Whether the body tells a time.
-    pub(super) has_time: bool,
-}
-
-/// The terms of some notes, one note behind the other.
-#[derive(Debug, Default)]
-pub(super) struct Terms {
-    pub(super) counts: Vec<Count>,
-    pub(super) bodies: Vec<u32>,
-}
+use crate::parts::{Gather, Gathered, InMemory, Parts};
 
 /// How often a term stands in a note, by field.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) term: u32,
     /// In the body, headings included, and in a summary of the frontmatter.
@@ -83,74 +32,243 @@ pub(super) struct Count {
     pub(super) is_tag: bool,
 }
 
+impl Count {
+    /// Counts a word.
+    pub(super) fn add(&mut self, field: Field) {
+        match field {
+            Field::Title => self.title = self.title.saturating_add(1),
+            Field::Tag(is_whole) => {
+                self.tags = self.tags.saturating_add(1);
+                self.is_tag |= is_whole;
+            }
+            Field::Heading => self.headings = self.headings.saturating_add(1),
+            Field::Body => self.body = self.body.saturating_add(1),
+        }
+    }
+}
+
+/// The texts of a store as terms.
+pub struct Corpus {
+    pub(super) stems: Stems,
+    /// What was kept, and what is made now.
+    segments: [Section; 2],
+    /// For each note of the store, in which segment it is, and its number there.
+    documents: Vec<(u8, u32)>,
+    /// How many notes, and how many paragraphs, hold each term.
+    holders: Vec<u32>,
+    paragraphs: Vec<u32>,
+    /// For the terms that only the second segment has, their numbers there.
+    only_second: Vec<u32>,
+    pub(super) totals: Totals,
+}
+
+/// A segment and how it stands to the whole.
+#[derive(Default)]
+struct Section {
+    segment: Segment,
+    /// For each of its notes, the place in the store, or [`NOWHERE`].
+    places: Vec<u32>,
+    /// For each of its terms, the number in common; empty where it is the same.
+    terms: Vec<u32>,
+    /// For each of its words, how many notes hold it.
+    words: Vec<u32>,
+}
+
 impl Corpus {
-    /// Reads the texts of notes in a language.
-    pub fn new(notes: &[Arc<Note>], language: Language) -> Self {
-        let stems = Stems::new(language);
-        let size = notes.len().div_ceil(rayon::current_num_threads()).max(1);
-        let parts: Vec<Read<'_>> = notes.par_chunks(size).map(Read::new).collect();
-        let (parts, chunks) = numbered_as_one(parts);
-        let (lexicon, spans) = Lexicon::new(&chunks.all, &stems);
-        let terms = lexicon.terms.len();
-        let counted: Vec<Counted> = parts
-            .par_iter()
-            .flat_map(|(read, numbers)| {
-                let entry = |number: &u32| spans.of.get(*number as usize).copied().unwrap_or_default();
-                let entries: Vec<u32> = numbers.iter().map(entry).collect();
-                // Two pieces of each part: a thread that is done early takes another's second one.
-                let pieces = read.texts.par_chunks(read.texts.len().div_ceil(2).max(1));
-                let count = |texts| Counter::new(read, &entries, &spans, terms).count_all(texts);
-                pieces.map(count).collect::<Vec<_>>()
-            })
-            .collect();
-        let mut corpus = Self {
-            stems,
-            documents: Vec::with_capacity(notes.len()),
-            pieces: Vec::new(),
-            lexicon,
+    /// Takes what was gathered of notes, where it makes sense, and reads the texts of those that it
+    /// knows nothing of.
+    pub fn new(notes: &[Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
+        let mut documents = vec![(1, NOWHERE); notes.len()];
+        let first = gathered.and_then(|gathered| {
+            let opened = Section::open(Arc::clone(&gathered.parts), &gathered.places);
+            if opened.is_none() {
+                gathered.parts.tell_broken();
+            }
+            opened
+        });
+        let first = first.unwrap_or_default();
+        for (number, place) in first.places.iter().enumerate() {
+            if let Some(document) = documents.get_mut(*place as usize) {
+                *document = (0, number as u32);
+            }
+        }
+        let others: Vec<usize> = (0..notes.len()).filter(|place| documents[*place].1 == NOWHERE).collect();
+        let others: Vec<Option<usize>> = others.into_iter().map(Some).collect();
+        let other_notes: Vec<Arc<Note>> = others.iter().flatten().map(|place| Arc::clone(&notes[*place])).collect();
+        let second = Section::open(made_of(&other_notes, language), &others).unwrap_or_default();
+        for (number, place) in others.iter().flatten().enumerate() {
+            documents[*place] = (1, number as u32);
+        }
+        let corpus = Self {
+            stems: Stems::new(language),
+            segments: [first, second],
+            documents,
+            holders: Vec::new(),
+            paragraphs: Vec::new(),
+            only_second: Vec::new(),
             totals: Totals::default(),
         };
-        counted.into_iter().for_each(|counted| corpus.add(counted));
-        corpus
+        corpus.summed_up()
     }
 
-    fn add(&mut self, counted: Counted) {
-        let piece = self.pieces.len() as u32;
-        self.documents.extend(counted.documents.into_iter().map(|document| Document { piece, ..document }));
-        self.pieces.push(counted.terms);
-        self.totals.add(counted.totals);
-        for (term, (documents, paragraphs)) in self.lexicon.terms.iter_mut().zip(counted.holders) {
-            term.documents += documents;
-            term.paragraphs += paragraphs;
+    /// Counts what both segments hold, without what is gone.
+    fn summed_up(mut self) -> Self {
+        let [first, second] = &mut self.segments;
+        let count = |section: &Section| section.segment.terms() as u32;
+        self.totals = first.segment.totals;
+        let terms = (0..count(first)).map(|term| first.segment.term(term));
+        (self.holders, self.paragraphs) = terms.map(|term| (term.documents, term.paragraphs)).unzip();
+        for number in (0..first.places.len()).filter(|number| first.places[*number] == NOWHERE) {
+            let (holders, paragraphs) = (&mut self.holders, &mut self.paragraphs);
+            let totals = first.segment.forget(number, holders, paragraphs, &mut first.words);
+            self.totals.take(totals);
         }
+        self.totals.add(second.segment.totals);
+        for number in 0..count(second) {
+            let term = second.segment.term(number);
+            let id = first.segment.find(term.text).unwrap_or_else(|| {
+                self.only_second.push(number);
+                self.holders.push(0);
+                self.paragraphs.push(0);
+                self.holders.len() as u32 - 1
+            });
+            second.terms.push(id);
+            self.holders[id as usize] += term.documents;
+            self.paragraphs[id as usize] += term.paragraphs;
+        }
+        self
     }
 
     /// Returns a term's number, where a note holds it.
     pub(super) fn id(&self, term: &str) -> Option<u32> {
-        self.lexicon.id(term)
+        let [first, second] = &self.segments;
+        let in_second = || second.segment.find(term).and_then(|number| second.terms.get(number as usize).copied());
+        let id = first.segment.find(term).or_else(in_second)?;
+        self.holders.get(id as usize).is_some_and(|holders| *holders > 0).then_some(id)
     }
 
     /// Returns what is known of a term.
-    pub(super) fn term(&self, id: u32) -> Option<&Term> {
-        self.lexicon.terms.get(id as usize)
+    pub(super) fn term(&self, id: u32) -> Option<Term<'_>> {
+        let (documents, paragraphs) = (*self.holders.get(id as usize)?, *self.paragraphs.get(id as usize)?);
+        let [first, second] = &self.segments;
+        let term = match (id as usize).checked_sub(first.segment.terms()) {
+            None => first.segment.term(id),
+            Some(beyond) => second.segment.term(*self.only_second.get(beyond)?),
+        };
+        Some(Term { documents, paragraphs, ..term })
     }
 
-    /// Returns each of a document's terms once, in the order in which they are first met.
-    pub(super) fn counts(&self, document: &Document) -> &[Count] {
-        let piece = self.pieces.get(document.piece as usize);
-        piece.and_then(|piece| piece.counts.get(document.counts.clone())).unwrap_or_default()
+    /// Returns how many numbers terms have; some may be of terms that no note holds any longer.
+    pub(super) fn terms(&self) -> usize {
+        self.holders.len()
     }
 
-    /// Returns the terms of a document's body in their order, then those of a summary in the
-    /// frontmatter.
-    pub(super) fn body(&self, document: &Document) -> &[u32] {
-        let piece = self.pieces.get(document.piece as usize);
-        piece.and_then(|piece| piece.bodies.get(document.body.clone())).unwrap_or_default()
+    pub(super) fn is_stop(&self, id: u32) -> bool {
+        let [first, second] = &self.segments;
+        match (id as usize).checked_sub(first.segment.terms()) {
+            None => first.segment.is_stop(id),
+            Some(beyond) => self.only_second.get(beyond).is_none_or(|number| second.segment.is_stop(*number)),
+        }
+    }
+
+    /// Returns how many notes hold a term.
+    pub(super) fn holders(&self, id: u32) -> u32 {
+        self.holders.get(id as usize).copied().unwrap_or_default()
+    }
+
+    /// Calls `take` with each term that notes hold.
+    pub(super) fn for_each_term<'a>(&'a self, mut take: impl FnMut(u32, Term<'a>)) {
+        let held = (0..self.terms() as u32).filter(|id| self.holders(*id) > 0);
+        held.filter_map(|id| Some((id, self.term(id)?))).for_each(|(id, term)| take(id, term));
+    }
+
+    /// Calls `take` with each word that notes hold and that is written in another way than its term.
+    pub(super) fn for_each_spelling<'a>(&'a self, mut take: impl FnMut(&'a str, u32)) {
+        for section in &self.segments {
+            section.for_each_word(WordKind::Otherwise, |term, text| take(text, term));
+        }
+    }
+
+    /// Tells whether a word that notes hold is written as a term.
+    pub(super) fn is_written(&self, id: u32) -> bool {
+        let mut is_written = false;
+        for section in &self.segments {
+            section.for_each_word(WordKind::AsTerm, |term, _| is_written |= term == id);
+        }
+        is_written
+    }
+
+    /// Returns for each note what it holds of some terms, in the order of the notes' places: `slot_of` says
+    /// for each term what it counts as, [`NOWHERE`] for nothing.
+    pub(super) fn find(&self, slot_of: &[u32]) -> Vec<(u32, Vec<(u32, Count)>)> {
+        let found = self.segments.iter().flat_map(|section| section.find(slot_of));
+        let mut found: Vec<(u32, Vec<(u32, Count)>)> = found.collect();
+        found.par_sort_unstable_by_key(|(place, _)| *place);
+        found
+    }
+
+    /// Returns the places of the notes for whose texts `is_wanted` holds.
+    pub(super) fn matching(&self, is_wanted: impl Fn(&Text) -> bool + Sync) -> Vec<usize> {
+        let found = self.segments.iter().flat_map(|section| {
+            section.segment.scan(|document, found| {
+                let place = section.places.get(document.number).copied().filter(|place| *place != NOWHERE);
+                if let Some(place) = place {
+                    let mut text = section.segment.text_of(document)?;
+                    text.for_each_mut(|word| *word = section.common(section.segment.term_of(*word)));
+                    found.extend(is_wanted(&text).then_some(place as usize));
+                }
+                Some(())
+            })
+        });
+        found.collect()
+    }
+
+    /// Returns the lengths of a note's texts.
+    pub(super) fn lengths(&self, place: usize) -> Lengths {
+        self.documents.get(place).map_or_else(Lengths::default, |(segment, number)| {
+            self.segments[usize::from(*segment)].segment.lengths(*number as usize)
+        })
+    }
+
+    /// Returns the terms of a note.
+    pub(super) fn text(&self, place: usize) -> Text {
+        let Some((segment, number)) = self.documents.get(place) else { return Text::default() };
+        let section = &self.segments[usize::from(*segment)];
+        let mut text = section.segment.text(*number as usize);
+        text.for_each_mut(|word| *word = section.common(section.segment.term_of(*word)));
+        text
+    }
+
+    /// Counts the terms of a note that say something, each once, in the order in which they are met.
+    /// `places` has room for all terms, and is all 0 before and after.
+    pub(super) fn counts(&self, place: usize, places: &mut [u32]) -> Vec<Count> {
+        let Some((segment, number)) = self.documents.get(place) else { return Vec::new() };
+        let section = &self.segments[usize::from(*segment)];
+        let mut counts: Vec<Count> = Vec::with_capacity(128);
+        section.segment.visit(*number as usize, |field, word| {
+            let term = section.segment.term_of(word);
+            if section.segment.is_stop(term) {
+                return;
+            }
+            let term = section.common(term);
+            let Some(at) = places.get_mut(term as usize) else { return };
+            if *at == 0 {
+                counts.push(Count { term, ..Count::default() });
+                *at = counts.len() as u32;
+            }
+            if let Some(count) = counts.get_mut(*at as usize - 1) {
+                count.add(field);
+            }
+        });
+        for count in &counts {
+            places[count.term as usize] = 0;
+        }
+        counts
     }
 
     /// Returns how many notes there are.
-    pub(super) fn len(&self) -> f64 {
-        self.documents.len() as f64
+    pub(super) fn len(&self) -> usize {
+        self.documents.len()
     }
 
     /// Returns the average length of the bodies that say something, in terms; at least 1.
@@ -160,37 +278,111 @@ impl Corpus {
 
     /// Returns the average length of the titles, in terms; at least 1.
     pub(super) fn title_average(&self) -> f64 {
-        (self.totals.title as f64 / self.len().max(1.0)).max(1.0)
+        (self.totals.title as f64 / (self.len() as f64).max(1.0)).max(1.0)
     }
 }
 
-/// Gives the chunks of all parts the numbers that they would have if all had been read in one; returns
-/// for each part the numbers of its chunks.
-fn numbered_as_one(parts: Vec<Read<'_>>) -> (Vec<(Read<'_>, Vec<u32>)>, Chunks<'_>) {
-    let mut all = Chunks::new();
-    let mut numbered = Vec::new();
-    for mut part in parts {
-        let numbers = if all.all.is_empty() {
-            all = std::mem::take(&mut part.chunks);
-            (0..all.all.len() as u32).collect()
-        } else {
-            let chunks = std::mem::take(&mut part.chunks).all;
-            let sought = chunks.into_iter().map(|chunk| all.sought(Chunk { start: 0, ..chunk }, chunk.text));
-            let (sought, mut numbers): (Vec<_>, _) = (sought.collect(), Vec::new());
-            all.add_numbers(&sought, &mut numbers);
+/// Makes in memory what is kept of notes.
+fn made_of(notes: &[Arc<Note>], language: Language) -> Arc<dyn Parts> {
+    let mut words = Box::new(Words::new(language));
+    words.take(notes);
+    Arc::new(InMemory(words.parts()))
+}
+
+impl Section {
+    /// `None` where this can't be what was kept of as many notes as there are places.
+    fn open(parts: Arc<dyn Parts>, places: &[Option<usize>]) -> Option<Self> {
+        let segment = Segment::open(parts).filter(|segment| segment.documents() == places.len())?;
+        let places = places.iter().map(|place| place.map_or(NOWHERE, |place| place as u32)).collect();
+        let words = (0..segment.words() as u32).map(|word| segment.word_holders(word)).collect();
+        Some(Self { segment, places, terms: Vec::new(), words })
+    }
+
+    /// Returns the number in common of a term.
+    fn common(&self, term: u32) -> u32 {
+        self.terms.get(term as usize).copied().unwrap_or(term)
+    }
+
+    fn for_each_word<'a>(&'a self, kind: WordKind, mut take: impl FnMut(u32, &'a str)) {
+        let held = self.words.iter().enumerate().filter(|(_, holders)| **holders > 0);
+        let words = held.filter_map(|(number, _)| self.segment.word(number as u32));
+        for word in words.filter(|word| word.kind == kind) {
+            take(self.common(word.term), word.text);
+        }
+    }
+
+    /// See [`Corpus::find`].
+    fn find(&self, slot_of: &[u32]) -> Vec<(u32, Vec<(u32, Count)>)> {
+        let slot = |term: u32| slot_of.get(self.common(term) as usize).copied().unwrap_or(NOWHERE);
+        // One byte a word: that much stays near while everything is looked through.
+        let is_sought: Vec<bool> =
+            (0..self.segment.words() as u32).map(|word| slot(self.segment.term_of(word)) != NOWHERE).collect();
+        if !is_sought.contains(&true) {
+            return Vec::new();
+        }
+        self.segment.scan(|document, found| {
+            let Some(place) = self.places.get(document.number).copied().filter(|place| *place != NOWHERE) else {
+                return Some(());
+            };
+            let mut counts: Vec<(u32, Count)> = Vec::new();
+            document.visit(|field, word| {
+                if is_sought.get(word as usize) == Some(&true) {
+                    let term = self.segment.term_of(word);
+                    count_in(&mut counts, slot(term), self.common(term), field);
+                }
+            })?;
+            if !counts.is_empty() {
+                counts.sort_unstable_by_key(|(slot, count)| (*slot, count.term));
+                found.push((place, counts));
+            }
+            Some(())
+        })
+    }
+}
+
+fn count_in(counts: &mut Vec<(u32, Count)>, slot: u32, term: u32, field: Field) {
+    if let Some((_, count)) = counts.iter_mut().find(|(_, count)| count.term == term) {
+        return count.add(field);
+    }
+    let mut count = Count { term, ..Count::default() };
+    count.add(field);
+    counts.push((slot, count));
+}
+
+impl Segment {
+    /// Takes away what a note holds: it is gone, or changed. Returns its part of the sums.
+    fn forget(&self, document: usize, holders: &mut [u32], paragraphs: &mut [u32], words: &mut [u32]) -> Totals {
+        fn each_once(mut numbers: Vec<u32>) -> Vec<u32> {
+            numbers.sort_unstable();
+            numbers.dedup();
             numbers
-        };
-        numbered.push((part, numbers));
-    }
-    (numbered, all)
-}
-
-impl Totals {
-    fn add(&mut self, other: Self) {
-        self.title += other.title;
-        self.body += other.body;
-        self.bodies += other.bodies;
-        self.paragraphs += other.paragraphs;
-        self.paragraph_words += other.paragraph_words;
+        }
+        fn less(counts: &mut [u32], numbers: Vec<u32>) {
+            for number in numbers {
+                if let Some(count) = counts.get_mut(number as usize) {
+                    *count = count.saturating_sub(1);
+                }
+            }
+        }
+        let mut text = self.text(document);
+        less(words, each_once(text.all()));
+        text.for_each_mut(|word| *word = self.term_of(*word));
+        less(holders, each_once(text.all()));
+        let own = text.body.get(..text.own).unwrap_or_default();
+        let (mut start, mut rest) = (0, text.paragraphs.iter().map(|end| *end as usize).collect::<Vec<_>>());
+        rest.push(own.len());
+        for end in rest {
+            less(paragraphs, each_once(own.get(start..end).unwrap_or_default().to_vec()));
+            start = end;
+        }
+        let lengths = self.lengths(document);
+        Totals {
+            documents: 1,
+            title: u64::from(lengths.title),
+            body: u64::from(lengths.body),
+            bodies: u64::from(lengths.body > 0),
+            paragraphs: text.paragraphs.len() as u64,
+            paragraph_words: own.iter().filter(|term| !self.is_stop(**term)).count() as u64,
+        }
     }
 }

@@ -1,62 +1,120 @@
-//! From the chunks of notes to their terms, counted by field.
+//! From the chunks of notes to what is kept of their texts: the words of each in their order, and how
+//! many notes and paragraphs hold each term.
 
-use super::corpus::{Count, Document, Terms, Totals};
-use super::lexicon::{STOP, Spans, TERM, TIME};
+use super::lexicon::{Lexicon, STOP, Spans, TIME, WORD};
 use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text};
-
-/// How many places the table of one note's terms begins with.
-const FIRST_SIZE: usize = 1 << 9;
+use super::varint;
 
 /// What was counted in some notes.
 pub(super) struct Counted {
     pub(super) documents: Vec<Document>,
-    pub(super) terms: Terms,
+    /// Each document's words, as [`super::segment::Document`] reads them.
+    pub(super) forward: Vec<u8>,
     /// For each term, how many notes and how many paragraphs hold it.
     pub(super) holders: Vec<(u32, u32)>,
+    /// For each word, how many notes hold it.
+    pub(super) word_holders: Vec<u32>,
     pub(super) totals: Totals,
 }
 
-/// The fields that terms are counted in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
-    Title,
-    Tag,
-    Heading,
-    Body,
+/// One note.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Document {
+    /// Lengths, in terms that say something.
+    pub(super) title_len: u32,
+    pub(super) body_len: u32,
+    /// Whether the body tells a time.
+    pub(super) has_time: bool,
+    /// How many bytes its words take.
+    pub(super) bytes: usize,
+}
+
+/// Sums over notes; lengths are in terms that say something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) documents: u64,
+    pub(super) title: u64,
+    pub(super) body: u64,
+    /// How many bodies say something: a note without text says nothing of how long texts are.
+    pub(super) bodies: u64,
+    pub(super) paragraphs: u64,
+    /// The length of all paragraphs.
+    pub(super) paragraph_words: u64,
+}
+
+impl Totals {
+    pub(super) fn add(&mut self, other: Self) {
+        self.documents += other.documents;
+        self.title += other.title;
+        self.body += other.body;
+        self.bodies += other.bodies;
+        self.paragraphs += other.paragraphs;
+        self.paragraph_words += other.paragraph_words;
+    }
+
+    /// Undoes [`Totals::add`].
+    pub(super) fn take(&mut self, other: Self) {
+        self.documents = self.documents.saturating_sub(other.documents);
+        self.title = self.title.saturating_sub(other.title);
+        self.body = self.body.saturating_sub(other.body);
+        self.bodies = self.bodies.saturating_sub(other.bodies);
+        self.paragraphs = self.paragraphs.saturating_sub(other.paragraphs);
+        self.paragraph_words = self.paragraph_words.saturating_sub(other.paragraph_words);
+    }
 }
 
 /// Counts the terms of notes, one note after the other.
 pub(super) struct Counter<'a> {
     stream: &'a [u32],
-    /// For each chunk of the stream, its entry in `spans`.
-    entries: &'a [u32],
+    /// For each chunk of the stream, its number in `spans`.
+    chunks: &'a [u32],
     spans: &'a Spans,
+    lexicon: &'a Lexicon,
     counted: Counted,
-    /// Of the note at hand: places in `counts`, and one, by term; 0 where there is none. It is small, as
-    /// a note is, and stays near.
-    places: Vec<u32>,
-    counts: Vec<Count>,
-    /// For each count, the last paragraph that held it and how many did.
-    paragraphs: Vec<(u32, u32)>,
+    /// For each term, the last note and the last paragraph of all that held it, counted from 1.
+    last_seen: Vec<(u32, u32)>,
+    /// For each word, the last note that held it.
+    last_holders: Vec<u32>,
+    /// How many notes and how many paragraphs have begun.
+    note: u32,
+    paragraph: u32,
+    /// The words of the note at hand.
+    words: Words,
+}
+
+/// The words of a note by their numbers, in the order of the text.
+#[derive(Default)]
+struct Words {
+    title: Vec<u32>,
+    /// Those of each tag behind how many they are.
+    tags: Vec<u32>,
+    headings: Vec<u32>,
+    body: Vec<u32>,
+    /// Where the paragraphs of the body end.
+    ends: Vec<u32>,
+    summary: Vec<u32>,
 }
 
 impl<'a> Counter<'a> {
-    /// Gets ready for notes that were read; `entries` are those of their chunks in `spans`, which
-    /// know so many terms.
-    pub(super) fn new(read: &'a Read<'_>, entries: &'a [u32], spans: &'a Spans, terms: usize) -> Self {
+    /// Gets ready for notes that were read; `chunks` are the numbers of their chunks in `spans`.
+    pub(super) fn new(read: &'a Read<'_>, chunks: &'a [u32], spans: &'a Spans, lexicon: &'a Lexicon) -> Self {
         Self {
             stream: &read.stream,
-            entries,
+            chunks,
             spans,
+            lexicon,
             counted: Counted {
                 documents: Vec::new(),
-                terms: Terms::default(),
-                holders: vec![(0, 0); terms],
+                forward: Vec::new(),
+                holders: vec![(0, 0); lexicon.terms.len()],
+                word_holders: vec![0; lexicon.words.len()],
                 totals: Totals::default(),
             },
-            places: vec![0; FIRST_SIZE],
-            counts: Vec::new(),
-            paragraphs: Vec::new(),
+            last_seen: vec![(0, 0); lexicon.terms.len()],
+            last_holders: vec![0; lexicon.words.len()],
+            note: 0,
+            paragraph: 0,
+            words: Words::default(),
         }
     }
 
@@ -64,47 +122,29 @@ impl<'a> Counter<'a> {
         let chunks = texts.first().zip(texts.last()).map_or(0, |(first, last)| last.summary - first.start);
         self.counted.documents.reserve_exact(texts.len());
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.
-        self.counted.terms.counts.reserve_exact(chunks);
-        self.counted.terms.bodies.reserve_exact(chunks);
+        self.counted.forward.reserve_exact(2 * chunks);
         texts.iter().for_each(|text| self.add(text));
         self.counted
     }
 
     fn add(&mut self, text: &Text) {
-        if self.places.len() > FIRST_SIZE {
-            // A large note's table is not cleared for each one after it.
-            self.places = vec![0; FIRST_SIZE];
-        }
-        self.places.fill(0);
-        self.counts.clear();
-        self.paragraphs.clear();
-        let body_start = self.counted.terms.bodies.len();
+        self.note += 1;
+        self.words.clear();
         let mut document = Document::default();
-        let mut title = Vec::new();
-        document.title_len = self.add_line(self.part(text.start, text.title), Field::Title, &mut title);
-        document.title = title.into();
-        for tag in self.part(text.title, text.tags).split(|mark| *mark == TAG_END) {
-            self.add_tag(tag);
+        let mut words = std::mem::take(&mut self.words);
+        document.title_len = self.add_line(self.part(text.start, text.title), &mut words.title);
+        let tags = self.part(text.title, text.tags);
+        for tag in tags.split_inclusive(|mark| *mark == TAG_END) {
+            self.add_tag(tag, &mut words.tags);
         }
-        self.add_body(self.part(text.tags, text.body), &mut document);
-        let mut bodies = std::mem::take(&mut self.counted.terms.bodies);
-        document.body_len += self.add_line(self.part(text.body, text.summary), Field::Body, &mut bodies);
-        document.body = body_start..bodies.len();
-        let Terms { counts, .. } = &mut self.counted.terms;
-        document.counts = counts.len()..counts.len() + self.counts.len();
-        counts.extend_from_slice(&self.counts);
-        self.counted.terms.bodies = bodies;
-        self.finish(document);
-    }
-
-    fn finish(&mut self, document: Document) {
-        for (count, (_, paragraphs)) in self.counts.iter().zip(&self.paragraphs) {
-            if let Some(holders) = self.counted.holders.get_mut(count.term as usize) {
-                holders.0 += 1;
-                holders.1 += paragraphs;
-            }
-        }
+        self.add_body(self.part(text.tags, text.body), &mut document, &mut words);
+        document.body_len += self.add_line(self.part(text.body, text.summary), &mut words.summary);
+        let before = self.counted.forward.len();
+        words.write(&mut self.counted.forward);
+        document.bytes = self.counted.forward.len() - before;
+        self.words = words;
         let totals = &mut self.counted.totals;
+        totals.documents += 1;
         totals.title += u64::from(document.title_len);
         totals.body += u64::from(document.body_len);
         totals.bodies += u64::from(document.body_len > 0);
@@ -115,147 +155,133 @@ impl<'a> Counter<'a> {
         self.stream.get(start..end).unwrap_or_default()
     }
 
-    fn terms(&self, chunk: u32) -> &'a [u32] {
-        self.entries.get(chunk as usize).map(|entry| self.spans.terms(entry)).unwrap_or_default()
+    fn words_of(&self, chunk: u32) -> &'a [u32] {
+        self.chunks.get(chunk as usize).map(|chunk| self.spans.words(*chunk)).unwrap_or_default()
     }
 
     /// Counts the terms of a text; returns how many say something.
-    fn add_line(&mut self, chunks: &[u32], field: Field, terms: &mut Vec<u32>) -> u32 {
+    fn add_line(&mut self, chunks: &[u32], words: &mut Vec<u32>) -> u32 {
         let mut len = 0;
         for chunk in chunks {
-            for term in self.terms(*chunk) {
-                terms.push(term & TERM);
-                len += u32::from(term & STOP == 0);
-                self.count(term & TERM, field);
+            for word in self.words_of(*chunk) {
+                words.push(word & WORD);
+                len += u32::from(word & STOP == 0);
+                self.count(word & WORD);
             }
         }
         len
     }
 
-    fn add_tag(&mut self, chunks: &[u32]) {
-        let mut terms = Vec::new();
-        self.add_line(chunks, Field::Tag, &mut terms);
-        if let [only] = terms.as_slice() {
-            let place = self.place(*only);
-            if let Some(count) = self.counts.get_mut(place) {
-                count.is_tag = true;
-            }
+    fn add_tag(&mut self, chunks: &[u32], words: &mut Vec<u32>) {
+        let place = words.len();
+        words.push(0);
+        self.add_line(chunks, words);
+        let count = (words.len() - place - 1) as u32;
+        if let Some(have) = words.get_mut(place) {
+            *have = count;
         }
     }
 
-    fn add_body(&mut self, stream: &[u32], document: &mut Document) {
-        let mut ends: Vec<u32> = Vec::new();
-        let body_start = self.counted.terms.bodies.len();
+    fn add_body(&mut self, stream: &[u32], document: &mut Document, words: &mut Words) {
         let mut heading_start = None;
         let (mut own_words, mut paragraph_words) = (0_u32, 0_u32);
-        let mut paragraph = 1;
+        self.paragraph += 1;
         for piece in stream {
             match *piece {
-                HEADING => heading_start = Some(self.counted.terms.bodies.len()),
+                HEADING => heading_start = Some(words.body.len()),
                 HEADING_END => {
                     if let Some(start) = heading_start.take() {
-                        self.add_heading(start, &document.title);
+                        self.add_heading(start, words);
                     }
                 }
                 // A heading stays with the paragraph below it.
                 BLANK if own_words > 0 => {
-                    ends.push((self.counted.terms.bodies.len() - body_start) as u32);
+                    words.ends.push(words.body.len() as u32);
                     self.counted.totals.paragraph_words += u64::from(std::mem::take(&mut paragraph_words));
                     own_words = 0;
-                    paragraph += 1;
+                    self.paragraph += 1;
                 }
                 BLANK => {}
                 chunk => {
-                    for term in self.terms(chunk) {
-                        let says = u32::from(term & STOP == 0);
+                    for word in self.words_of(chunk) {
+                        let says = u32::from(word & STOP == 0);
                         document.body_len += says;
                         own_words += if heading_start.is_none() { says } else { 0 };
                         paragraph_words += says;
-                        document.has_time |= term & TIME != 0;
-                        self.add_body_term(term & TERM, paragraph);
+                        document.has_time |= word & TIME != 0;
+                        words.body.push(word & WORD);
+                        self.add_body_word(word & WORD);
                     }
                 }
             }
         }
         if paragraph_words > 0 {
-            ends.push((self.counted.terms.bodies.len() - body_start) as u32);
+            words.ends.push(words.body.len() as u32);
             self.counted.totals.paragraph_words += u64::from(paragraph_words);
         }
-        self.counted.totals.paragraphs += ends.len() as u64;
-        document.paragraphs = ends.into();
+        self.counted.totals.paragraphs += words.ends.len() as u64;
     }
 
-    fn add_body_term(&mut self, term: u32, paragraph: u32) {
-        self.counted.terms.bodies.push(term);
-        let place = self.count(term, Field::Body);
-        if let Some((last, count)) = self.paragraphs.get_mut(place).filter(|(last, _)| *last != paragraph) {
-            *last = paragraph;
-            *count += 1;
+    fn add_body_word(&mut self, word: u32) {
+        let term = self.count(word) as usize;
+        let (seen, holders) = (self.last_seen.get_mut(term), self.counted.holders.get_mut(term));
+        if let (Some((_, last)), Some((_, paragraphs))) = (seen, holders)
+            && *last != self.paragraph
+        {
+            *last = self.paragraph;
+            *paragraphs += 1;
         }
     }
 
-    /// Counts a heading's terms once more, unless it only says the title again.
-    fn add_heading(&mut self, start: usize, title: &[u32]) {
-        let bodies = std::mem::take(&mut self.counted.terms.bodies);
-        let heading = bodies.get(start..).unwrap_or_default();
-        if heading != title {
-            for term in heading {
-                self.count(*term, Field::Heading);
+    /// Notes a heading down once more, unless it only says the title again.
+    fn add_heading(&self, start: usize, words: &mut Words) {
+        let heading = words.body.get(start..).unwrap_or_default();
+        let terms = |words: &[u32]| words.iter().map(|word| self.term(*word)).collect::<Vec<u32>>();
+        if terms(heading) != terms(&words.title) {
+            words.headings.extend_from_slice(heading);
+        }
+    }
+
+    fn term(&self, word: u32) -> u32 {
+        self.lexicon.term_of.get(word as usize).copied().unwrap_or_default()
+    }
+
+    /// Counts a word of the note at hand; returns its term.
+    fn count(&mut self, word: u32) -> u32 {
+        let term = self.term(word);
+        let (last, holders) =
+            (self.last_holders.get_mut(word as usize), self.counted.word_holders.get_mut(word as usize));
+        if let (Some(last), Some(holders)) = (last, holders)
+            && *last != self.note
+        {
+            *last = self.note;
+            *holders += 1;
+            // Only then may it be the term's first word in the note.
+            let (seen, holders) = (self.last_seen.get_mut(term as usize), self.counted.holders.get_mut(term as usize));
+            if let (Some((last, _)), Some((documents, _))) = (seen, holders)
+                && *last != self.note
+            {
+                *last = self.note;
+                *documents += 1;
             }
         }
-        self.counted.terms.bodies = bodies;
+        term
+    }
+}
+
+impl Words {
+    fn clear(&mut self) {
+        let Self { title, tags, headings, body, ends, summary } = self;
+        [title, tags, headings, body, ends, summary].into_iter().for_each(Vec::clear);
     }
 
-    /// Counts a term in a field of the note at hand; returns the place of its count.
-    fn count(&mut self, term: u32, field: Field) -> usize {
-        let place = self.place(term);
-        if let Some(count) = self.counts.get_mut(place) {
-            match field {
-                Field::Title => count.title = count.title.saturating_add(1),
-                Field::Tag => count.tags = count.tags.saturating_add(1),
-                Field::Heading => count.headings = count.headings.saturating_add(1),
-                Field::Body => count.body = count.body.saturating_add(1),
-            }
+    fn write(&self, bytes: &mut Vec<u8>) {
+        let Self { title, tags, headings, body, ends, summary } = self;
+        for list in [title, tags, headings, ends, summary] {
+            varint::put_list(bytes, list.iter().copied());
         }
-        place
-    }
-
-    /// Returns where the count of a term is; a new one where there was none.
-    fn place(&mut self, term: u32) -> usize {
-        let mut at = self.first_place(term);
-        while let Some(next) = self.places.get(at).filter(|next| **next != 0) {
-            let place = *next as usize - 1;
-            if self.counts.get(place).is_some_and(|count| count.term == term) {
-                return place;
-            }
-            at = (at + 1) & (self.places.len() - 1);
+        for word in body {
+            varint::put_pair(bytes, *word);
         }
-        let place = self.counts.len();
-        if let Some(free) = self.places.get_mut(at) {
-            *free = place as u32 + 1;
-        }
-        self.counts.push(Count { term, ..Count::default() });
-        self.paragraphs.push((0, 0));
-        if self.counts.len() * 2 > self.places.len() {
-            self.grow();
-        }
-        place
-    }
-
-    fn grow(&mut self) {
-        self.places = vec![0; self.places.len() * 2];
-        for place in 0..self.counts.len() {
-            let mut at = self.first_place(self.counts.get(place).map_or(0, |count| count.term));
-            while self.places.get(at).is_some_and(|have| *have != 0) {
-                at = (at + 1) & (self.places.len() - 1);
-            }
-            if let Some(free) = self.places.get_mut(at) {
-                *free = place as u32 + 1;
-            }
-        }
-    }
-
-    fn first_place(&self, term: u32) -> usize {
-        (term.wrapping_mul(0x9e37_79b9) >> 8) as usize & (self.places.len() - 1)
     }
 }

@@ -1,4 +1,4 @@
-//! The terms of a store's chunks, each by number.
+//! The terms of a store's chunks, and the words that are written as each, by number.
 
 use std::hash::BuildHasher;
 
@@ -10,13 +10,13 @@ use super::english;
 use super::stems::{STOP_MARK, Stems, fold};
 use super::words::{Chunk, Part, for_each_term};
 
-/// What a term's number has above it where chunks are taken apart: it says nothing.
+/// What a word's number has above it where chunks are taken apart: it says nothing.
 pub(super) const STOP: u32 = 1 << 30;
 /// See [`STOP`]: it tells a time.
 pub(super) const TIME: u32 = 1 << 29;
 /// The number itself.
-pub(super) const TERM: u32 = TIME - 1;
-/// The terms of a chunk are a place in `many`, since they are not just one.
+pub(super) const WORD: u32 = TIME - 1;
+/// The words of a chunk are a place in `many`, since they are not just one.
 const MANY: u32 = 1 << 31;
 
 /// How many chunks are brought to their terms at once.
@@ -26,9 +26,11 @@ const BATCH: usize = 512;
 #[derive(Default)]
 pub(super) struct Lexicon {
     pub(super) terms: Vec<Term>,
-    /// Words that are written in another way than their term, in small letters and folded.
-    pub(super) spellings: Vec<(Box<str>, u32)>,
+    pub(super) words: Vec<Word>,
+    /// For each word, its term: apart, since it is looked up so often.
+    pub(super) term_of: Vec<u32>,
     ids: Numbers,
+    word_ids: Numbers,
     random: RandomState,
 }
 
@@ -42,40 +44,50 @@ pub(super) struct Term {
     pub(super) paragraphs: u32,
     /// Whether it says nothing.
     pub(super) is_stop: bool,
-    /// Whether a word is written as it.
-    pub(super) is_written: bool,
 }
 
-/// The terms of chunks, by the chunks' numbers.
+/// A way in which a term is written. Texts are kept as words, so that it is known which of them are
+/// left when notes change.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) written: Written,
+    /// How many notes hold it.
+    pub(super) documents: u32,
+}
+
+/// The words of chunks, by the chunks' numbers.
 #[derive(Default)]
 pub(super) struct Spans {
-    /// The only term, or a place in `many`.
-    pub(super) of: Vec<u32>,
-    /// Lists of terms, each behind its length.
+    /// The only word, or a place in `many`.
+    of: Vec<u32>,
+    /// Lists of words, each behind its length.
     many: Vec<u32>,
 }
 
 impl Spans {
-    /// Returns the terms of a chunk by its entry in `of`, with what they are above their numbers.
-    pub(super) fn terms<'a>(&'a self, entry: &'a u32) -> &'a [u32] {
+    /// Returns the words of a chunk, with what they are above their numbers.
+    pub(super) fn words(&self, chunk: u32) -> &[u32] {
+        let Some(entry) = self.of.get(chunk as usize) else { return &[] };
         if entry & MANY == 0 {
             return std::slice::from_ref(entry);
         }
         let list = self.many.get((entry & !MANY) as usize..).unwrap_or_default();
-        list.split_first().and_then(|(length, terms)| terms.get(..*length as usize)).unwrap_or_default()
+        list.split_first().and_then(|(length, words)| words.get(..*length as usize)).unwrap_or_default()
     }
 
-    fn add(&mut self, terms: &[u32]) {
-        let entry = match terms {
+    fn set(&mut self, chunk: u32, words: &[u32]) {
+        let entry = match words {
             [only] => *only,
             _ => {
                 let place = self.many.len() as u32;
-                self.many.push(terms.len() as u32);
-                self.many.extend_from_slice(terms);
+                self.many.push(words.len() as u32);
+                self.many.extend_from_slice(words);
                 place | MANY
             }
         };
-        self.of.push(entry);
+        if let Some(place) = self.of.get_mut(chunk as usize) {
+            *place = entry;
+        }
     }
 }
 
@@ -100,58 +112,69 @@ struct Met {
 }
 
 /// How the word of a term is written.
-enum Written {
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Written {
+    /// It is no word by itself.
     NoWord,
     AsTerm,
+    /// In another way than its term, in small letters and folded.
     Otherwise(Box<str>),
 }
 
 impl Lexicon {
-    /// Brings chunks to their terms.
-    pub(super) fn new(chunks: &[Chunk<'_>], stems: &Stems) -> (Self, Spans) {
-        let times = time_terms(stems);
-        let mut lexicon = Self { ids: Numbers::new(), ..Self::default() };
-        let random = lexicon.random.clone();
-        let read = |chunks: &[Chunk<'_>]| Batch::new(chunks, stems, &times, &random);
-        let batches: Vec<Batch> = chunks.par_chunks(BATCH).map(read).collect();
-        let mut spans = Spans { of: Vec::with_capacity(chunks.len()), many: Vec::new() };
-        batches.into_iter().for_each(|batch| lexicon.add(batch, &mut spans));
-        (lexicon, spans)
+    pub(super) fn new() -> Self {
+        Self { ids: Numbers::new(), word_ids: Numbers::new(), ..Self::default() }
     }
 
-    /// Returns a term's number, where a note holds it.
-    pub(super) fn id(&self, term: &str) -> Option<u32> {
-        self.find(self.random.hash_one(term), term)
+    /// Brings chunks to their words. They are taken in the order given: those that are met most often
+    /// first, so that they have the smallest numbers.
+    pub(super) fn spans(&mut self, chunks: &[Chunk<'_>], order: &[u32], stems: &Stems) -> Spans {
+        let times = time_terms(stems);
+        let random = self.random.clone();
+        let read = |numbers: &[u32]| Batch::new(chunks, numbers, stems, &times, &random);
+        let batches: Vec<Batch> = order.par_chunks(BATCH).map(read).collect();
+        let mut spans = Spans { of: vec![0; chunks.len()], many: Vec::new() };
+        for (batch, numbers) in batches.into_iter().zip(order.chunks(BATCH)) {
+            self.add(batch, numbers, &mut spans);
+        }
+        spans
     }
 
     fn find(&self, hash: u64, term: &str) -> Option<u32> {
         self.ids.find(hash, |id| self.terms.get(id as usize).is_some_and(|have| *have.text == *term))
     }
 
-    fn add(&mut self, batch: Batch, spans: &mut Spans) {
+    fn add(&mut self, batch: Batch, numbers: &[u32], spans: &mut Spans) {
         let mut met = batch.met.into_iter();
         let (mut start, mut done) = (0, 0);
-        let mut terms = Vec::new();
-        for end in batch.ends {
-            terms.clear();
+        let mut words = Vec::new();
+        for (end, number) in batch.ends.into_iter().zip(numbers) {
+            words.clear();
             for met in met.by_ref().take(end - done) {
                 let text = batch.text.get(start..met.end).unwrap_or_default();
                 start = met.end;
-                let id = self.intern(text, &met);
-                terms.push(id | met.flags);
-                match met.written {
-                    Written::NoWord => {}
-                    Written::AsTerm => {
-                        if let Some(term) = self.terms.get_mut(id as usize) {
-                            term.is_written = true;
-                        }
-                    }
-                    Written::Otherwise(word) => self.spellings.push((word, id)),
-                }
+                let term = self.intern(text, &met);
+                words.push(self.word(term, met.written) | met.flags);
             }
             done = end;
-            spans.add(&terms);
+            spans.set(*number, &words);
         }
+    }
+
+    fn word(&mut self, term: u32, written: Written) -> u32 {
+        let hash = self.random.hash_one((term, &written));
+        let is_it = |id: u32| {
+            let (word, of) = (self.words.get(id as usize), self.term_of.get(id as usize));
+            of == Some(&term) && word.is_some_and(|word| word.written == written)
+        };
+        if let Some(id) = self.word_ids.find(hash, is_it) {
+            return id;
+        }
+        let id = self.words.len() as u32;
+        self.words.push(Word { written, documents: 0 });
+        self.term_of.push(term);
+        self.word_ids.insert(hash, id);
+        id
     }
 
     fn intern(&mut self, text: &str, met: &Met) -> u32 {
@@ -160,16 +183,17 @@ impl Lexicon {
         }
         let id = self.terms.len() as u32;
         let is_stop = met.flags & STOP != 0;
-        self.terms.push(Term { text: text.into(), documents: 0, paragraphs: 0, is_stop, is_written: false });
+        self.terms.push(Term { text: text.into(), documents: 0, paragraphs: 0, is_stop });
         self.ids.insert(met.hash, id);
         id
     }
 }
 
 impl Batch {
-    fn new(chunks: &[Chunk<'_>], stems: &Stems, times: &[String], random: &RandomState) -> Self {
+    fn new(chunks: &[Chunk<'_>], numbers: &[u32], stems: &Stems, times: &[String], random: &RandomState) -> Self {
         let mut batch = Self::default();
-        for chunk in chunks {
+        for number in numbers {
+            let Some(chunk) = chunks.get(*number as usize) else { continue };
             for_each_term(chunk.text, stems, |term, range, part| {
                 batch.text.push_str(term);
                 let is_word = part == Part::Word;

@@ -1,14 +1,15 @@
 //! Search: which notes answer a question, best first; which notes are like a note.
 //!
 //! One engine for everything that compares texts. Layers, each only on those before it: words and
-//! stems (text to terms), chunks, reading, lexicon, counting and corpus (what is known of a store's
-//! texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
+//! stems (text to terms), chunks, reading, lexicon, counting and gather (what is kept of texts), segment
+//! and corpus (what is known of a store's texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
 
 mod chunks;
 mod corpus;
 mod counting;
 mod duplicates;
 mod english;
+mod gather;
 mod lexicon;
 mod near;
 mod other_languages;
@@ -18,27 +19,35 @@ mod query;
 mod ranking;
 mod reading;
 mod related;
+mod segment;
 mod snippet;
 mod stems;
+mod varint;
 mod vectors;
 mod words;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
 pub use corpus::Corpus;
 pub use duplicates::Alike;
+pub use gather::Words;
 pub use plan::Spelling;
 pub use query::Query;
-pub use ranking::{Hit, Parts, Surroundings, Weights};
+pub use ranking::{Hit, Linked, Parts, Surroundings, Weights};
 pub use related::Relative;
 pub use snippet::{Marker, Snippet};
 
 use crate::note::{Language, Note};
+use crate::parts::Gathered;
+use crate::phases;
 use passages::holds;
 use plan::{Known, Plan};
 use ranking::Ranker;
+use segment::Text;
 
 /// The notes of a store, ready to be searched.
 pub struct Engine<'a> {
@@ -62,32 +71,42 @@ pub struct Found {
 impl<'a> Engine<'a> {
     /// Reads the texts of notes.
     pub fn new(notes: &'a [Arc<Note>], language: Language) -> Self {
-        Self { notes, language, corpus: Corpus::new(notes, language), weights: Weights::default() }
+        Self::open(notes, language, None)
+    }
+
+    /// Takes what [`Words`] gathered of notes, and reads the texts of the others.
+    pub fn open(notes: &'a [Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
+        let corpus = Corpus::new(notes, language, gathered);
+        phases::end("words opened");
+        Self { notes, language, corpus, weights: Weights::default() }
     }
 
     /// Finds the notes that answer a query. What stands around notes counts where it is given.
-    pub fn search(&self, query: &Query, around: Option<&Surroundings>) -> Found {
+    pub fn search(&self, query: &Query, around: Option<&Surroundings<'_>>) -> Found {
         let known = Known {
             has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
-            has_kind: &|kind| self.notes.iter().any(|note| note.kind.eq_ignore_ascii_case(kind)),
+            has_kind: &|kind| self.notes.iter().any(|note| note.head().kind.eq_ignore_ascii_case(kind)),
         };
         let mut plan = Plan::new(query, &self.corpus, self.language, &known);
         self.drop_unheld_phrases(&mut plan);
+        phases::end("query understood");
         let ranker = Ranker { corpus: &self.corpus, notes: self.notes, around, plan: &plan, weights: &self.weights };
-        let passes = |note: usize| self.passes(note, &plan);
+        let barred = self.barred(&plan);
+        let passes = |note: usize| self.passes(note, &plan, &barred);
         let mut hits = match plan.slots.is_empty() {
             false => ranker.run(&passes),
             true if plan.demands() => self.by_value(&passes),
             true => Vec::new(),
         };
         self.put_titles_first(query, &mut hits, &passes);
+        phases::end("titles looked at");
         let marker = Marker::new(&plan, &self.corpus, self.language);
         Found { hits, spellings: plan.spellings, marker: Some(marker) }
     }
 
     /// Finds the notes that are most like one and not linked with it, so many at most; and how many
     /// there are in all.
-    pub fn related(&self, note: usize, around: &Surroundings, limit: usize) -> (Vec<Relative>, usize) {
+    pub fn related(&self, note: usize, around: &Surroundings<'_>, limit: usize) -> (Vec<Relative>, usize) {
         related::related(&self.corpus, &self.weights, around, note, limit)
     }
 
@@ -98,31 +117,38 @@ impl<'a> Engine<'a> {
 
     /// Takes phrases that no note holds for words.
     fn drop_unheld_phrases(&self, plan: &mut Plan) {
-        let is_held = |terms: &Vec<u32>| {
-            self.corpus
-                .documents
-                .iter()
-                .any(|document| holds(&document.title, terms) || holds(self.corpus.body(document), terms))
+        plan.phrases.retain(|terms| !self.corpus.matching(|text| is_in(text, terms)).is_empty());
+    }
+
+    /// Returns the notes that hold what no note may hold.
+    fn barred(&self, plan: &Plan) -> HashSet<usize> {
+        if plan.without.is_empty() {
+            return HashSet::new();
+        }
+        let holds_term =
+            |text: &Text, term: &u32| is_in(text, &[*term]) || text.tags.iter().flatten().any(|tag| tag == term);
+        let is_barred = |text: &Text| {
+            plan.without.iter().any(|terms| match terms.as_slice() {
+                [only] => holds_term(text, only),
+                terms => is_in(text, terms),
+            })
         };
-        plan.phrases.retain(is_held);
+        self.corpus.matching(is_barred).into_iter().collect()
     }
 
     /// Tells whether a note is what the query demands, whatever its score.
-    fn passes(&self, place: usize, plan: &Plan) -> bool {
-        let (Some(note), Some(document)) = (self.notes.get(place), self.corpus.documents.get(place)) else {
-            return false;
-        };
-        let holds_in_text =
-            |terms: &Vec<u32>| holds(&document.title, terms) || holds(self.corpus.body(document), terms);
-        let holds = |terms: &Vec<u32>| match terms.as_slice() {
-            [only] => self.corpus.counts(document).iter().any(|count| count.term == *only),
-            _ => holds_in_text(terms),
-        };
-        plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)
-            && plan.kinds.iter().all(|(kind, is_wanted)| note.kind.eq_ignore_ascii_case(kind) == *is_wanted)
-            && plan.titles.iter().all(|terms| passages::holds(&document.title, terms))
-            && plan.phrases.iter().all(holds_in_text)
-            && !plan.without.iter().any(holds)
+    fn passes(&self, place: usize, plan: &Plan, barred: &HashSet<usize>) -> bool {
+        let Some(note) = self.notes.get(place) else { return false };
+        let has_kind = |kind: &str| note.head().kind.eq_ignore_ascii_case(kind);
+        let is_in_place = !barred.contains(&place)
+            && plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)
+            && plan.kinds.iter().all(|(kind, is_wanted)| has_kind(kind) == *is_wanted);
+        if !is_in_place || (plan.titles.is_empty() && plan.phrases.is_empty()) {
+            return is_in_place;
+        }
+        let text = self.corpus.text(place);
+        plan.titles.iter().all(|terms| holds(&text.title, terms))
+            && plan.phrases.iter().all(|terms| is_in(&text, terms))
     }
 
     /// Returns all notes that pass, for a query that demands but names no word: by value.
@@ -134,20 +160,21 @@ impl<'a> Engine<'a> {
     }
 
     /// Puts notes first whose title or alias is the whole query.
-    fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &dyn Fn(usize) -> bool) {
+    fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &(dyn Fn(usize) -> bool + Sync)) {
         let (whole, raw) = (query.whole(), query.text.trim());
         if whole.is_empty() {
             return;
         }
         let is_named = |note: &Note, name: &str| {
-            std::iter::once(&note.title).chain(&note.aliases).any(|title| is_same(title, name))
+            is_same(note.head().title, name)
+                || (note.has_aliases() && note.ties().aliases.iter().any(|alias| is_same(alias, name)))
         };
         // Whoever writes a title means that note, whatever the title would ask for as a query.
         let is_meant = |place: &usize| {
             let note = &self.notes[*place];
             is_named(note, raw) || (raw != whole && is_named(note, whole) && passes(*place))
         };
-        let named: Vec<usize> = (0..self.notes.len()).filter(is_meant).collect();
+        let named: Vec<usize> = (0..self.notes.len()).into_par_iter().filter(is_meant).collect();
         // Many notes may share a title; their places are in order.
         let mut is_found = vec![false; named.len()];
         for hit in hits.iter_mut() {
@@ -164,7 +191,12 @@ impl<'a> Engine<'a> {
 }
 
 fn has_tag(note: &Note, tag: &str) -> bool {
-    note.tags.iter().any(|have| is_same(have, tag))
+    note.ties().tags.iter().any(|have| is_same(have, tag))
+}
+
+/// Tells whether terms stand side by side in a note.
+fn is_in(text: &Text, terms: &[u32]) -> bool {
+    holds(&text.title, terms) || holds(&text.body, terms)
 }
 
 /// Compares two texts on one line each, in any case.

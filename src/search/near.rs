@@ -1,7 +1,7 @@
 //! Words of a corpus that are like a word: that begin as it does, hold it, or are spelled nearly so.
 
 use super::corpus::Corpus;
-use super::stems::{STOP_MARK, fold};
+use super::stems::fold;
 use crate::note::Language;
 
 /// The most words that stand in for one.
@@ -20,9 +20,14 @@ pub(super) struct Near {
 
 /// All words that say something, each with its term: as written, and the terms themselves.
 fn words(corpus: &Corpus) -> impl Iterator<Item = (&str, u32)> {
-    let terms = corpus.lexicon.terms.iter().enumerate().filter(|(_, term)| !term.is_stop);
-    let terms = terms.map(|(id, term)| (&*term.text, id as u32));
-    terms.chain(corpus.lexicon.spellings.iter().map(|(word, term)| (&**word, *term)))
+    let mut words = Vec::with_capacity(corpus.terms() * 2);
+    corpus.for_each_term(|id, term| {
+        if !term.is_stop {
+            words.push((term.text, id));
+        }
+    });
+    corpus.for_each_spelling(|text, term| words.push((text, term)));
+    words.into_iter()
 }
 
 fn sorted(mut terms: Vec<u32>) -> Vec<u32> {
@@ -45,8 +50,13 @@ pub(super) fn holding(corpus: &Corpus, character: &str) -> Vec<u32> {
         return Vec::new();
     }
     let is_pair = |text: &str| text.chars().count() == 2 && text.contains(only);
-    let terms = corpus.lexicon.terms.iter().enumerate().filter(|(_, term)| is_pair(&term.text));
-    terms.map(|(id, _)| id as u32).collect()
+    let mut pairs = Vec::new();
+    corpus.for_each_term(|id, term| {
+        if is_pair(term.text) {
+            pairs.push(id);
+        }
+    });
+    pairs
 }
 
 /// Tells whether a language writes compounds as one word.
@@ -116,7 +126,7 @@ fn by_distance(corpus: &Corpus, word: &str) -> Vec<Near> {
 fn most_used(corpus: &Corpus, terms: Vec<(usize, u32)>) -> Vec<Near> {
     let terms = sorted(terms.into_iter().map(|(_, term)| term).collect());
     let mut known: Vec<_> = terms.into_iter().filter_map(|id| Some((id, corpus.term(id)?))).collect();
-    known.sort_by(|(_, a), (_, b)| b.documents.cmp(&a.documents).then_with(|| a.text.cmp(&b.text)));
+    known.sort_by(|(_, a), (_, b)| b.documents.cmp(&a.documents).then_with(|| a.text.cmp(b.text)));
     known.truncate(MAX_SHOWN);
     known.into_iter().map(|(id, _)| Near { word: written(corpus, id), term: id }).collect()
 }
@@ -124,12 +134,17 @@ fn most_used(corpus: &Corpus, terms: Vec<(usize, u32)>) -> Vec<Near> {
 /// Returns the term itself where it is a word, else the shortest word that it is written as, the
 /// first of these from a to z.
 pub(super) fn written(corpus: &Corpus, term: u32) -> String {
-    if let Some(word) = corpus.term(term).filter(|term| term.is_written) {
-        return word.text.to_string();
+    let text = corpus.term(term).map(|term| term.text).unwrap_or_default();
+    if corpus.is_written(term) {
+        return text.to_owned();
     }
-    let spellings = corpus.lexicon.spellings.iter().filter(|(_, of)| *of == term).map(|(word, _)| &**word);
-    let shortest = spellings.min_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-    let text = corpus.term(term).map(|term| &*term.text).unwrap_or_default();
+    let mut spellings = Vec::new();
+    corpus.for_each_spelling(|word, of| {
+        if of == term {
+            spellings.push(word);
+        }
+    });
+    let shortest = spellings.into_iter().min_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
     shortest.unwrap_or(text).to_owned()
 }
 
@@ -138,7 +153,7 @@ fn parts(corpus: &Corpus, word: &str) -> Vec<Near> {
     let term_of = |text: &str| {
         let mut found = None;
         corpus.stems.for_each_term(text, |term| found = found.or_else(|| corpus.id(term)));
-        found.filter(|id| corpus.term(*id).is_some_and(|term| !term.text.starts_with(STOP_MARK)))
+        found.filter(|id| corpus.term(*id).is_some_and(|term| !term.is_stop))
     };
     let places: Vec<usize> = word.char_indices().map(|(place, _)| place).collect();
     let inner = places.get(MIN_PART..places.len().saturating_sub(MIN_PART - 1)).unwrap_or_default();
@@ -147,10 +162,7 @@ fn parts(corpus: &Corpus, word: &str) -> Vec<Near> {
         let head_term = term_of(head).or_else(|| term_of(head.strip_suffix('s')?))?;
         Some((head_term, term_of(tail)?))
     });
-    let holders = |(a, b): &(u32, u32)| {
-        let count = |id: u32| corpus.term(id).map_or(0, |term| term.documents);
-        count(*a).min(count(*b))
-    };
+    let holders = |(a, b): &(u32, u32)| corpus.holders(*a).min(corpus.holders(*b));
     let Some((head, tail)) = splits.max_by_key(holders) else { return Vec::new() };
     [head, tail].into_iter().map(|term| Near { word: written(corpus, term), term }).collect()
 }

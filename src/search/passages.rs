@@ -1,28 +1,31 @@
 //! What only a close look at one text shows: terms that stand together, the best paragraph, a
 //! sequence of terms.
 
-use super::corpus::{Corpus, Document};
+use super::corpus::Corpus;
 use super::plan::{NOWHERE, Plan};
 use super::ranking::{Weights, inverse_frequency};
+use super::segment::Text;
 
 /// The most places of one term in a text that are looked at.
 const MAX_PLACES: usize = 512;
-
-fn is_stop(corpus: &Corpus, term: u32) -> bool {
-    corpus.term(term).is_none_or(|term| term.is_stop)
-}
 
 /// Returns what terms add that stand together as they do in the query: for each pair of neighbours
 /// `g · 2.6 · (0.10 · o / (o + 1.6 K) + 0.05 · w / (w + 1.6 K))`, with o how often the second comes
 /// right after the first, w how often they are not far from one another, K the norm of the text's
 /// length, g what the rarer of them says. Words that say nothing are passed over.
-pub(super) fn nearness(corpus: &Corpus, document: &Document, plan: &Plan, idf: &[f64], weights: &Weights) -> f64 {
+pub(super) fn nearness(
+    corpus: &Corpus,
+    (text, body_len): (&Text, u32),
+    plan: &Plan,
+    idf: &[f64],
+    weights: &Weights,
+) -> f64 {
     if plan.pairs.is_empty() {
         return 0.0;
     }
-    let places = places(corpus, document, plan);
+    let places = places(corpus, text, plan);
     let k = weights.saturation;
-    let length = f64::from(document.body_len) / corpus.body_average();
+    let length = f64::from(body_len) / corpus.body_average();
     let norm = k * (1.0 - weights.body_length + weights.body_length * length);
     let mut sum = 0.0;
     for (first, second) in &plan.pairs {
@@ -40,13 +43,13 @@ pub(super) fn nearness(corpus: &Corpus, document: &Document, plan: &Plan, idf: &
 }
 
 /// Returns for each slot where in the body it stands.
-fn places(corpus: &Corpus, document: &Document, plan: &Plan) -> Vec<Vec<u32>> {
+fn places(corpus: &Corpus, text: &Text, plan: &Plan) -> Vec<Vec<u32>> {
     let mut places = vec![Vec::new(); plan.slots.len()];
     let mut at = 0;
-    for term in corpus.body(document) {
+    for term in &text.body {
         let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NOWHERE);
         if slot == NOWHERE {
-            at += u32::from(!is_stop(corpus, *term));
+            at += u32::from(!corpus.is_stop(*term));
             continue;
         }
         if let Some(places) = places.get_mut(slot as usize).filter(|places| places.len() < MAX_PLACES) {
@@ -76,8 +79,8 @@ fn together(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
 
 /// Returns the score of the best paragraph, as BM25 over all paragraphs of the store; 0 for a note of
 /// one paragraph.
-pub(super) fn paragraph(corpus: &Corpus, document: &Document, plan: &Plan, weights: &Weights) -> f64 {
-    if document.paragraphs.len() < 2 {
+pub(super) fn paragraph(corpus: &Corpus, text: &Text, plan: &Plan, weights: &Weights) -> f64 {
+    if text.paragraphs.len() < 2 {
         return 0.0;
     }
     let total = corpus.totals.paragraphs as f64;
@@ -85,12 +88,12 @@ pub(super) fn paragraph(corpus: &Corpus, document: &Document, plan: &Plan, weigh
     let mut counts: Vec<u32> = vec![0; plan.slots.len()];
     let mut best: f64 = 0.0;
     let mut start = 0;
-    for end in &document.paragraphs {
-        let terms = corpus.body(document).get(start..*end as usize).unwrap_or_default();
+    for end in &text.paragraphs {
+        let terms = text.body.get(start..*end as usize).unwrap_or_default();
         start = *end as usize;
         let (mut length, mut slots) = (0_u32, Vec::new());
         for term in terms {
-            length += u32::from(!is_stop(corpus, *term));
+            length += u32::from(!corpus.is_stop(*term));
             let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NOWHERE);
             if let Some(count) = counts.get_mut(slot as usize) {
                 if *count == 0 {

@@ -269,7 +269,7 @@ impl Planner<'_> {
                 plan.pairs.push((first, second));
             }
         }
-        plan.slot_of = vec![NOWHERE; self.corpus.lexicon.terms.len()];
+        plan.slot_of = vec![NOWHERE; self.corpus.terms()];
         for (number, slot) in plan.slots.iter().enumerate() {
             for term in &slot.terms {
                 if let Some(place) = plan.slot_of.get_mut(*term as usize).filter(|place| **place == NOWHERE) {

@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::corpus::{Corpus, Count, Document};
+use super::corpus::{Corpus, Count};
 use super::passages::{nearness, paragraph};
-use super::plan::{NOWHERE, Plan, Slot};
-use super::vectors::{Vectors, cosine};
+use super::plan::{Plan, Slot};
+use super::vectors::{Vector, Vectors, cosine};
 use crate::note::Note;
+use crate::phases;
 
 /// Into how many pieces notes are parted at most where each piece needs room for all terms.
-const PIECES: usize = 16;
+const PIECES: usize = 8;
 
 /// The numbers of the formula.
 #[derive(Debug, Clone)]
@@ -93,11 +94,13 @@ impl Default for Weights {
     }
 }
 
+/// Finds the notes that are linked with one.
+pub type Linked<'a> = Box<dyn Fn(usize) -> Vec<usize> + Sync + 'a>;
+
 /// What stands around each note of a store.
-#[derive(Debug, Clone, Default)]
-pub struct Surroundings {
-    /// For each note, the notes that it links to or that link to it, each once, in order.
-    pub linked: Vec<Vec<usize>>,
+pub struct Surroundings<'a> {
+    /// Returns the notes that a note links to or that link to it, each once, in order.
+    pub linked: Linked<'a>,
     /// For each note, the one before it in a sequence.
     pub before: Vec<Option<usize>>,
     /// For each note, the one after it in a sequence.
@@ -136,6 +139,28 @@ pub struct Hit {
     pub parts: Parts,
 }
 
+/// What notes hold of the query.
+struct Held {
+    /// Its terms in each note, in the order of the notes, then of the query.
+    found: Vec<Found>,
+    /// For each note, where its terms begin; one more says where the last ones end.
+    starts: Vec<u32>,
+    /// Terms that are the whole of a tag: the note, the term, and whether the body holds it too.
+    tags: Vec<(usize, u32, bool)>,
+}
+
+impl Held {
+    fn of(&self, note: usize) -> &[Found] {
+        let range = self.starts.get(note).zip(self.starts.get(note + 1));
+        range.and_then(|(start, end)| self.found.get(*start as usize..*end as usize)).unwrap_or_default()
+    }
+
+    /// Returns the notes that hold something.
+    fn notes(&self) -> Vec<usize> {
+        (0..self.starts.len().saturating_sub(1)).filter(|note| !self.of(*note).is_empty()).collect()
+    }
+}
+
 /// A term of the query in a note.
 #[derive(Debug, Clone, Copy)]
 struct Found {
@@ -162,7 +187,7 @@ struct Names {
 pub(super) struct Ranker<'a> {
     pub(super) corpus: &'a Corpus,
     pub(super) notes: &'a [Arc<Note>],
-    pub(super) around: Option<&'a Surroundings>,
+    pub(super) around: Option<&'a Surroundings<'a>>,
     pub(super) plan: &'a Plan,
     pub(super) weights: &'a Weights,
 }
@@ -171,27 +196,36 @@ impl Ranker<'_> {
     /// Returns the notes that hold a term of the query, the best first: by score, then value, then
     /// place. Notes for which `passes` does not hold lend to others, and are left out.
     pub(super) fn run(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Hit> {
-        let found: Vec<Vec<Found>> = self.corpus.documents.par_iter().map(|document| self.find(document)).collect();
-        let idf = self.frequencies(&found);
-        let vectors = Vectors::new(self.corpus, self.weights);
-        let scratch = || Scratch::new(self.plan.slots.len(), self.corpus.lexicon.terms.len());
-        let mut hits: Vec<Hit> = (0..found.len())
-            .into_par_iter()
-            .with_min_len(found.len().div_ceil(PIECES))
-            .map_init(scratch, |scratch, note| self.hit(note, &found, &idf, &vectors, scratch))
+        let held = self.held();
+        phases::end("words found");
+        let idf = self.frequencies(&held);
+        let slots = self.plan.slots.len();
+        let notes = held.notes();
+        let mut hits: Vec<Hit> = notes
+            .par_iter()
+            .with_min_len(notes.len().div_ceil(PIECES).max(64))
+            .map_init(|| Scratch::new(slots, 0), |scratch, note| self.hit(*note, &held, &idf, scratch))
             .flatten()
             .filter(|hit| passes(hit.note))
             .collect();
         self.sort(&mut hits);
+        let vectors = Vectors::new(self.corpus, self.weights);
+        phases::end("hits scored");
+        self.look_around(&mut hits, &held, &idf, &vectors);
+        phases::end("links looked at");
         self.look_closely(&mut hits, &idf);
+        phases::end("texts looked at");
         self.sort(&mut hits);
         self.smooth(&mut hits, &vectors);
-        let names = self.names(&found, &idf);
+        phases::end("hits compared");
+        phases::end("likeness counted");
+        let names = self.names(&held, &idf);
         for hit in &mut hits {
-            hit.parts.times = self.times(hit.note, &names);
+            hit.parts.times = self.times(hit.note, &held, &names);
             hit.score *= hit.parts.times;
         }
         self.sort(&mut hits);
+        phases::end("tags counted");
         let full = self.full_score(&idf);
         for hit in &mut hits {
             hit.relevance = (hit.score / (hit.score + full / 2.0)).clamp(0.0, MAX_RELEVANCE);
@@ -201,94 +235,113 @@ impl Ranker<'_> {
 
     fn sort(&self, hits: &mut [Hit]) {
         let value = |hit: &Hit| self.notes.get(hit.note).map_or(0, |note| note.value_or_default());
-        hits.sort_by(|a, b| {
+        hits.par_sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| value(b).cmp(&value(a))).then_with(|| a.note.cmp(&b.note))
         });
     }
 
-    /// Returns the terms of the query that a note holds, in the order of the query.
-    fn find(&self, document: &Document) -> Vec<Found> {
-        let weights = self.weights;
-        let norm = |share: f64, len: u32, average: f64| 1.0 - share + share * f64::from(len) / average;
-        let mut found: Vec<(u32, Count)> = Vec::new();
-        for count in self.corpus.counts(document) {
-            let slot = self.plan.slot_of.get(count.term as usize).copied().unwrap_or(NOWHERE);
-            if slot == NOWHERE {
-                continue;
-            }
-            match found.iter_mut().find(|(have, _)| *have == slot) {
-                Some((_, have)) => {
-                    have.body = have.body.saturating_add(count.body);
-                    have.title = have.title.saturating_add(count.title);
-                    have.tags = have.tags.saturating_add(count.tags);
-                    have.headings = have.headings.saturating_add(count.headings);
-                }
-                None => found.push((slot, *count)),
+    /// Finds the terms of the query in all notes.
+    fn held(&self) -> Held {
+        let mut held = Held { found: Vec::new(), starts: Vec::new(), tags: Vec::new() };
+        for (note, counts) in self.corpus.find(&self.plan.slot_of) {
+            let note = note as usize;
+            held.starts.resize(note + 1, held.found.len() as u32);
+            let tags = counts.iter().filter(|(_, count)| count.is_tag);
+            held.tags.extend(tags.map(|(_, count)| (note, count.term, count.body > 0)));
+            for same in counts.chunk_by(|a, b| a.0 == b.0) {
+                let Some((slot, _)) = same.first() else { continue };
+                held.found.push(self.found(note, *slot, same.iter().map(|(_, count)| count)));
             }
         }
-        found.sort_unstable_by_key(|(slot, _)| *slot);
-        let body_norm = norm(weights.body_length, document.body_len, self.corpus.body_average());
-        let title_norm = norm(weights.title_length, document.title_len, self.corpus.title_average());
-        let of_count = |(slot, count): (u32, Count)| {
-            let body = f64::from(count.body) / body_norm;
-            let title = weights.title * f64::from(count.title) / title_norm;
-            let fields = body + title + weights.heading * f64::from(count.headings);
-            Found { slot, body, fields, tags: weights.tag * f64::from(count.tags) }
-        };
-        found.into_iter().map(of_count).collect()
+        held.starts.resize(self.corpus.len() + 1, held.found.len() as u32);
+        held
+    }
+
+    /// Adds up what a note holds of the terms that count as one.
+    fn found<'b>(&self, note: usize, slot: u32, counts: impl Iterator<Item = &'b Count>) -> Found {
+        let mut sum = Count::default();
+        for count in counts {
+            sum.body = sum.body.saturating_add(count.body);
+            sum.title = sum.title.saturating_add(count.title);
+            sum.tags = sum.tags.saturating_add(count.tags);
+            sum.headings = sum.headings.saturating_add(count.headings);
+        }
+        let weights = self.weights;
+        let norm = |share: f64, len: u32, average: f64| 1.0 - share + share * f64::from(len) / average;
+        let lengths = self.corpus.lengths(note);
+        let body = f64::from(sum.body) / norm(weights.body_length, lengths.body, self.corpus.body_average());
+        let title_norm = norm(weights.title_length, lengths.title, self.corpus.title_average());
+        let title = weights.title * f64::from(sum.title) / title_norm;
+        let fields = body + title + weights.heading * f64::from(sum.headings);
+        Found { slot, body, fields, tags: weights.tag * f64::from(sum.tags) }
     }
 
     /// Returns how much each slot says: `ln(1 + (N − n + ½) / (n + ½))`, n being the notes that hold
     /// it; for what no note holds, as for what one does.
-    fn frequencies(&self, found: &[Vec<Found>]) -> Vec<f64> {
+    fn frequencies(&self, held: &Held) -> Vec<f64> {
         let mut holders = vec![0_u32; self.plan.slots.len()];
-        for found in found.iter().flatten() {
+        for found in &held.found {
             if let Some(holders) = holders.get_mut(found.slot as usize) {
                 *holders += 1;
             }
         }
-        holders.into_iter().map(|holders| inverse_frequency(self.corpus.len(), f64::from(holders.max(1)))).collect()
+        holders
+            .into_iter()
+            .map(|holders| inverse_frequency(self.corpus.len() as f64, f64::from(holders.max(1))))
+            .collect()
     }
 
-    /// Scores one note by what it holds and what stands around it.
-    fn hit(
-        &self,
-        note: usize,
-        found: &[Vec<Found>],
-        idf: &[f64],
-        vectors: &Vectors<'_>,
-        scratch: &mut Scratch,
-    ) -> Option<Hit> {
+    /// Scores one note by what it holds and what stands before and after it.
+    fn hit(&self, note: usize, held: &Held, idf: &[f64], scratch: &mut Scratch) -> Option<Hit> {
         // What stands around a note lends to it; it finds nothing by itself.
-        let own = found.get(note).filter(|own| !own.is_empty())?;
+        let own = held.of(note);
         for term in own {
             scratch.add(term.slot, term.fields + term.tags);
         }
         let words = self.sum(scratch, idf);
-        let (mut in_sequence, mut with_links) = (words, words);
-        if let Some(around) = self.around {
-            if self.lend_sequence(note, around, found, scratch) {
-                in_sequence = self.sum(scratch, idf);
-            }
-            with_links = in_sequence;
-            if self.lend_links(note, around, found, vectors, scratch) {
-                with_links = self.sum(scratch, idf);
-            }
+        let mut score = words;
+        if let Some(around) = self.around
+            && self.lend_sequence(note, around, held, scratch)
+        {
+            score = self.sum(scratch, idf);
         }
         scratch.clear();
-        let parts = Parts { words, sequence: in_sequence - words, links: with_links - in_sequence, ..Parts::default() };
-        (with_links > 0.0).then_some(Hit { note, score: with_links, relevance: 0.0, parts })
+        let parts = Parts { words, sequence: score - words, ..Parts::default() };
+        (score > 0.0).then_some(Hit { note, score, relevance: 0.0, parts })
+    }
+
+    /// Adds what linked notes lend to the best.
+    fn look_around(&self, hits: &mut [Hit], held: &Held, idf: &[f64], vectors: &Vectors<'_>) {
+        let Some(around) = self.around else { return };
+        let best = hits.len().min(self.weights.close_looks);
+        let scratch = || Scratch::new(self.plan.slots.len(), self.corpus.terms());
+        let (best, _) = hits.split_at_mut(best);
+        let size = best.len().div_ceil(PIECES).max(1);
+        best.par_chunks_mut(size).for_each_init(scratch, |scratch, hits| {
+            for hit in hits {
+                for term in held.of(hit.note) {
+                    scratch.add(term.slot, term.fields + term.tags);
+                }
+                self.lend_sequence(hit.note, around, held, scratch);
+                if self.lend_links(hit.note, around, held, vectors, scratch) {
+                    let score = self.sum(scratch, idf);
+                    hit.parts.links = score - hit.score;
+                    hit.score = score;
+                }
+                scratch.clear();
+            }
+        });
     }
 
     /// Adds what the notes of the sequence around a note hold; tells whether that is anything.
-    fn lend_sequence(&self, note: usize, around: &Surroundings, found: &[Vec<Found>], scratch: &mut Scratch) -> bool {
+    fn lend_sequence(&self, note: usize, around: &Surroundings<'_>, held: &Held, scratch: &mut Scratch) -> bool {
         let mut lends = false;
         for (steps, weights) in [(&around.before, &self.weights.before), (&around.after, &self.weights.after)] {
             let mut at = note;
             for weight in weights {
                 let Some(next) = steps.get(at).copied().flatten().filter(|next| *next != note) else { break };
                 at = next;
-                for term in found.get(at).into_iter().flatten() {
+                for term in held.of(at) {
                     scratch.add(term.slot, weight * term.body);
                     lends = true;
                 }
@@ -301,23 +354,23 @@ impl Ranker<'_> {
     fn lend_links(
         &self,
         note: usize,
-        around: &Surroundings,
-        found: &[Vec<Found>],
+        around: &Surroundings<'_>,
+        held: &Held,
         vectors: &Vectors<'_>,
         scratch: &mut Scratch,
     ) -> bool {
-        let linked = around.linked.get(note).map(Vec::as_slice).unwrap_or_default();
+        let linked = (around.linked)(note);
         let share = self.weights.linked / (linked.len() as f64 + 1.0);
         let mut lends = false;
         for other in linked {
-            let terms = found.get(*other).map(Vec::as_slice).unwrap_or_default();
+            let terms = held.of(other);
             if terms.is_empty() {
                 continue;
             }
             if !lends {
                 scratch.spread(vectors.of(note));
             }
-            let likeness = scratch.cosine(vectors.of(note), vectors.of(*other));
+            let likeness = scratch.cosine(vectors.of(note), vectors.of(other));
             let gate = (likeness / self.weights.like_enough).min(1.0);
             for term in terms {
                 scratch.add(term.slot, share * gate * term.fields);
@@ -350,16 +403,17 @@ impl Ranker<'_> {
     fn look_closely(&self, hits: &mut [Hit], idf: &[f64]) {
         let best = hits.len().min(self.weights.close_looks);
         hits.par_iter_mut().take(best).for_each(|hit| {
-            let Some(document) = self.corpus.documents.get(hit.note) else { return };
-            hit.parts.nearness = nearness(self.corpus, document, self.plan, idf, self.weights);
-            hit.parts.paragraph = self.weights.paragraph * paragraph(self.corpus, document, self.plan, self.weights);
+            let text = self.corpus.text(hit.note);
+            let body_len = self.corpus.lengths(hit.note).body;
+            hit.parts.nearness = nearness(self.corpus, (&text, body_len), self.plan, idf, self.weights);
+            hit.parts.paragraph = self.weights.paragraph * paragraph(self.corpus, &text, self.plan, self.weights);
             hit.score += hit.parts.nearness + hit.parts.paragraph;
         });
     }
 
     /// Draws the scores of the best towards those of the notes that are like them.
     fn smooth(&self, hits: &mut [Hit], vectors: &Vectors<'_>) {
-        let size = self.corpus.len();
+        let size = self.corpus.len() as f64;
         let share = self.weights.smoothing * size / (size + self.weights.half_smoothing);
         let count = hits.len().min(self.weights.smoothed);
         let (best, rest) = hits.split_at_mut(count);
@@ -369,7 +423,7 @@ impl Ranker<'_> {
             .into_par_iter()
             .with_min_len(count.div_ceil(PIECES))
             .map_init(
-                || Scratch::new(0, self.corpus.lexicon.terms.len()),
+                || Scratch::new(0, self.corpus.terms()),
                 |scratch, place| mean_of_like(place, &best_vectors, &scores, self.weights.neighbours, scratch),
             )
             .collect();
@@ -385,26 +439,18 @@ impl Ranker<'_> {
     }
 
     /// Returns what a note's score is multiplied with.
-    fn times(&self, note: usize, names: &Names) -> f64 {
-        let Some(document) = self.corpus.documents.get(note) else { return 1.0 };
-        let tells_when = self.plan.asks_when && document.has_time;
+    fn times(&self, note: usize, held: &Held, names: &Names) -> f64 {
+        let tells_when = self.plan.asks_when && self.corpus.lengths(note).has_time;
         let timed = if tells_when { 1.0 + self.weights.timed } else { 1.0 };
-        timed * (1.0 + self.weights.named * self.named(document, names))
-    }
-
-    fn slot(&self, term: u32) -> Option<u32> {
-        self.plan.slot_of.get(term as usize).copied().filter(|slot| *slot != NOWHERE)
+        timed * (1.0 + self.weights.named * self.named(note, held, names))
     }
 
     /// Finds the tags that are terms of the query, and how much each tells what the texts do not.
-    fn names(&self, found: &[Vec<Found>], idf: &[f64]) -> Names {
+    fn names(&self, held: &Held, idf: &[f64]) -> Names {
         let mut tagged: HashMap<u32, (u32, u32)> = HashMap::new();
-        let holders = self.corpus.documents.iter().zip(found).filter(|(_, found)| !found.is_empty());
-        for count in holders.flat_map(|(document, _)| self.corpus.counts(document)).filter(|count| count.is_tag) {
-            if self.slot(count.term).is_some() {
-                let (all, silent) = tagged.entry(count.term).or_default();
-                (*all, *silent) = (*all + 1, *silent + u32::from(count.body == 0));
-            }
+        for (_, term, is_in_body) in &held.tags {
+            let (all, silent) = tagged.entry(*term).or_default();
+            (*all, *silent) = (*all + 1, *silent + u32::from(!is_in_body));
         }
         let is_name = |slot: &Slot| slot.terms.iter().any(|term| tagged.contains_key(term));
         let others = self.plan.slots.iter().zip(idf).map(|(slot, idf)| match slot.is_guess || is_name(slot) {
@@ -417,20 +463,13 @@ impl Ranker<'_> {
 
     /// Returns how much a note deserves for a tag that the query names, 0 to 1: as much as the tag
     /// tells, half of it for the query's other terms that the note holds.
-    fn named(&self, document: &Document, names: &Names) -> f64 {
+    fn named(&self, note: usize, held: &Held, names: &Names) -> f64 {
         let told = |(all, silent): &(u32, u32)| f64::from(*silent) / f64::from(*all);
-        let tags = self
-            .corpus
-            .counts(document)
-            .iter()
-            .filter(|count| count.is_tag)
-            .filter_map(|count| names.tagged.get(&count.term));
+        let first = held.tags.partition_point(|(other, ..)| *other < note);
+        let tags = held.tags.iter().skip(first).take_while(|(other, ..)| *other == note);
+        let tags = tags.filter_map(|(_, term, _)| names.tagged.get(term));
         let Some(told) = tags.map(told).max_by(f64::total_cmp).filter(|told| *told > 0.0) else { return 0.0 };
-        let mut held: Vec<u32> =
-            self.corpus.counts(document).iter().filter_map(|count| self.slot(count.term)).collect();
-        held.sort_unstable();
-        held.dedup();
-        let held: f64 = held.iter().filter_map(|slot| names.others.get(*slot as usize)).sum();
+        let held: f64 = held.of(note).iter().filter_map(|found| names.others.get(found.slot as usize)).sum();
         told * if names.all > 0.0 { 0.5 + 0.5 * held / names.all } else { 1.0 }
     }
 
@@ -453,13 +492,7 @@ pub(super) fn inverse_frequency(total: f64, holders: f64) -> f64 {
 
 /// Returns the mean score of the notes that are most like one, weighted by their likeness; its own
 /// where there are none.
-fn mean_of_like(
-    place: usize,
-    vectors: &[&super::vectors::Vector<'_>],
-    scores: &[f64],
-    neighbours: usize,
-    scratch: &mut Scratch,
-) -> f64 {
+fn mean_of_like(place: usize, vectors: &[&Vector], scores: &[f64], neighbours: usize, scratch: &mut Scratch) -> f64 {
     let own_score = scores.get(place).copied().unwrap_or_default();
     let Some(own) = vectors.get(place) else { return own_score };
     scratch.spread(own);
@@ -511,7 +544,7 @@ impl Scratch {
     }
 
     /// Lays a vector out, so that others can be compared with it.
-    pub(super) fn spread(&mut self, vector: &super::vectors::Vector<'_>) {
+    pub(super) fn spread(&mut self, vector: &Vector) {
         for (term, weight) in vector.entries() {
             if let Some(place) = self.spread.get_mut(term as usize) {
                 *place = weight;
@@ -520,7 +553,7 @@ impl Scratch {
     }
 
     /// Takes a vector up again.
-    pub(super) fn gather(&mut self, vector: &super::vectors::Vector<'_>) {
+    pub(super) fn gather(&mut self, vector: &Vector) {
         for (term, _) in vector.entries() {
             if let Some(place) = self.spread.get_mut(term as usize) {
                 *place = 0;
@@ -529,7 +562,7 @@ impl Scratch {
     }
 
     /// Returns the cosine of the vector that is laid out, `own`, and another.
-    pub(super) fn cosine(&self, own: &super::vectors::Vector<'_>, other: &super::vectors::Vector<'_>) -> f64 {
+    pub(super) fn cosine(&self, own: &Vector, other: &Vector) -> f64 {
         let product = |(term, weight): (u32, u32)| {
             u64::from(self.spread.get(term as usize).copied().unwrap_or_default()) * u64::from(weight)
         };

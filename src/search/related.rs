@@ -34,20 +34,21 @@ pub struct Relative {
 pub(super) fn related(
     corpus: &Corpus,
     weights: &Weights,
-    around: &Surroundings,
+    around: &Surroundings<'_>,
     note: usize,
     limit: usize,
 ) -> (Vec<Relative>, usize) {
     let vectors = Vectors::new(corpus, weights);
     let own = vectors.of(note);
     let near = neighbours(around, note);
-    let mut scratch = Scratch::new(0, corpus.lexicon.terms.len());
+    let mut scratch = Scratch::new(0, corpus.terms());
     scratch.spread(own);
-    let others = (0..corpus.documents.len()).into_par_iter().filter(|other| *other != note && !near.contains(other));
+    let others = (0..corpus.len()).into_par_iter().filter(|other| *other != note && !near.contains(other));
     let mut found: Vec<(f64, usize)> = others
         .map(|other| {
-            let common = common(&near, &neighbours(around, other));
-            let both = (near.len() * neighbours(around, other).len()) as f64;
+            let others = neighbours(around, other);
+            let common = common(&near, &others);
+            let both = (near.len() * others.len()) as f64;
             let linked = if common.is_empty() { 0.0 } else { common.len() as f64 / both.sqrt() };
             ((scratch.cosine(own, vectors.of(other)) + COMMON * linked).min(1.0), other)
         })
@@ -65,9 +66,9 @@ pub(super) fn related(
 }
 
 /// Returns the notes that a note is linked with, or beside in a sequence, in order.
-fn neighbours(around: &Surroundings, note: usize) -> Vec<usize> {
+fn neighbours(around: &Surroundings<'_>, note: usize) -> Vec<usize> {
     let beside = [&around.before, &around.after].into_iter().filter_map(|step| step.get(note).copied().flatten());
-    let mut near: Vec<usize> = around.linked.get(note).into_iter().flatten().copied().chain(beside).collect();
+    let mut near: Vec<usize> = (around.linked)(note).into_iter().chain(beside).collect();
     near.sort_unstable();
     near.dedup();
     near
@@ -78,7 +79,7 @@ fn common(a: &[usize], b: &[usize]) -> Vec<usize> {
 }
 
 /// Returns words that two notes share, those first that weigh most in both, then from a to z.
-fn shared(corpus: &Corpus, a: &Vector<'_>, b: &Vector<'_>) -> Vec<String> {
+fn shared(corpus: &Corpus, a: &Vector, b: &Vector) -> Vec<String> {
     let mut terms: Vec<(u64, u32)> = Vec::new();
     let own: std::collections::BTreeMap<u32, u32> = a.entries().collect();
     for (term, weight) in b.entries().filter(|(_, weight)| *weight > 0) {
@@ -86,7 +87,7 @@ fn shared(corpus: &Corpus, a: &Vector<'_>, b: &Vector<'_>) -> Vec<String> {
             terms.push((u64::from(weight) * u64::from(*other), term));
         }
     }
-    let text = |term: u32| corpus.term(term).map(|term| &*term.text).unwrap_or_default();
+    let text = |term: u32| corpus.term(term).map(|term| term.text).unwrap_or_default();
     terms.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1))));
     // Ids and numbers tell a person nothing.
     terms.retain(|(_, term)| text(*term).chars().all(char::is_alphabetic));

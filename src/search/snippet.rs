@@ -47,7 +47,7 @@ struct Match {
 impl Marker {
     pub(super) fn new(plan: &Plan, corpus: &Corpus, language: Language) -> Self {
         let terms = plan.slots.iter().flat_map(|slot| slot.terms.iter().filter_map(|term| corpus.term(*term)));
-        let says = |documents: u32| inverse_frequency(corpus.len(), f64::from(documents));
+        let says = |documents: u32| inverse_frequency(corpus.len() as f64, f64::from(documents));
         let terms = terms.map(|term| (term.text.to_string(), says(term.documents))).collect();
         Self { stems: Stems::new(language), terms }
     }

@@ -20,6 +20,8 @@ pub struct Location {
     pub root: Option<PathBuf>,
     /// Whether every file is read, whatever an index knows of it.
     pub no_index: bool,
+    /// The user's folder for what can be made again.
+    pub cache: Option<PathBuf>,
 }
 
 /// Finds the store: the one that is named, else the one in the named project, else the first in

@@ -1,154 +1,268 @@
-//! The index: what is known of notes, kept so that unchanged files need not be read again.
+//! The index: what is known of notes, and what was gathered of their texts, kept so that unchanged
+//! files need not be read again.
 //!
 //! It is never a truth. A file that looks in any way other than it did, or that was young when it
 //! was read, is read again; an index that can't be used is as if there were none.
 
 use std::fs;
-use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use super::files::{TEMPORARY, TEMPORARY_CHARS};
+use super::files::{TEMPORARY, TEMPORARY_CHARS, is_temporary};
 use super::scan::{Found, Look};
-use crate::note::{Files, Note, Stored};
+use super::sections::{Sections, Writer};
+use crate::parts::Parts;
 
-/// What an index of this program begins with. Another version's is not read.
-const MAGIC: &[u8] = concat!("qipu-index 1 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// The folder of what can be made again, and the file in it.
 const FOLDER: &str = "cache";
 const FILE: &str = "notes.index";
 /// Smaller stores are read as fast as an index.
-const MIN_NOTES: usize = 256;
+pub(super) const MIN_NOTES: usize = 256;
 /// An index is written again when more than this many files, and more than one in fifty, changed.
 const MAX_CHANGED: usize = 100;
 const CHANGED_SHARE: usize = 50;
 /// How far two moments must be apart to tell two changes of a file apart, in nanoseconds: more than a
 /// tick of any clock; where moments are whole seconds, as on FAT, two of them.
-const TICK: i128 = 100_000_000;
-const LONG_TICK: i128 = 2_000_000_000;
+const TICK: i64 = 100_000_000;
+const LONG_TICK: i64 = 2_000_000_000;
+/// The same where the index is on another file system than the notes: the clocks of two may differ.
+const FOREIGN_TICK: i64 = 3_600_000_000_000;
+
+/// The sections of the file; what was gathered is behind them.
+const HEAD: usize = 0;
+const NOTES: usize = 1;
+const GATHERED: usize = 2;
+
+/// Which notes there are, by the order of their paths.
+#[derive(Default, Serialize, Deserialize)]
+struct Head {
+    /// The file system's time before the first file was looked at.
+    begun: i64,
+    /// How much older a file must be to be known.
+    tick: i64,
+    /// What was gathered; empty where nothing was.
+    gathered: String,
+    /// The paths, one behind the other, each without what it has in common with the one before it;
+    /// and of each how many bytes are left out, and how many are not.
+    paths: String,
+    cuts: Vec<(u16, u16)>,
+    looks: Vec<Look>,
+    /// How long what is kept of each note is.
+    lengths: Vec<u32>,
+}
+
+impl Head {
+    /// Returns the files; `None` where the paths make no sense.
+    fn files(&self) -> Option<Vec<Found>> {
+        let (mut rest, mut before) = (self.paths.as_str(), String::new());
+        let found = |((common, own), look): (&(u16, u16), &Look)| {
+            let (own, after) = rest.split_at_checked(usize::from(*own))?;
+            let path = [before.get(..usize::from(*common))?, own].concat();
+            (rest, before) = (after, path.clone());
+            Some(Found { path, name: None, look: look.after(self.begun) })
+        };
+        let files: Option<Vec<Found>> = self.cuts.iter().zip(&self.looks).map(found).collect();
+        files.filter(|files| files.len() == self.looks.len())
+    }
+}
+
+/// Cuts from paths what each has in common with the one before it; `None` where one is too long.
+fn cut(files: &[Found]) -> Option<(String, Vec<(u16, u16)>)> {
+    let (mut paths, mut cuts, mut before) = (String::new(), Vec::new(), "");
+    for found in files {
+        let both = before.char_indices().zip(found.path.chars()).find(|((_, a), b)| a != b);
+        let common = both.map_or(before.len().min(found.path.len()), |((place, _), _)| place);
+        let own = found.path.get(common..)?;
+        paths.push_str(own);
+        cuts.push((u16::try_from(common).ok()?, u16::try_from(own.len()).ok()?));
+        before = &found.path;
+    }
+    Some((paths, cuts))
+}
 
 /// The notes of a store as they were when the index was written.
 pub(super) struct Index {
     head: Head,
-    bytes: Vec<u8>,
-    /// Where the notes begin.
-    body: usize,
-}
-
-/// Which notes there are, by the order of their paths.
-#[derive(Serialize, Deserialize)]
-struct Head {
-    /// The file system's time before the first file was looked at.
-    begun: i128,
     files: Vec<Found>,
-    /// Where each note ends, counted from where the notes begin.
-    ends: Vec<u64>,
+    sections: Arc<Sections>,
+    is_broken: Arc<AtomicBool>,
 }
-
-/// A file that is a note: its real path, and how it looks.
-type File = (PathBuf, Found);
 
 impl Index {
-    /// Reads the index of a store; `None` where there is none that can be used.
-    pub(super) fn read(root: &Path) -> Option<Self> {
-        let path = root.join(FOLDER).join(FILE);
-        let bytes = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(path).ok())?;
-        let rest = bytes.strip_prefix(MAGIC)?;
-        let (sum, rest) = rest.split_first_chunk::<4>()?;
-        if crc32fast::hash(rest) != u32::from_le_bytes(*sum) {
-            return None;
-        }
-        let (head, notes): (Head, &[u8]) = postcard::take_from_bytes(rest).ok()?;
-        let body = bytes.len() - notes.len();
-        (head.files.len() == head.ends.len()).then_some(Self { head, bytes, body })
+    /// Opens the first index of a store that can be used, if there is one.
+    pub(super) fn open(root: &Path, cache: Option<&Path>) -> Option<Self> {
+        folders(root, cache).find_map(|(folder, _)| Self::open_in(&folder))
+    }
+
+    fn open_in(folder: &Path) -> Option<Self> {
+        let sections = Sections::open(&folder.join(FILE))?;
+        let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
+        let files = head.files()?;
+        let is_whole = files.len() == head.lengths.len();
+        is_whole.then(|| Self { head, files, sections: Arc::new(sections), is_broken: Arc::default() })
     }
 
     /// Returns its length in bytes.
-    pub(super) fn len(&self) -> usize {
-        self.bytes.len()
+    pub(super) fn len(&self) -> u64 {
+        self.sections.file_len()
     }
 
-    /// Counts the files that the index does not know as they are, and those that are gone.
-    pub(super) fn changed(&self, files: &[File]) -> usize {
-        let known = self.unchanged(files).iter().flatten().count();
-        (files.len() - known) + (self.head.files.len() - known)
+    /// Returns what is set when a part of it can't be read.
+    pub(super) fn broken(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_broken)
     }
 
-    /// Returns the note at a place of the index; `None` where it can't be read.
-    pub(super) fn note(&self, place: usize, path: &str, reader: &Arc<dyn Files>) -> Option<Note> {
-        let start = match place.checked_sub(1) {
-            Some(before) => *self.head.ends.get(before)?,
-            None => 0,
-        };
-        let end = *self.head.ends.get(place)?;
-        let range = self.body + usize::try_from(start).ok()?..self.body + usize::try_from(end).ok()?;
-        let stored: Stored = postcard::from_bytes(self.bytes.get(range)?).ok()?;
-        stored.into_note(path, reader)
+    /// Returns what is kept of the notes, one behind the other, and where each ends.
+    pub(super) fn notes(&self) -> Option<(Vec<u8>, Vec<u64>)> {
+        Some((self.sections.unpacked(NOTES)?, ends(&self.head.lengths)))
+    }
+
+    /// Returns how many notes it knows.
+    pub(super) fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns what was gathered under a name.
+    pub(super) fn gathered(&self, key: &str) -> Option<Arc<dyn Parts>> {
+        let (sections, is_broken) = (Arc::clone(&self.sections), self.broken());
+        (self.head.gathered == key).then(|| Arc::new(FileParts { sections, is_broken }) as Arc<dyn Parts>)
     }
 
     /// Finds the place in the index of each file that looks as it did.
-    pub(super) fn unchanged(&self, files: &[File]) -> Vec<Option<usize>> {
-        let tick = if self.head.begun % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
-        let mut known = self.head.files.iter().enumerate().peekable();
-        let place = |(_, found): &File| {
+    pub(super) fn unchanged(&self, files: &[Found]) -> Vec<Option<usize>> {
+        let tick = if self.head.begun % 1_000_000_000 == 0 { self.head.tick.max(LONG_TICK) } else { self.head.tick };
+        let mut known = self.files.iter().enumerate().peekable();
+        let place = |found: &Found| {
             while known.next_if(|(_, have)| have.path < found.path).is_some() {}
             let (place, have) = known.next_if(|(_, have)| have.path == found.path)?;
             // A file that was young when it was read may have changed again within the same tick.
-            let was_settled = have.look.latest() + tick < self.head.begun;
+            let was_settled = have.look.latest().saturating_add(tick) < self.head.begun;
             (was_settled && have.look == found.look).then_some(place)
         };
         files.iter().map(place).collect()
     }
 
-    /// Tells whether an index is worth writing for so many notes, so many of which it did not know.
-    pub(super) fn is_worth_writing(notes: usize, changed: usize) -> bool {
-        notes >= MIN_NOTES && changed > MAX_CHANGED.max(notes / CHANGED_SHARE)
+    /// Tells whether so many files that changed, or are gone, are too many to read each time.
+    pub(super) fn is_outdated(notes: usize, changed: usize) -> bool {
+        changed > MAX_CHANGED.max(notes / CHANGED_SHARE)
+    }
+}
+
+/// Returns where notes end that are so long.
+pub(super) fn ends(lengths: &[u32]) -> Vec<u64> {
+    let mut end = 0;
+    let next = |length: &u32| {
+        end += u64::from(*length);
+        end
+    };
+    lengths.iter().map(next).collect()
+}
+
+/// Where an index may be, and whether that is beside the notes: in the store, else, for one that
+/// can't be written, in the user's own folder for such things.
+fn folders(root: &Path, cache: Option<&Path>) -> impl Iterator<Item = (PathBuf, bool)> {
+    let own = cache.map(|cache| {
+        let name = Sha256::digest(root.as_os_str().as_encoded_bytes());
+        let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        (cache.join("qipu").join(name), false)
+    });
+    std::iter::once((root.join(FOLDER), true)).chain(own)
+}
+
+/// What was gathered, in the file of the index.
+#[derive(Debug)]
+struct FileParts {
+    sections: Arc<Sections>,
+    is_broken: Arc<AtomicBool>,
+}
+
+impl Parts for FileParts {
+    fn len(&self, part: usize) -> u64 {
+        self.sections.len(GATHERED + part)
+    }
+
+    fn read(&self, part: usize, range: Range<u64>) -> Option<Vec<u8>> {
+        let bytes = self.sections.read(GATHERED + part, range);
+        if bytes.is_none() {
+            self.tell_broken();
+        }
+        bytes
+    }
+
+    fn tell_broken(&self) {
+        self.is_broken.store(true, Ordering::Relaxed);
     }
 }
 
 /// An index in the making. It is begun before the store is looked at.
 pub(super) struct Begun {
     file: tempfile::NamedTempFile,
-    moment: i128,
+    folder: PathBuf,
+    moment: i64,
+    tick: i64,
 }
 
 impl Begun {
     /// Begins an index; `None` where none can be written.
-    pub(super) fn new(root: &Path) -> Option<Self> {
-        let folder = root.join(FOLDER);
-        if !folder.is_dir() {
-            fs::create_dir(&folder).ok()?;
-        }
-        let ignored = folder.join(".gitignore");
-        if !ignored.exists() {
-            fs::write(ignored, "*\n").ok()?;
-        }
-        let file = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(folder).ok()?;
-        let moment = Look::of(&file.as_file().metadata().ok()?).modified;
-        Some(Self { file, moment })
+    pub(super) fn new(root: &Path, cache: Option<&Path>) -> Option<Self> {
+        folders(root, cache).find_map(|(folder, is_beside)| Self::new_in(folder, is_beside))
     }
 
-    /// Writes the index, in place of any other. Nothing depends on whether it works out.
-    pub(super) fn write(self, root: &Path, files: &[File], notes: &[Option<Arc<Note>>]) -> Option<()> {
-        let (files, notes): (Vec<&File>, Vec<&Arc<Note>>) =
-            files.iter().zip(notes).filter_map(|(file, note)| Some((file, note.as_ref()?))).unzip();
-        let stored: Vec<Vec<u8>> =
-            notes.par_iter().map(|note| postcard::to_allocvec(&Stored::of(note)).unwrap_or_default()).collect();
-        let mut end = 0;
-        let ends = stored.iter().map(|note| {
-            end += note.len() as u64;
-            end
-        });
-        let files = files.iter().map(|(_, found)| found.clone()).collect();
-        let head = postcard::to_allocvec(&Head { begun: self.moment, files, ends: ends.collect() }).ok()?;
-        let mut sum = crc32fast::Hasher::new();
-        std::iter::once(&head).chain(&stored).for_each(|part| sum.update(part));
-        let parts = [MAGIC, &sum.finalize().to_le_bytes(), &head, &stored.concat()].concat();
-        self.file.as_file().write_all(&parts).ok()?;
-        self.file.persist(root.join(FOLDER).join(FILE)).ok()?;
+    fn new_in(folder: PathBuf, is_beside: bool) -> Option<Self> {
+        match is_beside {
+            true if folder.is_dir() => {}
+            // Where the store's folder is gone, it is not made again.
+            true => fs::create_dir(&folder).ok()?,
+            false => fs::create_dir_all(&folder).ok()?,
+        }
+        let ignored = folder.join(".gitignore");
+        if is_beside && !ignored.exists() {
+            fs::write(ignored, "*\n").ok()?;
+        }
+        let file = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(&folder).ok()?;
+        let moment = Look::of(&file.as_file().metadata().ok()?).modified;
+        let tick = if is_beside { TICK } else { FOREIGN_TICK };
+        remove_left_over(&folder, moment);
+        Some(Self { file, folder, moment, tick })
+    }
+
+    /// Writes the index, in place of any other: what is kept of the notes, one behind the other, and how
+    /// long each is, and what was gathered under a name. Nothing depends on whether it works out.
+    pub(super) fn write(
+        mut self,
+        files: &[Found],
+        notes: &[u8],
+        lengths: Vec<u32>,
+        gathered: Option<(String, &[Vec<u8>])>,
+    ) -> Option<()> {
+        let (key, parts) = gathered.unwrap_or_default();
+        let looks = files.iter().map(|found| found.look.since(self.moment)).collect();
+        let (paths, cuts) = cut(files)?;
+        let head = Head { begun: self.moment, tick: self.tick, gathered: key, paths, cuts, looks, lengths };
+        let mut writer = Writer::new(self.file.as_file_mut()).ok()?;
+        writer.packed(&postcard::to_allocvec(&head).ok()?).ok()?;
+        writer.packed(notes).ok()?;
+        parts.iter().try_for_each(|part| writer.section(part)).ok()?;
+        writer.finish().ok()?;
+        self.file.persist(self.folder.join(FILE)).ok()?;
         Some(())
+    }
+}
+
+/// Removes what processes left behind that died while they wrote an index, an hour ago or more.
+fn remove_left_over(folder: &Path, now: i64) {
+    let is_old = |entry: &fs::DirEntry| {
+        entry
+            .metadata()
+            .is_ok_and(|metadata| metadata.is_file() && Look::of(&metadata).modified.saturating_add(FOREIGN_TICK) < now)
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name())).filter(is_old) {
+        drop(fs::remove_file(entry.path()));
     }
 }

@@ -4,70 +4,163 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
 
-use super::index::{Begun, Index};
+use super::index::{Begun, Index, MIN_NOTES, ends};
 use super::scan::{self, Found};
 use super::{Facts, NOTE_FOLDERS, files};
 use crate::error::{Error, ErrorKind};
-use crate::note::{Files, MAX_BYTES, Note};
+use crate::note::{self, Files, Kept, KeptNote, MAX_BYTES, Note};
+use crate::parts::{Gather, Gathered, InMemory};
+use crate::phases;
 
 /// More than most notes have, in bytes.
 const USUAL_BYTES: usize = 32 * 1024;
 
-/// Loads the notes under the store's folders, in the order of their paths' bytes: from the index what
-/// did not change, the rest from its files. A file that can't be read is passed over (it may just
-/// have been removed).
-pub(super) fn notes(root: &Path, uses_index: bool) -> Result<Vec<Arc<Note>>, Error> {
-    let files = scan::notes(root)?;
-    if !uses_index {
-        return Ok(read_all(root, &files, None).into_iter().flatten().collect());
-    }
-    let index = Index::read(root);
-    let changed = index.as_ref().map_or(files.len(), |index| index.changed(&files));
-    if Index::is_worth_writing(files.len(), changed)
-        && let Some(begun) = Begun::new(root)
+/// How many notes are read before their texts are given up again. More at once would be a little
+/// faster, and take more memory.
+const RUN: usize = 10_240;
+
+/// Where a store is, and where what can be made again may be kept.
+pub(super) struct Place<'a> {
+    pub(super) root: &'a Path,
+    /// The user's folder for such things.
+    pub(super) cache: Option<&'a Path>,
+    /// Whether an index is read and written.
+    pub(super) uses_index: bool,
+}
+
+/// The notes of a store, in the order of their paths' bytes, and what was gathered of them.
+pub(super) struct Loaded {
+    pub(super) notes: Vec<Arc<Note>>,
+    /// What was gathered, where that is asked for and was kept or made in passing. Its places are
+    /// those of `notes`.
+    pub(super) gathered: Option<Gathered>,
+    /// What is set when something that was kept can't be read.
+    pub(super) is_broken: Arc<AtomicBool>,
+}
+
+/// Loads the notes under the store's folders: from the index what did not change, the rest from its
+/// files. A file that can't be read is passed over (it may just have been removed).
+pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
+    let open = || if place.uses_index { Index::open(place.root, place.cache) } else { None };
+    // Side by side: most of both is waiting for the kernel.
+    let (files, index) = rayon::join(|| scan::notes(place.root), open);
+    let files = files?;
+    phases::end("files looked at, index opened");
+    if let Some(index) = index
+        && let Some(loaded) = kept_notes(place, &files, &index, gather.as_deref())
     {
-        // Only what is looked at from now on can be told from what changes later.
-        let files = scan::notes(root)?;
-        let notes = read_all(root, &files, index.as_ref());
-        begun.write(root, &files, &notes);
-        return Ok(notes.into_iter().flatten().collect());
+        return Ok(loaded);
     }
-    Ok(read_all(root, &files, index.as_ref()).into_iter().flatten().collect())
+    let is_kept = place.uses_index && files.len() >= MIN_NOTES;
+    let Some(begun) = is_kept.then(|| Begun::new(place.root, place.cache)).flatten() else {
+        return Ok(read_all(place, &files, gather, None));
+    };
+    // Only what is looked at from now on can be told from what changes later.
+    Ok(read_all(place, &scan::notes(place.root)?, gather, Some(begun)))
+}
+
+/// Takes from the index what did not change; `None` where too much did, or what is to be gathered was
+/// not.
+fn kept_notes(place: &Place<'_>, files: &[Found], index: &Index, gather: Option<&dyn Gather>) -> Option<Loaded> {
+    let places = index.unchanged(files);
+    let known = places.iter().flatten().count();
+    if Index::is_outdated(files.len(), files.len() - known + index.count() - known) {
+        return None;
+    }
+    let parts = match gather {
+        Some(gather) => Some(index.gathered(&gather.key())?),
+        None => None,
+    };
+    phases::end("files compared");
+    let (bytes, ends) = index.notes()?;
+    let is_broken = index.broken();
+    let kept = Arc::new(Kept::new(bytes, ends, reader(place.root, &is_broken)));
+    let note = |(found, place_in_index): (&Found, &Option<usize>)| {
+        let kept = place_in_index.and_then(|at| Note::from_kept(KeptNote::new(&kept, at), &found.path).map(Arc::new));
+        let is_kept = kept.is_some();
+        Some((kept.or_else(|| read_note(place.root, found, &mut Vec::new()))?, place_in_index.filter(|_| is_kept)))
+    };
+    let notes = files.par_iter().zip(&places).with_min_len(64).filter_map(note);
+    let (notes, places): (Vec<_>, Vec<Option<usize>>) = notes.unzip();
+    phases::end("notes taken from the index");
+    let mut now = vec![None; index.count()];
+    for (place, at) in places.iter().enumerate() {
+        if let Some(now) = at.and_then(|at| now.get_mut(at)) {
+            *now = Some(place);
+        }
+    }
+    let gathered = parts.map(|parts| Gathered { parts, places: now });
+    Some(Loaded { notes, gathered, is_broken })
+}
+
+/// Reads all notes, run by run, and writes the index that was begun.
+fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
+    let is_one_run = files.len() <= RUN;
+    // What fits into one run is gathered by whoever wants it, unless it is to be kept.
+    let gathers = begun.is_some() || !is_one_run;
+    let mut notes = Vec::with_capacity(files.len());
+    let (mut seen, mut bytes, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    for run in files.chunks(RUN) {
+        let buffer = || Vec::with_capacity(USUAL_BYTES);
+        let read = |buffer: &mut Vec<u8>, found| Some((read_note(place.root, found, buffer)?, found.clone()));
+        let read = run.par_iter().with_min_len(16).map_init(buffer, read).flatten();
+        let (read, found): (Vec<Arc<Note>>, Vec<Found>) = read.unzip();
+        if gathers {
+            // Both read every text; each has steps in which it can use one thread only.
+            let (kept, ()) = rayon::join(
+                || read.par_iter().map(|note| note::keep(note)).collect::<Vec<_>>(),
+                || gather.iter_mut().for_each(|gather| gather.take(&read)),
+            );
+            lengths.extend(kept.iter().map(|note| note.len() as u32));
+            kept.iter().for_each(|note| bytes.extend_from_slice(note));
+        }
+        phases::end("notes read");
+        seen.extend(found);
+        if is_one_run {
+            notes = read;
+        }
+    }
+    let gathered = gather.filter(|_| gathers).map(|gather| (gather.key(), gather.parts()));
+    phases::end("parts put together");
+    if let Some(begun) = begun {
+        let parts = gathered.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
+        begun.write(&seen, &bytes, lengths.clone(), parts);
+        phases::end("index written");
+    }
+    let is_broken = Arc::default();
+    if !is_one_run {
+        let kept = Arc::new(Kept::new(bytes, ends(&lengths), reader(place.root, &is_broken)));
+        let note = |(at, found): (usize, &Found)| {
+            let kept = Note::from_kept(KeptNote::new(&kept, at), &found.path).map(Arc::new);
+            // It was made of a note that has an id; only a lack of memory could have lost it.
+            kept.unwrap_or_else(|| Arc::new(Note::parse(&found.path, Vec::new())))
+        };
+        notes = seen.iter().enumerate().map(note).collect();
+    }
+    let places = (0..notes.len()).map(Some).collect();
+    let gathered = gathered.map(|(_, parts)| Gathered { parts: Arc::new(InMemory(parts)), places });
+    Loaded { notes, gathered, is_broken }
 }
 
 /// Tells of the index, after it was written anew where that is asked for: how many notes there are, how
 /// many of them the index knows as they are, and its length in bytes.
-pub(super) fn index_facts(root: &Path, is_rebuilt: bool) -> Result<Facts, Error> {
-    if is_rebuilt {
-        let begun =
-            Begun::new(root).ok_or_else(|| Error::new(ErrorKind::Failure, "the store's cache can't be written"))?;
-        let files = scan::notes(root)?;
-        let notes = read_all(root, &files, None);
-        begun.write(root, &files, &notes);
+pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather>>) -> Result<Facts, Error> {
+    if let Some(gather) = rebuilt_with {
+        let begun = Begun::new(place.root, place.cache)
+            .ok_or_else(|| Error::new(ErrorKind::Failure, "no folder for an index can be written"))?;
+        read_all(place, &scan::notes(place.root)?, Some(gather), Some(begun));
     }
-    let files = scan::notes(root)?;
-    let (known, bytes) = match Index::read(root) {
+    let files = scan::notes(place.root)?;
+    let (known, bytes) = match Index::open(place.root, place.cache) {
         Some(index) => (index.unchanged(&files).iter().flatten().count(), index.len()),
         None => (0, 0),
     };
-    Ok(vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes as u64)])
-}
-
-/// Takes each file's note from the index, or reads it.
-fn read_all(root: &Path, files: &[(PathBuf, Found)], index: Option<&Index>) -> Vec<Option<Arc<Note>>> {
-    let reader: Arc<dyn Files> = Arc::new(StoreFiles { root: root.to_path_buf() });
-    let places = index.map_or_else(|| vec![None; files.len()], |index| index.unchanged(files));
-    // One buffer for each thread saves asking every file for its length.
-    let buffer = || Vec::with_capacity(USUAL_BYTES);
-    let note = |buffer: &mut Vec<u8>, (place, (path, found)): (&Option<usize>, &(PathBuf, Found))| {
-        let kept = index.zip(*place).and_then(|(index, place)| index.note(place, &found.path, &reader));
-        kept.map(Arc::new).or_else(|| read_note(path, &found.path, buffer))
-    };
-    places.par_iter().zip(files).with_min_len(16).map_init(buffer, note).collect()
+    Ok(vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)])
 }
 
 /// Lists what stands where notes are and is passed over: symbolic links, pipes and the like, and
@@ -109,9 +202,10 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-fn read_note(file: &Path, path: &str, buffer: &mut Vec<u8>) -> Option<Arc<Note>> {
-    read_into(file, buffer)?;
-    Some(Arc::new(Note::parse(path, buffer.as_slice().to_vec())))
+/// Reads a note; one buffer for many saves asking every file for its length.
+fn read_note(root: &Path, found: &Found, buffer: &mut Vec<u8>) -> Option<Arc<Note>> {
+    read_into(&found.real_path(root), buffer)?;
+    Some(Arc::new(Note::parse(&found.path, buffer.as_slice().to_vec())))
 }
 
 /// Reads a file, of an over-long one the beginning: one byte more than a note may have, so that it is
@@ -126,12 +220,24 @@ fn read_into(file: &Path, buffer: &mut Vec<u8>) -> Option<()> {
 #[derive(Debug)]
 struct StoreFiles {
     root: PathBuf,
+    is_broken: Arc<AtomicBool>,
+}
+
+fn reader(root: &Path, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
+    Arc::new(StoreFiles { root: root.to_path_buf(), is_broken: Arc::clone(is_broken) })
 }
 
 impl Files for StoreFiles {
     fn read(&self, path: &str) -> Option<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(USUAL_BYTES);
-        read_into(&self.root.join(path), &mut bytes)?;
+        // Many may be held at once: each takes the room that it needs.
+        let file = File::open(self.root.join(path)).ok()?;
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        let mut bytes = Vec::with_capacity(length.min(MAX_BYTES as u64) as usize + 1);
+        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
         Some(bytes)
+    }
+
+    fn tell_broken(&self) {
+        self.is_broken.store(true, Ordering::Relaxed);
     }
 }

@@ -10,10 +10,12 @@ mod init;
 mod load;
 mod pending;
 mod scan;
+mod sections;
 mod write;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -28,6 +30,8 @@ pub use write::{Change, Lock};
 
 use crate::error::{Error, ErrorKind};
 use crate::note::{Finding, Note, NoteId};
+use crate::parts::{Gather, Gathered};
+use crate::phases;
 
 /// The folders of a store that hold notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
@@ -53,19 +57,34 @@ pub struct Store {
     finished: usize,
     /// The notes' places by the paths of their files, once somebody asked for one.
     by_path: OnceLock<HashMap<String, usize>>,
+    /// What was gathered of the notes; its places are those of `notes`.
+    gathered: Option<Gathered>,
+    is_broken: Arc<AtomicBool>,
 }
 
 /// Numbers with their names.
 pub type Facts = Vec<(&'static str, u64)>;
 
-/// Tells of a store's index, after it was written anew where that is asked for. Returns the store's
-/// path as it is shown, and numbers with their names.
+/// Makes what gathers something of a store's notes.
+pub type Gathering = fn(&Config) -> Box<dyn Gather>;
+
+fn place<'a>(location: &'a Location, root: &'a Path) -> load::Place<'a> {
+    load::Place { root, cache: location.cache.as_deref(), uses_index: !location.no_index }
+}
+
+/// Tells of a store's index, after it was written anew, with what is gathered, where that is asked
+/// for. Returns the store's path as it is shown, and numbers with their names.
 ///
 /// # Errors
 /// As [`Store::open`]; `Failure` when the index is to be written and can't be.
-pub fn index_facts(location: &Location, current_dir: &Path, is_rebuilt: bool) -> Result<(String, Facts), Error> {
+pub fn index_facts(
+    location: &Location,
+    current_dir: &Path,
+    rebuilt_with: Option<Gathering>,
+) -> Result<(String, Facts), Error> {
     let root = find_root(location, current_dir)?;
-    let facts = load::index_facts(&root, is_rebuilt)?;
+    let gather = rebuilt_with.map(|gather| Ok::<_, Error>(gather(&Config::load(&root)?))).transpose()?;
+    let facts = load::index_facts(&place(location, &root), gather)?;
     Ok((relative_to(&root, current_dir), facts))
 }
 
@@ -76,29 +95,82 @@ impl Store {
     /// `NoStore` when there is none, `Store` when its folders or its config can't be read. A bad
     /// note is never an error.
     pub fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
+        Self::open_with(location, current_dir, None)
+    }
+
+    /// Finds the store, loads every note in it, and has something gathered of the notes, or takes what
+    /// was gathered before.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_with(location: &Location, current_dir: &Path, gathering: Option<Gathering>) -> Result<Self, Error> {
         let root = find_root(location, current_dir)?;
         if let Err(error) = root.read_dir() {
             return Err(Error::new(ErrorKind::Store, format!("the store can't be read: {error}")));
         }
         let config = Config::load(&root)?;
-        let notes = load::notes(&root, !location.no_index)?;
+        let gather = gathering.map(|gathering| gathering(&config));
+        let load::Loaded { notes, gathered, is_broken } = load::notes(&place(location, &root), gather)?;
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
-        Ok(Self { root, current_dir, ..Self::from_shared(shown_path, config, notes) })
+        let store = Self::from_shared(shown_path, config, notes, gathered);
+        phases::end("notes put in order");
+        Ok(Self { root, current_dir, is_broken, ..store })
+    }
+
+    /// Returns what was gathered of the notes when the store was opened. `None` where the store is so
+    /// small that it is not worth keeping, or where nothing was asked for.
+    pub fn gathered(&self) -> Option<&Gathered> {
+        self.gathered.as_ref()
+    }
+
+    /// Tells whether something that was kept of the notes could not be read, so that answers may be
+    /// wrong.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed)
     }
 
     /// Makes a store of notes that are already parsed, in any order.
     pub fn from_notes(shown_path: String, config: Config, notes: Vec<Note>) -> Self {
-        Self::from_shared(shown_path, config, notes.into_iter().map(Arc::new).collect())
+        Self::from_shared(shown_path, config, notes.into_iter().map(Arc::new).collect(), None)
     }
 
-    fn from_shared(shown_path: String, config: Config, mut notes: Vec<Arc<Note>>) -> Self {
-        notes.par_sort_by(|a, b| (&a.id, &a.path).cmp(&(&b.id, &b.path)));
-        if tell_duplicates_apart(&mut notes) {
-            notes.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+    fn from_shared(
+        shown_path: String,
+        config: Config,
+        mut notes: Vec<Arc<Note>>,
+        mut gathered: Option<Gathered>,
+    ) -> Self {
+        let mut order: Vec<usize> = (0..notes.len()).collect();
+        order.par_sort_by(|a, b| {
+            let (a, b) = (&notes[*a], &notes[*b]);
+            (&a.id, &a.path).cmp(&(&b.id, &b.path))
+        });
+        let mut sorted: Vec<Arc<Note>> = order.iter().map(|place| Arc::clone(&notes[*place])).collect();
+        // Nobody else may hold them: one may get an id of its own.
+        notes.clear();
+        if tell_duplicates_apart(&mut sorted) {
+            let mut again: Vec<usize> = (0..sorted.len()).collect();
+            again.sort_by(|a, b| sorted[*a].id.cmp(&sorted[*b].id));
+            sorted = again.iter().map(|place| Arc::clone(&sorted[*place])).collect();
+            order = again.iter().map(|place| order[*place]).collect();
         }
-        let (root, current_dir) = (PathBuf::new(), PathBuf::new());
-        Self { shown_path, config, root, current_dir, notes, finished: 0, by_path: OnceLock::new() }
+        if let Some(gathered) = &mut gathered {
+            let mut now = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(place, before)| now[*before] = place);
+            gathered.places.iter_mut().flatten().for_each(|place| *place = now[*place]);
+        }
+        Self {
+            shown_path,
+            config,
+            root: PathBuf::new(),
+            current_dir: PathBuf::new(),
+            notes: sorted,
+            finished: 0,
+            by_path: OnceLock::new(),
+            gathered,
+            is_broken: Arc::default(),
+        }
     }
 
     /// Returns all notes in the order of their ids.
@@ -261,7 +333,7 @@ fn tell_duplicates_apart(notes: &mut [Arc<Note>]) -> bool {
             let message = format!("another note has the id `{}`", note.id);
             let id = note.id.duplicate(number + 1);
             let note = Arc::make_mut(note);
-            note.findings.push(Finding::new("duplicate-id", message));
+            note.add_finding(Finding::new("duplicate-id", message));
             note.id = id;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,18 @@ use crate::error::{Error, ErrorKind};
 pub(super) struct Found {
     /// The path in the store, with `/` between names.
     pub(super) path: String,
+    /// Its real path where that may be another, since it is no UTF-8.
+    #[serde(skip)]
+    pub(super) name: Option<PathBuf>,
     /// How the file looked.
     pub(super) look: Look,
+}
+
+impl Found {
+    /// Returns the file's real path.
+    pub(super) fn real_path(&self, root: &Path) -> PathBuf {
+        self.name.clone().unwrap_or_else(|| root.join(&self.path))
+    }
 }
 
 /// What shows that a file was changed or replaced. A moment is in nanoseconds of the file system's
@@ -24,9 +35,9 @@ pub(super) struct Found {
 pub(super) struct Look {
     size: u64,
     /// When the content changed.
-    pub(super) modified: i128,
+    pub(super) modified: i64,
     /// When anything about the file changed; users can't set it.
-    changed: i128,
+    changed: i64,
     /// The number of the file: another one took its place where that differs.
     number: u64,
 }
@@ -36,7 +47,7 @@ impl Look {
     #[cfg(unix)]
     pub(super) fn of(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
-        let moment = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+        let moment = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
         Self {
             size: metadata.len(),
             modified: moment(metadata.mtime(), metadata.mtime_nsec()),
@@ -49,13 +60,29 @@ impl Look {
     #[cfg(not(unix))]
     pub(super) fn of(metadata: &Metadata) -> Self {
         let since = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok();
-        let modified = metadata.modified().ok().and_then(since).map_or(0, |time| time.as_nanos() as i128);
+        let modified = metadata
+            .modified()
+            .ok()
+            .and_then(since)
+            .map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         Self { size: metadata.len(), modified, changed: 0, number: 0 }
     }
 
     /// The later of both moments.
-    pub(super) fn latest(&self) -> i128 {
+    pub(super) fn latest(&self) -> i64 {
         self.modified.max(self.changed)
+    }
+
+    /// Returns it with moments that are counted from another one: smaller numbers take less room.
+    pub(super) fn since(self, moment: i64) -> Self {
+        let modified = self.modified.wrapping_sub(moment);
+        Self { modified, changed: self.changed.wrapping_sub(self.modified), ..self }
+    }
+
+    /// Undoes [`Look::since`].
+    pub(super) fn after(self, moment: i64) -> Self {
+        let modified = self.modified.wrapping_add(moment);
+        Self { modified, changed: self.changed.wrapping_add(modified), ..self }
     }
 }
 
@@ -64,26 +91,56 @@ impl Look {
 ///
 /// # Errors
 /// `Store` when one of the folders can't be listed.
-pub(super) fn notes(root: &Path) -> Result<Vec<(PathBuf, Found)>, Error> {
-    let mut files = Vec::new();
-    for folder in NOTE_FOLDERS {
-        let path = root.join(folder);
-        if !path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-            continue;
-        }
-        let listed = list(&path, folder, &mut files);
-        listed.map_err(|error| Error::new(ErrorKind::Store, format!("{} can't be read: {error}", path.display())))?;
-    }
-    files.sort_unstable_by(|a, b| a.1.cmp(&b.1));
-    let look = |(entry, path): &(DirEntry, String)| {
-        let found = Found { path: path.clone(), look: Look::of(&entry.metadata().ok()?) };
-        Some((entry.path(), found))
+pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
+    let found = Mutex::new(Vec::new());
+    // Files are looked at while others are still being listed.
+    let listed: Result<(), Error> = rayon::scope(|scope| {
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut take = |entry: Option<(DirEntry, String)>| {
+            let is_end = entry.is_none();
+            batch.extend(entry);
+            if batch.len() == BATCH || is_end {
+                let batch = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                let found = &found;
+                scope.spawn(move |_| look_at(batch, found));
+            }
+        };
+        NOTE_FOLDERS.into_iter().try_for_each(|folder| list_folder(root, folder, &mut take))?;
+        take(None);
+        Ok(())
+    });
+    listed?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.par_sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// How many files are looked at together.
+const BATCH: usize = 512;
+
+/// Looks at files; those that are gone by now are passed over.
+fn look_at(batch: Vec<(DirEntry, String)>, found: &Mutex<Vec<Found>>) {
+    let look = |(entry, path): (DirEntry, String)| {
+        let look = Look::of(&entry.metadata().ok()?);
+        let name = path.contains(char::REPLACEMENT_CHARACTER).then(|| entry.path());
+        Some(Found { path, name, look })
     };
-    Ok(files.par_iter().with_min_len(256).filter_map(look).collect())
+    let looks: Vec<Found> = batch.into_iter().filter_map(look).collect();
+    found.lock().unwrap_or_else(PoisonError::into_inner).extend(looks);
+}
+
+/// Lists the note files of one of the store's folders, where there is such a folder.
+fn list_folder(root: &Path, folder: &str, take: &mut impl FnMut(Option<(DirEntry, String)>)) -> Result<(), Error> {
+    let path = root.join(folder);
+    if !path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return Ok(());
+    }
+    let listed = list(&path, folder, &mut |entry, path| take(Some((entry, path))));
+    listed.map_err(|error| Error::new(ErrorKind::Store, format!("{} can't be read: {error}", path.display())))
 }
 
 /// Lists the note files of a folder and the folders in it, which may be as deep as they like.
-fn list(folder: &Path, inside: &str, files: &mut Vec<(DirEntry, String)>) -> std::io::Result<()> {
+fn list(folder: &Path, inside: &str, take: &mut dyn FnMut(DirEntry, String)) -> std::io::Result<()> {
     let mut folders = vec![(folder.to_path_buf(), inside.to_owned())];
     let mut is_first = true;
     while let Some((folder, inside)) = folders.pop() {
@@ -103,7 +160,7 @@ fn list(folder: &Path, inside: &str, files: &mut Vec<(DirEntry, String)>) -> std
             if kind.is_dir() {
                 folders.push((entry.path(), path));
             } else if kind.is_file() && Path::new(&name).extension().is_some_and(|ending| ending == "md") {
-                files.push((entry, path));
+                take(entry, path);
             }
         }
     }

@@ -217,7 +217,7 @@ impl Store {
         let mut notes = self.notes.clone();
         notes.retain(|note| !gone.contains(&note.path));
         notes.extend(come.into_iter().map(|(path, bytes)| Arc::new(Note::parse(path, bytes.clone()))));
-        Self::from_shared(self.shown_path.clone(), self.config.clone(), notes)
+        Self::from_shared(self.shown_path.clone(), self.config.clone(), notes, None)
     }
 
     /// Carries changes out in their order, all or none. Each file is the old one or the new one at

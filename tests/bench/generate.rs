@@ -48,6 +48,32 @@ impl Store {
         Ok(Self { dir, sample_id: ids[notes / 2].clone() })
     }
 
+    /// Returns the folder that the index is in.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.notes_dir().join("cache")
+    }
+
+    /// Returns the file of the index.
+    pub(crate) fn index(&self) -> PathBuf {
+        self.cache().join("notes.index")
+    }
+
+    /// Removes the index, if there is one.
+    pub(crate) fn remove_cache(&self) {
+        let _ = fs::remove_dir_all(self.cache());
+    }
+
+    /// Returns the files of so many notes, from all over the store.
+    pub(crate) fn some_notes(&self, count: usize) -> Result<Vec<PathBuf>> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for entry in fs::read_dir(self.notes_dir().join("notes"))? {
+            paths.push(entry?.path());
+        }
+        paths.sort();
+        let step = paths.len() / count.max(1);
+        Ok(paths.into_iter().step_by(step.max(1)).take(count).collect())
+    }
+
     /// Returns the folder that holds the notes' folders.
     pub(crate) fn notes_dir(&self) -> PathBuf {
         self.dir.join(".qipu")

@@ -12,7 +12,7 @@ const TIME: &str = "/usr/bin/time";
 const WARM_UP_ROUNDS: usize = 3;
 /// How long the rounds that count shall take in all, and how many there are at least and at most.
 const SECONDS: f64 = 20.0;
-const ROUNDS: (usize, usize) = (15, 100);
+const ROUNDS: (usize, usize) = (7, 100);
 /// Runs of each command whose memory is looked at.
 const MEMORY_RUNS: usize = 3;
 
@@ -23,6 +23,8 @@ pub(crate) struct Subject {
     program: PathBuf,
     args: Vec<String>,
     dir: PathBuf,
+    /// A folder that is removed before each run.
+    pub(crate) without: Option<PathBuf>,
 }
 
 /// What was measured of a command.
@@ -57,7 +59,7 @@ impl Subject {
     /// Makes a command that runs in `dir`, named by `name` in the table.
     pub(crate) fn new(name: impl Into<String>, program: &Path, args: &[&str], dir: &Path) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Self { name: name.into(), program: program.to_owned(), args, dir: dir.to_owned() }
+        Self { name: name.into(), program: program.to_owned(), args, dir: dir.to_owned(), without: None }
     }
 
     fn command(&self) -> Command {
@@ -65,6 +67,12 @@ impl Subject {
         command.args(&self.args);
         self.surround(&mut command);
         command
+    }
+
+    fn prepare(&self) {
+        if let Some(folder) = &self.without {
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
 
     fn surround(&self, command: &mut Command) {
@@ -86,6 +94,7 @@ impl Subject {
 
     /// Runs it and returns the time from before its start until after its end.
     fn time(&self) -> Result<Duration> {
+        self.prepare();
         let mut command = self.command();
         let start = Instant::now();
         let status = command.status().with_context(|| format!("can't run `{}`", self.name))?;
@@ -98,6 +107,7 @@ impl Subject {
     fn peak_mb(&self) -> Result<Option<f64>> {
         let mut peak = None;
         for _ in 0..MEMORY_RUNS {
+            self.prepare();
             let kib = if Path::new(TIME).is_file() { self.peak_by_time()? } else { self.peak_by_polling()? };
             peak = peak.max(kib);
         }

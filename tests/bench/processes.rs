@@ -1,5 +1,6 @@
 //! Measures whole processes on generated stores, from a cold start to the last byte, beside
-//! ripgrep and beside a program that only lists the files.
+//! ripgrep and beside a program that only lists the files: without an index (which is written then),
+//! with one, and after 1 and 100 notes were edited.
 //!
 //! ```text
 //! cargo bench --bench processes
@@ -18,8 +19,10 @@ mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use generate::Store;
 use measure::{Measurement, Subject, measure};
@@ -86,21 +89,81 @@ fn list_and_stat(dir: &Path) -> Result<(u64, u64)> {
     Ok((files, bytes))
 }
 
+/// A state of the store in which commands are measured.
+struct State {
+    name: &'static str,
+    /// How many notes were edited since the index was written; `None` where there is no index.
+    edited: Option<usize>,
+}
+
+const STATES: [State; 4] = [
+    State { name: "cold: no index, it is written", edited: None },
+    State { name: "warm", edited: Some(0) },
+    State { name: "after 1 edited note", edited: Some(1) },
+    State { name: "after 100 edited notes", edited: Some(100) },
+];
+
 /// Measures everything on a store of one size.
 fn run(size: usize, ripgrep: Option<&Path>) -> Result<()> {
     let store = Store::of_size(size)?;
-    let (files, bytes) = list_and_stat(&store.notes_dir())?;
-    let subjects = subjects(&store, ripgrep)?;
-    let measurements = measure(&subjects)?;
+    let (files, bytes) = list_and_stat(&store.notes_dir().join("notes"))?;
+    let (maps, map_bytes) = list_and_stat(&store.notes_dir().join("mocs"))?;
+    let (files, bytes) = (files + maps, bytes + map_bytes);
     println!("\n{files} notes of {} bytes on average, in {}", bytes / files, store.dir.display());
-    let runs = measurements.first().map_or(0, Measurement::runs);
-    println!("{runs} runs each, in turn, after warm-up\n");
-    print_table(&subjects, &measurements, ripgrep.is_some());
+    for state in &STATES {
+        let _edits = prepare(&store, state)?;
+        let subjects = subjects(&store, state, ripgrep)?;
+        let measurements = measure(&subjects)?;
+        let runs = measurements.first().map_or(0, Measurement::runs);
+        println!("\n{} ({runs} runs each, in turn, after warm-up)\n", state.name);
+        print_table(&subjects, &measurements, ripgrep.is_some());
+        let index = fs::metadata(store.index()).map_or(0, |index| index.len());
+        println!("index: {index} bytes, {:.2} of the notes", index as f64 / bytes as f64);
+    }
+    store.remove_cache();
     Ok(())
 }
 
+/// Puts the store into a state: with an index of settled notes, some of which were edited since. They are
+/// as before when what is returned goes away.
+fn prepare(store: &Store, state: &State) -> Result<Vec<Edit>> {
+    store.remove_cache();
+    let Some(edited) = state.edited else { return Ok(Vec::new()) };
+    // What was written just now is read again: an index knows settled notes only.
+    std::thread::sleep(Duration::from_millis(300));
+    let made =
+        Command::new(QIPU).current_dir(&store.dir).args(["index", "--rebuild"]).stdout(Stdio::null()).status()?;
+    ensure!(made.success(), "`qipu index --rebuild` failed");
+    let edits: Result<Vec<Edit>> = store.some_notes(edited)?.into_iter().map(Edit::new).collect();
+    // A little later the edits are settled too, as they are for whoever edits and then asks.
+    std::thread::sleep(Duration::from_millis(300));
+    edits
+}
+
+/// An edited note; it gets its text back when this goes away.
+struct Edit {
+    path: PathBuf,
+    text: String,
+}
+
+impl Edit {
+    fn new(path: PathBuf) -> Result<Self> {
+        let text = fs::read_to_string(&path)?;
+        fs::write(&path, format!("{text}\nAnd one more line about a crash.\n"))?;
+        Ok(Self { path, text })
+    }
+}
+
+impl Drop for Edit {
+    fn drop(&mut self) {
+        if let Err(error) = fs::write(&self.path, &self.text) {
+            eprintln!("{} stays edited: {error}", self.path.display());
+        }
+    }
+}
+
 /// The commands in the table's order: the floor, ripgrep where there is one, qipu.
-fn subjects(store: &Store, ripgrep: Option<&Path>) -> Result<Vec<Subject>> {
+fn subjects(store: &Store, state: &State, ripgrep: Option<&Path>) -> Result<Vec<Subject>> {
     let (dir, id) = (store.dir.as_path(), store.sample_id.as_str());
     let myself = std::env::current_exe()?;
     let mut subjects = vec![Subject::new("floor: list and stat", &myself, &[LIST_AND_STAT, ".qipu"], dir)];
@@ -113,13 +176,17 @@ fn subjects(store: &Store, ripgrep: Option<&Path>) -> Result<Vec<Subject>> {
     let calls: [(&str, Vec<&str>); 7] = [
         ("qipu --version", vec!["--version"]),
         ("qipu prime", vec!["prime"]),
+        ("qipu list", vec!["list"]),
         ("qipu search", vec!["search", QUERY]),
         ("qipu context --query, records 8000", [&query[..], &BUDGET].concat()),
         ("qipu link tree, 2 hops, records 8000", [&tree[..], &["--max-hops", "2"], &BUDGET].concat()),
-        ("qipu link tree, 3 hops, human", tree.to_vec()),
         ("qipu context --note", vec!["context", "--note", id]),
     ];
-    subjects.extend(calls.iter().map(|(name, args)| Subject::new(*name, Path::new(QIPU), args, dir)));
+    let removed = state.edited.is_none().then(|| store.cache());
+    subjects.extend(calls.iter().map(|(name, args)| {
+        let subject = Subject::new(*name, Path::new(QIPU), args, dir);
+        Subject { without: removed.clone(), ..subject }
+    }));
     Ok(subjects)
 }
 

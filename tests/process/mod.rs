@@ -31,6 +31,7 @@ pub(crate) fn call(dir: &str, args: &[&str]) -> Answer {
 pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &str)]) -> Answer {
     let stdin = stdin.to_owned();
     let env = Env {
+        cache_dir: None,
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),
         vars: vars.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect::<BTreeMap<_, _>>(),
         stdin: Box::new(move || Ok(stdin.clone())),

@@ -45,7 +45,7 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
 /// Returns the text with `updated` set, where the user changed the note and not that field. A note
 /// that can't be changed surgically stays as the user left it.
 fn stamped(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>> {
-    let updated = |bytes: &[u8]| Note::parse(path, bytes.to_vec()).updated;
+    let updated = |bytes: &[u8]| Note::parse(path, bytes.to_vec()).updated.clone();
     if before == after || updated(before) != updated(after) {
         return None;
     }

@@ -1,0 +1,63 @@
+//! Parts: bytes that were made of notes and kept, so that they need not be made again.
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::note::Note;
+
+/// Parts that were kept, by their numbers.
+pub trait Parts: Debug + Send + Sync {
+    /// Returns the length of a part in bytes; 0 where there is none.
+    fn len(&self, part: usize) -> u64;
+
+    /// Returns bytes of a part; `None` where they can't be read as they were written.
+    fn read(&self, part: usize, range: Range<u64>) -> Option<Vec<u8>>;
+
+    /// Takes note that what was kept makes no sense: answers that were made of it are wrong.
+    fn tell_broken(&self);
+
+    /// Returns a whole part; none of it where it can't be read.
+    fn whole(&self, part: usize) -> Option<Vec<u8>> {
+        self.read(part, 0..self.len(part))
+    }
+}
+
+/// Takes in notes, some at a time, and makes parts of them.
+pub trait Gather: Send {
+    /// Names what parts are made, and how. Parts of another name are of no use.
+    fn key(&self) -> String;
+
+    /// Takes in the next notes.
+    fn take(&mut self, notes: &[Arc<Note>]);
+
+    /// Returns the parts.
+    fn parts(self: Box<Self>) -> Vec<Vec<u8>>;
+}
+
+/// What was gathered of a store's notes.
+#[derive(Debug, Clone)]
+pub struct Gathered {
+    /// The parts.
+    pub parts: Arc<dyn Parts>,
+    /// For each note that was taken in, in that order, its place in the store; `None` where it is no
+    /// longer what it was.
+    pub places: Vec<Option<usize>>,
+}
+
+/// Parts in memory.
+#[derive(Debug, Default)]
+pub struct InMemory(pub Vec<Vec<u8>>);
+
+impl Parts for InMemory {
+    fn len(&self, part: usize) -> u64 {
+        self.0.get(part).map_or(0, |bytes| bytes.len() as u64)
+    }
+
+    fn read(&self, part: usize, range: Range<u64>) -> Option<Vec<u8>> {
+        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+        self.0.get(part)?.get(range).map(<[u8]>::to_vec)
+    }
+
+    fn tell_broken(&self) {}
+}

@@ -1,0 +1,448 @@
+//! What is kept of the texts of some notes, as it is read: notes, terms and words by their numbers.
+//!
+//! Numbers of terms are in the order of their texts; words have the smaller numbers the more often
+//! they are met. Numbers depend on which notes were taken in together: nothing that a search answers
+//! may.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::counting::Totals;
+use super::varint::{Reader, pairs};
+use crate::parts::{InMemory, Parts};
+
+/// The parts of what is kept.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    Sums,
+    /// Of each note: how many bytes its words take, the length of its body and whether that tells a time,
+    /// the length of its title.
+    Documents,
+    /// Of each term: how many bytes of it are as in the one before, how many are not, how many notes and
+    /// whether it says nothing, how many paragraphs.
+    Terms,
+    TermTexts,
+    /// Of each word: its term, how many notes and its kind, the length of its text where it has one.
+    Words,
+    WordTexts,
+    /// The words of each note.
+    Forward,
+}
+
+impl Part {
+    pub(super) const COUNT: usize = Self::Forward as usize + 1;
+}
+
+/// How a word is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordKind {
+    /// It is no word by itself.
+    NoWord,
+    AsTerm,
+    Otherwise,
+}
+
+/// What there is, in numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sums {
+    pub(super) terms: usize,
+    pub(super) words: usize,
+    pub(super) totals: Totals,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenSums([u64; 8]);
+
+impl Sums {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let Totals { documents, title, body, bodies, paragraphs, paragraph_words } = self.totals;
+        let all = [self.terms as u64, self.words as u64, documents, title, body, bodies, paragraphs, paragraph_words];
+        postcard::to_allocvec(&WrittenSums(all)).unwrap_or_default()
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let WrittenSums([terms, words, documents, title, body, bodies, paragraphs, paragraph_words]) =
+            postcard::from_bytes(bytes).ok()?;
+        let totals = Totals { documents, title, body, bodies, paragraphs, paragraph_words };
+        Some(Self { terms: usize::try_from(terms).ok()?, words: usize::try_from(words).ok()?, totals })
+    }
+}
+
+/// The texts of some notes as terms.
+pub(super) struct Segment {
+    parts: Arc<dyn Parts>,
+    pub(super) totals: Totals,
+    documents: Vec<Lengths>,
+    /// Where the words of each note end.
+    ends: Vec<u64>,
+    terms: Vec<TermRow>,
+    texts: String,
+    words: Vec<WordRow>,
+    /// The texts of words; few queries need them.
+    word_texts: OnceLock<String>,
+}
+
+/// The lengths of one note's texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Lengths {
+    /// In terms that say something.
+    pub(super) title: u32,
+    pub(super) body: u32,
+    /// Whether the body tells a time.
+    pub(super) has_time: bool,
+}
+
+#[derive(Clone, Copy)]
+struct TermRow {
+    text_end: u32,
+    documents: u32,
+    paragraphs: u32,
+    is_stop: bool,
+}
+
+#[derive(Clone, Copy)]
+struct WordRow {
+    term: u32,
+    documents: u32,
+    kind: WordKind,
+    text_end: u32,
+}
+
+/// A term and where it stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Term<'a> {
+    pub(super) text: &'a str,
+    /// How many notes hold it.
+    pub(super) documents: u32,
+    /// How many paragraphs hold it.
+    pub(super) paragraphs: u32,
+    /// Whether it says nothing.
+    pub(super) is_stop: bool,
+}
+
+/// A way in which a term is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word<'a> {
+    pub(super) term: u32,
+    pub(super) kind: WordKind,
+    /// How it is written, where that is another way than its term.
+    pub(super) text: &'a str,
+}
+
+/// The text of one note, as words or as terms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Text {
+    /// Of title and aliases.
+    pub(super) title: Vec<u32>,
+    /// Of each tag.
+    pub(super) tags: Vec<Vec<u32>>,
+    /// Of headings that are not the title.
+    pub(super) headings: Vec<u32>,
+    /// Where in the body its paragraphs end.
+    pub(super) paragraphs: Vec<u32>,
+    /// Of the body, then of a summary in the frontmatter.
+    pub(super) body: Vec<u32>,
+    /// How many of them are of the body itself.
+    pub(super) own: usize,
+}
+
+impl Text {
+    /// Calls `change` for each word of each field.
+    pub(super) fn for_each_mut(&mut self, mut change: impl FnMut(&mut u32)) {
+        let tags = self.tags.iter_mut().flatten();
+        let others = [&mut self.title, &mut self.headings, &mut self.body].into_iter().flatten();
+        others.chain(tags).for_each(&mut change);
+    }
+
+    /// Returns the words of all fields but the headings, which are in the body too.
+    pub(super) fn all(&self) -> Vec<u32> {
+        self.title.iter().chain(self.tags.iter().flatten()).chain(&self.body).copied().collect()
+    }
+}
+
+/// A field of a note, as its words are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Title,
+    /// A tag; whether the word is the whole of it.
+    Tag(bool),
+    Heading,
+    Body,
+}
+
+/// The words of a note as they are kept.
+#[derive(Clone, Copy)]
+pub(super) struct Document<'a> {
+    pub(super) number: usize,
+    bytes: &'a [u8],
+}
+
+impl Document<'_> {
+    /// Calls `visit` with each word of each field; `None` where this can't be a note.
+    pub(super) fn visit(&self, mut visit: impl FnMut(Field, u32)) -> Option<()> {
+        let mut rest = Reader(self.bytes);
+        let mut each = |rest: &mut Reader<'_>, field| {
+            for _ in 0..rest.number()? {
+                visit(field, rest.number()?);
+            }
+            Some(())
+        };
+        each(&mut rest, Field::Title)?;
+        let mut tags = rest.number()?;
+        while tags > 0 {
+            let before = rest;
+            let count = rest.number()?;
+            rest = before;
+            each(&mut rest, Field::Tag(count == 1))?;
+            tags = tags.checked_sub(count.checked_add(1)?)?;
+        }
+        each(&mut rest, Field::Heading)?;
+        for _ in 0..rest.number()? {
+            rest.number()?;
+        }
+        each(&mut rest, Field::Body)?;
+        pairs(rest.0).for_each(|word| visit(Field::Body, word));
+        Some(())
+    }
+
+    /// Returns the words of all fields.
+    fn text(&self) -> Option<Text> {
+        let mut rest = Reader(self.bytes);
+        let title = rest.list()?;
+        let mut all_tags = rest.list()?.into_iter();
+        let mut tags = Vec::new();
+        while let Some(count) = all_tags.next() {
+            tags.push(all_tags.by_ref().take(count as usize).collect());
+        }
+        let [headings, paragraphs, summary] = [rest.list()?, rest.list()?, rest.list()?];
+        let mut body: Vec<u32> = pairs(rest.0).collect();
+        let own = body.len();
+        body.extend(summary);
+        Some(Text { title, tags, headings, paragraphs, body, own })
+    }
+}
+
+impl Default for Segment {
+    /// Of no notes.
+    fn default() -> Self {
+        Self {
+            parts: Arc::new(InMemory::default()),
+            totals: Totals::default(),
+            documents: Vec::new(),
+            ends: Vec::new(),
+            terms: Vec::new(),
+            texts: String::new(),
+            words: Vec::new(),
+            word_texts: OnceLock::new(),
+        }
+    }
+}
+
+/// How many notes are read at once when all are.
+const BATCH: usize = 256;
+
+impl Segment {
+    /// Opens what was kept; `None` where it makes no sense.
+    pub(super) fn open(parts: Arc<dyn Parts>) -> Option<Self> {
+        let whole = |part: Part| parts.whole(part as usize);
+        let Sums { terms, words, totals } = Sums::read(&whole(Part::Sums)?)?;
+        let (documents, terms_and_words) = rayon::join(
+            || read_documents(&whole(Part::Documents)?, totals.documents),
+            || {
+                let terms = read_terms(&whole(Part::Terms)?, &whole(Part::TermTexts)?, terms)?;
+                Some((terms, read_words(&whole(Part::Words)?, words)?))
+            },
+        );
+        let ((documents, ends), ((terms, texts), words)) = documents.zip(terms_and_words)?;
+        let is_known = |word: &WordRow| (word.term as usize) < terms.len();
+        let is_whole =
+            words.iter().all(is_known) && ends.last().copied().unwrap_or(0) == parts.len(Part::Forward as usize);
+        let segment = Self { totals, documents, ends, terms, texts, words, word_texts: OnceLock::new(), parts };
+        is_whole.then_some(segment)
+    }
+
+    /// Returns how many notes, terms and words there are.
+    pub(super) fn documents(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// See [`Segment::documents`].
+    pub(super) fn terms(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// See [`Segment::documents`].
+    pub(super) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn lengths(&self, document: usize) -> Lengths {
+        self.documents.get(document).copied().unwrap_or_default()
+    }
+
+    pub(super) fn term(&self, number: u32) -> Term<'_> {
+        let Some(row) = self.terms.get(number as usize) else { return Term::default() };
+        let start =
+            number.checked_sub(1).and_then(|before| self.terms.get(before as usize)).map_or(0, |row| row.text_end);
+        let text = self.texts.get(start as usize..row.text_end as usize).unwrap_or_default();
+        Term { text, documents: row.documents, paragraphs: row.paragraphs, is_stop: row.is_stop }
+    }
+
+    pub(super) fn is_stop(&self, number: u32) -> bool {
+        self.terms.get(number as usize).is_none_or(|row| row.is_stop)
+    }
+
+    /// Returns the number of a term.
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
+        let (mut low, mut high) = (0, self.terms.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.term(middle).text.cmp(text) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Some(middle),
+            }
+        }
+        None
+    }
+
+    pub(super) fn word(&self, number: u32) -> Option<Word<'_>> {
+        let row = self.words.get(number as usize)?;
+        let start =
+            number.checked_sub(1).and_then(|before| self.words.get(before as usize)).map_or(0, |row| row.text_end);
+        let texts = self.word_texts.get_or_init(|| {
+            let bytes = self.read(Part::WordTexts, 0..self.parts.len(Part::WordTexts as usize));
+            String::from_utf8(bytes).unwrap_or_default()
+        });
+        let text = texts.get(start as usize..row.text_end as usize).unwrap_or_default();
+        Some(Word { term: row.term, kind: row.kind, text })
+    }
+
+    /// Returns how many notes hold a word.
+    pub(super) fn word_holders(&self, word: u32) -> u32 {
+        self.words.get(word as usize).map_or(0, |row| row.documents)
+    }
+
+    /// Returns the term of a word.
+    pub(super) fn term_of(&self, word: u32) -> u32 {
+        self.words.get(word as usize).map_or(0, |row| row.term)
+    }
+
+    /// Returns what `look` finds in each note, in the order of the notes. They are read some at a time,
+    /// side by side.
+    pub(super) fn scan<T: Send>(&self, look: impl Fn(Document<'_>, &mut Vec<T>) -> Option<()> + Sync) -> Vec<T> {
+        let batches = (0..self.documents.len()).into_par_iter().step_by(BATCH);
+        let look = |first: usize| {
+            let last = (first + BATCH).min(self.documents.len());
+            let start = self.start(first);
+            let bytes = self.read(Part::Forward, start..self.ends.get(last - 1).copied().unwrap_or(start));
+            let mut found = Vec::new();
+            for number in first..last {
+                let range = (self.start(number) - start) as usize
+                    ..(self.ends.get(number).map_or(start, |end| *end) - start) as usize;
+                let document = Document { number, bytes: bytes.get(range).unwrap_or_default() };
+                if look(document, &mut found).is_none() {
+                    self.parts.tell_broken();
+                }
+            }
+            found
+        };
+        batches.flat_map_iter(look).collect()
+    }
+
+    /// Returns the words of a note.
+    pub(super) fn text(&self, document: usize) -> Text {
+        let end = self.ends.get(document).copied().unwrap_or_default();
+        let bytes = self.read(Part::Forward, self.start(document)..end);
+        Document { number: document, bytes: &bytes }.text().unwrap_or_else(|| {
+            self.parts.tell_broken();
+            Text::default()
+        })
+    }
+
+    /// Calls `visit` with each word of each field of a note.
+    pub(super) fn visit(&self, document: usize, visit: impl FnMut(Field, u32)) {
+        let end = self.ends.get(document).copied().unwrap_or_default();
+        let bytes = self.read(Part::Forward, self.start(document)..end);
+        if (Document { number: document, bytes: &bytes }).visit(visit).is_none() {
+            self.parts.tell_broken();
+        }
+    }
+
+    /// Returns the words of a note that is being scanned.
+    pub(super) fn text_of(&self, document: Document<'_>) -> Option<Text> {
+        document.text()
+    }
+
+    /// Returns where the words of a note begin.
+    fn start(&self, document: usize) -> u64 {
+        document.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default()
+    }
+
+    fn read(&self, part: Part, range: Range<u64>) -> Vec<u8> {
+        if range.is_empty() {
+            return Vec::new();
+        }
+        self.parts.read(part as usize, range).unwrap_or_else(|| {
+            self.parts.tell_broken();
+            Vec::new()
+        })
+    }
+}
+
+fn read_documents(bytes: &[u8], count: u64) -> Option<(Vec<Lengths>, Vec<u64>)> {
+    let mut rest = Reader(bytes);
+    let (mut documents, mut ends, mut end) = (Vec::new(), Vec::new(), 0_u64);
+    while !rest.0.is_empty() {
+        end += u64::from(rest.number()?);
+        let body = rest.number()?;
+        documents.push(Lengths { body: body >> 1, has_time: body & 1 == 1, title: rest.number()? });
+        ends.push(end);
+    }
+    (documents.len() as u64 == count).then_some((documents, ends))
+}
+
+fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>, String)> {
+    let (mut rest, mut left) = (Reader(bytes), texts);
+    // A term is no longer than all texts: what is made of little stays little.
+    let (mut rows, mut all) = (Vec::new(), Vec::with_capacity(texts.len() * 2));
+    let mut before = 0;
+    while !rest.0.is_empty() {
+        let (common, own) = (rest.number()? as usize, rest.number()? as usize);
+        let (start, documents, paragraphs) = (all.len(), rest.number()?, rest.number()?);
+        let (own, others) = left.split_at_checked(own)?;
+        left = others;
+        if common > start - before || common > MAX_COMMON {
+            return None;
+        }
+        all.extend_from_within(before..before + common);
+        all.extend_from_slice(own);
+        before = start;
+        let text_end = u32::try_from(all.len()).ok()?;
+        rows.push(TermRow { text_end, documents: documents >> 1, paragraphs, is_stop: documents & 1 == 1 });
+    }
+    (rows.len() == count && left.is_empty()).then_some((rows, String::from_utf8(all).ok()?))
+}
+
+/// The most bytes that two terms begin alike with; more is no word.
+pub(super) const MAX_COMMON: usize = 255;
+
+fn read_words(bytes: &[u8], count: usize) -> Option<Vec<WordRow>> {
+    let (mut rest, mut rows, mut text_end) = (Reader(bytes), Vec::new(), 0_u32);
+    while !rest.0.is_empty() {
+        let (term, documents) = (rest.number()?, rest.number()?);
+        let kind = match documents & 3 {
+            0 => WordKind::NoWord,
+            1 => WordKind::AsTerm,
+            _ => WordKind::Otherwise,
+        };
+        if kind == WordKind::Otherwise {
+            text_end = text_end.checked_add(rest.number()?)?;
+        }
+        rows.push(WordRow { term, documents: documents >> 2, kind, text_end });
+    }
+    (rows.len() == count).then_some(rows)
+}
