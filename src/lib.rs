@@ -11,6 +11,7 @@
 //!          context   selection
 //!          render    entries -> text, one file per format
 //!          setup     recipes for agent tools
+//!          import    folders of other note apps, read as notes: pure
 //! floor 1  store     the only reader and writer of files
 //!          graph     links both ways, walks
 //!          search    text analysis and ranking
@@ -33,6 +34,7 @@ pub mod error;
 mod escape;
 pub mod fit;
 pub mod graph;
+pub mod import;
 pub mod note;
 pub mod pack;
 mod render;

@@ -63,6 +63,8 @@ pub enum Command {
     Dump(Dump),
     /// Take what a pack holds into the store.
     Load(Load),
+    /// Take the notes of another app into the store.
+    Import(Import),
     /// Install instructions for agent tools.
     Setup(Setup),
     /// Merge two versions of a note, for git.
@@ -478,6 +480,40 @@ pub enum Strategy {
     Overwrite,
     /// Notes become what both say, attachments stay.
     Merge,
+}
+
+/// A call of `import`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// Where the store is.
+    pub location: Location,
+    /// The app.
+    pub from: ImportFrom,
+    /// Its folder.
+    pub dir: PathBuf,
+    /// What the folder is called; `None` takes its own name.
+    pub name: Option<String>,
+    /// Whether it is only shown what would be done.
+    pub is_dry_run: bool,
+}
+
+/// Apps whose notes are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportFrom {
+    /// Logseq: a graph of pages and journals.
+    Logseq,
+    /// Obsidian: a vault of notes.
+    Obsidian,
+}
+
+impl ImportFrom {
+    /// Returns the app's name in commands and notes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logseq => "logseq",
+            Self::Obsidian => "obsidian",
+        }
+    }
 }
 
 /// A call of `setup`.

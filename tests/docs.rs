@@ -53,7 +53,9 @@ impl Shell {
 /// Returns the text with every `console` block's commands run and their output put in place.
 fn with_outputs(text: &str) -> String {
     let tmp = tempfile::tempdir().unwrap();
-    copy_folder(&Path::new(ROOT).join("fixtures/research"), &tmp.path().join("fixtures/research"));
+    for name in ["research", "graph"] {
+        copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
+    }
     let mut shell = Shell::new(tmp.path());
     let mut out = String::new();
     let mut in_block = false;

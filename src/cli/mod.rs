@@ -2,6 +2,7 @@
 
 mod change;
 mod context;
+mod import;
 mod link;
 mod list;
 mod merge_driver;
@@ -154,6 +155,9 @@ enum Sub {
     Dump(pack::DumpArgs),
     /// Take the notes and attachments of a dump into the store: all of them or none
     Load(pack::LoadArgs),
+    /// Take the notes of another app into the store; its folder is only read
+    #[command(subcommand)]
+    Import(import::ImportSub),
     /// Teach agent tools and git about qipu
     Setup(setup::SetupArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
@@ -281,6 +285,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Setup(args) => Command::Setup(args.into_request(location, is_dry_run)?),
         Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
         Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
+        Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
@@ -303,7 +308,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
     let writes = match command {
-        Command::Change(_) | Command::Load(_) | Command::Init(_) => true,
+        Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) => true,
         Command::Doctor(doctor) => doctor.is_fix,
         Command::Setup(setup) => matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_)),
         _ => false,

@@ -5,6 +5,7 @@ mod change;
 mod context;
 mod doctor;
 mod dump;
+mod import;
 mod index;
 mod init;
 mod link;
@@ -43,6 +44,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
         Command::Load(request) => load::run(request, current_dir).map(Some),
+        Command::Import(request) => import::run(request, current_dir).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
@@ -91,7 +93,8 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         | Command::Index(_)
         | Command::MergeDriver(_)
         | Command::Dump(_)
-        | Command::Load(_) => Err(Error::usage("this command does not read an open store")),
+        | Command::Load(_)
+        | Command::Import(_) => Err(Error::usage("this command does not read an open store")),
     }
 }
 
