@@ -67,7 +67,11 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         return Ok(());
     };
     let screen = Screen { is_terminal: env.is_terminal, has_color: env.has_color };
-    let text = fit::fit(&report, request.budget, request.format, screen)?;
+    let text = match fit::fit(&report, request.budget, request.format, screen) {
+        // A session starts whatever its hook does.
+        Err(_) if request.command.is_hook() => return Ok(()),
+        text => text?,
+    };
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     // A check that failed has failed, whether or not somebody read so to the end.
     match report.verdict {

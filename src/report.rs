@@ -48,6 +48,8 @@ pub enum Format {
     Json,
     /// Lines for the context of a model.
     Records,
+    /// What agent tools read from a session-start hook: the human text in JSON.
+    Hook,
 }
 
 /// What is said of the whole answer.

@@ -71,6 +71,13 @@ pub enum Command {
     MergeDriver(MergeDriver),
 }
 
+impl Command {
+    /// Tells whether it runs in a session-start hook, where nothing may go wrong.
+    pub fn is_hook(&self) -> bool {
+        matches!(self, Self::Prime(prime) if prime.is_hook)
+    }
+}
+
 /// A call of `prime`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prime {

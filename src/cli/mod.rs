@@ -230,7 +230,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         }
         Err(error) => return Err(usage(&error)),
     };
-    let format = cli.global.format()?;
+    let mut format = cli.global.format()?;
     let today = match &cli.command {
         // A primer in a hook must not fail for a variable that it does not use.
         Sub::Prime(_) => None,
@@ -248,6 +248,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     let command = match cli.command {
         Sub::Prime(args) => {
             budget = args.default_budget(budget);
+            format = args.format(format);
             Command::Prime(args.into_request(location))
         }
         Sub::Context(args) => Command::Context(args.into_request(location, budget, env)?),
