@@ -530,6 +530,8 @@ pub struct Setup {
     pub location: Location,
     /// What to do.
     pub action: SetupAction,
+    /// Whether what somebody changed may be written over.
+    pub is_forced: bool,
     /// Whether it is only shown.
     pub is_dry_run: bool,
 }
@@ -547,6 +549,8 @@ pub enum SetupAction {
     Check(String),
     /// Take a recipe's text out again.
     Remove(String),
+    /// Write what the recipes say that fit the project.
+    InstallFitting,
 }
 
 /// A call of `merge-driver`: three files, of which the second gets the result.

@@ -441,8 +441,9 @@ fn setup_writes_only_its_section_and_takes_it_out_again() {
         assert_eq!(setup(&[]).code(), 0);
         assert_eq!(fs::read_to_string(&file).unwrap(), installed, "twice is once");
         fs::write(&file, installed.replace("qipu prime", "qipu old")).unwrap();
-        assert_eq!(setup(&["--check"]).code(), 1, "stale");
-        assert_eq!(setup(&[]).code(), 0);
+        assert!(setup(&["--check"]).stdout.starts_with("agents-md: edited"));
+        assert_eq!((setup(&["--check"]).code(), setup(&[]).code(), setup(&["--remove"]).code()), (1, 1, 1));
+        assert_eq!(setup(&["--force"]).code(), 0);
         assert_eq!(fs::read_to_string(&file).unwrap(), installed);
         assert_eq!(setup(&["--remove"]).code(), 0);
         assert_eq!(fs::read_to_string(&file).ok().as_deref(), before);

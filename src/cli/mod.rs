@@ -311,7 +311,9 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
     let writes = match command {
         Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) => true,
         Command::Doctor(doctor) => doctor.is_fix,
-        Command::Setup(setup) => matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_)),
+        Command::Setup(setup) => {
+            matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_) | SetupAction::InstallFitting)
+        }
         _ => false,
     };
     if is_dry_run && !writes {
