@@ -308,9 +308,12 @@ fn vault() -> (Files, Links) {
         ("files/doc.pdf", "%PDF"),
         (".obsidian/app.json", "{}"),
         (".trash/Old.md", "old"),
+        ("tool.py", "linked"),
+        ("src/main.rs", "not linked"),
+        ("src/lib.rs", "not linked"),
         ("Board.canvas", "{}"),
         ("Books.base", "views: []"),
-        ("Dead.md", "[[Nowhere]] [[Note 1#^nothing]]\n\n```dataview\nLIST\n```\n"),
+        ("Dead.md", "[tool](tool.py) [[Nowhere]] [[Note 1#^nothing]]\n\n```dataview\nLIST\n```\n"),
     ] {
         files.push((path.to_owned(), text.to_owned()));
     }
@@ -343,7 +346,12 @@ fn an_obsidian_vault_arrives_whole() {
     assert!(
         plain.body().starts_with("# A heading\n\nSee [[Note 3]], [[Note 4|label]] and [[note 5#A heading]]. ^anchor\n")
     );
-    assert_eq!(findings(&told, "not-imported").len(), 2, "{told}");
+    let left = findings(&told, "not-imported");
+    assert!(
+        left.len() == 3 && left[2].ends_with("no page links to it; files that stay behind for that: 2"),
+        "{left:?}"
+    );
+    assert!(dir.path().join(".qipu/attachments/tool.py").exists());
     assert_eq!(findings(&told, "query").len(), 1);
     assert_eq!(findings(&told, "broken-block").len(), 1);
     let doctor = run(&dir, "doctor --json");

@@ -22,6 +22,12 @@ use crate::note::Note;
 use crate::request::ImportFrom;
 use body::Scan;
 
+/// Endings of files that people put beside their notes.
+const MEDIA: [&str; 26] = [
+    "3gp", "avif", "bmp", "flac", "gif", "heic", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3", "mp4", "oga", "ogg", "ogv",
+    "opus", "pdf", "png", "svg", "tif", "tiff", "wav", "webm", "webp", "epub",
+];
+
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -68,6 +74,13 @@ impl Settings {
             Kept::Logseq(settings) => settings.role(path),
             Kept::Obsidian(_) => obsidian::role(path),
         }
+    }
+
+    /// Tells whether a file is an attachment whether or not a page links to it: pictures, sound, films and
+    /// documents; in Logseq, what lies among the assets.
+    pub fn is_media(&self, path: &str) -> bool {
+        let is_asset = matches!(&self.0, Kept::Logseq(_)) && path.starts_with("assets/");
+        is_asset || MEDIA.contains(&ending(path).as_str())
     }
 
     /// Reads a page; `text` is its file's.

@@ -7,7 +7,7 @@
 mod drafts;
 mod links;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -73,9 +73,16 @@ impl Source {
             let message = format!("{} is no Logseq graph: no page or journal in it", request.dir.display());
             return Err(Error::usage(message).hint("give the folder that holds pages/ and journals/"));
         }
-        let attachments = attachment_places(&settings, &files);
         let name = request.name.clone().unwrap_or_else(|| folder.name.clone());
         let vault = Vault::new(request.from, pages, &files);
+        let linked = linked_files(&vault);
+        let (files, others): (Vec<String>, Vec<String>) =
+            files.into_iter().partition(|path| settings.is_media(path) || linked.contains(path));
+        if let Some(first) = others.first() {
+            let why = format!("no page links to it; files that stay behind for that: {}", others.len());
+            left.push((first.clone(), "not-imported", why));
+        }
+        let attachments = attachment_places(&settings, &files);
         Ok(Self { folder, name, settings, vault, attachments, left })
     }
 
@@ -89,6 +96,19 @@ impl Source {
     fn resolve(&self, page: &Page, target: &Target) -> Option<Found> {
         self.vault.resolve(&page.source, target)
     }
+}
+
+/// Returns the files that pages link to. A folder may hold much that is none of its pages' business.
+fn linked_files(vault: &Vault) -> HashSet<String> {
+    let of_page = |page: &Page| {
+        let found = page.references().iter().filter_map(|reference| vault.resolve(&page.source, &reference.target));
+        let files = found.filter_map(|found| match found {
+            Found::File(path) => Some(path),
+            Found::Page(_) => None,
+        });
+        files.collect::<Vec<_>>()
+    };
+    vault.pages.iter().flat_map(of_page).collect()
 }
 
 /// Tells whether a folder holds what a graph does.
