@@ -11,6 +11,7 @@
 //!          context   selection
 //!          render    entries -> text, one file per format
 //!          setup     recipes for agent tools
+//!          import    folders of other note apps, read as notes: pure
 //! floor 1  store     the only reader and writer of files
 //!          graph     links both ways, walks
 //!          search    text analysis and ranking
@@ -35,6 +36,7 @@ pub mod error;
 mod escape;
 pub mod fit;
 pub mod graph;
+pub mod import;
 pub mod note;
 pub mod pack;
 pub mod parts;
@@ -73,7 +75,11 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     };
     let screen = Screen { is_terminal: env.is_terminal, has_color: env.has_color };
     phases::end("command");
-    let text = fit::fit(&report, request.budget, request.format, screen)?;
+    let text = match fit::fit(&report, request.budget, request.format, screen) {
+        // A session starts whatever its hook does.
+        Err(_) if request.command.is_hook() => return Ok(()),
+        text => text?,
+    };
     phases::end("fit");
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     // A check that failed has failed, whether or not somebody read so to the end.

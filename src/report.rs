@@ -48,6 +48,8 @@ pub enum Format {
     Json,
     /// Lines for the context of a model.
     Records,
+    /// What agent tools read from a session-start hook: the human text in JSON.
+    Hook,
 }
 
 /// What is said of the whole answer.
@@ -350,6 +352,8 @@ pub struct RecipeEntry {
     pub path: String,
     /// What was found, or done.
     pub state: &'static str,
+    /// Whether the project shows signs of what it is for, in a list of recipes.
+    pub fits: Option<bool>,
 }
 
 /// Something that is wrong or odd in one file.

@@ -65,10 +65,19 @@ pub enum Command {
     Dump(Dump),
     /// Take what a pack holds into the store.
     Load(Load),
+    /// Take the notes of another app into the store.
+    Import(Import),
     /// Install instructions for agent tools.
     Setup(Setup),
     /// Merge two versions of a note, for git.
     MergeDriver(MergeDriver),
+}
+
+impl Command {
+    /// Tells whether it runs in a session-start hook, where nothing may go wrong.
+    pub fn is_hook(&self) -> bool {
+        matches!(self, Self::Prime(prime) if prime.is_hook)
+    }
 }
 
 /// A call of `prime`.
@@ -482,6 +491,40 @@ pub enum Strategy {
     Merge,
 }
 
+/// A call of `import`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// Where the store is.
+    pub location: Location,
+    /// The app.
+    pub from: ImportFrom,
+    /// Its folder.
+    pub dir: PathBuf,
+    /// What the folder is called; `None` takes its own name.
+    pub name: Option<String>,
+    /// Whether it is only shown what would be done.
+    pub is_dry_run: bool,
+}
+
+/// Apps whose notes are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportFrom {
+    /// Logseq: a graph of pages and journals.
+    Logseq,
+    /// Obsidian: a vault of notes.
+    Obsidian,
+}
+
+impl ImportFrom {
+    /// Returns the app's name in commands and notes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logseq => "logseq",
+            Self::Obsidian => "obsidian",
+        }
+    }
+}
+
 /// A call of `setup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
@@ -489,6 +532,8 @@ pub struct Setup {
     pub location: Location,
     /// What to do.
     pub action: SetupAction,
+    /// Whether what somebody changed may be written over.
+    pub is_forced: bool,
     /// Whether it is only shown.
     pub is_dry_run: bool,
 }
@@ -506,6 +551,8 @@ pub enum SetupAction {
     Check(String),
     /// Take a recipe's text out again.
     Remove(String),
+    /// Write what the recipes say that fit the project.
+    InstallFitting,
 }
 
 /// A call of `merge-driver`: three files, of which the second gets the result.

@@ -119,6 +119,26 @@ fn without_a_store_prime_says_so_and_a_hook_is_silent() {
     assert_eq!(call(path(&empty), &["prime"]).code(), 3);
     assert_eq!(call(path(&empty), &["prime", "--hook"]).code(), 0);
     assert_eq!(call(DEMO, &["prime", "--hook"]).stdout, call(DEMO, &["prime"]).stdout);
+    let small = call(DEMO, &["prime", "--hook", "claude", "--max-chars", "10"]);
+    assert_eq!((small.code(), small.stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn a_tools_hook_gets_its_json() {
+    let text = |words: &[&str]| call(DEMO, words).stdout;
+    for tool in ["claude", "codex", "gemini"] {
+        let whole = text(&["prime", "--hook", tool, "--records"]);
+        assert!(whole.chars().count() <= 9_500 && whole.ends_with("}}\n"));
+        let json: serde_json::Value = serde_json::from_str(&whole).unwrap();
+        let output = &json["hookSpecificOutput"];
+        assert_eq!(output["hookEventName"], "SessionStart");
+        assert_eq!(output["additionalContext"], text(&["prime", "--max-chars", "100000"]));
+    }
+    let cut = text(&["prime", "--hook", "claude", "--max-chars", "2000"]);
+    let json: serde_json::Value = serde_json::from_str(&cut).unwrap();
+    assert!(cut.chars().count() <= 2_000);
+    assert!(json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("notes shown)"));
+    assert_eq!(text(&["prime", "--hook", "other"]), text(&["prime"]));
 }
 
 #[test]
@@ -421,8 +441,9 @@ fn setup_writes_only_its_section_and_takes_it_out_again() {
         assert_eq!(setup(&[]).code(), 0);
         assert_eq!(fs::read_to_string(&file).unwrap(), installed, "twice is once");
         fs::write(&file, installed.replace("qipu prime", "qipu old")).unwrap();
-        assert_eq!(setup(&["--check"]).code(), 1, "stale");
-        assert_eq!(setup(&[]).code(), 0);
+        assert!(setup(&["--check"]).stdout.starts_with("agents-md: edited"));
+        assert_eq!((setup(&["--check"]).code(), setup(&[]).code(), setup(&["--remove"]).code()), (1, 1, 1));
+        assert_eq!(setup(&["--force"]).code(), 0);
         assert_eq!(fs::read_to_string(&file).unwrap(), installed);
         assert_eq!(setup(&["--remove"]).code(), 0);
         assert_eq!(fs::read_to_string(&file).ok().as_deref(), before);

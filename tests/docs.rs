@@ -53,7 +53,9 @@ impl Shell {
 /// Returns the text with every `console` block's commands run and their output put in place.
 fn with_outputs(text: &str) -> String {
     let tmp = tempfile::tempdir().unwrap();
-    copy_folder(&Path::new(ROOT).join("fixtures/research"), &tmp.path().join("fixtures/research"));
+    for name in ["research", "graph"] {
+        copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
+    }
     let mut shell = Shell::new(tmp.path());
     let mut out = String::new();
     let mut in_block = false;
@@ -142,7 +144,8 @@ fn taught(text: &str) -> Vec<String> {
 fn every_command_that_prime_and_recipes_teach_runs() {
     let prime = call("fixtures/research", &["prime"]).stdout;
     let recipe = call("fixtures/research", &["setup", "agents-md", "--print"]).stdout;
-    for (name, text, least) in [("prime", prime, 6), ("agents-md", recipe, 4)] {
+    let skill = call("fixtures/research", &["setup", "claude", "--print"]).stdout;
+    for (name, text, least) in [("prime", prime, 6), ("agents-md", recipe, 4), ("claude", skill, 9)] {
         let lines = taught(&text);
         assert!(lines.len() >= least, "{name} teaches {lines:?}");
         lines.iter().for_each(|line| run_taught(line));

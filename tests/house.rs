@@ -12,7 +12,7 @@ use regex::Regex;
 const FLOORS: [&[&str]; 5] = [
     &["note", "env", "error", "escape", "parts", "phases"],
     &["store", "graph", "search", "pack", "report", "request"],
-    &["cli", "context", "render", "setup"],
+    &["cli", "context", "render", "setup", "import"],
     &["commands", "fit"],
     &["lib", "main"],
 ];

@@ -13,8 +13,8 @@ use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::note::Note;
 use qipu::report::{Mode, Report};
-use qipu::request::{Budget, Command, Format};
-use qipu::store::Store;
+use qipu::request::{Budget, Command, Format, Prime};
+use qipu::store::{Location, Store};
 
 use stores::{commands, hostile_text, runner, store_of, stores};
 
@@ -28,6 +28,31 @@ fn chars(text: &str) -> usize {
 
 fn write(report: &Report, max_chars: Option<usize>, format: Format) -> Result<String, qipu::error::Error> {
     fit(report, Budget { max_chars, max_tokens: None }, format, Screen::default())
+}
+
+/// What a hook answers is JSON in any budget, and its string is the human text.
+#[test]
+fn a_hooks_answer_is_sound() {
+    runner(60)
+        .run(&(stores(), prop::collection::vec(0_usize..4000, 4)), |(store, budgets)| {
+            let prime =
+                Prime { location: Location::default(), banner: Some(true), is_hook: true, no_compaction: false };
+            let report = run_on(&Command::Prime(prime), &store).unwrap();
+            let said = |text: &str| {
+                let json: serde_json::Value = serde_json::from_str(text).unwrap();
+                json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+            };
+            let whole = write(&report, None, Format::Hook).unwrap();
+            prop_assert_eq!(said(&whole), write(&report, None, Format::Human).unwrap());
+            for budget in budgets.into_iter().chain([chars(&whole), chars(&whole) - 1]) {
+                if let Ok(text) = write(&report, Some(budget), Format::Hook) {
+                    prop_assert!(chars(&text) <= budget);
+                    prop_assert!(text.ends_with("}}\n") && text.lines().count() == 1 && !said(&text).is_empty());
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
 }
 
 #[test]
@@ -128,7 +153,7 @@ fn is_truncated(text: &str, format: Format) -> (bool, usize) {
             let field = |name: &str| head.split_once(name).unwrap().1.split(' ').next().unwrap();
             (field(" truncated=") == "true", field(" notes=").parse().unwrap())
         }
-        Format::Human => (false, 0),
+        Format::Human | Format::Hook => (false, 0),
     }
 }
 
@@ -139,7 +164,7 @@ fn check_form(text: &str, format: Format, command: &Command) {
     match format {
         Format::Json => check_json(text),
         Format::Records => check_records(text, command),
-        Format::Human => {}
+        Format::Human | Format::Hook => {}
     }
 }
 

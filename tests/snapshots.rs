@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 28] = [
+const RESEARCH: [(&str, &str); 29] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -32,6 +32,7 @@ const RESEARCH: [(&str, &str); 28] = [
     ("status", "status"),
     ("doctor", "doctor"),
     ("dump", "dump|-|--note|qp-1c7q"),
+    ("import", "import|logseq|../graph|--dry-run"),
     ("setup-list", "setup"),
     ("setup-print", "setup|agents-md|--print"),
     ("link-list", "link|list|qp-9f2t"),

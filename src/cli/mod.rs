@@ -2,6 +2,7 @@
 
 mod change;
 mod context;
+mod import;
 mod link;
 mod list;
 mod merge_driver;
@@ -154,6 +155,9 @@ enum Sub {
     Dump(pack::DumpArgs),
     /// Take the notes and attachments of a dump into the store: all of them or none
     Load(pack::LoadArgs),
+    /// Take the notes of another app into the store; its folder is only read
+    #[command(subcommand)]
+    Import(import::ImportSub),
     /// Teach agent tools and git about qipu
     Setup(setup::SetupArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
@@ -229,7 +233,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         }
         Err(error) => return Err(usage(&error)),
     };
-    let format = cli.global.format()?;
+    let mut format = cli.global.format()?;
     let today = match &cli.command {
         // A primer in a hook must not fail for a variable that it does not use.
         Sub::Prime(_) => None,
@@ -247,6 +251,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     let command = match cli.command {
         Sub::Prime(args) => {
             budget = args.default_budget(budget);
+            format = args.format(format);
             Command::Prime(args.into_request(location))
         }
         Sub::Context(args) => Command::Context(args.into_request(location, budget, env)?),
@@ -284,6 +289,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Setup(args) => Command::Setup(args.into_request(location, is_dry_run)?),
         Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
         Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
+        Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
@@ -307,9 +313,11 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
     let writes = match command {
-        Command::Change(_) | Command::Load(_) | Command::Init(_) => true,
+        Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) => true,
         Command::Doctor(doctor) => doctor.is_fix,
-        Command::Setup(setup) => matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_)),
+        Command::Setup(setup) => {
+            matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_) | SetupAction::InstallFitting)
+        }
         _ => false,
     };
     if is_dry_run && !writes {

@@ -2,15 +2,22 @@
 
 use clap::Args;
 
-use crate::request::{Budget, Prime};
+use crate::request::{Budget, Format, Prime};
 use crate::store::Location;
 
 /// The most characters of a primer for which nobody names a limit.
 const DEFAULT_MAX_CHARS: usize = 8_000;
 
+/// The most characters that a hook answers with: tools cut what is longer than 10,000.
+const MAX_HOOK_CHARS: usize = 9_500;
+
+/// Tools that read the answer of a hook as JSON.
+const HOOK_TOOLS: [&str; 3] = ["claude", "codex", "gemini"];
+
 #[derive(Debug, Args)]
 pub(super) struct PrimeArgs {
-    /// For session-start hooks: say nothing, and fail at nothing, where there is no store
+    /// For session-start hooks: fail at nothing, say nothing where there is no store; for claude,
+    /// codex and gemini the answer is the JSON that they read
     #[arg(long, value_name = "TOOL", num_args = 0..=1)]
     hook: Option<Option<String>>,
     /// Begin with the warning that notes are reference material
@@ -27,12 +34,23 @@ pub(super) struct PrimeArgs {
 impl PrimeArgs {
     /// Returns the budget, which a primer always has.
     pub(super) fn default_budget(&self, budget: Budget) -> Budget {
-        match budget {
-            Budget { max_chars: None, max_tokens: None } => {
+        let budget = match budget {
+            Budget { max_chars: None, max_tokens: None } if !self.answers_hook() => {
                 Budget { max_chars: Some(DEFAULT_MAX_CHARS), max_tokens: None }
             }
             given => given,
-        }
+        };
+        let most = budget.max_chars.map_or(MAX_HOOK_CHARS, |most| most.min(MAX_HOOK_CHARS));
+        if self.answers_hook() { Budget { max_chars: Some(most), ..budget } } else { budget }
+    }
+
+    /// Returns the format: that of a tool's hooks, where one is named.
+    pub(super) fn format(&self, given: Format) -> Format {
+        if self.answers_hook() { Format::Hook } else { given }
+    }
+
+    fn answers_hook(&self) -> bool {
+        matches!(&self.hook, Some(Some(tool)) if HOOK_TOOLS.contains(&tool.as_str()))
     }
 
     pub(super) fn into_request(self, location: Location) -> Prime {

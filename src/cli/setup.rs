@@ -23,6 +23,12 @@ pub(super) struct SetupArgs {
     /// Take it out again
     #[arg(long)]
     remove: bool,
+    /// Set up every recipe that fits this project
+    #[arg(long, conflicts_with_all = ["recipe", "list", "print", "check", "remove"])]
+    all_detected: bool,
+    /// Write over, or take out, what was edited by hand
+    #[arg(long, conflicts_with_all = ["list", "print", "check"])]
+    force: bool,
 }
 
 impl SetupArgs {
@@ -32,9 +38,10 @@ impl SetupArgs {
             (Some(recipe), _, true, _) => SetupAction::Check(recipe),
             (Some(recipe), _, _, true) => SetupAction::Remove(recipe),
             (Some(recipe), ..) => SetupAction::Install(recipe),
-            (None, false, false, false) => SetupAction::List,
+            (None, false, false, false) if self.all_detected => SetupAction::InstallFitting,
+            (None, false, false, false) if !self.force => SetupAction::List,
             (None, ..) => return Err(Error::usage("which recipe?").hint("`qipu setup --list` names them")),
         };
-        Ok(Setup { location, action, is_dry_run })
+        Ok(Setup { location, action, is_forced: self.force, is_dry_run })
     }
 }

@@ -5,6 +5,7 @@ mod change;
 mod context;
 mod doctor;
 mod dump;
+mod import;
 mod index;
 mod init;
 mod link;
@@ -18,9 +19,11 @@ mod show;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use crate::env::Env;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::Digests;
 use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
@@ -45,6 +48,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
         Command::Load(request) => load::run(request, current_dir).map(Some),
+        Command::Import(request) => import::run(request, current_dir).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
@@ -107,17 +111,32 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         | Command::Index(_)
         | Command::MergeDriver(_)
         | Command::Dump(_)
-        | Command::Load(_) => Err(Error::usage("this command does not read an open store")),
+        | Command::Load(_)
+        | Command::Import(_) => Err(Error::usage("this command does not read an open store")),
     }
 }
 
-/// Runs `prime`. In a hook, a project without a store (or with a broken one) is nothing to speak of.
+/// How long a session waits for its hook.
+const HOOK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs `prime`. In a hook, a project without a store, with a broken one, or with one on a disk that does not
+/// answer is nothing to speak of.
 fn primed(request: &Prime, current_dir: &Path) -> Result<Option<Report>, Error> {
-    match open(&request.location, current_dir) {
-        Ok(store) => Ok(Some(prime::run(request, &store))),
-        Err(error) if request.is_hook && matches!(error.kind, ErrorKind::NoStore | ErrorKind::Store) => Ok(None),
-        Err(error) => Err(error),
+    if !request.is_hook {
+        let store = open(&request.location, current_dir)?;
+        return Ok(Some(prime::run(request, &store)));
     }
+    let (request, current_dir) = (request.clone(), current_dir.to_path_buf());
+    let report = move || open(&request.location, &current_dir).ok().map(|store| prime::run(&request, &store));
+    Ok(within(HOOK_PATIENCE, report).flatten())
+}
+
+/// Returns what some work comes to, unless it takes too long. The process does not wait for it then.
+fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (sender, receiver) = channel();
+    // Nobody may be listening any more; and a machine without room for a thread has no answer either.
+    let worker = std::thread::Builder::new().spawn(move || sender.send(work()).ok());
+    worker.ok().and_then(|_| receiver.recv_timeout(patience).ok())
 }
 
 /// Makes the entry of a note; a digest names the notes that it stands for.
@@ -131,4 +150,16 @@ fn note_entry(store: &Store, digests: &Digests, place: usize, role: Role) -> Not
 /// giving ten thousand notes back one by one would take a tenth of its time.
 fn open(location: &Location, current_dir: &Path) -> Result<ManuallyDrop<Store>, Error> {
     Store::open(location, current_dir).map(ManuallyDrop::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_does_not_wait_for_a_slow_disk() {
+        assert_eq!(within(Duration::from_secs(60), || 1), Some(1));
+        let never = || std::thread::sleep(Duration::from_secs(60));
+        assert_eq!(within(Duration::from_millis(10), never), None);
+    }
 }

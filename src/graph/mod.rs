@@ -331,6 +331,8 @@ fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> Written
         };
         let to = match to {
             Ok(to) => to,
+            // `[[#heading]]` is a place in the note itself.
+            Err(target) if target.starts_with('#') => continue,
             Err(target) => {
                 lost(target);
                 continue;

@@ -21,6 +21,7 @@ use std::sync::OnceLock;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use document::scalar as yaml_scalar;
 pub use id::NoteId;
 pub use language::Language;
 pub use link_types::LinkTypes;

@@ -383,5 +383,6 @@ fn change_lines(change: &ChangeEntry) -> String {
 }
 
 fn recipe_line(recipe: &RecipeEntry) -> String {
-    format!("{}: {} ({}): {}\n", recipe.name, recipe.state, one_line(&recipe.path), recipe.about)
+    let fits = if recipe.fits == Some(true) { "; fits this project" } else { "" };
+    format!("{}: {} ({}): {}{fits}\n", recipe.name, recipe.state, one_line(&recipe.path), recipe.about)
 }

@@ -66,12 +66,15 @@ impl Renderer for Json<'_> {
                 self.add("commands", json!({"command": line, "purpose": purpose}), &mut piece);
             }
             Entry::Recipe(recipe) => {
-                let item = json!({
+                let mut item = json!({
                     "name": recipe.name,
                     "about": recipe.about,
                     "path": recipe.path,
                     "state": recipe.state,
                 });
+                if let Some(fits) = recipe.fits {
+                    item["fits"] = fits.into();
+                }
                 self.add("recipes", item, &mut piece);
             }
             Entry::Link { edge, title } => {

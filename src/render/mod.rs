@@ -3,6 +3,7 @@
 //! A document is a frame (texts around sections) and pieces (what an entry puts into the
 //! sections). Its length is the sum of the parts, so whoever cuts can measure before writing.
 
+mod hook;
 mod human;
 mod json;
 mod records;
@@ -117,6 +118,7 @@ pub(crate) trait Renderer {
 pub(crate) fn renderer(report: &Report, format: Format, screen: Screen) -> Box<dyn Renderer + '_> {
     match format {
         Format::Human => Box::new(human::Human { report, screen }),
+        Format::Hook => Box::new(hook::Hook { text: human::Human { report, screen } }),
         Format::Json => Box::new(json::Json { report }),
         Format::Records => Box::new(records::Records { report, screen }),
     }

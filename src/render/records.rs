@@ -50,11 +50,12 @@ impl Renderer for Records<'_> {
                 format!("C {} {}\n", json_string(line), json_string(purpose))
             }
             Entry::Recipe(recipe) => format!(
-                "D recipe name={} state={} path={} about={}\n",
+                "D recipe name={} state={} path={} about={}{}\n",
                 recipe.name,
                 recipe.state,
                 value(&recipe.path),
-                json_string(recipe.about)
+                json_string(recipe.about),
+                recipe.fits.map(|fits| format!(" fits={fits}")).unwrap_or_default()
             ),
             Entry::Link { edge, .. } => edge_line(edge),
             Entry::Tag { tag, count } => format!("D tag name={} count={count}\n", value(tag)),

@@ -1,17 +1,17 @@
 //! The recipe `agents-md`: a section in AGENTS.md, which most agent tools read.
 
 use super::Recipe;
-use super::part::{Folder, Part, SectionPart};
-use super::section::MARKDOWN;
+use super::part::{Part, SECTION, SectionPart};
 
 /// The recipe.
 pub(super) const RECIPE: Recipe = Recipe {
     name: "agents-md",
     about: "tells every agent that reads AGENTS.md how to use qipu",
-    parts: &[Part::Section(SectionPart {
-        folder: Folder::Project,
-        path: "AGENTS.md",
-        marks: &MARKDOWN,
-        text: include_str!("agents-md.md"),
-    })],
+    parts: &[section("agents-md")],
+    signs: &["AGENTS.md"],
 };
+
+/// The section in AGENTS.md, which several tools read: each recipe takes out its own wish only.
+pub(super) const fn section(user: &'static str) -> Part {
+    Part::Section(SectionPart { path: "AGENTS.md", text: include_str!("agents-md.md"), user, ..SECTION })
+}

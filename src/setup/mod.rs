@@ -4,8 +4,10 @@
 
 mod agents_md;
 mod git;
+mod json;
 mod part;
 mod section;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -22,16 +24,34 @@ pub struct Recipe {
     pub about: &'static str,
     /// What it is made of; the first is the one it is known by.
     parts: &'static [Part],
+    /// Files and folders in a project that show that it is of use there.
+    signs: &'static [&'static str],
 }
 
 /// Every recipe, in the order in which they are listed.
-pub static RECIPES: [Recipe; 2] = [agents_md::RECIPE, git::RECIPE];
+pub static RECIPES: [Recipe; 13] = [
+    agents_md::RECIPE,
+    tools::CLAUDE,
+    tools::CODEX,
+    tools::GEMINI,
+    tools::CURSOR,
+    tools::COPILOT,
+    tools::WINDSURF,
+    tools::OPENCODE,
+    tools::AIDER,
+    tools::ZED,
+    tools::JUNIE,
+    tools::CLINE,
+    git::RECIPE,
+];
 
 /// How a recipe, or a part of one, stands in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is not there.
     Missing,
+    /// It is there, and somebody changed it.
+    Edited,
     /// It is there, and says something else.
     Stale,
     /// It is there as it should be.
@@ -43,6 +63,7 @@ impl State {
     pub fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
+            Self::Edited => "edited",
             Self::Stale => "stale",
             Self::Current => "current",
         }
@@ -56,16 +77,18 @@ pub struct Place<'a> {
     root: PathBuf,
     location: &'a Location,
     current_dir: &'a Path,
+    /// Whether what somebody changed may be written over.
+    is_forced: bool,
 }
 
 impl<'a> Place<'a> {
     /// Finds the project: the one that is named, else the one around the current directory.
-    pub fn find(location: &'a Location, current_dir: &'a Path) -> Self {
+    pub fn find(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Self {
         let root = match &location.root {
             Some(root) => current_dir.join(root),
             None => project_root(current_dir),
         };
-        Self { root, location, current_dir }
+        Self { root, location, current_dir, is_forced }
     }
 
     /// Returns the folder of the project's store.
@@ -80,7 +103,14 @@ impl<'a> Place<'a> {
 }
 
 impl Recipe {
-    /// Tells how the recipe stands: missing when a part of it is, else stale when a part is.
+    /// Tells whether the project shows signs of what the recipe is for.
+    pub fn fits(&self, place: &Place<'_>) -> bool {
+        let has_place = place.store().is_ok() || !self.parts.iter().any(Part::is_in_store);
+        has_place && self.signs.iter().any(|sign| place.root.join(sign).symlink_metadata().is_ok())
+    }
+
+    /// Tells how the recipe stands: missing when a part of it is, else edited when a part is, else stale
+    /// when a part is.
     ///
     /// # Errors
     /// When a file can't be read, or the section in it has no end.
@@ -98,15 +128,12 @@ impl Recipe {
     }
 
     fn first_flaw(&self, place: &Place<'_>) -> Result<Option<(&'static Part, State)>, Error> {
-        let mut stale = None;
+        let mut flaws = Vec::new();
         for part in self.parts {
-            match part.state(place)? {
-                State::Missing => return Ok(Some((part, State::Missing))),
-                State::Stale => stale = stale.or(Some((part, State::Stale))),
-                State::Current => {}
-            }
+            flaws.push((part, part.state(place)?));
         }
-        Ok(stale)
+        let first = |state: State| flaws.iter().find(|(_, found)| *found == state).copied();
+        Ok(first(State::Missing).or_else(|| first(State::Edited)).or_else(|| first(State::Stale)))
     }
 
     /// Writes every part, or brings it up to date. Returns the state before.
@@ -139,7 +166,9 @@ impl Recipe {
     /// When a part can't be taken out; it is then as it was.
     pub fn remove(&self, place: &Place<'_>) -> Result<bool, Error> {
         let mut found = false;
-        for part in self.parts {
+        self.parts.iter().try_for_each(|part| part.preview(place, true).map(|_| ()))?;
+        // What was written last remembers least.
+        for part in self.parts.iter().rev() {
             found |= part.remove(place)?;
         }
         Ok(found)

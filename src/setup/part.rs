@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use super::section::{Marks, Section, insert};
+use super::json::{self, Hook};
+use super::section::{MARKDOWN, Marker, Marks, Section, insert};
 use super::{Place, State};
 use crate::error::{Error, ErrorKind};
 use crate::store::{diff, files, git};
@@ -14,6 +15,8 @@ use crate::store::{diff, files, git};
 pub(super) enum Part {
     /// Lines in a file that belongs to the user.
     Section(SectionPart),
+    /// A hook in a tool's JSON settings.
+    Hook(HookPart),
     /// Settings of the repository that holds the store: keys and values.
     GitConfig(&'static [(&'static str, &'static str)]),
 }
@@ -29,6 +32,37 @@ pub(super) struct SectionPart {
     pub(super) marks: &'static Marks,
     /// The lines.
     pub(super) text: &'static str,
+    /// What a file begins with that is made for them.
+    pub(super) head: &'static str,
+    /// The recipe, where several share the section.
+    pub(super) user: &'static str,
+    /// A key that the lines set: where the user sets it, they can't.
+    pub(super) key: Option<&'static str>,
+    /// The hook of the same recipe, whose state before is kept in the marker.
+    pub(super) hook: Option<&'static HookPart>,
+}
+
+/// A section that a recipe has for itself, in the project.
+pub(super) const SECTION: SectionPart = SectionPart {
+    folder: Folder::Project,
+    path: "",
+    marks: &MARKDOWN,
+    text: "",
+    head: "",
+    user: "",
+    key: None,
+    hook: None,
+};
+
+/// A hook in a tool's JSON settings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HookPart {
+    /// The file.
+    pub(super) path: &'static str,
+    /// The hook, as JSON.
+    pub(super) hook: &'static str,
+    /// The file with the section whose marker remembers what was there before.
+    pub(super) keeper: &'static str,
 }
 
 /// Where the path of a file begins.
@@ -40,10 +74,19 @@ pub(super) enum Folder {
     Store,
 }
 
+/// A file's text before and after; none where there is no file.
+type Change = (Option<String>, Option<String>);
+
 impl Part {
+    /// Tells whether it is written into the store.
+    pub(super) fn is_in_store(&self) -> bool {
+        matches!(self, Self::Section(SectionPart { folder: Folder::Store, .. }))
+    }
+
     pub(super) fn state(&self, place: &Place<'_>) -> Result<State, Error> {
         match self {
             Self::Section(section) => section.state(place),
+            Self::Hook(hook) => hook.state(place),
             Self::GitConfig(settings) => Ok(settings_state(settings, place)),
         }
     }
@@ -51,7 +94,8 @@ impl Part {
     /// Fails where it is clear from the start that the part can't be written.
     pub(super) fn expect_possible(&self, place: &Place<'_>) -> Result<(), Error> {
         match self {
-            Self::Section(section) => section.file(place).map(|_| ()),
+            Self::Section(section) => section.change(place, false).map(|_| ()),
+            Self::Hook(hook) => hook.change(place, false).map(|_| ()),
             Self::GitConfig(_) => git::expect_work_tree(&place.store()?).map_err(|error| {
                 Error::new(ErrorKind::Failure, format!("{error:#}"))
                     .hint("it needs git, and a repository that holds the store: `git init` makes one")
@@ -61,14 +105,27 @@ impl Part {
 
     pub(super) fn install(&self, place: &Place<'_>) -> Result<(), Error> {
         match self {
-            Self::Section(section) => section.install(place),
+            Self::Section(section) => {
+                let (old, new) = section.change(place, false)?;
+                new.filter(|new| old.as_ref() != Some(new)).map_or(Ok(()), |new| write(&section.file(place)?, &new))
+            }
+            Self::Hook(hook) => {
+                let (old, new) = hook.change(place, false)?;
+                new.filter(|new| old.as_ref() != Some(new)).map_or(Ok(()), |new| write(&hook.file(place)?, &new))
+            }
             Self::GitConfig(settings) => set(settings, place),
         }
     }
 
+    /// Takes the part out again, and a file that was made for it where nothing else is in it.
     pub(super) fn remove(&self, place: &Place<'_>) -> Result<bool, Error> {
         match self {
-            Self::Section(section) => section.remove(place),
+            Self::Section(section) => {
+                let folders = section.marker(place)?.map_or(0, |marker| marker.folders);
+                let change = section.change(place, true)?;
+                take_out(change, || section.file(place), folders)
+            }
+            Self::Hook(hook) => take_out(hook.change(place, true)?, || hook.file(place), hook.made(place)?.1),
             Self::GitConfig(settings) => unset(settings, place),
         }
     }
@@ -76,22 +133,22 @@ impl Part {
     /// Shows what installing the part would change, or taking it out: a file's difference, or the commands
     /// that would change the settings. Nothing where it would change nothing.
     pub(super) fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Option<String>, Error> {
-        match self {
-            Self::Section(section) => {
-                let (old, new) = section.change(place, is_removal)?;
-                Ok((old != new).then(|| diff(&self.path(place), old.as_deref(), new.as_deref())))
-            }
+        let (old, new) = match self {
+            Self::Section(section) => section.change(place, is_removal)?,
+            Self::Hook(hook) => hook.change(place, is_removal)?,
             Self::GitConfig(settings) => {
                 let commands = commands_left(settings, place, is_removal);
-                Ok((!commands.is_empty()).then_some(commands))
+                return Ok((!commands.is_empty()).then_some(commands));
             }
-        }
+        };
+        Ok((old != new).then(|| diff(&self.path(place), old.as_deref(), new.as_deref())))
     }
 
     /// Names the part in a sentence.
     pub(super) fn describe(&self, place: &Place<'_>) -> String {
         match self {
             Self::Section(_) => format!("the section in {}", self.path(place)),
+            Self::Hook(hook) => format!("the hook in {}", hook.path),
             Self::GitConfig(_) => "the setting in the repository's git configuration".to_owned(),
         }
     }
@@ -103,7 +160,7 @@ impl Part {
                 let store = place.shown_store();
                 format!("{}{path}", store.strip_prefix("./").unwrap_or(&store))
             }
-            Self::Section(SectionPart { path, .. }) => (*path).to_owned(),
+            Self::Section(SectionPart { path, .. }) | Self::Hook(HookPart { path, .. }) => (*path).to_owned(),
             Self::GitConfig(_) => ".git/config".to_owned(),
         }
     }
@@ -111,10 +168,35 @@ impl Part {
     /// Returns what the part writes, settings as commands for a shell.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Section(section) => section.text.to_owned(),
+            Self::Section(section) => format!("{}{}", section.head, section.text),
+            Self::Hook(hook) => json::with(None, &hook.value()).unwrap_or_default(),
             Self::GitConfig(settings) => settings.iter().map(|(key, value)| command(key, value)).collect(),
         }
     }
+}
+
+/// Writes a file of the project or the store, and the folders that it needs.
+fn write(file: &std::path::Path, text: &str) -> Result<(), Error> {
+    files::make_folders(file)?;
+    Ok(files::replace(file, text.as_bytes())?)
+}
+
+fn take_out(change: Change, file: impl FnOnce() -> Result<PathBuf, Error>, folders: usize) -> Result<bool, Error> {
+    match change {
+        (old, new) if old == new => return Ok(false),
+        (_, Some(rest)) => files::replace(&file()?, rest.as_bytes())?,
+        (_, None) => {
+            let file = file()?;
+            files::remove(&file)?;
+            files::remove_empty_folders(&file, folders);
+        }
+    }
+    Ok(true)
+}
+
+/// Refuses to write over what a person changed.
+fn edited(what: String) -> Error {
+    Error::new(ErrorKind::Failure, format!("{what} was edited by hand")).hint("--force does it all the same")
 }
 
 impl SectionPart {
@@ -125,42 +207,106 @@ impl SectionPart {
         };
         Ok(match self.section(&text)? {
             None => State::Missing,
-            Some(section) if section.with_text(self.text) == text => State::Current,
+            Some(section) if !self.is_used(&section.marker) => State::Missing,
+            Some(section) if section.says(self.text) => State::Current,
+            Some(section) if section.is_edited() => State::Edited,
             Some(_) => State::Stale,
         })
     }
 
-    fn install(&self, place: &Place<'_>) -> Result<(), Error> {
-        let (old, new) = self.change(place, false)?;
-        if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
-            files::replace(&self.file(place)?, new.as_bytes())?;
-        }
-        Ok(())
+    /// Tells whether this recipe wants the section. One that names nobody is that of the recipe that had it
+    /// before others shared it.
+    fn is_used(&self, marker: &Marker) -> bool {
+        let has = |name: &str| marker.users.iter().any(|user| user == name);
+        self.user.is_empty() || has(self.user) || (marker.users.is_empty() && self.user == FIRST_USER)
     }
 
-    /// Takes the section out again, and the file where qipu made it and nothing else is in it.
-    fn remove(&self, place: &Place<'_>) -> Result<bool, Error> {
-        match self.change(place, true)? {
-            (old, new) if old == new => return Ok(false),
-            (_, Some(rest)) => files::replace(&self.file(place)?, rest.as_bytes())?,
-            (_, None) => files::remove(&self.file(place)?)?,
-        }
-        Ok(true)
+    /// Returns what the section's marker says.
+    fn marker(&self, place: &Place<'_>) -> Result<Option<Marker>, Error> {
+        let Some(file) = self.file_if_possible(place)? else { return Ok(None) };
+        let text = files::read_if_there(&file)?;
+        let section = text.as_deref().map(|text| self.section(text)).transpose()?.flatten();
+        Ok(section.map(|section| section.marker))
     }
 
-    /// Returns the file's text before and after; none where there is no file.
-    fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<(Option<String>, Option<String>), Error> {
+    /// Returns the file's text before and after.
+    fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
         let file = if is_removal { self.file_if_possible(place)? } else { Some(self.file(place)?) };
         let Some(file) = file else { return Ok((None, None)) };
         let old = files::read_if_there(&file)?;
         let section = old.as_deref().map(|old| self.section(old)).transpose()?.flatten();
         let new = match (section, is_removal) {
-            (Some(section), false) => Some(section.with_text(self.text)),
-            (None, false) => Some(insert(self.marks, old.as_deref(), self.text)),
-            (Some(section), true) => section.taken_out(),
+            (Some(section), false) => Some(self.renewed(&section, place)?),
+            (None, false) => {
+                let text = old.as_deref();
+                text.map_or(Ok(()), |text| self.expect_free(text))?;
+                let users = Some(self.user).filter(|user| !user.is_empty()).map(str::to_owned).into_iter().collect();
+                let marker = self.noted(
+                    Marker { users, folders: files::count_missing_folders(&file), ..Marker::default() },
+                    place,
+                )?;
+                Some(insert(self.marks, text, self.head, self.text, marker))
+            }
+            (Some(section), true) => self.without(&section, old.as_deref(), place)?,
             (None, true) => old.clone(),
         };
         Ok((old, new))
+    }
+
+    /// Returns the file with the section as it should be.
+    fn renewed(&self, section: &Section<'_>, place: &Place<'_>) -> Result<String, Error> {
+        if !section.says(self.text) && section.is_edited() && !place.is_forced {
+            return Err(edited(format!("the section in {}", self.path)));
+        }
+        let mut marker = section.marker.clone();
+        if marker.users.is_empty() && !self.is_used(&marker) {
+            marker.users.push(FIRST_USER.to_owned());
+        }
+        let marker = self.noted(marker, place)?;
+        // What is as it should be stays in every byte.
+        match section.says(self.text) && marker == section.marker {
+            true => Ok(section.whole()),
+            false => Ok(section.with_text(self.text, &marker)),
+        }
+    }
+
+    /// Returns a marker that remembers who wants the section, and what the recipe's hook finds.
+    fn noted(&self, mut marker: Marker, place: &Place<'_>) -> Result<Marker, Error> {
+        if !self.user.is_empty() && !self.is_used(&marker) {
+            marker.users.push(self.user.to_owned());
+        }
+        if let Some(hook) = self.hook
+            && hook.state(place)? == State::Missing
+        {
+            marker.settings = Some(hook.found(place)?);
+        }
+        Ok(marker)
+    }
+
+    /// Returns the file without the section, or without this recipe's wish for it.
+    fn without(&self, section: &Section<'_>, old: Option<&str>, place: &Place<'_>) -> Result<Option<String>, Error> {
+        if !self.is_used(&section.marker) {
+            return Ok(old.map(str::to_owned));
+        }
+        let users: Vec<String> = section.marker.users.iter().filter(|user| *user != self.user).cloned().collect();
+        if !users.is_empty() {
+            return Ok(Some(section.with_marker(&Marker { users, ..section.marker.clone() })));
+        }
+        if section.is_edited() && !place.is_forced {
+            return Err(edited(format!("the section in {}", self.path)));
+        }
+        Ok(section.taken_out(self.head))
+    }
+
+    /// Refuses where the user has set what the section sets.
+    fn expect_free(&self, text: &str) -> Result<(), Error> {
+        let Some(key) = self.key else { return Ok(()) };
+        let sets = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+        if text.lines().any(sets) {
+            let message = format!("{} sets `{key}` already", self.path);
+            return Err(Error::new(ErrorKind::Failure, message).hint(format!("add it there: {}", self.text.trim())));
+        }
+        Ok(())
     }
 
     fn section<'t>(&self, text: &'t str) -> Result<Option<Section<'t>>> {
@@ -185,8 +331,78 @@ impl SectionPart {
     }
 }
 
+/// The recipe that had a section before others shared it.
+const FIRST_USER: &str = "agents-md";
+
+impl HookPart {
+    fn value(&self) -> serde_json::Value {
+        serde_json::from_str(self.hook).unwrap_or_default()
+    }
+
+    fn file(&self, place: &Place<'_>) -> Result<PathBuf, Error> {
+        Ok(inside(&place.root, self.path, "project")?)
+    }
+
+    fn text(&self, place: &Place<'_>) -> Result<Option<String>, Error> {
+        Ok(files::read_if_there(&self.file(place)?)?)
+    }
+
+    fn state(&self, place: &Place<'_>) -> Result<State, Error> {
+        let Some(text) = self.text(place)? else { return Ok(State::Missing) };
+        let found = json::find(&text, &self.value()).with_context(|| self.unusable())?;
+        Ok(match found {
+            Hook::Missing => State::Missing,
+            Hook::Current => State::Current,
+            Hook::Other => State::Edited,
+        })
+    }
+
+    fn unusable(&self) -> String {
+        format!("can't use {}", self.path)
+    }
+
+    /// Returns how much of what the hook needs is there, and how many folders are not.
+    fn found(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
+        let level = json::level(self.text(place)?.as_deref()).with_context(|| self.unusable())?;
+        Ok((level, files::count_missing_folders(&self.file(place)?)))
+    }
+
+    /// Returns how much was there when the hook was put in, as the section of its recipe remembers. Where that is
+    /// gone, the file is the user's.
+    fn made(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
+        let keeper = SectionPart { path: self.keeper, ..SECTION };
+        Ok(keeper.marker(place)?.and_then(|marker| marker.settings).unwrap_or((2, 0)))
+    }
+
+    fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
+        let old = self.text(place)?;
+        let state = self.state(place)?;
+        if state == State::Edited && !place.is_forced {
+            return Err(edited(format!("the hook in {}", self.path)));
+        }
+        let without = || match &old {
+            Some(text) => Ok(json::without(text, self.made(place)?.0).with_context(|| self.unusable())?),
+            None => Ok::<_, Error>(None),
+        };
+        let new = match (is_removal, state) {
+            (true, _) => without()?,
+            (false, State::Current) => old.clone(),
+            (false, State::Missing) => {
+                Some(json::with(old.as_deref(), &self.value()).with_context(|| self.unusable())?)
+            }
+            (false, _) => Some(json::with(without()?.as_deref(), &self.value()).with_context(|| self.unusable())?),
+        };
+        Ok((old, new))
+    }
+}
+
 fn inside(folder: &std::path::Path, name: &str, what: &str) -> Result<PathBuf> {
     let path = folder.join(name);
+    let there = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+    let is_inside = there.and_then(|above| above.canonicalize().ok()).zip(folder.canonicalize().ok());
+    if is_inside.is_some_and(|(above, folder)| !above.starts_with(folder)) {
+        bail!("the folder of {name} leaves the {what}");
+    }
     if !path.is_symlink() {
         return Ok(path);
     }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use anyhow::{Result, bail};
+use sha2::{Digest, Sha256};
 
 /// How a kind of file writes the lines around a section.
 #[derive(Debug)]
@@ -31,41 +32,109 @@ const MADE_FILE: &str = "made=file";
 /// Said by the opening marker when the user's last line had no line end.
 const MADE_LINE_END: &str = "made=line-end";
 
+/// What an opening marker says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Marker {
+    /// A sum of the text that was written.
+    pub(super) hash: String,
+    /// The recipes that want the section, where several share it.
+    pub(super) users: Vec<String>,
+    /// Whether there was no file before.
+    pub(super) is_file_made: bool,
+    /// Whether the user's last line had no line end.
+    pub(super) is_line_ended: bool,
+    /// How many folders were made for the file.
+    pub(super) folders: usize,
+    /// How much of what it needs a file of settings of the same recipe held before, and how many
+    /// folders were made for it.
+    pub(super) settings: Option<(u8, usize)>,
+}
+
+impl Marker {
+    /// Reads a marker's line. What is not known is passed over.
+    fn read(line: &str) -> Self {
+        let mut marker = Self::default();
+        for word in line.split_whitespace() {
+            match word.split_once('=') {
+                Some(("hash", hash)) => marker.hash = hash.to_owned(),
+                Some(("for", users)) => marker.users = users.split(',').map(str::to_owned).collect(),
+                Some(("folders", count)) => marker.folders = count.parse().unwrap_or_default(),
+                Some(("settings", given)) => {
+                    let (level, folders) = given.split_once('/').unwrap_or((given, "0"));
+                    marker.settings = level.parse().ok().zip(folders.parse().ok());
+                }
+                _ => {}
+            }
+        }
+        Self { is_file_made: line.contains(MADE_FILE), is_line_ended: line.contains(MADE_LINE_END), ..marker }
+    }
+
+    /// Writes the line, without its end, for a section of this text.
+    fn written(&self, marks: &Marks, text: &str) -> String {
+        let mut line = format!("{} version=1 hash={}", marks.begin, sum(text));
+        let mut add = |word: String| line.push_str(&format!(" {word}"));
+        if !self.users.is_empty() {
+            add(format!("for={}", self.users.join(",")));
+        }
+        if self.is_file_made {
+            add(MADE_FILE.to_owned());
+        }
+        if self.is_line_ended {
+            add(MADE_LINE_END.to_owned());
+        }
+        if self.folders > 0 {
+            add(format!("folders={}", self.folders));
+        }
+        if let Some((level, folders)) = self.settings {
+            add(format!("settings={level}/{folders}"));
+        }
+        line + marks.close
+    }
+}
+
+/// Returns a short sum of a text, whatever its line ends.
+fn sum(text: &str) -> String {
+    let sum = Sha256::digest(text.replace("\r\n", "\n").as_bytes());
+    sum.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A section that was found, with the text around it.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
+    whole: &'a str,
+    marks: &'static Marks,
     before: &'a str,
-    /// The opening marker's line, line end included.
-    opening: &'a str,
+    /// What the opening marker says.
+    pub(super) marker: Marker,
+    text: &'a str,
     /// The closing marker's line, line end included where it has one.
     closing: &'a str,
     after: &'a str,
     line_end: &'static str,
 }
 
-/// Returns the text of a file with the section added at its end.
-pub(super) fn insert(marks: &Marks, old: Option<&str>, text: &str) -> String {
+/// Returns the text of a file with the section added at its end; `head` begins a file that is made.
+pub(super) fn insert(marks: &Marks, old: Option<&str>, head: &str, text: &str, marker: Marker) -> String {
     let line_end = line_end(old.unwrap_or_default());
-    let lacks_line_end = old.is_some_and(|old| !old.is_empty() && !old.ends_with('\n'));
-    let made = match old {
-        None => format!(" {MADE_FILE}"),
-        Some(_) if lacks_line_end => format!(" {MADE_LINE_END}"),
-        Some(_) => String::new(),
-    };
+    let is_line_ended = old.is_some_and(|old| !old.is_empty() && !old.ends_with('\n'));
+    let marker = Marker { is_file_made: old.is_none(), is_line_ended, ..marker };
     let mut new = old.unwrap_or_default().to_owned();
-    if lacks_line_end {
+    if is_line_ended {
         new.push_str(line_end);
     }
     if !new.is_empty() {
         new.push_str(line_end);
     }
+    if old.is_none() {
+        new.push_str(head);
+    }
+    let opening = marker.written(marks, text);
     let text = text.replace('\n', line_end);
-    let Marks { begin, close, end, .. } = marks;
-    new.push_str(&format!("{begin} version=1{made}{close}{line_end}{text}{end}{line_end}"));
+    new.push_str(&format!("{opening}{line_end}{text}{}{line_end}", marks.end));
     new
 }
 
-fn line_end(text: &str) -> &'static str {
+pub(super) fn line_end(text: &str) -> &'static str {
     let first = text.split_inclusive('\n').next();
     if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
@@ -76,7 +145,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// When the markers are not one opening and then one closing: whose text would be whose?
-    pub(super) fn find(marks: &Marks, text: &'a str) -> Result<Option<Self>> {
+    pub(super) fn find(marks: &'static Marks, text: &'a str) -> Result<Option<Self>> {
         let markers = markers(marks, text);
         let Marks { begin, end, .. } = marks;
         let [(opening, true), (closing, false)] = markers.as_slice() else {
@@ -87,8 +156,11 @@ impl<'a> Section<'a> {
         };
         let part = |range: Range<usize>| text.get(range).unwrap_or_default();
         let section = Self {
+            whole: text,
+            marks,
             before: part(0..opening.start),
-            opening: part(opening.clone()),
+            marker: Marker::read(part(opening.clone()).trim_end().trim_end_matches(marks.close)),
+            text: part(opening.end..closing.start),
             closing: part(closing.clone()),
             after: part(closing.end..text.len()),
             line_end: line_end(text),
@@ -99,25 +171,48 @@ impl<'a> Section<'a> {
         Ok(Some(section))
     }
 
-    /// Returns the whole file with the section's text replaced.
-    pub(super) fn with_text(&self, text: &str) -> String {
+    /// Returns the whole file as it is.
+    pub(super) fn whole(&self) -> String {
+        self.whole.to_owned()
+    }
+
+    /// Tells whether its text is this one.
+    pub(super) fn says(&self, text: &str) -> bool {
+        self.text.replace("\r\n", "\n") == text
+    }
+
+    /// Tells whether somebody changed its text since it was written.
+    pub(super) fn is_edited(&self) -> bool {
+        !self.marker.hash.is_empty() && self.marker.hash != sum(self.text)
+    }
+
+    /// Returns the whole file with another text and marker in the section's place.
+    pub(super) fn with_text(&self, text: &str, marker: &Marker) -> String {
+        let opening = marker.written(self.marks, text);
         let text = text.replace('\n', self.line_end);
-        format!("{}{}{text}{}{}", self.before, self.opening, self.closing, self.after)
+        format!("{}{opening}{}{text}{}{}", self.before, self.line_end, self.closing, self.after)
+    }
+
+    /// Returns the whole file with another marker above the text as it is.
+    pub(super) fn with_marker(&self, marker: &Marker) -> String {
+        let hash = self.marker.hash.clone();
+        let opening = marker.written(self.marks, self.text).replacen(&sum(self.text), &hash, 1);
+        format!("{}{opening}{}{}{}{}", self.before, self.line_end, self.text, self.closing, self.after)
     }
 
     /// Returns the file without the section and what installing added around it; `None` when
-    /// nothing is left of a file that we made.
-    pub(super) fn taken_out(&self) -> Option<String> {
+    /// nothing is left of a file that we made, which began with `head`.
+    pub(super) fn taken_out(&self, head: &str) -> Option<String> {
         let mut before = self.before;
         let blank = before.strip_suffix(self.line_end).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
         if let Some(rest) = blank {
             before = rest;
-            if self.opening.contains(MADE_LINE_END) && self.after.is_empty() {
+            if self.marker.is_line_ended && self.after.is_empty() {
                 before = before.strip_suffix(self.line_end).unwrap_or(before);
             }
         }
         let rest = format!("{before}{}", self.after);
-        let is_nothing = rest.is_empty() && self.opening.contains(MADE_FILE);
+        let is_nothing = (rest.is_empty() || rest == head) && self.marker.is_file_made;
         (!is_nothing).then_some(rest)
     }
 }
@@ -160,21 +255,26 @@ mod tests {
             [Some(""), Some("x"), Some("x\n"), Some("x\n\n"), Some("x\r\ny"), Some("x\r\ny\r\n"), Some("\n"), None]
         {
             for marks in [&MARKDOWN, &HASH] {
-                let new = insert(marks, old, "ours\n");
+                let new = insert(marks, old, "", "ours\n", Marker::default());
                 let section = Section::find(marks, &new).unwrap().unwrap();
-                assert_eq!(section.with_text("ours\n"), new);
-                assert_eq!(section.taken_out().as_deref(), old, "{old:?}");
+                assert_eq!(section.with_text("ours\n", &section.marker), new);
+                assert!(section.says("ours\n") && !section.is_edited());
+                assert_eq!(section.taken_out("").as_deref(), old, "{old:?}");
             }
         }
     }
 
     #[test]
     fn text_that_the_user_adds_around_it_stays() {
-        let new = insert(&MARKDOWN, Some("mine"), "ours\n");
+        let new = insert(&MARKDOWN, Some("mine"), "", "ours\n", Marker::default());
         let edited = format!("top\n{new}below\n");
         let section = Section::find(&MARKDOWN, &edited).unwrap().unwrap();
-        assert_eq!(section.with_text("other\n"), edited.replace("ours", "other"));
-        assert_eq!(section.taken_out().as_deref(), Some("top\nmine\nbelow\n"));
+        let other = section.with_text("other\n", &section.marker);
+        assert_eq!(Section::find(&MARKDOWN, &other).unwrap().unwrap().taken_out(""), section.taken_out(""));
+        assert!(other.starts_with("top\nmine\n") && other.ends_with("other\n<!-- qipu:end -->\nbelow\n"));
+        let changed = edited.replace("ours", "his");
+        assert!(Section::find(&MARKDOWN, &changed).unwrap().unwrap().is_edited());
+        assert_eq!(section.taken_out("").as_deref(), Some("top\nmine\nbelow\n"));
     }
 
     #[test]
@@ -196,17 +296,14 @@ mod tests {
 
     #[test]
     fn small_edits_around_it_cost_nothing() {
-        let new = insert(&MARKDOWN, Some("# Mine\n"), "ours\n");
+        let new = insert(&MARKDOWN, Some("# Mine\n"), "", "ours\n", Marker::default());
         let joined = new.replacen("# Mine\n\n", "# Mine\n", 1) + "Below it.\n";
         assert_eq!(
-            Section::find(&MARKDOWN, &joined).unwrap().unwrap().taken_out().as_deref(),
+            Section::find(&MARKDOWN, &joined).unwrap().unwrap().taken_out("").as_deref(),
             Some("# Mine\nBelow it.\n")
         );
         let cut = new.trim_end();
-        assert_eq!(
-            Section::find(&MARKDOWN, cut).unwrap().unwrap().with_text("ours\n"),
-            cut,
-            "no line end is no change"
-        );
+        let section = Section::find(&MARKDOWN, cut).unwrap().unwrap();
+        assert_eq!(section.with_text("ours\n", &section.marker), cut, "no line end is no change");
     }
 }

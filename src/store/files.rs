@@ -74,6 +74,30 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder(folder_of(path))
 }
 
+/// Counts the folders on the way to a file that are not there.
+pub(crate) fn count_missing_folders(path: &Path) -> usize {
+    path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).count()
+}
+
+/// Makes the folders on the way to a file.
+///
+/// # Errors
+/// Names the folder that can't be made.
+pub(crate) fn make_folders(path: &Path) -> Result<()> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))
+}
+
+/// Removes so many folders above a file that is gone, as long as they are empty.
+pub(crate) fn remove_empty_folders(path: &Path, count: usize) {
+    for folder in path.ancestors().skip(1).take(count) {
+        // One that is not empty is somebody's.
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}
+
 /// Gives a file another name. That is durable when the folders are synced.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ pub(crate) struct Subject {
     args: Vec<String>,
     dir: PathBuf,
     /// A folder that is removed before each run.
-    pub(crate) without: Option<PathBuf>,
+    without: Option<PathBuf>,
 }
 
 /// What was measured of a command.
@@ -60,6 +60,11 @@ impl Subject {
     pub(crate) fn new(name: impl Into<String>, program: &Path, args: &[&str], dir: &Path) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         Self { name: name.into(), program: program.to_owned(), args, dir: dir.to_owned(), without: None }
+    }
+
+    /// Removes a folder before each run.
+    pub(crate) fn without(self, folder: &Path) -> Self {
+        Self { without: Some(folder.to_owned()), ..self }
     }
 
     fn command(&self) -> Command {

@@ -185,7 +185,7 @@ fn subjects(store: &Store, state: &State, ripgrep: Option<&Path>) -> Result<Vec<
     let removed = state.edited.is_none().then(|| store.cache());
     subjects.extend(calls.iter().map(|(name, args)| {
         let subject = Subject::new(*name, Path::new(QIPU), args, dir);
-        Subject { without: removed.clone(), ..subject }
+        removed.iter().fold(subject, |subject, folder| subject.without(folder))
     }));
     Ok(subjects)
 }

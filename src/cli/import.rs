@@ -1,0 +1,35 @@
+//! The words of `qipu import`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::request::{Import, ImportFrom};
+use crate::store::Location;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ImportSub {
+    /// Take the pages and journals of a Logseq graph into the store
+    Logseq(ImportArgs),
+    /// Take the notes of an Obsidian vault into the store
+    Obsidian(ImportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// The folder of the graph or vault
+    dir: PathBuf,
+    /// What the folder is called in the notes; its own name when not given
+    #[arg(long)]
+    name: Option<String>,
+}
+
+impl ImportSub {
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Import {
+        let (from, args) = match self {
+            Self::Logseq(args) => (ImportFrom::Logseq, args),
+            Self::Obsidian(args) => (ImportFrom::Obsidian, args),
+        };
+        Import { location, from, dir: args.dir, name: args.name.filter(|name| !name.is_empty()), is_dry_run }
+    }
+}

@@ -1,0 +1,233 @@
+//! What links of pages need, so that each leads to the same page as before: names as aliases, other
+//! kinds of links in frontmatter, the new places of files.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use super::Source;
+use super::drafts::{Draft, Fate};
+use crate::graph::{Names, PathTarget, joined};
+use crate::import::{Found, Reference, Target, relative};
+use crate::note::{InlineLink, NoteId};
+use crate::request::Import;
+use crate::store::{Change, Store};
+
+/// The type of a link of which nothing more is known.
+const RELATED: &str = "related";
+
+/// What is told: a path in the folder, a code, a sentence.
+pub(super) type Told = Vec<(String, &'static str, String)>;
+
+/// Completes drafts and returns what is odd about their links.
+pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, drafts: &mut [Draft<'_>]) -> Told {
+    for place in 0..drafts.len() {
+        let replaced = moved(source, drafts, place);
+        if let Some(draft) = drafts.get_mut(place) {
+            draft.extra.replaced = replaced;
+            draft.write(request);
+        }
+    }
+    let aliases = missing_names(&after(store, drafts), source, drafts);
+    for (place, names) in aliases {
+        if let Some(draft) = drafts.get_mut(place) {
+            draft.extra.aliases = names;
+            draft.write(request);
+        }
+    }
+    let store = after(store, drafts);
+    let mut linker = Linker::new(&store, source, drafts);
+    let links: Vec<Links> = drafts.iter().map(|draft| linker.missing(draft)).collect();
+    let told = linker.told();
+    for (draft, links) in drafts.iter_mut().zip(links).filter(|(_, links)| !links.is_empty()) {
+        draft.extra.links = links;
+        draft.write(request);
+    }
+    told
+}
+
+/// Returns the store as it would be.
+fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
+    let change = |draft: &Draft<'_>| {
+        let (path, new) = (draft.path.clone(), draft.composed.text.clone().into_bytes());
+        match &draft.fate {
+            Fate::New => Some(Change::Create { path, new }),
+            Fate::Follows { .. } => Some(Change::Replace { path, old: Vec::new(), new }),
+            Fate::Kept { .. } => None,
+        }
+    };
+    store.after(&drafts.iter().filter_map(change).collect::<Vec<_>>())
+}
+
+/// Returns the bytes of a page's text that name a place which is another now, with what stands there then.
+fn moved(source: &Source, drafts: &[Draft<'_>], place: usize) -> Vec<(Range<usize>, String)> {
+    let Some(draft) = drafts.get(place) else { return Vec::new() };
+    let mut seen = HashSet::new();
+    let replaced = draft.page.references().iter().filter_map(|reference| {
+        let found = source.resolve(draft.page, &reference.target)?;
+        let to = match &found {
+            Found::Page(page) => drafts.get(*page)?.path.as_str(),
+            Found::File(path) => source.attachment(path)?,
+        };
+        let (range, new) = match (&reference.target, &found) {
+            (Target::Path(path), _) => {
+                let stays = joined(&draft.path, path).as_deref() == Some(to);
+                (reference.place.clone().filter(|_| !stays)?, relative(&draft.path, to))
+            }
+            (Target::Wiki(name), Found::File(_)) => attached(draft, reference, name, to)?,
+            _ => return None,
+        };
+        seen.insert(range.start).then_some((range, new))
+    });
+    replaced.collect()
+}
+
+/// Returns what `[[file]]` or `![[file]]` becomes, where it does not lead to the file as it stands.
+fn attached(draft: &Draft<'_>, reference: &Reference, name: &str, to: &str) -> Option<(Range<usize>, String)> {
+    let (file, part) = name.split_once('#').map_or((name, None), |(file, part)| (file, Some(part)));
+    let inside = to.strip_prefix("attachments/")?;
+    let part = part.map(|part| format!("#{part}")).unwrap_or_default();
+    if reference.is_embed {
+        let is_name = !inside.contains(['[', ']', '|', '#']);
+        let range = reference.place.clone().filter(|_| is_name && file.trim() != inside && file.trim() != to)?;
+        return Some((range, format!("{inside}{part}")));
+    }
+    // Only an embed names a file; a link in double brackets names a note.
+    let label = draft.page.label_of(reference).unwrap_or(name);
+    let label: String =
+        label.chars().flat_map(|c| [Some('\\').filter(|_| "[]\\`*_<>".contains(c)), Some(c)]).flatten().collect();
+    Some((reference.range.clone(), format!("[{label}]({}{part})", relative(&draft.path, to))))
+}
+
+/// Returns for pages the names that links give them and that lead nowhere yet.
+fn missing_names(after: &Store, source: &Source, drafts: &[Draft<'_>]) -> BTreeMap<usize, Vec<String>> {
+    let names = Names::new(after.notes());
+    let mut missing: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for draft in drafts {
+        for reference in draft.page.references() {
+            let Target::Wiki(target) = &reference.target else { continue };
+            let Some(Found::Page(place)) = source.resolve(draft.page, &reference.target) else { continue };
+            let name = target.split('#').next().unwrap_or_default().trim();
+            if name.is_empty() || names.resolve(target).is_some() {
+                continue;
+            }
+            let known = missing.entry(place).or_default();
+            if !known.iter().any(|have| have.to_lowercase() == name.to_lowercase()) {
+                known.push(name.to_owned());
+            }
+        }
+    }
+    missing
+}
+
+/// Finds what the notes as they would be don't say of their pages' links.
+struct Linker<'a> {
+    after: &'a Store,
+    names: Names<'a>,
+    source: &'a Source,
+    drafts: &'a [Draft<'a>],
+    /// Names that lead to nothing, with the first page that has one and how often it stands there.
+    nothing: BTreeMap<(&'static str, String), (String, usize)>,
+    told: Told,
+}
+
+/// Links of a note's frontmatter: type, note, block.
+type Links = Vec<(String, NoteId, Option<String>)>;
+
+impl<'a> Linker<'a> {
+    fn new(after: &'a Store, source: &'a Source, drafts: &'a [Draft<'a>]) -> Self {
+        let names = Names::new(after.notes());
+        Self { after, names, source, drafts, nothing: BTreeMap::new(), told: Vec::new() }
+    }
+
+    /// Links that a page makes and its note does not: in properties, to blocks, or by a name that another
+    /// note has.
+    fn missing(&mut self, draft: &Draft<'_>) -> Links {
+        let mut have = self.linked(draft);
+        let mut links = Vec::new();
+        for reference in draft.page.references() {
+            let found = self.source.resolve(draft.page, &reference.target);
+            self.look(draft, reference, found.as_ref());
+            let Some(Found::Page(to)) = found else { continue };
+            let Some(to) = self.drafts.get(to).filter(|to| have.insert(to.id.clone())) else { continue };
+            let block = match &reference.target {
+                Target::Block(block) => Some(block.clone()),
+                _ => None,
+            };
+            links.push((RELATED.to_owned(), to.id.clone(), block));
+        }
+        for (property, name) in &draft.page.property_links {
+            let Some(Found::Page(to)) = self.source.resolve(draft.page, &Target::Wiki(name.clone())) else { continue };
+            let Some(to) = self.drafts.get(to).filter(|to| to.id != draft.id) else { continue };
+            let is_kind = property != RELATED && self.after.config.link_types.knows(property);
+            let kind = if is_kind { property.as_str() } else { RELATED };
+            let is_said = links.iter().any(|(have, id, _): &(String, NoteId, _)| have == kind && *id == to.id);
+            if (have.insert(to.id.clone()) || is_kind) && !is_said {
+                links.push((kind.to_owned(), to.id.clone(), None));
+            }
+        }
+        links
+    }
+
+    /// Returns the notes that a note links to as it stands, itself among them.
+    fn linked(&self, draft: &Draft<'_>) -> HashSet<NoteId> {
+        let notes = self.after.notes();
+        let Some(note) = self.after.position(&draft.id).and_then(|place| notes.get(place)) else {
+            return HashSet::new();
+        };
+        let lead = |link: &InlineLink| match link {
+            InlineLink::Wiki(target) => self.names.resolve(target),
+            InlineLink::Path(path) => match self.names.resolve_path(&note.path, path) {
+                PathTarget::Note(to) => Some(to),
+                PathTarget::Nothing | PathTarget::Outside => None,
+            },
+        };
+        let inline = note.inline_links().iter().filter_map(lead);
+        let typed = note.links.iter().filter_map(|link| self.names.resolve(&link.target));
+        let id = |place: usize| notes.get(place).map(|note| note.id.clone());
+        inline.chain(typed).filter_map(id).chain([draft.id.clone()]).collect()
+    }
+
+    /// Looks whether a reference leads where it did.
+    fn look(&mut self, draft: &Draft<'_>, reference: &Reference, found: Option<&Found>) {
+        match (&reference.target, found) {
+            (Target::Wiki(target), Some(Found::Page(place))) => {
+                let there = self.names.resolve(target).and_then(|place| self.after.notes().get(place));
+                let meant = self.drafts.get(*place).map(|to| &to.id);
+                if let Some(there) = there.filter(|there| Some(&there.id) != meant) {
+                    let message = format!(
+                        "`[[{target}]]` leads to `{}` here; the frontmatter links the page that is meant",
+                        there.id
+                    );
+                    self.told.push((draft.page.source.clone(), "link-elsewhere", message));
+                }
+                let anchor = target.split_once("#^").map(|(_, anchor)| anchor);
+                if let Some(anchor) = anchor.filter(|anchor| !self.source.vault.has_block(*place, anchor)) {
+                    self.lost("broken-block", anchor, draft);
+                }
+            }
+            (Target::Wiki(target), None) if !target.starts_with('#') && self.names.resolve(target).is_none() => {
+                self.lost("broken-link", target, draft);
+            }
+            (Target::Block(block), None) => self.lost("broken-block", block, draft),
+            (Target::Path(path), None) => self.lost("broken-link", path, draft),
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, code: &'static str, name: &str, draft: &Draft<'_>) {
+        let name = (code, name.to_owned());
+        self.nothing.entry(name).or_insert_with(|| (draft.page.source.clone(), 0)).1 += 1;
+    }
+
+    /// Returns what is told: one line for each name that leads to nothing.
+    fn told(self) -> Told {
+        let nothing = self.nothing.into_iter().map(|((code, name), (path, count))| {
+            let times = if count > 1 { format!(", in {count} places") } else { String::new() };
+            (path, code, format!("nothing is named `{name}`{times}"))
+        });
+        let mut told: Told = self.told.into_iter().chain(nothing).collect();
+        told.sort();
+        told.dedup();
+        told
+    }
+}

@@ -1,0 +1,291 @@
+//! `qipu import`: the notes of another app come into the store, all of them or none. Its folder is
+//! read and nothing else.
+//!
+//! Everything is planned before the first file is written. A note that was imported before is known
+//! by what it says of its source: it follows its page as long as nobody changed it in the store.
+
+mod drafts;
+mod links;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::import::{Found, Page, Role, Settings, Target, Vault, attachment_path};
+use crate::note::{MAX_BYTES, NoteId};
+use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
+use crate::request::{Import, ImportFrom};
+use crate::store::{self, Change, Foreign, Store};
+use drafts::{Draft, Fate};
+
+/// The longest attachment that is taken, and the most of all that are taken at once, in bytes: what
+/// is planned is held in memory.
+const MAX_ATTACHMENT: u64 = 64 * 1024 * 1024;
+const MAX_ATTACHMENTS: u64 = 512 * 1024 * 1024;
+
+/// Imports a folder, or shows what that would do.
+pub(super) fn run(request: &Import, current_dir: &Path) -> Result<Report, Error> {
+    if request.is_dry_run {
+        let store = Store::open(&request.location, current_dir)?;
+        let source = Source::read(request, &store, current_dir)?;
+        return Ok(Plan::of(&store, &source, request)?.into_report());
+    }
+    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
+    let source = Source::read(request, &store, current_dir)?;
+    let plan = Plan::of(&store, &source, request)?;
+    store.apply(&plan.changes, &lock)?;
+    Ok(plan.into_report())
+}
+
+/// A folder as it was read.
+struct Source {
+    folder: Foreign,
+    /// What the folder is called in the notes.
+    name: String,
+    settings: Settings,
+    vault: Vault,
+    /// Where each attachment comes to lie, by its path in the folder.
+    attachments: Vec<(String, String)>,
+    /// What can't be carried over: a path in the folder, a code, a sentence.
+    left: Vec<(String, &'static str, String)>,
+}
+
+impl Source {
+    fn read(request: &Import, store: &Store, current_dir: &Path) -> Result<Self, Error> {
+        let folder = Foreign::open(&request.dir, current_dir)?;
+        store::expect_apart(&folder, store)?;
+        let settings = Settings::read(request.from, &folder.settings(Settings::file(request.from)));
+        let (mut pages, mut files, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        let mut leave = |path: &str, why: String| left.push((path.to_owned(), "not-imported", why));
+        for file in &folder.files {
+            match settings.role(&file.path) {
+                Role::Own => {}
+                Role::Left(why) => leave(&file.path, why.to_owned()),
+                Role::Attachment => files.push(file.path.clone()),
+                Role::Page => match text(file.read(MAX_BYTES as u64)) {
+                    Ok(text) => pages.push(settings.page(&file.path, &text)),
+                    Err(why) => leave(&file.path, why),
+                },
+            }
+        }
+        folder.passed_over.iter().for_each(|(path, why)| leave(path, why.clone()));
+        if request.from == ImportFrom::Logseq && !is_graph(&folder) {
+            let message = format!("{} is no Logseq graph: no page or journal in it", request.dir.display());
+            return Err(Error::usage(message).hint("give the folder that holds pages/ and journals/"));
+        }
+        let name = request.name.clone().unwrap_or_else(|| folder.name.clone());
+        let vault = Vault::new(request.from, pages, &files);
+        let linked = linked_files(&vault);
+        let (files, others): (Vec<String>, Vec<String>) =
+            files.into_iter().partition(|path| settings.is_media(path) || linked.contains(path));
+        if let Some(first) = others.first() {
+            let why = format!("no page links to it; files that stay behind for that: {}", others.len());
+            left.push((first.clone(), "not-imported", why));
+        }
+        let attachments = attachment_places(&settings, &files);
+        Ok(Self { folder, name, settings, vault, attachments, left })
+    }
+
+    /// Returns where an attachment comes to lie in the store.
+    fn attachment(&self, path: &str) -> Option<&str> {
+        let place = self.attachments.binary_search_by(|(have, _)| have.as_str().cmp(path)).ok()?;
+        self.attachments.get(place).map(|(_, to)| to.as_str())
+    }
+
+    /// Finds what a page refers to.
+    fn resolve(&self, page: &Page, target: &Target) -> Option<Found> {
+        self.vault.resolve(&page.source, target)
+    }
+}
+
+/// Returns the files that pages link to. A folder may hold much that is none of its pages' business.
+fn linked_files(vault: &Vault) -> HashSet<String> {
+    let of_page = |page: &Page| {
+        let found = page.references().iter().filter_map(|reference| vault.resolve(&page.source, &reference.target));
+        let files = found.filter_map(|found| match found {
+            Found::File(path) => Some(path),
+            Found::Page(_) => None,
+        });
+        files.collect::<Vec<_>>()
+    };
+    vault.pages.iter().flat_map(of_page).collect()
+}
+
+/// Tells whether a folder holds what a graph does.
+fn is_graph(folder: &Foreign) -> bool {
+    folder.files.iter().any(|file| {
+        let is_page = file.path.ends_with(".md") || file.path.ends_with(".markdown") || file.path.ends_with(".org");
+        file.path.starts_with("logseq/") || (is_page && file.path.contains('/'))
+    })
+}
+
+fn text(read: Result<Vec<u8>, String>) -> Result<String, String> {
+    String::from_utf8(read?)
+        .map_err(|error| format!("it is not UTF-8 from byte {} on; convert it first", error.utf8_error().valid_up_to()))
+}
+
+/// Gives every attachment a place, by the order of their paths in the folder. Where two have one,
+/// the second gets a number that stands for its path.
+fn attachment_places(settings: &Settings, files: &[String]) -> Vec<(String, String)> {
+    let mut taken = drafts::Taken::default();
+    let place = |path: &String| {
+        let number = NoteId::generated(crate::import::number(ImportFrom::Logseq, "", path));
+        let wanted = attachment_path(settings, path).filter(|to| taken.is_free(to));
+        let beside = || {
+            let ending = path
+                .rsplit_once('.')
+                .map(|(_, ending)| ending)
+                .filter(|ending| ending.len() <= 10 && ending.bytes().all(|b| b.is_ascii_alphanumeric()));
+            ending.map_or_else(|| format!("attachments/{number}"), |ending| format!("attachments/{number}.{ending}"))
+        };
+        let to = wanted.unwrap_or_else(beside);
+        taken.take(&to);
+        (path.clone(), to)
+    };
+    let mut places: Vec<_> = files.iter().map(place).collect();
+    places.sort();
+    places
+}
+
+/// What is to be done, and what is told of it.
+struct Plan<'a> {
+    store: &'a Store,
+    source: &'a Source,
+    request: &'a Import,
+    changes: Vec<Change>,
+    entries: Vec<Entry>,
+    findings: Vec<FindingEntry>,
+}
+
+impl<'a> Plan<'a> {
+    fn of(store: &'a Store, source: &'a Source, request: &'a Import) -> Result<Self, Error> {
+        let (changes, entries, findings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut plan = Self { store, source, request, changes, entries, findings };
+        let mut drafts = drafts::make(store, source, request)?;
+        let told = links::carry_over(store, source, request, &mut drafts);
+        drafts.iter().for_each(|draft| plan.take(draft));
+        plan.attach()?;
+        for (path, code, message) in &source.left {
+            plan.find(None, path, code, message.clone());
+        }
+        drafts.iter().for_each(|draft| plan.find_odd(draft));
+        for (path, code, message) in told {
+            plan.find(None, &path, code, message);
+        }
+        Ok(plan)
+    }
+
+    /// Plans what becomes of a page.
+    fn take(&mut self, draft: &Draft<'_>) {
+        let new = draft.composed.text.clone().into_bytes();
+        let change = match &draft.fate {
+            Fate::Kept { .. } => None,
+            Fate::New => Some(Change::Create { path: draft.path.clone(), new }),
+            Fate::Follows { old } => {
+                let old = old.clone().into_bytes();
+                (old != new).then(|| Change::Replace { path: draft.path.clone(), old, new })
+            }
+        };
+        match change {
+            Some(change) => self.change(Some(&draft.id), change),
+            None => {
+                let action =
+                    if matches!(draft.fate, Fate::Kept { is_conflict: true }) { "skipped" } else { "unchanged" };
+                self.tell(Some(&draft.id), action, &draft.path, None);
+            }
+        }
+    }
+
+    /// Tells what is odd about a page and its note.
+    fn find_odd(&mut self, draft: &Draft<'_>) {
+        let source = draft.page.source.clone();
+        if draft.page.queries() > 0 {
+            let message = "queries stay as text; nothing answers them here".to_owned();
+            self.find(Some(&draft.id), &source, "query", message);
+        }
+        if let Fate::Kept { is_conflict: true } = draft.fate {
+            let message =
+                "the page and its note were both changed since the last import; the note stays as it is".to_owned();
+            self.find(Some(&draft.id), &source, "import-conflict", message);
+        }
+        for reason in &draft.composed.refused {
+            self.find(Some(&draft.id), &source, "field-not-carried", reason.clone());
+        }
+        for (code, message) in &draft.odd {
+            self.find(Some(&draft.id), &source, code, message.clone());
+        }
+    }
+
+    /// Plans the attachments.
+    fn attach(&mut self) -> Result<(), Error> {
+        let mut left = MAX_ATTACHMENTS;
+        let by_path: HashMap<&str, &store::ForeignFile> =
+            self.source.folder.files.iter().map(|file| (file.path.as_str(), file)).collect();
+        for (path, to) in &self.source.attachments {
+            let Some(file) = by_path.get(path.as_str()) else { continue };
+            let bytes = match file.read(MAX_ATTACHMENT) {
+                Ok(bytes) => bytes,
+                Err(why) => {
+                    self.find(
+                        None,
+                        path,
+                        "not-imported",
+                        format!("{why}; links to it lead to {}", self.store.shown(to)),
+                    );
+                    continue;
+                }
+            };
+            match self.store.file(to)? {
+                Some(old) if old == bytes => self.tell(None, "unchanged", to, None),
+                Some(_) => {
+                    self.tell(None, "skipped", to, None);
+                    let message = format!("{} is there and is another; it stays", self.store.shown(to));
+                    self.find(None, path, "attachment-differs", message);
+                }
+                None if bytes.len() as u64 > left => {
+                    let message = format!(
+                        "attachments of more than {MAX_ATTACHMENTS} bytes are too many for one call; import again"
+                    );
+                    self.find(None, path, "not-imported", message);
+                }
+                None => {
+                    left -= bytes.len() as u64;
+                    self.change(None, Change::Create { path: to.clone(), new: bytes });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, id: Option<&NoteId>, change: Change) {
+        let shows_diff = self.request.is_dry_run && id.is_some();
+        let diff = shows_diff.then(|| change.diff(&self.store.shown_path));
+        self.tell(id, change.name(), change.path(), diff);
+        self.changes.push(change);
+    }
+
+    fn tell(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
+        let path = self.store.shown(path);
+        self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), action, path, diff }));
+    }
+
+    /// Tells of something in the folder.
+    fn find(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
+        let path = shown(&self.request.dir, path);
+        self.findings.push(FindingEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
+    }
+
+    fn into_report(self) -> Report {
+        let mode = Mode::Change { command: "import", is_dry_run: self.request.is_dry_run };
+        let finished = super::change::finished(self.store).into_iter();
+        let findings = finished.chain(self.findings).map(Entry::Finding);
+        let entries = self.entries.into_iter().chain(findings).collect();
+        Report::new(Head::new(mode, Some(&self.store.shown_path)), entries)
+    }
+}
+
+/// Returns the path of a file in the folder, as the user named that.
+fn shown(dir: &Path, path: &str) -> String {
+    let shown: PathBuf = dir.join(path);
+    shown.to_string_lossy().into_owned()
+}

@@ -1,0 +1,300 @@
+//! What a page's text refers to: links, embeds, block references, tags, anchors, queries.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
+/// How much of a text is looked through, in bytes: as much as is looked through for links in a note.
+const MAX_PARSED: usize = 1024 * 1024;
+
+/// The most tags that are taken out of one text; more are no tags that anybody typed.
+const MAX_TAGS: usize = 500;
+
+/// What a reference names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A page or file, as `[[target]]` names it.
+    Wiki(String),
+    /// A file beside the page, decoded and without `#heading`.
+    Path(String),
+    /// A block by its id.
+    Block(String),
+}
+
+/// A place in a text that refers to something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// What it names.
+    pub target: Target,
+    /// Whether it shows what it names.
+    pub is_embed: bool,
+    /// The bytes of the whole.
+    pub range: Range<usize>,
+    /// The bytes of the target as it is written, where it is found.
+    pub place: Option<Range<usize>>,
+}
+
+/// What was found in a text.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// References in the order of the text.
+    pub references: Vec<Reference>,
+    /// Tags, each once.
+    pub tags: Vec<String>,
+    /// The ids of blocks: `id:: x` and `^x`, in lower case.
+    pub blocks: HashSet<String>,
+    /// How many queries there are, which an app answers and a text does not.
+    pub queries: usize,
+}
+
+/// Looks through a text.
+pub(super) fn scan(text: &str) -> Scan {
+    let parsed = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_WIKILINKS;
+    let parser = Parser::new_ext(parsed, options);
+    let definitions = parser.reference_definitions().iter().map(|(_, found)| found.span.clone()).collect();
+    let mut scanner = Scanner { text: parsed, definitions, ..Scanner::default() };
+    for (event, range) in parser.into_offset_iter() {
+        scanner.take(&event, range);
+    }
+    scanner.end_piece();
+    scanner.scan
+}
+
+#[derive(Default)]
+struct Scanner<'a> {
+    text: &'a str,
+    definitions: Vec<Range<usize>>,
+    scan: Scan,
+    seen_tags: HashSet<String>,
+    in_code: bool,
+    /// How many links and images are open.
+    in_links: usize,
+    /// A run of plain text.
+    piece: Range<usize>,
+}
+
+impl Scanner<'_> {
+    fn take(&mut self, event: &Event<'_>, range: Range<usize>) {
+        if matches!(event, Event::Text(_)) && !self.in_code && self.in_links == 0 {
+            return self.add_text(range);
+        }
+        self.end_piece();
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                self.in_code = true;
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language.split_whitespace().next().unwrap_or_default(),
+                    CodeBlockKind::Indented => "",
+                };
+                self.scan.queries += usize::from(matches!(language, "dataview" | "dataviewjs" | "query" | "tasks"));
+            }
+            Event::End(TagEnd::CodeBlock) => self.in_code = false,
+            Event::Start(Tag::Link { link_type, dest_url, .. }) => self.link(*link_type, dest_url, range, false),
+            Event::Start(Tag::Image { link_type, dest_url, .. }) => self.link(*link_type, dest_url, range, true),
+            Event::End(TagEnd::Link | TagEnd::Image) => self.in_links = self.in_links.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    /// Text comes in pieces, cut where something might have begun.
+    fn add_text(&mut self, range: Range<usize>) {
+        if self.piece.is_empty() || self.piece.end != range.start {
+            self.end_piece();
+            self.piece = range;
+        } else {
+            self.piece.end = range.end;
+        }
+    }
+
+    fn end_piece(&mut self) {
+        let piece = std::mem::take(&mut self.piece);
+        let Some(text) = self.text.get(piece.clone()).filter(|text| !text.is_empty()) else { return };
+        let queries = ["{{query", "#+BEGIN_QUERY", "#+begin_query"];
+        self.scan.queries += queries.iter().map(|query| text.matches(query).count()).sum::<usize>();
+        self.block_ids(text);
+        self.block_references(text, piece.start);
+        self.plain_tags(text, piece.start);
+    }
+
+    fn link(&mut self, link_type: LinkType, url: &CowStr<'_>, range: Range<usize>, is_embed: bool) {
+        self.in_links += 1;
+        // In a table the bar of `[[page\|label]]` is escaped.
+        let written = url.trim_end_matches('\\').trim();
+        if written.is_empty() || matches!(link_type, LinkType::Autolink | LinkType::Email) {
+            return;
+        }
+        let target = if let LinkType::WikiLink { .. } = link_type {
+            if self.text.get(..range.start).is_some_and(|before| before.ends_with('#')) {
+                self.tag(written);
+            }
+            Target::Wiki(written.to_owned())
+        } else if let Some(block) = written.strip_prefix("((").and_then(|rest| rest.strip_suffix("))")) {
+            Target::Block(block.to_lowercase())
+        } else if let Some(page) = written.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")) {
+            Target::Wiki(page.to_owned())
+        } else {
+            let path = written.split('#').next().unwrap_or_default();
+            if path.is_empty() || has_scheme(path) {
+                return;
+            }
+            Target::Path(decoded(path))
+        };
+        let sought =
+            if matches!(target, Target::Path(_)) { written.split('#').next().unwrap_or_default() } else { written };
+        let find = |within: &Range<usize>| {
+            let text = self.text.get(within.clone())?;
+            let found = if matches!(target, Target::Path(_)) { text.rfind(sought)? } else { text.find(sought)? };
+            Some(within.start + found..within.start + found + sought.len())
+        };
+        let place = find(&range).or_else(|| self.definitions.iter().find_map(find));
+        self.scan.references.push(Reference { target, is_embed, range, place });
+    }
+
+    fn block_ids(&mut self, text: &str) {
+        let property = text.trim_start().strip_prefix("id:: ").and_then(|rest| rest.split_whitespace().next());
+        let last = text.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+        let anchor = last.strip_prefix('^').filter(|anchor| is_anchor(anchor));
+        self.scan.blocks.extend(property.into_iter().chain(anchor).map(str::to_lowercase));
+    }
+
+    fn block_references(&mut self, text: &str, start: usize) {
+        let mut from = 0;
+        while let Some(open) = text.get(from..).and_then(|rest| rest.find("((")) {
+            let inside = from + open + 2;
+            from = inside;
+            let Some(id) = text.get(inside..).and_then(|rest| rest.split("))").next()) else { continue };
+            let is_closed = text.get(inside + id.len()..).is_some_and(|rest| rest.starts_with("))"));
+            if is_closed && is_uuid(id) {
+                let range = start + inside - 2..start + inside + id.len() + 2;
+                let target = Target::Block(id.to_lowercase());
+                self.scan.references.push(Reference { target, is_embed: false, range, place: None });
+                from = inside + id.len() + 2;
+            }
+        }
+    }
+
+    fn plain_tags(&mut self, text: &str, start: usize) {
+        for (at, _) in text.match_indices('#') {
+            let before = self.text.get(..start + at).and_then(|before| before.chars().next_back());
+            let begins = before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
+            let rest = text.get(at + 1..).unwrap_or_default();
+            let end = rest.find(|c: char| !is_tag_char(c)).unwrap_or(rest.len());
+            let tag = rest.get(..end).unwrap_or_default().trim_end_matches(['/', '-', '.', '\'']);
+            if begins && tag.chars().any(|c| c.is_alphabetic() || !c.is_ascii()) {
+                self.tag(tag);
+            }
+        }
+    }
+
+    fn tag(&mut self, tag: &str) {
+        if self.scan.tags.len() < MAX_TAGS && self.seen_tags.insert(tag.to_owned()) {
+            self.scan.tags.push(tag.to_owned());
+        }
+    }
+}
+
+fn is_tag_char(c: char) -> bool {
+    c.is_alphanumeric()
+        || matches!(c, '_' | '-' | '/' | '.' | '\'')
+        || (!c.is_ascii() && !c.is_whitespace() && !is_mark(c))
+}
+
+/// Marks of sentences beyond ASCII, which end a tag.
+fn is_mark(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff1f}' | '«' | '»')
+}
+
+/// Tells whether an address leads to another place than a file: `https://…`, `mailto:…`.
+fn has_scheme(url: &str) -> bool {
+    let is_word = |word: &str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    url.split_once(':').is_some_and(|(scheme, _)| is_word(scheme))
+}
+
+fn is_anchor(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 200 && text.chars().all(|c| c.is_alphanumeric() || c == '-')
+}
+
+fn is_uuid(text: &str) -> bool {
+    (8..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+/// Puts the characters of `%20` and the like in their places. What is no such code stays.
+pub(super) fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        let byte = code.filter(|code| !code.starts_with('+')).and_then(|code| u8::from_str_radix(code, 16).ok());
+        match byte.filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn targets(text: &str) -> Vec<Target> {
+        scan(text).references.into_iter().map(|reference| reference.target).collect()
+    }
+
+    #[test]
+    fn finds_what_a_text_refers_to() {
+        let wiki = |name: &str| Target::Wiki(name.to_owned());
+        let text = "- see [[A b]] and ((6401ab12-0000-4000-8000-0123456789ab))\n\t- id:: 6401AB12-x\n\t- \
+                    [x](../assets/a%20b.png) ![y](<../assets/c d.png>) {{embed [[E]]}}\n- [l](((6401ab12-1111))) [m]([[N]])\n\
+                    - `[[no]]` ((not a block)) https://x.org/#no ![[pic.png|100]]\n\n```\n[[no]] #no\n```\n";
+        assert_eq!(
+            targets(text),
+            [
+                wiki("A b"),
+                Target::Block("6401ab12-0000-4000-8000-0123456789ab".into()),
+                Target::Path("../assets/a b.png".into()),
+                Target::Path("../assets/c d.png".into()),
+                wiki("E"),
+                Target::Block("6401ab12-1111".into()),
+                wiki("N"),
+                wiki("pic.png"),
+            ]
+        );
+        assert!(scan(text).blocks.contains("6401ab12-x"));
+        let found = scan(text);
+        let places: Vec<_> = found.references.iter().filter_map(|one| text.get(one.place.clone()?)).collect();
+        assert_eq!(places[..3], ["A b", "../assets/a%20b.png", "../assets/c d.png"]);
+    }
+
+    #[test]
+    fn finds_tags_and_anchors() {
+        let found = scan(
+            "#a/b-c_d, (#two) #[[two words]] \\#no x#no #12 #été. `#no` #日本語。 [#no](x.md) #a/b-c_d\n\nText ^an-chor\n\n- item ^b2\n",
+        );
+        assert_eq!(found.tags, ["a/b-c_d", "two", "two words", "été", "日本語"]);
+        let mut blocks: Vec<_> = found.blocks.into_iter().collect();
+        blocks.sort();
+        assert_eq!(blocks, ["an-chor", "b2"]);
+        assert_eq!(scan("{{query (and [[a]])}}\n\n```dataview\nLIST\n```\n").queries, 2);
+    }
+
+    #[test]
+    fn codes_in_names_are_put_in_their_places() {
+        assert_eq!(decoded("a%2Fb%20c%zz%"), "a/b c%zz%");
+        assert_eq!(decoded("%ff"), "%ff");
+    }
+}

@@ -1,0 +1,163 @@
+//! Logseq graphs: pages and journals as outlines, titles in file names, `key:: value` properties.
+
+use super::body::decoded;
+use super::dates::{Pattern, usual};
+use super::properties::{self, items, plain};
+use super::{Page, Role, ending, stem, titled};
+use crate::note::JOURNAL;
+
+/// What `config.edn` says of names.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pages: String,
+    journals: String,
+    title: Pattern,
+    file: Pattern,
+}
+
+impl Settings {
+    /// Reads `config.edn`, as far as it is about names.
+    pub(super) fn read(text: &str) -> Self {
+        let value = |key: &str, usual: &str| setting(text, key).unwrap_or_else(|| usual.to_owned());
+        Self {
+            pages: format!("{}/", value(":pages-directory", "pages").trim_matches('/')),
+            journals: format!("{}/", value(":journals-directory", "journals").trim_matches('/')),
+            title: Pattern::new(&value(":journal/page-title-format", "MMM do, yyyy")),
+            file: Pattern::new(&value(":journal/file-name-format", "yyyy_MM_dd")),
+        }
+    }
+
+    /// Says what becomes of a file.
+    pub(super) fn role(&self, path: &str) -> Role {
+        let is_in = |folder: &str| path.starts_with(folder);
+        match ending(path).as_str() {
+            _ if is_in("logseq/") => Role::Own,
+            _ if is_in("whiteboards/") => Role::Left("a whiteboard is no text"),
+            _ if is_in("draws/") => Role::Left("a drawing is no text"),
+            _ if is_in("assets/") => Role::Attachment,
+            "md" | "markdown" => Role::Page,
+            "org" => Role::Left("org mode is not read; export the page as markdown"),
+            "excalidraw" | "tldr" => Role::Left("a drawing is no text"),
+            _ => Role::Attachment,
+        }
+    }
+
+    /// Returns the path of a file without the folder that all files of its kind are in.
+    pub(super) fn plain_path<'a>(&self, path: &'a str) -> &'a str {
+        let folders = [self.pages.as_str(), self.journals.as_str(), "assets/"];
+        folders.iter().find_map(|folder| path.strip_prefix(folder)).unwrap_or(path)
+    }
+
+    /// Reads a page.
+    pub(super) fn page(&self, path: &str, text: &str) -> Page {
+        let day = self.day(path);
+        let name = match day {
+            Some(day) => self.title.write(day),
+            None => decoded(&stem(path).replace("___", "/")),
+        };
+        let mut page = Page {
+            source: path.to_owned(),
+            title: titled(&name),
+            kind: day.map(|_| JOURNAL.to_owned()),
+            day,
+            whole: text.to_owned(),
+            text: text.to_owned(),
+            ..Page::default()
+        };
+        page.read_frontmatter();
+        if !page.has_frontmatter {
+            let head = properties::head(text);
+            page.text = text.get(head.range.end..).unwrap_or_default().to_owned();
+            head.properties.into_iter().for_each(|(key, value)| take(&mut page, key, value));
+        }
+        let iso = day.map(|day| day.to_string()).filter(|iso| *iso != page.title && !page.aliases.contains(iso));
+        page.aliases.extend(iso);
+        page
+    }
+
+    fn day(&self, path: &str) -> Option<jiff::civil::Date> {
+        let name = path.strip_prefix(self.journals.as_str())?;
+        let name = decoded(stem(name));
+        self.file.read(&name).or_else(|| usual(&name)).or_else(|| self.title.read(&name))
+    }
+}
+
+/// Takes a property of a page.
+fn take(page: &mut Page, key: String, value: String) {
+    let add = |have: &mut Vec<String>, new: Vec<String>| {
+        for text in new {
+            if !have.contains(&text) {
+                have.push(text);
+            }
+        }
+    };
+    match key.as_str() {
+        "title" if !value.is_empty() => page.title = titled(&plain(&value)),
+        "alias" | "aliases" => add(&mut page.aliases, items(&value)),
+        "tag" | "tags" => add(&mut page.tags, items(&value)),
+        "type" if !plain(&value).is_empty() && page.day.is_none() => page.kind = Some(plain(&value)),
+        "created-at" if moment(&value).is_some() => page.created = moment(&value),
+        "updated-at" if moment(&value).is_some() => page.updated = moment(&value),
+        _ => {
+            page.property_links.extend(properties::pages(&value).into_iter().map(|name| (key.clone(), name)));
+            if key == "id" {
+                page.block = Some(value.to_lowercase());
+            }
+            if !page.custom.iter().any(|(have, _)| *have == key) {
+                page.custom.push((key, value));
+            }
+        }
+    }
+}
+
+/// Reads milliseconds since 1970.
+fn moment(value: &str) -> Option<String> {
+    let millis: i64 = value.parse().ok()?;
+    let moment = jiff::Timestamp::from_second(millis / 1000).ok().filter(|_| millis > 0)?;
+    Some(moment.to_string())
+}
+
+/// Returns the text that a key has in EDN. Comments go from `;` to the end of a line.
+fn setting(text: &str, key: &str) -> Option<String> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with(';'));
+    let value = |line: &str| {
+        let (_, rest) = line.split_once(key)?;
+        let rest = rest.strip_prefix([' ', '\t'])?.trim_start().strip_prefix('"')?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    lines.filter_map(value).find(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read() {
+        let text = ";; :journal/page-title-format \"no\"\n{:journal/page-title-format \"yyyy-MM-dd\"\n :pages-directory \"p\"}";
+        let settings = Settings::read(text);
+        assert_eq!(settings.page("journals/2025_03_05.md", "").title, "2025-03-05");
+        assert_eq!(settings.plain_path("p/a.md"), "a.md");
+        assert_eq!(Settings::read("").page("journals/2025_03_05.md", "").title, "Mar 5th, 2025");
+    }
+
+    #[test]
+    fn a_page_says_what_its_properties_say() {
+        let text = "title:: A/b\nalias:: c, [[d, e]]\ntags:: x\ntype:: [[Book]]\nauthor:: [[Ann]]\ncreated-at:: 1741168800000\n\n- text #y\n";
+        let page = Settings::read("").page("pages/a___b.md", text).read_body();
+        assert_eq!((page.title.as_str(), page.kind.as_deref()), ("A/b", Some("Book")));
+        assert_eq!(
+            (page.aliases.as_slice(), page.tags.as_slice()),
+            (["c".into(), "d, e".into()].as_slice(), ["x".into(), "y".into()].as_slice())
+        );
+        assert_eq!(page.custom, [("author".to_owned(), "[[Ann]]".to_owned())]);
+        assert_eq!(page.property_links, [("author".to_owned(), "Ann".to_owned())]);
+        assert_eq!(page.created.as_deref(), Some("2025-03-05T10:00:00Z"));
+        assert_eq!(page.text, "- text #y\n");
+        for (file, title) in
+            [("a___b%3Fc.md", "a/b?c"), ("x%2Fy.md", "x/y"), ("plain.MD", "plain"), (" .md", "Untitled")]
+        {
+            assert_eq!(Settings::read("").page(&format!("pages/{file}"), "").title, title);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `key:: value` lines at the head of a page.
+
+use std::ops::Range;
+
+/// The most properties that are taken off a page; more are no properties that anybody typed.
+const MAX_PROPERTIES: usize = 200;
+
+/// What stands at the head of a page.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Keys in lower case, and values.
+    pub(super) properties: Vec<(String, String)>,
+    /// The bytes that hold them and nothing else; empty where they can't be taken out of the text.
+    pub(super) range: Range<usize>,
+}
+
+/// Reads the properties of a page: its first lines, or its first block where that holds nothing else.
+pub(super) fn head(text: &str) -> Head {
+    let Some(first) = text.lines().next() else { return Head::default() };
+    let is_block = first.starts_with("- ");
+    let (mut properties, mut end) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let inside = match (is_block, end) {
+            (true, 0) => line.get(2..).unwrap_or_default(),
+            (true, _) if !line.starts_with("  ") => break,
+            _ => line,
+        };
+        let Some(property) = property(inside) else { break };
+        if properties.len() == MAX_PROPERTIES {
+            return Head::default();
+        }
+        properties.push(property);
+        end += line.len();
+    }
+    let rest = text.get(end..).unwrap_or_default();
+    let next = rest.lines().next().unwrap_or_default();
+    // A block with more text is no head, and one with blocks below it can't be taken from above them.
+    if is_block && next.starts_with([' ', '\t']) {
+        let has_children = next.trim_start().starts_with("- ");
+        return if has_children { Head { properties, range: 0..0 } } else { Head::default() };
+    }
+    let blank = rest.split_inclusive('\n').next().filter(|line| line.trim().is_empty() && !properties.is_empty());
+    Head { properties, range: 0..end + blank.map_or(0, str::len) }
+}
+
+fn property(line: &str) -> Option<(String, String)> {
+    let (key, value) = line.trim_end_matches(['\n', '\r']).split_once("::")?;
+    let key = key.trim_start_matches([' ', '\t']);
+    let is_key = !key.is_empty()
+        && key.len() <= 100
+        && !key.contains(|c: char| c.is_whitespace() || c.is_control() || "#[]`:".contains(c));
+    let is_value = value.is_empty() || value.starts_with([' ', '\t']);
+    (is_key && is_value).then(|| (key.to_lowercase(), value.trim().to_owned()))
+}
+
+/// Returns the items of a value: with commas between, each maybe in `[[…]]`, `#…` or quotes.
+pub(super) fn items(value: &str) -> Vec<String> {
+    let (mut items, mut item, mut depth) = (Vec::new(), String::new(), 0_usize);
+    let mut chars = value.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '[' if chars.peek() == Some(&'[') => depth += 1,
+            ']' if chars.peek() == Some(&']') => depth = depth.saturating_sub(1),
+            ',' | '，' if depth == 0 => {
+                items.push(std::mem::take(&mut item));
+                continue;
+            }
+            _ => {}
+        }
+        item.push(c);
+    }
+    items.push(item);
+    items.iter().map(|item| plain(item)).filter(|item| !item.is_empty()).collect()
+}
+
+/// Takes `#`, `[[…]]` and quotes off a text.
+pub(super) fn plain(item: &str) -> String {
+    let item = item.trim();
+    let item = item.strip_prefix('#').unwrap_or(item);
+    let item = item.strip_prefix("[[").and_then(|item| item.strip_suffix("]]")).unwrap_or(item);
+    let quoted = item.strip_prefix('"').and_then(|item| item.strip_suffix('"'));
+    quoted.unwrap_or(item).trim().to_owned()
+}
+
+/// Returns the pages that a value names in `[[…]]`.
+pub(super) fn pages(value: &str) -> Vec<String> {
+    let inside = value.split("[[").skip(1).filter_map(|rest| rest.split_once("]]"));
+    let name = |(name, _): (&str, &str)| name.split('|').next().unwrap_or_default().trim().to_owned();
+    inside.map(name).filter(|name| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<(String, String)>, &str) {
+        let head = head(text);
+        (head.properties, text.get(head.range.end..).unwrap())
+    }
+
+    fn pair(key: &str, value: &str) -> (String, String) {
+        (key.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn the_head_is_lines_or_a_block_of_properties() {
+        let both = vec![pair("title", "A: b"), pair("tags", "x, [[y z]]")];
+        assert_eq!(read("title:: A: b\nTags:: x, [[y z]]\n\n- text\n"), (both.clone(), "- text\n"));
+        assert_eq!(read("- title:: A: b\n  tags:: x, [[y z]]\n- text\n"), (both.clone(), "- text\n"));
+        assert_eq!(read("title:: A: b\r\ntags:: x, [[y z]]\r\ntext"), (both.clone(), "text"));
+        let text = "- title:: A: b\n  tags:: x, [[y z]]\n\t- child\n";
+        assert_eq!(read(text), (both, text));
+        for text in ["- title:: x\n  and text\n", "text\ntitle:: x\n", "- text\n", "", "a::b\n", "http:: //x y\n"] {
+            let (properties, rest) = read(text);
+            assert!(properties.is_empty() && rest == text || text.starts_with("http"), "{text:?}");
+        }
+        assert_eq!(read("only::"), (vec![pair("only", "")], ""));
+    }
+
+    #[test]
+    fn items_are_told_apart() {
+        assert_eq!(items("a, [[b, c]], #d, #[[e f]], \"g\", "), ["a", "b, c", "d", "e f", "g"]);
+        assert_eq!(pages("see [[A]] and [[B|b]] [[]] [["), ["A", "B"]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Recipes: what is installed is checked, and taken out again to the byte, whatever the user's own files
+//! look like.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod process;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use process::{Answer, call};
+use tempfile::TempDir;
+
+const RECIPES: [&str; 12] = [
+    "agents-md",
+    "claude",
+    "codex",
+    "gemini",
+    "cursor",
+    "copilot",
+    "windsurf",
+    "opencode",
+    "aider",
+    "zed",
+    "junie",
+    "cline",
+];
+
+fn project(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(".git")).unwrap();
+    for (path, text) in files {
+        let file = dir.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    dir
+}
+
+/// Files a user may have, in the odd forms that people give them.
+fn own_files() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("AGENTS.md", "# Mine\r\n\r\nno line end"),
+        ("CLAUDE.md", "a\n\n\n"),
+        ("GEMINI.md", ""),
+        (
+            ".claude/settings.json",
+            "// mine\n{ // c, }\n    \"model\": \"opus\",\n    \"hooks\": { \"Stop\": [] }, // e\n}\n// end",
+        ),
+        (
+            ".codex/hooks.json",
+            "{\"hooks\":{\"SessionStart\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"date\"}]}]}}",
+        ),
+        (".gemini/settings.json", "{\r\n\t\"theme\": \"x\"\r\n}\r\n"),
+        (".cursor/rules/mine.mdc", "---\nx: y\n---\n"),
+        (".cursor/rules/qipu.mdc", "---\nalwaysApply: false\n---\nmy own words"),
+        (".github/copilot-instructions.md", "Be brief."),
+        (".windsurf/rules/other.md", "x"),
+        (".aider.conf.yml", "# mine\nmodel: x   # y"),
+        (".junie/guidelines.md", "\n"),
+        (".clinerules/a.md", "x"),
+    ]
+}
+
+fn answer(dir: &TempDir, words: &str) -> Answer {
+    call(dir.path().to_str().unwrap(), &words.split(' ').collect::<Vec<_>>())
+}
+
+fn run(dir: &TempDir, words: &str) -> String {
+    let answer = answer(dir, words);
+    assert_eq!(answer.code(), 0, "{words}: {:?}", answer.error);
+    answer.stdout
+}
+
+fn tree(dir: &Path) -> BTreeMap<String, Option<String>> {
+    let entries = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
+    let look = |entry: walkdir::DirEntry| {
+        let inside = entry.path().strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
+        (inside, entry.file_type().is_file().then(|| fs::read_to_string(entry.path()).unwrap()))
+    };
+    entries.map(look).collect()
+}
+
+#[test]
+fn what_a_recipe_installs_is_taken_out_to_the_byte() {
+    for files in [Vec::new(), own_files()] {
+        for recipe in RECIPES {
+            let dir = project(&files);
+            let before = tree(dir.path());
+            assert_eq!(answer(&dir, &format!("setup {recipe} --check")).code(), 1, "{recipe}");
+            assert!(run(&dir, &format!("setup {recipe} --dry-run")).contains("\n+"), "{recipe}");
+            assert_eq!(tree(dir.path()), before, "{recipe}: a dry run wrote something");
+            assert!(run(&dir, &format!("setup {recipe}")).starts_with(&format!("{recipe}: installed")));
+            let installed = tree(dir.path());
+            assert!(run(&dir, &format!("setup {recipe} --check")).contains(": current ("));
+            assert!(run(&dir, &format!("setup {recipe}")).contains(": current ("));
+            assert_eq!(tree(dir.path()), installed, "{recipe}: twice is once");
+            assert!(!run(&dir, &format!("setup {recipe} --print")).is_empty());
+            assert!(run(&dir, &format!("setup {recipe} --remove")).contains(": removed ("));
+            assert_eq!(tree(dir.path()), before, "{recipe}");
+            assert!(run(&dir, &format!("setup {recipe} --remove")).contains(": missing ("), "{recipe}");
+            assert_eq!(tree(dir.path()), before, "{recipe}");
+        }
+    }
+}
+
+#[test]
+fn recipes_that_share_a_file_leave_each_other_alone() {
+    for files in [Vec::new(), own_files()] {
+        let dir = project(&files);
+        let before = tree(dir.path());
+        RECIPES.iter().for_each(|recipe| drop(run(&dir, &format!("setup {recipe}"))));
+        for recipe in RECIPES {
+            assert!(run(&dir, &format!("setup {recipe} --check")).contains("current"), "{recipe}");
+        }
+        for (number, recipe) in RECIPES.iter().enumerate() {
+            run(&dir, &format!("setup {recipe} --remove"));
+            for rest in &RECIPES[number + 1..] {
+                assert!(run(&dir, &format!("setup {rest} --check")).contains("current"), "{recipe} took {rest} along");
+            }
+        }
+        let rest: Vec<_> = tree(dir.path()).into_iter().filter(|file| before.get(&file.0) != Some(&file.1)).collect();
+        assert_eq!(rest, [], "something is left");
+    }
+}
+
+#[test]
+fn what_was_edited_by_hand_is_not_written_over() {
+    for (recipe, path, old, new) in [
+        ("claude", "CLAUDE.md", "qipu prime", "qipu list"),
+        ("claude", ".claude/settings.json", "startup|resume|clear|compact", "startup"),
+        ("codex", ".agents/skills/qipu/SKILL.md", "Look before", "Think before"),
+        ("gemini", ".gemini/settings.json", "--hook gemini", "--hook gemini --max-chars 900"),
+        ("cursor", ".cursor/rules/qipu.mdc", "Use it", "Never use it"),
+    ] {
+        let dir = project(&[]);
+        let before = tree(dir.path());
+        run(&dir, &format!("setup {recipe}"));
+        let file = dir.path().join(path);
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replacen(old, new, 1)).unwrap();
+        let edited = tree(dir.path());
+        let check = answer(&dir, &format!("setup {recipe} --check"));
+        assert!(check.code() == 1 && check.stdout.contains("edited"), "{recipe}: {}", check.stdout);
+        for words in ["", " --remove"] {
+            let refused = answer(&dir, &format!("setup {recipe}{words}"));
+            assert!(refused.code() == 1 && refused.error.unwrap().message.contains("by hand"), "{recipe}{words}");
+            assert_eq!(tree(dir.path()), edited, "{recipe}{words}");
+        }
+        run(&dir, &format!("setup {recipe} --force"));
+        assert_eq!(fs::read_to_string(&file).unwrap(), text, "{recipe}");
+        fs::write(&file, text.replacen(old, new, 1)).unwrap();
+        run(&dir, &format!("setup {recipe} --remove --force"));
+        assert_eq!(tree(dir.path()), before, "{recipe}");
+    }
+}
+
+#[test]
+fn the_recipes_that_fit_are_found_and_installed() {
+    let dir = project(&[("CLAUDE.md", "x\n"), (".cursorrules", "y\n")]);
+    let list = run(&dir, "setup");
+    let fitting: Vec<_> = list.lines().filter(|line| line.ends_with("; fits this project")).collect();
+    assert!(
+        fitting.len() == 2 && fitting[0].starts_with("claude: missing") && fitting[1].starts_with("cursor"),
+        "{list}"
+    );
+    let done = run(&dir, "setup --all-detected");
+    assert_eq!(done.lines().count(), 2, "{done}");
+    assert!(
+        dir.path().join(".claude/skills/qipu/SKILL.md").exists() && dir.path().join(".cursor/rules/qipu.mdc").exists()
+    );
+    let json: serde_json::Value = serde_json::from_str(&run(&dir, "setup --json")).unwrap();
+    assert_eq!((&json["recipes"][1]["fits"], &json["recipes"][2]["fits"]), (&true.into(), &false.into()));
+}
+
+#[test]
+fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
+    for (recipe, path, text, said) in [
+        ("aider", ".aider.conf.yml", "read: MINE.md\n", "sets `read`"),
+        ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not a map"),
+        ("claude", ".claude/settings.json", "not json", "not JSON"),
+        ("gemini", "GEMINI.md", "<!-- qipu:begin version=1 -->\nhalf\n", "damaged"),
+        ("cline", ".clinerules", "an older rules file", ".clinerules"),
+    ] {
+        let dir = project(&[(path, text)]);
+        let before = tree(dir.path());
+        let refused = answer(&dir, &format!("setup {recipe}"));
+        assert_eq!((refused.code(), refused.stdout.as_str()), (1, ""), "{recipe}");
+        assert!(refused.error.unwrap().to_text(false).contains(said), "{recipe}: {said}");
+        assert_eq!(tree(dir.path()), before, "{recipe}");
+    }
+    let dir = project(&[]);
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), dir.path().join(".cursor")).unwrap();
+    assert_eq!(answer(&dir, "setup cursor").code(), 1);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
