@@ -18,11 +18,13 @@
 //!          report    what every answer is made of
 //!          request   what the user asks for, as plain values (-> store, graph, report: their plain types)
 //! floor 0  note      ids, frontmatter, markdown: pure
+//!          calendar  words for days and periods: pure
 //!          env       what the process is given
 //!          error     kinds of failure and exit codes
 //!          escape    text made harmless
 //! ```
 
+pub mod calendar;
 pub mod cli;
 pub mod commands;
 pub mod context;
