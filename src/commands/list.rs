@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use crate::context::Filter;
+use crate::context::{Filter, day_of};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::note::Note;
@@ -35,7 +35,8 @@ pub(super) fn run(request: &List, store: &Store) -> Result<Report, Error> {
 }
 
 pub(super) fn passes(request: &List, note: &Note) -> bool {
-    let day = day(note);
+    let dates = request.since.is_some() || request.until.is_some();
+    let day = dates.then(|| day_of(note)).flatten();
     let is_since = |since: Date| day.is_some_and(|day| day >= since);
     let is_until = |until: Date| day.is_some_and(|day| day <= until);
     (request.kinds.is_empty() || request.kinds.contains(&note.kind))
@@ -43,11 +44,6 @@ pub(super) fn passes(request: &List, note: &Note) -> bool {
         && request.since.is_none_or(is_since)
         && request.until.is_none_or(is_until)
         && request.min_value.is_none_or(|least| note.value_or_default() >= least)
-}
-
-/// The day that a note belongs to: a journal's own, else that of its latest change.
-fn day(note: &Note) -> Option<Date> {
-    note.date.or_else(|| note.changed().map(|stamp| stamp.date()))
 }
 
 /// Sorts notes that are in the order of their ids.
@@ -96,6 +92,7 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>) -> Report {
         matched: 0,
         is_limited: false,
         spellings: Vec::new(),
+        analysis: None,
     };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();

@@ -7,6 +7,7 @@ mod doctor;
 mod dump;
 mod index;
 mod init;
+mod journal;
 mod link;
 mod list;
 mod load;
@@ -23,7 +24,7 @@ use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::Digests;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Link, List, Prime, Related, Search, Show};
+use crate::request::{Command, Context, Doctor, Journal, Link, List, Prime, Related, Search, Show};
 use crate::store::{Location, Store};
 
 /// Runs a command. `None` when there is rightly nothing to say.
@@ -49,6 +50,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Search(Search { only: List { location, .. }, .. })
         | Command::Related(Related { location, .. })
         | Command::Show(Show { location, .. })
+        | Command::Journal(Journal { location, .. })
         | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => {
@@ -81,6 +83,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Search(request) => search::run(request, store),
         Command::Related(request) => search::run_related(request, store),
         Command::Show(request) => show::run(request, store),
+        Command::Journal(request) => Ok(journal::run(request, store)),
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),
         Command::Status(_) => Ok(list::run_status(store)),

@@ -3,8 +3,10 @@
 use jiff::civil::Date;
 use rayon::prelude::*;
 
+use super::journals::Journals;
+use crate::calendar::Period;
 use crate::graph::{Edge, Graph};
-use crate::note::{JOURNAL, MOC, Note};
+use crate::note::MOC;
 use crate::search::Surroundings;
 use crate::store::Store;
 
@@ -43,10 +45,8 @@ pub fn surroundings(store: &Store, graph: &Graph<'_>) -> Surroundings {
             }
         }
     }
-    let journals = notes.iter().enumerate().filter_map(|(place, note)| Some((journal_day(note)?, place)));
-    let mut journals: Vec<(Date, usize)> = journals.collect();
-    journals.sort_unstable();
-    for pair in journals.windows(2) {
+    let journals = Journals::new(notes);
+    for pair in journals.within(Period { from: None, to: Date::MAX }).windows(2) {
         if let [(day, first), (next_day, second)] = *pair
             && day.until(next_day).is_ok_and(|span| span.get_days() <= MAX_DAYS_BETWEEN)
         {
@@ -74,11 +74,4 @@ fn link(linked: &mut [Vec<usize>], edge: &Edge) {
             linked.push(other);
         }
     }
-}
-
-/// Returns the day of a journal: the field, else the title, else the name of its file.
-fn journal_day(note: &Note) -> Option<Date> {
-    let day = |text: &str| text.get(..10).and_then(|text| text.parse().ok());
-    let is_journal = note.kind == JOURNAL;
-    is_journal.then(|| note.date.or_else(|| day(&note.title)).or_else(|| day(note.stem()))).flatten()
 }

@@ -1,5 +1,6 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
+mod blocks;
 mod document;
 pub mod edit;
 mod frontmatter;
@@ -21,6 +22,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+pub use blocks::Block;
 pub use id::NoteId;
 pub use language::Language;
 pub use link_types::LinkTypes;
@@ -309,6 +311,16 @@ impl Note {
     /// Returns the ordered lists in the body, each as the links that its items begin with.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
         markdown::ordered_lists(self.body())
+    }
+
+    /// Returns the blocks of the body, in its order. Parses the body.
+    pub fn blocks(&self) -> Vec<Block> {
+        blocks::blocks(self.body())
+    }
+
+    /// Tells whether text below the body is text of its own: not inside a block of code or a comment.
+    pub(crate) fn ends_openly(&self) -> bool {
+        markdown::ends(self.body())
     }
 
     /// Returns the links in the body with the bytes of the body that their targets stand in.

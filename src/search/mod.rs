@@ -20,6 +20,7 @@ mod reading;
 mod related;
 mod snippet;
 mod stems;
+mod stop_words;
 mod vectors;
 mod words;
 
@@ -34,6 +35,7 @@ pub use query::Query;
 pub use ranking::{Hit, Parts, Surroundings, Weights};
 pub use related::Relative;
 pub use snippet::{Marker, Snippet};
+pub use stop_words::StopWords;
 
 use crate::note::{Language, Note};
 use passages::holds;
