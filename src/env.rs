@@ -6,6 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
 /// Opens a file for the user and waits.
 pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
 
@@ -28,6 +31,9 @@ pub struct Env {
     pub has_color: bool,
     /// The moment of the call. Only what is written into notes depends on it.
     pub now: jiff::Timestamp,
+    /// The date on the user's calendar, from which words such as `last week` count where no other
+    /// today is given. Looked up only for those: finding the machine's time zone takes files.
+    pub today: fn() -> Date,
     /// A random number, for the id of a new note.
     pub random: u64,
 }
@@ -52,6 +58,7 @@ impl Env {
             stdin: Box::new(|| io::read_to_string(io::stdin())),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
+            today: || jiff::Timestamp::now().to_zoned(TimeZone::system()).date(),
             random: getrandom::u64().map_err(io::Error::other)?,
             is_terminal,
             has_color,

@@ -50,6 +50,8 @@ struct Page<'a> {
     chars: usize,
     notes: usize,
     has_cut: bool,
+    /// Whether there is no room for what a question was understood to mean.
+    is_brief: bool,
     /// Which sections hold something; they need a separator before the next item.
     in_use: Vec<bool>,
 }
@@ -66,6 +68,7 @@ impl<'a> Page<'a> {
             chars: 0,
             notes: 0,
             has_cut: false,
+            is_brief: false,
             in_use: Vec::new(),
         }
     }
@@ -95,19 +98,34 @@ impl<'a> Page<'a> {
 
     /// Returns as many whole entries as fit, or the first one cut, or the empty frame.
     fn with_what_fits(mut self, everything: usize, budget: Budget) -> Result<String, Error> {
-        if self.report.entries.is_empty() || !self.report.is_divisible() {
+        if !self.report.is_divisible() || (self.report.entries.is_empty() && !self.has_more_to_say()) {
             return Err(too_small(everything, budget));
         }
-        let empty_chars = self.frame_chars(&self.frame(true));
+        let mut empty_chars = self.frame_chars(&self.frame(true));
+        if empty_chars > self.limit || self.report.entries.is_empty() {
+            // A long question must not make the least budget longer than a short one does.
+            self.is_brief = true;
+            empty_chars = self.frame_chars(&self.frame(true));
+        }
         if empty_chars > self.limit {
             return Err(too_small(everything.min(empty_chars), budget));
         }
-        self.keep_whole_entries();
+        if !self.report.entries.is_empty() {
+            self.keep_whole_entries();
+        }
         if self.pieces.is_empty() {
             self.cut_first_entry();
         }
         let frame = self.frame(true);
         Ok(self.renderer.assemble(&frame, &self.pieces))
+    }
+
+    /// Tells whether the frame says more than it must. If not, nothing can be left out of an answer
+    /// without entries.
+    fn has_more_to_say(&self) -> bool {
+        let shown = Shown { notes: 0, is_truncated: false, is_empty: true, is_brief: false };
+        let frame = |is_brief| self.renderer.frame(Shown { is_brief, ..shown }).0;
+        frame(false) != frame(true)
     }
 
     fn keep_whole_entries(&mut self) {
@@ -135,24 +153,28 @@ impl<'a> Page<'a> {
 
     /// Counts the characters of the frame of a document that leaves something out.
     fn truncated_frame_chars(&self, notes: usize) -> usize {
-        self.frame_chars(&self.renderer.frame(Shown { notes, is_truncated: true, is_empty: false }))
+        let is_brief = self.is_brief;
+        self.frame_chars(&self.renderer.frame(Shown { notes, is_truncated: true, is_empty: false, is_brief }))
     }
 
     /// Cuts the first entry's text where the most of it fits: its body, or else its summary.
     fn cut_first_entry(&mut self) {
-        let Some(note) = self.report.entries.first().and_then(|entry| entry.note()) else {
+        let first = self.report.entries.iter().position(|entry| !entry.is_finding_out());
+        let note = first.and_then(|first| Some((first, self.report.entries.get(first)?.note()?)));
+        let Some((first, note)) = note else {
             return;
         };
         let body = without_blank_ends(note.note.body());
-        let summary = note.note.summary().map(escape::one_line).unwrap_or_default();
-        let piece = self.longest_cut(body, Extent::Body).or_else(|| self.longest_cut(&summary, Extent::Summary));
+        let summary = note.summary().map(|summary| escape::one_line(&summary)).unwrap_or_default();
+        let piece = self.longest_cut(first, body, Extent::Body);
+        let piece = piece.or_else(|| self.longest_cut(first, &summary, Extent::Summary));
         if let Some(piece) = piece {
-            self.keep(0, piece);
+            self.keep(first, piece);
         }
     }
 
     /// Finds the last place between two characters (as people see them) where a cut fits.
-    fn longest_cut(&self, text: &str, extent: impl Fn(usize) -> Extent) -> Option<Piece> {
+    fn longest_cut(&self, number: usize, text: &str, extent: impl Fn(usize) -> Extent) -> Option<Piece> {
         if text.is_empty() {
             return None;
         }
@@ -161,7 +183,7 @@ impl<'a> Page<'a> {
         let places = text.grapheme_indices(true).map(|(place, _)| place).take(self.limit);
         let places: Vec<usize> = places.filter(loses).collect();
         let cut_at = |place: usize| {
-            let piece = self.renderer.piece(0, extent(place), &self.kept);
+            let piece = self.renderer.piece(number, extent(place), &self.kept);
             let chars = self.chars_with(&piece) + self.truncated_frame_chars(1);
             (piece.is_cut && chars <= self.limit).then_some(piece)
         };
@@ -194,7 +216,12 @@ impl<'a> Page<'a> {
     }
 
     fn frame(&self, is_truncated: bool) -> Frame {
-        self.renderer.frame(Shown { notes: self.notes, is_truncated, is_empty: self.pieces.is_empty() })
+        self.renderer.frame(Shown {
+            notes: self.notes,
+            is_truncated,
+            is_empty: self.pieces.is_empty(),
+            is_brief: self.is_brief,
+        })
     }
 
     fn frame_chars(&self, frame: &Frame) -> usize {

@@ -19,6 +19,7 @@
 //!          report    what every answer is made of
 //!          request   what the user asks for, as plain values (-> store, graph, report: their plain types)
 //! floor 0  note      ids, frontmatter, markdown: pure
+//!          calendar  words for days and periods: pure
 //!          env       what the process is given
 //!          parts     bytes that are made of notes and kept (-> note)
 //!          error     kinds of failure and exit codes
@@ -26,6 +27,7 @@
 //!          phases    where the time of a call goes
 //! ```
 
+pub mod calendar;
 pub mod cli;
 pub mod commands;
 pub mod context;

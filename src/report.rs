@@ -1,6 +1,9 @@
 //! Reports: what every answer is made of, before anybody thinks of a format or a budget.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use jiff::civil::Date;
 
 use crate::error::Error;
 use crate::note::{Finding, Note, NoteId, shown_chars};
@@ -70,6 +73,8 @@ pub struct Head {
     pub is_limited: bool,
     /// Words that were searched for and that no note holds.
     pub spellings: Vec<Spelling>,
+    /// What a question was understood to mean.
+    pub analysis: Option<Box<Analysis>>,
 }
 
 impl Head {
@@ -83,7 +88,13 @@ impl Head {
             matched: 0,
             is_limited: false,
             spellings: Vec::new(),
+            analysis: None,
         }
+    }
+
+    /// Tells whether a question was understood to want something.
+    pub fn intends(&self, intent: &str) -> bool {
+        self.analysis.as_ref().is_some_and(|analysis| analysis.intents.contains(&intent))
     }
 
     /// Returns a file's path relative to the current directory, from its path in the store.
@@ -101,6 +112,44 @@ pub struct Spelling {
     /// What was searched for in its place; nothing where the words of a phrase were searched for
     /// each by itself.
     pub shown: Vec<String>,
+}
+
+/// What a question was understood to mean.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// Names of notes, each with the notes.
+    pub references: Vec<(String, Vec<NoteId>)>,
+    /// Words for days, each with the day.
+    pub dates: Vec<(String, Date)>,
+    /// Words for periods.
+    pub periods: Vec<PeriodEntry>,
+    /// What is wanted beside notes.
+    pub intents: Vec<&'static str>,
+    /// The words that were searched for.
+    pub terms: Vec<String>,
+    /// What could not be understood, or was in an odd way.
+    pub warnings: Vec<String>,
+}
+
+impl Analysis {
+    /// Tells whether there is more to say than which words were searched for.
+    pub fn is_more_than_words(&self) -> bool {
+        let Self { references, dates, periods, intents, terms: _, warnings } = self;
+        !(references.is_empty() && dates.is_empty() && periods.is_empty() && intents.is_empty() && warnings.is_empty())
+    }
+}
+
+/// A period as a question names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeriodEntry {
+    /// The words.
+    pub text: String,
+    /// The first day; `None` for everything up to the last.
+    pub from: Option<Date>,
+    /// The last day.
+    pub to: Date,
+    /// How many journals it has.
+    pub journals: usize,
 }
 
 /// Which answer a report is.
@@ -148,6 +197,11 @@ pub enum Mode {
     },
     /// Notes, whole.
     Show,
+    /// The journals of a day, whole.
+    Journal {
+        /// The day.
+        day: Date,
+    },
     /// The tags in use.
     Tags,
     /// What is in the store.
@@ -242,6 +296,66 @@ pub enum Entry {
     Change(ChangeEntry),
     /// A text that is the whole answer, written as it is.
     Text(String),
+    /// How two days or periods differ.
+    Comparison(Box<ComparisonEntry>),
+    /// Something that comes again and again in journals.
+    Pattern(PatternEntry),
+}
+
+/// How two days or periods differ.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ComparisonEntry {
+    /// The first side.
+    pub a: SideEntry,
+    /// The second side.
+    pub b: SideEntry,
+    /// How alike their words are, 0 to 1 with two decimals; `None` where a side has no journal.
+    pub similarity: Option<f64>,
+    /// What both have.
+    pub shared: Traits,
+    /// What only the first has.
+    pub only_a: Traits,
+    /// What only the second has.
+    pub only_b: Traits,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SideEntry {
+    /// How it was named.
+    pub text: String,
+    /// Its first day.
+    pub from: Option<Date>,
+    /// Its last day.
+    pub to: Date,
+    /// How many journals it has.
+    pub journals: usize,
+    /// How many blocks these have.
+    pub blocks: usize,
+}
+
+/// What journals have in them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Words that say something, tags included.
+    pub keywords: Vec<String>,
+    /// Names of fields that qipu gives no meaning.
+    pub fields: Vec<String>,
+}
+
+/// Something that comes again and again in journals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternEntry {
+    /// `tag`, `topic`, `opening` or `weekday`.
+    pub kind: &'static str,
+    /// The tag, the word, the words, or the day's name.
+    pub pattern: String,
+    /// In how many journals.
+    pub count: usize,
+    /// The latest days, at most three.
+    pub dates: Vec<Date>,
 }
 
 /// A note with its lines, and with the edges that tie it to notes ranked before it.
@@ -261,9 +375,58 @@ pub struct NoteEntry {
     pub compacts: Vec<NoteId>,
     /// How and why it was found, where it was searched for.
     pub found: Option<Box<Found>>,
+    /// The blocks that are shown in place of its body, where blocks are shown.
+    pub blocks: Option<ShownBlocks>,
+    /// Sums the note up, where it has no summary of its own.
+    pub gist: Option<Gist>,
+}
+
+/// Sums a note up; only notes that are shown.
+pub type SumUp = dyn Fn(&Note) -> String + Send + Sync;
+
+/// Sums up a note that has no summary.
+#[derive(Clone)]
+pub struct Gist(pub Arc<SumUp>);
+
+impl std::fmt::Debug for Gist {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Gist")
+    }
+}
+
+/// A piece of a note that is shown by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockEntry {
+    /// Its anchor, else the note's id and its number.
+    pub id: String,
+    /// The headings that it stands below.
+    pub path: Arc<[String]>,
+    /// Its markdown.
+    pub text: String,
+    /// How much of the query it holds.
+    pub score: f64,
+}
+
+/// Finds the blocks of a note that are shown.
+pub type FindBlocks = dyn Fn(&Note) -> Vec<BlockEntry> + Send + Sync;
+
+/// Finds the blocks of a note that are shown; only for notes that are.
+#[derive(Clone)]
+pub struct ShownBlocks(pub Arc<FindBlocks>);
+
+impl std::fmt::Debug for ShownBlocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ShownBlocks")
+    }
 }
 
 impl NoteEntry {
+    /// Returns the note's summary, or what sums it up.
+    pub fn summary(&self) -> Option<Cow<'_, str>> {
+        let gist = || self.gist.as_ref().map(|gist| Cow::Owned((gist.0)(&self.note)));
+        self.note.summary().map(Cow::Borrowed).or_else(gist)
+    }
+
     /// Makes an entry that stands for itself.
     pub fn alone(note: &Arc<Note>, role: Role) -> Self {
         Self {
@@ -274,6 +437,8 @@ impl NoteEntry {
             edges: Vec::new(),
             compacts: Vec::new(),
             found: None,
+            blocks: None,
+            gist: None,
         }
     }
 }
@@ -414,6 +579,11 @@ impl Entry {
         }
     }
 
+    /// Tells whether it is no note but what was found out about several.
+    pub fn is_finding_out(&self) -> bool {
+        matches!(self, Self::Comparison(_) | Self::Pattern(_))
+    }
+
     /// Returns the entry that this one is not shown without.
     pub fn parent(&self) -> Option<usize> {
         match self {
@@ -436,6 +606,7 @@ impl Entry {
         let name = head.id.len() + shown_chars(head.title);
         let tags = || entry.note.ties().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
         match detail {
+            _ if entry.blocks.is_some() => name,
             Detail::Name => name,
             Detail::Summary => name + shown_chars(head.kind) + tags() + head.least_summary_chars(),
             Detail::Body => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jiff::civil::Date;
 
+use crate::calendar::Span;
 use crate::graph::{Follow, Limits};
 pub use crate::report::Format;
 use crate::store::Location;
@@ -47,6 +48,8 @@ pub enum Command {
     List(List),
     /// Show notes whole.
     Show(Show),
+    /// Show the journals of a day.
+    Journal(Journal),
     /// Show the tags in use.
     Tags(Location),
     /// Show what is in the store.
@@ -102,7 +105,8 @@ pub struct Context {
     pub selection: Selectors,
     /// The most notes; `None` for no limit.
     pub max_notes: Option<usize>,
-    /// The most notes that a query selects; `None` for no limit.
+    /// The most notes that a query selects, where the store's config names no other number; `None` for
+    /// no limit.
     pub max_hits: Option<usize>,
     /// Whether the warning is given; `None` leaves it to the format.
     pub banner: Option<bool>,
@@ -110,6 +114,74 @@ pub struct Context {
     pub with_body: Option<bool>,
     /// Whether custom fields are shown.
     pub with_custom: bool,
+    /// Whether blocks are shown in place of bodies, and which.
+    pub blocks: Option<Blocks>,
+}
+
+/// Which blocks of notes are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Blocks {
+    /// By what they are chosen.
+    pub choice: BlockChoice,
+    /// The most blocks of a note, where the user names a number.
+    pub max_per_note: Option<usize>,
+    /// The most blocks in all, where the user names a number.
+    pub max_in_all: Option<usize>,
+    /// Whether there are limits where nobody names any.
+    pub has_defaults: bool,
+}
+
+/// By what blocks are chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BlockChoice {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that hold a term of the query.
+    Matched,
+    /// Those that hold the most of it.
+    Top,
+}
+
+/// How a query is read beyond its words, and what of its answers counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asking {
+    /// Whether the words are searched for as they stand.
+    pub is_plain: bool,
+    /// The day that counts as today.
+    pub today: Date,
+    /// Only hits and journals of periods of this day or later.
+    pub since: Option<Date>,
+    /// Only those of this day or before.
+    pub until: Option<Date>,
+    /// Two days or periods to compare.
+    pub comparison: Option<[NamedSpan; 2]>,
+    /// Whether patterns are looked for.
+    pub wants_patterns: bool,
+    /// The most hits, whatever else the query selects.
+    pub search_limit: Option<usize>,
+    /// The least relevance of a hit, in millionths.
+    pub min_relevance: u32,
+    /// Namespaces whose notes are left out.
+    pub excluded_namespaces: Vec<String>,
+}
+
+/// A day or period as the user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedSpan {
+    /// The user's words.
+    pub text: String,
+    /// The days.
+    pub span: Span,
+}
+
+/// A call of `journal` that shows a day's journals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journal {
+    /// Where the store is.
+    pub location: Location,
+    /// The day.
+    pub day: Date,
 }
 
 /// What a bundle is made of.
@@ -143,6 +215,8 @@ pub struct Selectors {
     pub backlinks: bool,
     /// Whether notes are selected although a digest stands for them.
     pub no_compaction: bool,
+    /// How the query is read; `None` searches for its words and nothing else.
+    pub asking: Option<Asking>,
 }
 
 /// A call of `search`.
@@ -332,6 +406,13 @@ pub enum Action {
         /// What changes.
         fields: NewFields,
     },
+    /// Add to the journal of a day.
+    Journal {
+        /// The day.
+        day: Date,
+        /// What is added.
+        text: String,
+    },
     /// Add a typed link.
     AddLink {
         /// From which note.
@@ -400,6 +481,7 @@ impl Action {
             Self::Merge { .. } => "merge",
             Self::RenameTag { .. } => "tags.rename",
             Self::Compact { .. } => "compact",
+            Self::Journal { .. } => "journal",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",
         }

@@ -505,6 +505,7 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         is_terminal,
         has_color: false,
         now: jiff::Timestamp::UNIX_EPOCH,
+        today: || jiff::civil::date(1970, 1, 1),
         random: 0,
     };
     for format in ["human", "records", "json"] {

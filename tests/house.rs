@@ -10,7 +10,7 @@ use regex::Regex;
 
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
-    &["note", "env", "error", "escape", "parts", "phases"],
+    &["note", "calendar", "env", "error", "escape", "parts", "phases"],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit"],

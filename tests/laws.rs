@@ -230,10 +230,13 @@ fn check_detail(rest: &str, ids: &[String]) {
         assert!(!member.contains([' ', '"']) && ids.last().is_some_and(|id| id == digest), "{rest}");
         return;
     }
+    if ["analysis", "comparison", "pattern"].contains(&kind) {
+        return check_said(rest);
+    }
     if kind == "spelling" {
         return check_spelling(rest);
     }
-    assert!(["source", "custom", "match", "explain"].contains(&kind), "{kind} {rest}");
+    assert!(["source", "custom", "match", "explain", "block"].contains(&kind), "{kind} {rest}");
     loop {
         let (key, after) = rest.split_once('=').unwrap_or_else(|| panic!("no key: {rest}"));
         assert!(KEYS.contains(&key), "{key}={after}");
@@ -247,7 +250,11 @@ fn check_detail(rest: &str, ids: &[String]) {
 }
 
 /// The keys of details.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 24] = [
+    "id",
+    "path",
+    "changed",
+    "text",
     "url",
     "title",
     "accessed",
@@ -268,6 +275,45 @@ const KEYS: [&str; 20] = [
     "times",
     "word",
     "shown",
+];
+
+/// `key=value…`, every value bare or one JSON string, with commas between several.
+fn check_said(mut rest: &str) {
+    while !rest.is_empty() {
+        let (key, after) = rest.split_once('=').unwrap_or_else(|| panic!("no key: {rest}"));
+        assert!(SAID.contains(&key), "{key}={after}");
+        let (_, more) = after.split_at(values_len(after));
+        rest =
+            if more.is_empty() { more } else { more.strip_prefix(' ').unwrap_or_else(|| panic!("no space: {more}")) };
+        assert!(more.is_empty() || !rest.is_empty(), "{after}");
+    }
+}
+
+/// The keys of what is said of a question, and of journals.
+const SAID: [&str; 23] = [
+    "reference",
+    "ids",
+    "date",
+    "day",
+    "period",
+    "begin",
+    "end",
+    "journals",
+    "intents",
+    "terms",
+    "warning",
+    "side",
+    "text",
+    "blocks",
+    "similarity",
+    "part",
+    "tags",
+    "keywords",
+    "fields",
+    "kind",
+    "pattern",
+    "count",
+    "dates",
 ];
 
 /// A word as a string, and values with commas between.
@@ -407,6 +453,56 @@ fn tokens_are_four_characters_and_the_stricter_limit_wins() {
                 let text = fit(&report, both, format, Screen::default()).ok();
                 prop_assert_eq!(&text, &stricter);
                 prop_assert!(text.is_none_or(|text| chars(&text).div_ceil(4) <= tokens));
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Any text is a question: it is answered, or its warning is told, within the budget.
+#[test]
+fn any_text_is_a_question() {
+    let phrases = include_str!("../src/calendar/phrases.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let phrases: Vec<&str> = phrases.map(|(phrase, _)| phrase).collect();
+    let words = [
+        "[[",
+        "]]",
+        "|",
+        "the ",
+        " page",
+        " note called ",
+        "\"",
+        "“",
+        "compare ",
+        " with ",
+        " versus ",
+        "patterns ",
+        "journal ",
+        "c++ (why",
+        "2025-02-30",
+        "\\",
+        "(?:",
+        "-",
+        "*",
+    ];
+    let piece = prop_oneof![
+        2 => prop::sample::select(phrases).prop_map(|phrase| format!("{phrase} ")),
+        2 => prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+        2 => hostile_text(),
+        1 => any::<String>(),
+    ];
+    let texts = prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat());
+    let mut runner = runner(400);
+    runner
+        .run(&(stores(), texts, 0_usize..3000), |(store, text, budget)| {
+            let command = stores::question(&text, None);
+            let report = run_on(&command, &store).unwrap();
+            for format in FORMATS {
+                let whole = write(&report, None, format).unwrap();
+                check_form(&whole, format, &command);
+                check(&report, &whole, budget, format, &command);
+                // What was understood never makes the least budget larger.
+                prop_assert!(write(&report, Some(250), format).is_ok(), "{text}");
             }
             Ok(())
         })

@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 29] = [
+const RESEARCH: [(&str, &str); 34] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -21,6 +21,14 @@ const RESEARCH: [(&str, &str); 29] = [
     ("context-backlinks", "context|qp-p1j5|--backlinks|--without-body"),
     ("context-scripts", "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body"),
     ("context-nothing", "context|--query|zzzz"),
+    ("question-patterns", "context|--query|What patterns do you see in my journals?|--today|2025-03-31"),
+    ("question-comparison", "context|--query|compare today's journal with last week|--today|2025-03-31|--without-body"),
+    ("question-journal", "context|--query|today's journal|--today|2025-03-31"),
+    (
+        "question-blocks",
+        "context|--query|Summarize [[Projects]] and fsync from last week|--today|2025-03-31|--blocks|matched|--max-notes|5",
+    ),
+    ("journal", "journal|--date|last Wednesday|--today|2025-03-31"),
     ("search", "search|Can we just call fsync again when it fails?|--limit|4"),
     ("search-explain", "search|torn-writes|-drives|checksum*|--limit|3|--explain"),
     ("search-spelling", "search|fsyncc|postgre|--limit|2"),
@@ -42,10 +50,14 @@ const RESEARCH: [(&str, &str); 29] = [
     ("link-path-none", "link|path|qp-0k9z|qp-q8s2|--type|same-as"),
 ];
 
-const HOSTILE: [(&str, &str); 10] = [
+const HOSTILE: [(&str, &str); 11] = [
     ("prime", "prime"),
     ("context-all", "context|--min-value|0|--custom|--with-body|--max-notes|27"),
     ("context-forged", "context|--note|forged-records|--note|escapes|--with-body"),
+    (
+        "question",
+        "context|--query|[[forged-records]] [[escapes]] last week \u{1b}[31m 2025-02-30|--blocks|all|--max-notes|2|--today|2025-03-31",
+    ),
     ("search", "search|forged escapes title|--limit|6"),
     ("show", "show|forged-records|escapes|--links"),
     ("list", "list"),

@@ -156,7 +156,7 @@ impl UpdateArgs {
 }
 
 /// Returns a text; `-` stands for standard input, which is never read unasked.
-fn text(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
+pub(super) fn text(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
     match given.as_deref() {
         Some("-") => {
             let read = (env.stdin)();

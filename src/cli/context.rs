@@ -1,10 +1,15 @@
 //! The words of `qipu context`, and of selections.
 
-use clap::Args;
+use std::num::NonZeroUsize;
 
+use clap::{Args, ValueEnum};
+use jiff::civil::Date;
+
+use super::days::{sides, window};
+use super::search::{count, relevance};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Budget, Context, Selectors};
+use crate::request::{Asking, BlockChoice, Blocks, Budget, Context, Selectors};
 use crate::store::Location;
 
 /// The most notes that a query selects when there is no budget and no other limit.
@@ -45,7 +50,7 @@ pub(super) struct SelectorArgs {
     custom_filter: Vec<String>,
     /// The most notes
     #[arg(long, value_name = "N")]
-    max_notes: Option<std::num::NonZeroUsize>,
+    max_notes: Option<NonZeroUsize>,
     /// What links to the selected notes, too
     #[arg(long)]
     backlinks: bool,
@@ -82,6 +87,7 @@ impl SelectorArgs {
             words: Vec::new(),
             backlinks: self.backlinks,
             no_compaction: false,
+            asking: None,
         })
     }
 }
@@ -111,14 +117,118 @@ pub(super) struct ContextArgs {
     /// Show notes although a digest stands for them
     #[arg(long)]
     no_compaction: bool,
+    #[command(flatten)]
+    question: QuestionArgs,
+    #[command(flatten)]
+    blocks: BlockArgs,
+}
+
+/// How a query is read, and what of its answers counts.
+#[derive(Debug, Args)]
+struct QuestionArgs {
+    /// Search for the words as they stand: no names of notes, days or wishes are read in them
+    #[arg(long)]
+    plain: bool,
+    /// Only hits and journals of periods of this day or later: 2025-03-05, yesterday, last week
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only those of this day or before
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+    /// Compare the journals of two days or periods; of one alone, with today
+    #[arg(long, value_name = "A,B")]
+    compare: Option<String>,
+    /// Tell what comes again and again in journals
+    #[arg(long)]
+    patterns: bool,
+    /// The most hits of a search, whatever else the query selects
+    #[arg(long, value_name = "N", value_parser = count)]
+    search_limit: Option<NonZeroUsize>,
+    /// Only hits of at least this relevance, 0 to 1
+    #[arg(long, value_name = "R", value_parser = relevance)]
+    min_relevance: Option<u32>,
+    /// Leave out the notes of a namespace: before `/` in titles, the field `namespace`, a folder (repeatable)
+    #[arg(long, value_name = "NAMESPACE")]
+    exclude_namespace: Vec<String>,
+}
+
+impl QuestionArgs {
+    /// `asks` says whether there is a text to be read.
+    fn into_asking(self, asks: bool, today: &dyn Fn() -> Date) -> Result<Asking, Error> {
+        let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
+        let today = if asks { today() } else { Date::default() };
+        Ok(Asking {
+            is_plain: self.plain,
+            today,
+            since,
+            until,
+            comparison: self.compare.map(|text| sides(&text, today)).transpose()?,
+            wants_patterns: self.patterns,
+            search_limit: self.search_limit.map(Into::into),
+            min_relevance: self.min_relevance.unwrap_or_default(),
+            excluded_namespaces: self.exclude_namespace,
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+struct BlockArgs {
+    /// Show blocks (list items, paragraphs, tables) in place of bodies
+    #[arg(long, value_name = "WHICH")]
+    blocks: Option<BlocksName>,
+    /// The most blocks of a note (50; with a budget, as many as fit)
+    #[arg(long, value_name = "N", value_parser = count)]
+    max_blocks_per_note: Option<NonZeroUsize>,
+    /// The most blocks in all (100; with a budget, as many as fit)
+    #[arg(long, value_name = "N", value_parser = count)]
+    max_blocks: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum BlocksName {
+    /// Every block
+    All,
+    /// Those that hold a word of the query
+    Matched,
+    /// Those that hold the most of the query
+    Top,
+}
+
+impl BlockArgs {
+    /// Returns which blocks are shown; limits alone ask for all blocks.
+    fn into_blocks(self, has_budget: bool) -> Option<Blocks> {
+        let is_asked = self.blocks.is_some() || self.max_blocks_per_note.is_some() || self.max_blocks.is_some();
+        is_asked.then(|| Blocks {
+            choice: match self.blocks {
+                None | Some(BlocksName::All) => BlockChoice::All,
+                Some(BlocksName::Matched) => BlockChoice::Matched,
+                Some(BlocksName::Top) => BlockChoice::Top,
+            },
+            max_per_note: self.max_blocks_per_note.map(Into::into),
+            max_in_all: self.max_blocks.map(Into::into),
+            has_defaults: !has_budget,
+        })
+    }
 }
 
 impl ContextArgs {
-    pub(super) fn into_request(self, location: Location, budget: Budget, env: &Env) -> Result<Context, Error> {
+    pub(super) fn into_request(
+        self,
+        location: Location,
+        budget: Budget,
+        today: &dyn Fn() -> Date,
+        env: &Env,
+    ) -> Result<Context, Error> {
         let has_budget = budget.max_chars.is_some() || budget.max_tokens.is_some();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
-        let selection =
-            Selectors { words: self.words, no_compaction: self.no_compaction, ..self.selectors.into_selectors(env)? };
+        let has_text = self.selectors.query.is_some() || !self.words.is_empty();
+        let asks = has_text || self.question.compare.is_some() || self.question.patterns;
+        let selection = Selectors {
+            words: self.words,
+            no_compaction: self.no_compaction,
+            asking: Some(self.question.into_asking(asks, today)?),
+            ..self.selectors.into_selectors(env)?
+        };
         Ok(Context {
             location,
             selection,
@@ -127,6 +237,7 @@ impl ContextArgs {
             banner: choice(self.banner, self.no_banner),
             with_body: choice(self.with_body, self.without_body),
             with_custom: self.custom,
+            blocks: self.blocks.into_blocks(has_budget),
         })
     }
 }

@@ -3,6 +3,8 @@
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
+use super::days::window;
+use crate::error::Error;
 use crate::note::DEFAULT_KIND;
 use crate::request::{List, Show, Sort};
 use crate::store::Location;
@@ -35,12 +37,12 @@ pub(super) struct FilterArgs {
     /// Only notes with this tag (repeatable)
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Only notes changed on this day or later
-    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
-    since: Option<Date>,
+    /// Only notes changed on this day or later (journals: of it): 2025-03-05, yesterday, last week
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
     /// Only notes changed on this day or before
-    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
-    until: Option<Date>,
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
     /// Only notes of at least this value, 0 to 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
     min_value: Option<u8>,
@@ -50,17 +52,18 @@ pub(super) struct FilterArgs {
 }
 
 impl FilterArgs {
-    pub(super) fn into_list(self, location: Location) -> List {
-        List {
+    pub(super) fn into_list(self, location: Location, today: &dyn Fn() -> Date) -> Result<List, Error> {
+        let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
+        Ok(List {
             location,
             kinds: self.kinds,
             tags: self.tag,
-            since: self.since,
-            until: self.until,
+            since,
+            until,
             min_value: self.min_value,
             custom_filters: self.custom_filter,
             ..List::default()
-        }
+        })
     }
 }
 
@@ -88,14 +91,9 @@ enum SortName {
     Id,
 }
 
-fn day(text: &str) -> Result<Date, String> {
-    let is_day = text.len() == 10;
-    is_day.then(|| text.parse().ok()).flatten().ok_or_else(|| "expected YYYY-MM-DD".to_owned())
-}
-
 impl ListArgs {
-    pub(super) fn into_request(self, location: Location) -> List {
-        List {
+    pub(super) fn into_request(self, location: Location, today: &dyn Fn() -> Date) -> Result<List, Error> {
+        Ok(List {
             sort: match self.sort {
                 SortName::Updated => Sort::Updated,
                 SortName::Created => Sort::Created,
@@ -105,8 +103,8 @@ impl ListArgs {
             },
             only_orphans: self.orphans,
             only_broken: self.broken,
-            ..self.only.into_list(location)
-        }
+            ..self.only.into_list(location, today)?
+        })
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod change;
 mod context;
+mod days;
 mod import;
+mod journal;
 mod link;
 mod list;
 mod merge_driver;
@@ -75,6 +77,8 @@ enum Sub {
     Link(link::LinkSub),
     /// Read notes
     Show(list::ShowArgs),
+    /// Show today's journal, or add to it
+    Journal(journal::JournalArgs),
     /// List notes
     List(list::ListArgs),
     /// List fleeting notes, the newest first: what waits to be worked on
@@ -202,7 +206,7 @@ struct Global {
     /// Tell on standard error where the time goes
     #[arg(long, global = true)]
     verbose: bool,
-    /// The date that counts as today (else QIPU_TODAY)
+    /// The date that counts as today (else QIPU_TODAY, else the calendar's)
     #[arg(long, global = true, value_name = "YYYY-MM-DD")]
     today: Option<String>,
     /// Show what would change, and change nothing
@@ -239,6 +243,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Prime(_) => None,
         _ => cli.global.today(env)?,
     };
+    let given_day = today.as_deref().and_then(|today| today.parse().ok());
+    let day = || given_day.unwrap_or_else(|| (env.today)());
     let location = cli.global.location(env);
     let given = Budget { max_chars: cli.global.max_chars, max_tokens: cli.global.max_tokens };
     let has_budget = given != Budget::default();
@@ -254,14 +260,18 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             format = args.format(format);
             Command::Prime(args.into_request(location))
         }
-        Sub::Context(args) => Command::Context(args.into_request(location, budget, env)?),
+        Sub::Context(args) => Command::Context(args.into_request(location, budget, &day, env)?),
         Sub::Link(sub) => match sub.into_request(location.clone()) {
             link::Parsed::View(view) => Command::Link(view),
             link::Parsed::Action(action) => change(location, action),
         },
         Sub::Show(args) => Command::Show(args.into_request(location)),
-        Sub::List(args) => Command::List(args.into_request(location)),
-        Sub::Search(args) => Command::Search(args.into_request(location, has_budget)),
+        Sub::Journal(args) => match args.into_request(location.clone(), day(), env)? {
+            journal::Parsed::View(view) => Command::Journal(view),
+            journal::Parsed::Action(action) => change(location, action),
+        },
+        Sub::List(args) => Command::List(args.into_request(location, &day)?),
+        Sub::Search(args) => Command::Search(args.into_request(location, has_budget, &day)?),
         Sub::Related(args) => Command::Related(args.into_request(location, has_budget)),
         Sub::Inbox => Command::List(list::inbox(location)),
         Sub::Tags { action: None } => Command::Tags(location),
@@ -305,6 +315,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         | Command::Link(_)
         | Command::List(_)
         | Command::Search(_)
+        | Command::Journal(_)
         | Command::Related(_) => true,
         Command::Show(show) => !show.is_raw,
         _ => false,

@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use jiff::civil::Date;
 
 use super::list::FilterArgs;
+use crate::error::Error;
 use crate::request::{Related, Search};
 use crate::store::Location;
 
@@ -51,12 +53,12 @@ pub(super) struct RelatedArgs {
 }
 
 /// Reads a relevance; returns it in millionths.
-fn relevance(text: &str) -> Result<u32, String> {
+pub(super) fn relevance(text: &str) -> Result<u32, String> {
     let number: Option<f64> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
     number.map(|number| (number * MILLION).round() as u32).ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-fn count(text: &str) -> Result<std::num::NonZeroUsize, String> {
+pub(super) fn count(text: &str) -> Result<std::num::NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }
 
@@ -65,17 +67,22 @@ fn limit(given: Option<std::num::NonZeroUsize>, has_budget: bool) -> Option<usiz
 }
 
 impl SearchArgs {
-    pub(super) fn into_request(self, location: Location, has_budget: bool) -> Search {
+    pub(super) fn into_request(
+        self,
+        location: Location,
+        has_budget: bool,
+        today: &dyn Fn() -> Date,
+    ) -> Result<Search, Error> {
         let words: Vec<&str> = self.words.iter().map(|word| word.strip_prefix(MARK).unwrap_or(word)).collect();
-        Search {
+        Ok(Search {
             query: words.join(" "),
-            only: self.only.into_list(location),
+            only: self.only.into_list(location, today)?,
             limit: limit(self.limit, has_budget),
             min_relevance: self.min_relevance.unwrap_or_default(),
             explains: self.explain,
             no_graph: self.no_graph,
             no_compaction: self.no_compaction,
-        }
+        })
     }
 }
 

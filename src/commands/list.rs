@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use crate::context::Filter;
+use crate::context::{Filter, day_of};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::note::Note;
@@ -35,20 +35,16 @@ pub(super) fn run(request: &List, store: &Store) -> Result<Report, Error> {
 }
 
 pub(super) fn passes(request: &List, note: &Note) -> bool {
-    let is_since = |since: Date| day(note).is_some_and(|day| day >= since);
-    let is_until = |until: Date| day(note).is_some_and(|day| day <= until);
+    let dates = request.since.is_some() || request.until.is_some();
+    let day = dates.then(|| day_of(note)).flatten();
+    let is_since = |since: Date| day.is_some_and(|day| day >= since);
+    let is_until = |until: Date| day.is_some_and(|day| day <= until);
     let has_tag = |tag: &String| note.ties().tags.contains(&tag.as_str());
     (request.kinds.is_empty() || request.kinds.iter().any(|kind| kind == note.head().kind))
         && (request.tags.is_empty() || request.tags.iter().any(has_tag))
         && request.since.is_none_or(is_since)
         && request.until.is_none_or(is_until)
         && request.min_value.is_none_or(|least| note.value_or_default() >= least)
-}
-
-/// The day that a note belongs to: a journal's own, else that of its latest change.
-fn day(note: &Note) -> Option<Date> {
-    let head = note.head();
-    head.day().or_else(|| head.changed().map(|moment| moment.date()))
 }
 
 /// Sorts notes that are in the order of their ids.
@@ -97,6 +93,7 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>) -> Report {
         matched: 0,
         is_limited: false,
         spellings: Vec::new(),
+        analysis: None,
     };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();

@@ -8,6 +8,7 @@ mod dump;
 mod import;
 mod index;
 mod init;
+mod journal;
 mod link;
 mod list;
 mod load;
@@ -27,7 +28,7 @@ use crate::error::Error;
 use crate::graph::Digests;
 use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Link, List, Prime, Related, Search, Show};
+use crate::request::{Command, Context, Doctor, Journal, Link, List, Prime, Related, Search, Show};
 use crate::search::Words;
 use crate::store::{Config, Location, Store};
 
@@ -55,6 +56,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Search(Search { only: List { location, .. }, .. })
         | Command::Related(Related { location, .. })
         | Command::Show(Show { location, .. })
+        | Command::Journal(Journal { location, .. })
         | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => {
@@ -101,6 +103,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Search(request) => search::run(request, store),
         Command::Related(request) => search::run_related(request, store),
         Command::Show(request) => show::run(request, store),
+        Command::Journal(request) => Ok(journal::run(request, store)),
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),
         Command::Status(_) => Ok(list::run_status(store)),

@@ -96,7 +96,7 @@ pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<Spelling> {
     .collect()
 }
 
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -2,8 +2,9 @@
 
 use jiff::civil::Date;
 
+use super::journals::Journals;
+use crate::calendar::Period;
 use crate::graph::{Graph, other_end};
-use crate::note::Note;
 use crate::search::Surroundings;
 use crate::store::Store;
 
@@ -38,10 +39,8 @@ pub fn surroundings<'a>(store: &Store, graph: &'a Graph<'_>) -> Surroundings<'a>
             }
         }
     }
-    let journals = notes.iter().enumerate().filter_map(|(place, note)| Some((journal_day(note)?, place)));
-    let mut journals: Vec<(Date, usize)> = journals.collect();
-    journals.sort_unstable();
-    for pair in journals.windows(2) {
+    let journals = Journals::new(notes);
+    for pair in journals.within(Period { from: None, to: Date::MAX }).windows(2) {
         if let [(day, first), (next_day, second)] = *pair
             && day.until(next_day).is_ok_and(|span| span.get_days() <= MAX_DAYS_BETWEEN)
         {
@@ -71,11 +70,4 @@ fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
     linked.sort_unstable();
     linked.dedup();
     linked
-}
-
-/// Returns the day of a journal: the field, else the title, else the name of its file.
-fn journal_day(note: &Note) -> Option<Date> {
-    let day = |text: &str| text.get(..10).and_then(|text| text.parse().ok());
-    let head = note.is_journal().then(|| note.head())?;
-    head.day().or_else(|| day(head.title)).or_else(|| day(note.stem()))
 }

@@ -1,19 +1,34 @@
 //! Selection: which notes belong into a bundle, and in which order.
 
+mod answers;
 mod around;
+mod blocks;
+mod comparison;
 mod filter;
+mod journal_texts;
+mod journals;
+mod namespaces;
+mod patterns;
+pub mod question;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::mem::ManuallyDrop;
+use std::sync::Arc;
 
 pub use around::surroundings;
+pub use blocks::{BlockLimits, gist, show_blocks};
+pub use comparison::compare;
 pub use filter::Filter;
+pub use journals::{Journals, day_of, journal_day};
+pub use namespaces::Namespaces;
+pub use patterns::patterns;
+
+use question::Question;
 
 use crate::error::Error;
 use crate::graph::{Digests, Follow, Graph, Limits};
 use crate::request::Selectors;
-use crate::search::{Engine, Query, Spelling};
+use crate::search::{Marker, Spelling};
 use crate::store::Store;
 
 /// What was selected, best first.
@@ -27,6 +42,12 @@ pub struct Selection {
     pub digests: Digests,
     /// Words of the query that no note holds.
     pub spellings: Vec<Spelling>,
+    /// What the query was understood to mean, where it was asked.
+    pub question: Option<Question>,
+    /// The store's journals, where they were looked for.
+    pub journals: Option<Arc<Journals>>,
+    /// Finds the words of the query in texts.
+    pub marker: Option<Arc<Marker>>,
 }
 
 /// Selects notes: those named, then maps of content, walks, query hits by score, tags and filters
@@ -59,12 +80,24 @@ pub fn select(
         seen: HashSet::new(),
         over_limit: 0,
         spellings: Vec::new(),
+        excluded: Namespaces::new(
+            store
+                .config
+                .context
+                .exclude_namespaces
+                .iter()
+                .filter(|_| selectors.asking.is_some())
+                .chain(selectors.asking.iter().flat_map(|asking| &asking.excluded_namespaces)),
+        ),
+        question: None,
+        journals: None,
+        marker: None,
     };
     selector.run(max_hits)?;
-    let Selector { chosen: mut notes, over_limit, digests, spellings, .. } = selector;
+    let Selector { chosen: mut notes, over_limit, digests, spellings, question, journals, marker, .. } = selector;
     let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
-    Ok(Selection { notes, matched, digests, spellings })
+    Ok(Selection { notes, matched, digests, spellings, question, journals, marker })
 }
 
 /// Takes the bare words apart: ids where they name notes, else the query.
@@ -87,6 +120,7 @@ fn selects(selectors: &Selectors) -> bool {
         || !selectors.mocs.is_empty()
         || !selectors.walks.is_empty()
         || selectors.query.is_some()
+        || selectors.asking.as_ref().is_some_and(|asking| asking.comparison.is_some() || asking.wants_patterns)
         || filters_select(selectors)
 }
 
@@ -106,6 +140,11 @@ struct Selector<'a> {
     /// Notes that the query found beyond its limit, and nothing else chose.
     over_limit: usize,
     spellings: Vec<Spelling>,
+    /// Namespaces whose notes only `--note` shows.
+    excluded: Namespaces,
+    question: Option<Question>,
+    journals: Option<Arc<Journals>>,
+    marker: Option<Arc<Marker>>,
 }
 
 impl<'a> Selector<'a> {
@@ -121,12 +160,13 @@ impl<'a> Selector<'a> {
             self.choose_passing(members);
         }
         self.choose_around(&walks);
-        let beyond = self.choose_hits(max_hits);
+        let beyond = self.choose_answers(max_hits);
         self.choose_by_value();
         if self.selectors.backlinks {
             self.choose_backlinks();
         }
-        self.over_limit = beyond.iter().filter(|note| !self.seen.contains(note)).count();
+        let beyond: HashSet<usize> = beyond.into_iter().filter(|note| !self.seen.contains(note)).collect();
+        self.over_limit = beyond.len();
         Ok(())
     }
 
@@ -159,6 +199,7 @@ impl<'a> Selector<'a> {
         let note = &self.store.notes()[place];
         self.selectors.min_value.is_none_or(|least| note.value_or_default() >= least)
             && self.filters.iter().all(|filter| filter.matches(note))
+            && !self.excluded.hold(note)
     }
 
     /// Returns a map and what it links to, in its own order; with `transitive`, maps among these
@@ -189,34 +230,6 @@ impl<'a> Selector<'a> {
         }
         reached.sort_by_key(|(hop, _)| *hop);
         self.choose_passing(reached.into_iter().map(|(_, note)| note));
-    }
-
-    /// Chooses what the query finds, and returns what it finds beyond its limit.
-    fn choose_hits(&mut self, max_hits: Option<usize>) -> Vec<usize> {
-        let Some(query) = &self.selectors.query else {
-            return Vec::new();
-        };
-        let store = self.store;
-        let needs_graph = !self.selectors.no_graph && self.graph.is_none();
-        // Side by side: each has steps in which it can use one thread only. Like the store, the engine
-        // is left to the end of the process.
-        let (engine, graph) = rayon::join(
-            || ManuallyDrop::new(Engine::open(store.notes(), store.config.language, store.gathered())),
-            || needs_graph.then(|| Graph::new(store.notes(), &store.config.link_types)),
-        );
-        self.graph = graph.or(self.graph.take());
-        let graph = if self.selectors.no_graph { None } else { Some(self.graph()) };
-        let around = graph.map(|graph| surroundings(store, graph));
-        let found = engine.search(&Query::parse(query), around.as_ref());
-        drop(around);
-        self.spellings = found.spellings;
-        let mut hits: Vec<usize> = found.hits.iter().map(|hit| hit.note).collect();
-        hits.retain(|note| self.passes(*note));
-        let mut seen = HashSet::new();
-        hits = hits.iter().map(|note| self.digests.stand_in(*note)).filter(|note| seen.insert(*note)).collect();
-        let beyond = hits.split_off(hits.len().min(max_hits.unwrap_or(usize::MAX)));
-        hits.into_iter().for_each(|note| self.choose(note));
-        beyond
     }
 
     /// Chooses what tags select, or filters where nothing else selects: by value, then the

@@ -21,7 +21,7 @@ pub enum InlineLink {
     Path(String),
 }
 
-fn parser(text: &str) -> Parser<'_> {
+pub(super) fn parser(text: &str) -> Parser<'_> {
     let text = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES

@@ -1,5 +1,6 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
+mod blocks;
 mod document;
 pub mod edit;
 mod frontmatter;
@@ -21,6 +22,7 @@ use std::sync::OnceLock;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+pub use blocks::Block;
 pub(crate) use document::scalar as yaml_scalar;
 pub use id::NoteId;
 pub use language::Language;
@@ -378,6 +380,16 @@ impl Note {
             (None, Some(kept)) if self.is_moc() => kept.lists(),
             _ => markdown::ordered_lists(self.body()),
         }
+    }
+
+    /// Returns the blocks of the body, in its order. Parses the body.
+    pub fn blocks(&self) -> Vec<Block> {
+        blocks::blocks(self.body())
+    }
+
+    /// Tells whether text below the body is text of its own: not inside a block of code or a comment.
+    pub(crate) fn ends_openly(&self) -> bool {
+        markdown::ends(self.body())
     }
 
     /// Returns the links in the body with the bytes of the body that their targets stand in.

@@ -178,6 +178,14 @@ impl<'a> Head<'a> {
         self.updated.or(self.created)?.moment()
     }
 
+    /// Returns the day on which the note was made, as it is written.
+    pub fn created_day(&self) -> Option<Date> {
+        match self.created? {
+            Written::Text(text) => text.get(..10)?.parse().ok(),
+            seconds => Some(seconds.moment()?.date()),
+        }
+    }
+
     /// Returns the moment at which the note was made.
     pub fn created(&self) -> Option<DateTime> {
         self.created?.moment()

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::escape::{lines, one_line};
 use crate::report::{
-    ChangeEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, RecipeEntry, Report, Role, Snippet, Spelling,
+    Analysis, BlockEntry, ChangeEntry, ComparisonEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, PatternEntry,
+    RecipeEntry, Report, Role, SideEntry, Snippet, Spelling, Traits,
 };
 
 /// Renders a report for people.
@@ -31,11 +32,14 @@ impl Renderer for Human<'_> {
             }
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
             Mode::List | Mode::Search => {
-                let before = self.spellings() + &self.if_empty(shown, "No note matches.\n");
+                let before = self.spellings(shown) + &self.if_empty(shown, "No note matches.\n");
                 (before, self.rest(shown))
             }
             Mode::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
             Mode::Show => (String::new(), self.rest(shown)),
+            Mode::Journal { day } => {
+                (self.if_empty(shown, &format!("There is no journal of {day}.\n")), self.rest(shown))
+            }
             Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
             Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
             Mode::Tags | Mode::Status | Mode::Index | Mode::Setup => (String::new(), String::new()),
@@ -69,6 +73,11 @@ impl Renderer for Human<'_> {
                 self.add(&mut piece, format!("{}: {path}{line}: {message} ({})\n", finding.level(), finding.code));
             }
             Entry::Change(change) => self.add(&mut piece, change_lines(change)),
+            Entry::Comparison(comparison) => self.add(&mut piece, comparison_lines(comparison)),
+            Entry::Pattern(pattern) => {
+                let heading = self.heading(number, "Patterns", kept);
+                self.add(&mut piece, format!("{heading}{}", pattern_line(pattern)));
+            }
             Entry::Text(text) if self.screen.is_terminal => self.add(&mut piece, lines(text)),
             Entry::Text(text) => self.add(&mut piece, text.clone()),
         }
@@ -77,8 +86,10 @@ impl Renderer for Human<'_> {
 
     fn detail(&self, entry: &Entry) -> Detail {
         match (entry.note().map(|entry| entry.role), &self.report.head.mode) {
-            (Some(Role::Selected), Mode::Context | Mode::Show) if self.shows_body() => Detail::Body,
-            (Some(Role::Selected), Mode::Context | Mode::Show) => Detail::Summary,
+            (Some(Role::Selected), Mode::Context | Mode::Show | Mode::Journal { .. }) if self.shows_body() => {
+                Detail::Body
+            }
+            (Some(Role::Selected), Mode::Context | Mode::Show | Mode::Journal { .. }) => Detail::Summary,
             _ => Detail::Name,
         }
     }
@@ -113,7 +124,9 @@ impl Human<'_> {
             text.push_str(&format!(" of {} (truncated)", head.matched));
         }
         text.push('\n');
-        text.push_str(&self.spellings());
+        text.push_str(&self.spellings(shown));
+        let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
+        text.extend(analysis.map(|analysis| for_screen(analysis_line(analysis), self.screen)));
         if head.matched > 0 && shown.is_empty {
             text.push_str("Nothing fitted.\n");
         }
@@ -141,7 +154,10 @@ impl Human<'_> {
     }
 
     /// Says what was searched for in the place of words that no note holds.
-    fn spellings(&self) -> String {
+    fn spellings(&self, shown: Shown) -> String {
+        if shown.is_brief {
+            return String::new();
+        }
         let line = |spelling: &Spelling| {
             let quoted = |word: &String| format!("'{}'", one_line(word));
             let shown: Vec<_> = spelling.shown.iter().map(quoted).collect();
@@ -206,7 +222,7 @@ impl Human<'_> {
     fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         match &self.report.head.mode {
             Mode::Context => self.bundled(entry, extent, piece),
-            Mode::Show => self.whole(entry, extent, piece),
+            Mode::Show | Mode::Journal { .. } => self.whole(entry, extent, piece),
             Mode::List | Mode::Search | Mode::Related { .. } => self.listed(entry, piece),
             Mode::LinkPath { .. } => self.step(entry, kept, piece),
             Mode::Prime => self.index_line(number, entry, extent, kept, piece),
@@ -235,9 +251,15 @@ impl Human<'_> {
                 text.push_str(&format!("- {}: {}\n", one_line(key), one_line(&value.to_line())));
             }
         }
-        let (shown, is_cut) = match body_text(note.body(), note.is_cut, extent, self.shows_body()) {
-            Some((body, is_cut)) => (lines(&body), is_cut),
-            None => summary_text(note.summary(), extent),
+        if entry.blocks.is_some() {
+            let changed = note.changed().map_or("unknown".to_owned(), |stamp| stamp.date().to_string());
+            text.push_str(&format!("Changed: {changed}\n"));
+        }
+        let shows_body = entry.blocks.is_none() && self.shows_body();
+        let (shown, is_cut) = match (&entry.blocks, body_text(note.body(), note.is_cut, extent, shows_body)) {
+            (Some(blocks), _) if extent == Extent::Whole => (block_lines(&(blocks.0)(note)), false),
+            (_, Some((body, is_cut))) => (lines(&body), is_cut),
+            (_, None) => summary_text(entry.summary().as_deref(), extent),
         };
         piece.is_cut = is_cut;
         text.push_str("\n---\n");
@@ -265,7 +287,7 @@ impl Human<'_> {
         }
         text.push_str(&format!("\n{}\n", one_line(&self.report.head.shown(&note.path))));
         let (body, is_cut) = body_text(note.body(), note.is_cut, extent, true).unwrap_or_else(|| {
-            let (summary, is_cut) = summary_text(note.summary(), extent);
+            let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
             (summary, is_cut)
         });
         piece.is_cut = is_cut;
@@ -365,9 +387,77 @@ fn name(entry: &NoteEntry) -> String {
     format!("{} ({}){members}", one_line(&entry.note.title), entry.note.id)
 }
 
-/// The groups of the primer.
+/// Says on one line what a question was understood to mean.
+fn analysis_line(analysis: &Analysis) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for (text, ids) in &analysis.references {
+        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+        parts.push(format!("{} = {}", one_line(text), ids.join(", ")));
+    }
+    parts.extend(analysis.dates.iter().map(|(text, day)| format!("{} = {day}", one_line(text))));
+    for period in &analysis.periods {
+        let from = period.from.map_or(String::new(), |from| format!("{from} "));
+        let (text, to, journals) = (one_line(&period.text), period.to, counted(period.journals, "journal"));
+        parts.push(format!("{text} = {from}to {to}, {journals}"));
+    }
+    parts.extend(analysis.intents.iter().map(|intent| (*intent).to_owned()));
+    if !analysis.terms.is_empty() {
+        let terms: Vec<String> = analysis.terms.iter().map(|term| one_line(term)).collect();
+        parts.push(format!("words {}", terms.join(", ")));
+    }
+    parts.extend(analysis.warnings.iter().map(|warning| format!("warning: {}", one_line(warning))));
+    format!("Understood: {}\n", parts.join("; "))
+}
+
+fn counted(count: usize, name: &str) -> String {
+    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
+}
+
+fn pattern_line(pattern: &PatternEntry) -> String {
+    let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
+    format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, dates.join(", "))
+}
+
+fn comparison_lines(comparison: &ComparisonEntry) -> String {
+    let side = |name: &str, side: &SideEntry| {
+        let from = side.from.map_or(String::new(), |from| from.to_string());
+        let days = if side.from == Some(side.to) { from } else { format!("{from} to {}", side.to) };
+        let (journals, blocks) = (counted(side.journals, "journal"), counted(side.blocks, "block"));
+        format!("{name}: {} ({days}), {journals}, {blocks}\n", one_line(&side.text))
+    };
+    let traits = |name: &str, traits: &Traits| {
+        let all = [("tags", &traits.tags), ("keywords", &traits.keywords), ("fields", &traits.fields)];
+        let line = |(sort, texts): (&str, &Vec<String>)| {
+            let texts: Vec<String> = texts.iter().map(|text| one_line(text)).collect();
+            format!("{name} {sort}: {}\n", texts.join(", "))
+        };
+        all.into_iter().filter(|(_, texts)| !texts.is_empty()).map(line).collect::<String>()
+    };
+    let similarity = comparison.similarity.map_or("unknown".to_owned(), |similarity| format!("{similarity:.2}"));
+    format!(
+        "\n## Comparison\n{}{}Similarity: {similarity}\n{}{}{}",
+        side("A", &comparison.a),
+        side("B", &comparison.b),
+        traits("Shared", &comparison.shared),
+        traits("Only A", &comparison.only_a),
+        traits("Only B", &comparison.only_b)
+    )
+}
+
+/// Blocks, each below its id and the headings above it.
+fn block_lines(blocks: &[BlockEntry]) -> String {
+    let block = |block: &BlockEntry| {
+        let path: Vec<String> = block.path.iter().map(|heading| one_line(heading)).collect();
+        let path = if path.is_empty() { String::new() } else { format!(" {}", path.join(" > ")) };
+        format!("[{}]{path}\n{}", one_line(&block.id), lines(&block.text))
+    };
+    blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The groups of the primer, and of a bundle.
 fn group(entry: &Entry) -> u8 {
     match entry {
+        Entry::Pattern(_) => 4,
         Entry::Command { .. } => 0,
         Entry::Note(NoteEntry { role: Role::Map, .. }) => 1,
         Entry::Note(_) => 2,

@@ -5,10 +5,17 @@ use serde_json::{Map, Value, json};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
 use crate::escape::{harmless_json, json_string};
 use crate::note::Note;
-use crate::report::{ChangeEntry, Detail, EdgeEntry, Entry, Found, Mode, NoteEntry, Report, Role};
+use crate::report::{
+    Analysis, BlockEntry, ChangeEntry, ComparisonEntry, Detail, EdgeEntry, Entry, Found, Mode, NoteEntry, Report, Role,
+    SideEntry, Traits,
+};
 
 /// The version of the shapes; raised when a field changes its meaning.
 const SCHEMA: u32 = 1;
+
+/// Sections that are there only where a question asks for them.
+const PATTERNS: &str = "patterns";
+const COMPARISON: &str = "comparison";
 
 /// Renders a report as JSON.
 pub(super) struct Json<'a> {
@@ -36,17 +43,27 @@ impl Renderer for Json<'_> {
             say("matched", json!(head.matched));
             say("truncated", json!(shown.is_truncated));
         }
-        if !head.spellings.is_empty() {
+        if !head.spellings.is_empty() && !shown.is_brief {
             let spellings = head.spellings.iter().map(|s| json!({"word": s.word, "shown": s.shown}));
             say("spellings", spellings.collect());
         }
         if head.banner == Some(true) {
             say("banner", json!(BANNER));
         }
+        if let Some(analysis) = head.analysis.as_ref().filter(|_| !shown.is_brief) {
+            say("analysis", analysis_object(analysis));
+        }
         let mut parts = Vec::new();
         for name in sections(&head.mode) {
-            text.push_str(&format!(",\"{name}\":["));
-            parts.push(std::mem::replace(&mut text, "]".to_owned()));
+            match *name {
+                // One object, not a list: it brings its name along.
+                COMPARISON => parts.push(std::mem::take(&mut text)),
+                PATTERNS if !head.intends(PATTERNS) => parts.push(std::mem::take(&mut text)),
+                name => {
+                    text.push_str(&format!(",\"{name}\":["));
+                    parts.push(std::mem::replace(&mut text, "]".to_owned()));
+                }
+            }
         }
         text.push_str("}\n");
         parts.push(text);
@@ -97,6 +114,16 @@ impl Renderer for Json<'_> {
             }
             Entry::Change(change) => self.add("changes", change_object(change), &mut piece),
             Entry::Text(text) => piece.add(self.section("text"), json_string(text)),
+            Entry::Comparison(comparison) => {
+                let object = harmless_json(comparison_object(comparison).to_string());
+                piece.add(self.section(COMPARISON), format!(",\"{COMPARISON}\":{object}"));
+            }
+            Entry::Pattern(pattern) => {
+                let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
+                let (kind, count) = (pattern.kind, pattern.count);
+                let item = json!({"kind": kind, "pattern": pattern.pattern, "count": count, "dates": dates});
+                self.add(PATTERNS, item, &mut piece);
+            }
         }
         piece
     }
@@ -112,7 +139,7 @@ impl Renderer for Json<'_> {
 
 impl Json<'_> {
     fn shows_body(&self) -> bool {
-        shows_body(self.report, matches!(self.report.head.mode, Mode::Context | Mode::Show))
+        shows_body(self.report, matches!(self.report.head.mode, Mode::Context | Mode::Show | Mode::Journal { .. }))
     }
 
     /// Returns the number of a section; what has no section of its own goes to the last one.
@@ -143,7 +170,10 @@ impl Json<'_> {
 
     fn note_object(&self, entry: &NoteEntry, extent: Extent) -> (Map<String, Value>, bool) {
         let note = &entry.note;
-        let (summary, mut is_cut) = summary_text(note.summary(), extent);
+        // What sums a note up stands in for a text that is not there.
+        let has_text = (self.shows_body() || entry.blocks.is_some()) && !matches!(extent, Extent::Summary(_));
+        let summary = if has_text { note.summary().map(Into::into) } else { entry.summary() };
+        let (summary, mut is_cut) = summary_text(summary.as_deref(), extent);
         let mut object = Map::new();
         let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
         say("id", json!(note.id.as_str()));
@@ -151,7 +181,11 @@ impl Json<'_> {
         say("type", json!(note.kind));
         say("tags", json!(note.tags));
         say("summary", json!(summary));
-        if let Some((body, body_cut)) = body_text(note.body(), note.is_cut, extent, self.shows_body()) {
+        if let Some(blocks) = &entry.blocks {
+            if extent == Extent::Whole {
+                say("blocks", (blocks.0)(note).iter().map(block_object).collect());
+            }
+        } else if let Some((body, body_cut)) = body_text(note.body(), note.is_cut, extent, self.shows_body()) {
             is_cut |= body_cut;
             say("content", json!(body));
         }
@@ -213,6 +247,55 @@ fn thousandths(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
+fn block_object(block: &BlockEntry) -> Value {
+    json!({"id": block.id, "path": &*block.path, "text": block.text, "score": thousandths(block.score)})
+}
+
+fn analysis_object(analysis: &Analysis) -> Value {
+    let references = analysis.references.iter().map(|(text, ids)| {
+        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+        json!({"text": text, "ids": ids})
+    });
+    let dates = analysis.dates.iter().map(|(text, day)| json!({"text": text, "date": day.to_string()}));
+    let periods = analysis.periods.iter().map(|period| {
+        json!({
+            "text": period.text,
+            "from": period.from.map(|from| from.to_string()),
+            "to": period.to.to_string(),
+            "journals": period.journals,
+        })
+    });
+    json!({
+        "references": references.collect::<Value>(),
+        "dates": dates.collect::<Value>(),
+        "periods": periods.collect::<Value>(),
+        "intents": analysis.intents,
+        "terms": analysis.terms,
+        "warnings": analysis.warnings,
+    })
+}
+
+fn comparison_object(comparison: &ComparisonEntry) -> Value {
+    let side = |side: &SideEntry| {
+        json!({
+            "text": side.text,
+            "from": side.from.map(|from| from.to_string()),
+            "to": side.to.to_string(),
+            "journals": side.journals,
+            "blocks": side.blocks,
+        })
+    };
+    let traits = |traits: &Traits| json!({"tags": traits.tags, "keywords": traits.keywords, "fields": traits.fields});
+    json!({
+        "a": side(&comparison.a),
+        "b": side(&comparison.b),
+        "similarity": comparison.similarity,
+        "shared": traits(&comparison.shared),
+        "only_a": traits(&comparison.only_a),
+        "only_b": traits(&comparison.only_b),
+    })
+}
+
 fn change_object(change: &ChangeEntry) -> Value {
     let mut object = json!({
         "id": change.id.as_ref().map(|id| id.as_str()),
@@ -259,6 +342,7 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
         Mode::Search => vec![("mode", json!("search"))],
         Mode::Related { id } => vec![("mode", json!("related")), ("id", json!(id.as_str()))],
         Mode::Show => vec![("mode", json!("show"))],
+        Mode::Journal { day } => vec![("mode", json!("journal")), ("date", json!(day.to_string()))],
         Mode::Tags => vec![("mode", json!("tags"))],
         Mode::Status => vec![("mode", json!("status"))],
         Mode::Index => vec![("mode", json!("index"))],
@@ -270,13 +354,14 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
 
 fn sections(mode: &Mode) -> &'static [&'static str] {
     match mode {
-        Mode::Context => &["notes"],
+        Mode::Context => &["notes", PATTERNS, COMPARISON],
         Mode::Prime => &["about", "commands", "mocs", "notes"],
         Mode::LinkList { .. } => &["notes", "links", "unresolved"],
         Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],
         Mode::LinkPath { .. } => &["notes", "links"],
         Mode::List | Mode::Search | Mode::Related { .. } => &["notes"],
         Mode::Show => &["notes", "links", "unresolved", "text"],
+        Mode::Journal { .. } => &["notes"],
         Mode::Tags => &["tags"],
         Mode::Status | Mode::Index => &["counts"],
         Mode::Doctor => &["findings", "changes"],

@@ -42,6 +42,8 @@ pub(crate) struct Shown {
     pub(crate) is_truncated: bool,
     /// Whether nothing at all is shown.
     pub(crate) is_empty: bool,
+    /// Whether the frame says no more than it must.
+    pub(crate) is_brief: bool,
 }
 
 /// The texts around the sections: one more than there are sections.

@@ -5,7 +5,8 @@ use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_te
 use crate::escape::{json_string, lines, value};
 use crate::note::Note;
 use crate::report::{
-    ChangeEntry, Detail, EdgeEntry, Entry, FindingEntry, Found, Mode, NoteEntry, Report, Role, Spelling,
+    Analysis, BlockEntry, ChangeEntry, ComparisonEntry, Detail, EdgeEntry, Entry, FindingEntry, Found, Mode, NoteEntry,
+    Report, Role, SideEntry, Spelling, Traits,
 };
 
 /// Renders a report as records.
@@ -30,8 +31,10 @@ impl Renderer for Records<'_> {
             text.push_str(&format!(" notes={} matched={} truncated={}", shown.notes, head.matched, shown.is_truncated));
         }
         text.push('\n');
-        text.extend(head.spellings.iter().map(spelling_line));
-        let usual = matches!(head.mode, Mode::Context | Mode::Prime | Mode::Show);
+        text.extend(head.spellings.iter().filter(|_| !shown.is_brief).map(spelling_line));
+        let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
+        text.extend(analysis.map(|analysis| analysis_lines(analysis)));
+        let usual = matches!(head.mode, Mode::Context | Mode::Prime | Mode::Show | Mode::Journal { .. });
         if head.banner.unwrap_or(usual) {
             text.push_str(&format!("W {BANNER}\n"));
         }
@@ -62,6 +65,12 @@ impl Renderer for Records<'_> {
             Entry::Fact { name, count } => format!("D count name={} count={count}\n", value(name)),
             Entry::Finding(finding) => finding_line(finding),
             Entry::Change(change) => change_lines(change),
+            Entry::Comparison(comparison) => comparison_lines(comparison),
+            Entry::Pattern(pattern) => {
+                let (kind, name) = (pattern.kind, json_string(&pattern.pattern));
+                let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
+                format!("D pattern kind={kind} pattern={name} count={} dates={}\n", pattern.count, dates.join(","))
+            }
             Entry::Text(text) => {
                 let mut body = String::new();
                 push_body("-", text.trim_end_matches('\n'), &mut body);
@@ -83,7 +92,7 @@ impl Renderer for Records<'_> {
 
 impl Records<'_> {
     fn usually_shows_body(&self) -> bool {
-        self.report.head.mode == Mode::Show
+        matches!(self.report.head.mode, Mode::Show | Mode::Journal { .. })
     }
 
     fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) -> String {
@@ -93,10 +102,13 @@ impl Records<'_> {
             compacted_lines(entry, &mut text);
             return text;
         }
-        let body = body_text(note.body(), note.is_cut, extent, shows_body(self.report, self.usually_shows_body()));
+        let shows_body = entry.blocks.is_none() && shows_body(self.report, self.usually_shows_body());
+        let body = body_text(note.body(), note.is_cut, extent, shows_body);
+        let blocks = entry.blocks.as_ref().filter(|_| extent == Extent::Whole);
         // A summary that stands in the body is not said twice.
-        let summary = if body.is_some() { note.summary_field() } else { note.summary() };
-        let (summary, summary_cut) = summary_text(summary, extent);
+        let summary =
+            if body.is_some() || blocks.is_some() { note.summary_field().map(Into::into) } else { entry.summary() };
+        let (summary, summary_cut) = summary_text(summary.as_deref(), extent);
         if !summary.is_empty() {
             text.push_str(&format!("S {} {summary}\n", note.id));
         }
@@ -107,6 +119,9 @@ impl Records<'_> {
         self.details(note, &mut text);
         if let Some(found) = entry.found.as_ref().filter(|_| extent == Extent::Whole) {
             found_lines(found, note, &mut text);
+        }
+        if let Some(blocks) = blocks {
+            text.extend((blocks.0)(note).iter().map(|block| block_line(block, note)));
         }
         piece.is_cut = summary_cut;
         if let Some((body, is_cut)) = body {
@@ -152,6 +167,61 @@ fn spelling_line(spelling: &Spelling) -> String {
     format!("D spelling word={} shown={shown}\n", json_string(&spelling.word))
 }
 
+/// Says what a question was understood to mean, a thing a line.
+fn analysis_lines(analysis: &Analysis) -> String {
+    let mut text = String::new();
+    for (name, ids) in &analysis.references {
+        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+        text.push_str(&format!("D analysis reference={} ids={}\n", json_string(name), ids.join(",")));
+    }
+    for (name, day) in &analysis.dates {
+        text.push_str(&format!("D analysis date={} day={day}\n", json_string(name)));
+    }
+    for period in &analysis.periods {
+        let (name, count) = (json_string(&period.text), period.journals);
+        let begin = period.from.map_or("-".to_owned(), |from| from.to_string());
+        text.push_str(&format!("D analysis period={name} begin={begin} end={} journals={count}\n", period.to));
+    }
+    if !analysis.intents.is_empty() {
+        text.push_str(&format!("D analysis intents={}\n", analysis.intents.join(",")));
+    }
+    text.push_str(&format!("D analysis terms={}\n", values(&analysis.terms)));
+    for warning in &analysis.warnings {
+        text.push_str(&format!("D analysis warning={}\n", json_string(warning)));
+    }
+    text
+}
+
+/// Writes several values, `-` for none.
+fn values(texts: &[String]) -> String {
+    let values: Vec<_> = texts.iter().map(|text| value(text)).collect();
+    if values.is_empty() { "-".to_owned() } else { values.join(",") }
+}
+
+fn comparison_lines(comparison: &ComparisonEntry) -> String {
+    let side = |name: &str, side: &SideEntry| {
+        let begin = side.from.map_or("-".to_owned(), |from| from.to_string());
+        let (text, to, journals, blocks) = (json_string(&side.text), side.to, side.journals, side.blocks);
+        format!("D comparison side={name} text={text} begin={begin} end={to} journals={journals} blocks={blocks}\n")
+    };
+    let traits = |name: &str, traits: &Traits| {
+        let (tags, keywords, fields) = (values(&traits.tags), values(&traits.keywords), values(&traits.fields));
+        format!("D comparison part={name} tags={tags} keywords={keywords} fields={fields}\n")
+    };
+    let similarity = comparison.similarity.map_or("-".to_owned(), |similarity| format!("{similarity:.2}"));
+    let mut text = side("a", &comparison.a) + &side("b", &comparison.b);
+    text.push_str(&format!("D comparison similarity={similarity}\n"));
+    text + &traits("shared", &comparison.shared)
+        + &traits("only_a", &comparison.only_a)
+        + &traits("only_b", &comparison.only_b)
+}
+
+fn block_line(block: &BlockEntry, note: &Note) -> String {
+    let changed = note.changed().map_or("-".to_owned(), |stamp| stamp.date().to_string());
+    let (id, path, text) = (value(&block.id), values(&block.path), json_string(&block.text));
+    format!("D block id={id} path={path} changed={changed} score={:.3} text={text} from={}\n", block.score, note.id)
+}
+
 /// Says how and why a note was found.
 fn found_lines(found: &Found, note: &Note, text: &mut String) {
     text.push_str(&format!("D match relevance={:.3}", found.relevance));
@@ -189,6 +259,7 @@ fn mode(mode: &Mode) -> String {
         Mode::Search => " mode=search".to_owned(),
         Mode::Related { id } => format!(" mode=related id={id}"),
         Mode::Show => " mode=show".to_owned(),
+        Mode::Journal { day } => format!(" mode=journal date={day}"),
         Mode::Tags => " mode=tags".to_owned(),
         Mode::Status => " mode=status".to_owned(),
         Mode::Index => " mode=index".to_owned(),

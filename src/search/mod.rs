@@ -22,6 +22,7 @@ mod related;
 mod segment;
 mod snippet;
 mod stems;
+mod stop_words;
 mod varint;
 mod vectors;
 mod words;
@@ -40,6 +41,7 @@ pub use query::Query;
 pub use ranking::{Hit, Linked, Parts, Surroundings, Weights};
 pub use related::Relative;
 pub use snippet::{Marker, Snippet};
+pub use stop_words::StopWords;
 
 use crate::note::{Language, Note};
 use crate::parts::Gathered;

@@ -37,6 +37,12 @@ pub struct Marker {
     terms: HashMap<String, f64>,
 }
 
+impl std::fmt::Debug for Marker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Marker").field("terms", &self.terms.len()).finish_non_exhaustive()
+    }
+}
+
 /// A word of the query in a text.
 struct Match {
     range: Range<usize>,
@@ -58,6 +64,14 @@ impl Marker {
         let matches = self.matches(text);
         let best = best_place(&matches)?;
         Some(cut(text, best, &matches))
+    }
+
+    /// Returns how much of the query a text holds: what each of its terms in it says, each once.
+    pub fn says(&self, text: &str) -> f64 {
+        let mut found: Vec<(usize, f64)> = self.matches(text).iter().map(|found| (found.term, found.says)).collect();
+        found.sort_by_key(|(term, _)| *term);
+        found.dedup_by_key(|(term, _)| *term);
+        found.iter().fold(0.0, |sum, (_, says)| sum + says)
     }
 
     fn matches(&self, text: &str) -> Vec<Match> {

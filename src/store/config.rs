@@ -1,6 +1,7 @@
 //! A store's `config.toml`.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -16,6 +17,22 @@ pub struct Config {
     pub link_types: LinkTypes,
     /// The language of the notes.
     pub language: Language,
+    /// What bundles are made by.
+    pub context: ContextConfig,
+}
+
+/// What `[context]` says; numbers are 1 or more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct ContextConfig {
+    /// The most notes that a query selects.
+    pub max_notes: Option<NonZeroUsize>,
+    /// The most blocks of a note that are shown.
+    pub max_blocks_per_note: Option<NonZeroUsize>,
+    /// The most blocks that are shown in all.
+    pub max_blocks: Option<NonZeroUsize>,
+    /// Namespaces whose notes are left out.
+    pub exclude_namespaces: Vec<String>,
 }
 
 /// The file as it is written.
@@ -24,6 +41,7 @@ pub struct Config {
 struct File {
     link_types: BTreeMap<String, String>,
     language: Option<String>,
+    context: ContextConfig,
 }
 
 impl Config {
@@ -48,7 +66,7 @@ impl Config {
             let line = before.matches('\n').count() + 1;
             invalid(&format!("line {line}: {}", error.message()))
         })?;
-        let mut config = Self::default();
+        let mut config = Self { context: file.context, ..Self::default() };
         for (kind, inverse) in &file.link_types {
             if kind == "language" {
                 return Err(invalid("`language` stands under [link-types]; put it above that line"));
@@ -85,6 +103,9 @@ mod tests {
         assert_eq!(Config::parse("").unwrap(), Config::default());
         assert_eq!(Config::parse("").unwrap().language, Language::English);
         assert_eq!(Config::parse("language = \"de\"\n").unwrap().language, Language::German);
+        let context = Config::parse("[context]\nmax-notes = 3\nexclude-namespaces = [\"archive\"]\n").unwrap().context;
+        assert_eq!((context.max_notes.map(Into::into), context.exclude_namespaces.len()), (Some(3_usize), 1));
+        assert!(Config::parse("[context]\nmax-blocks = 0\n").is_err());
         assert!(Config::parse("language = \"klingon\"\n").is_err());
         assert!(Config::parse("[link-types]\nfoo = \"supports\"\n").is_err());
         let error = Config::parse("[link-types]\nx = 3\n").unwrap_err();

@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-pub use config::Config;
+pub use config::{Config, ContextConfig};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
 pub use exchange::import;

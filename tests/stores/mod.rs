@@ -6,7 +6,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, Limits};
 use qipu::note::Note;
-use qipu::request::{Command, Context, Link, LinkView, List, Prime, Related, Search, Selectors, Show, Sort};
+use qipu::request::{
+    Asking, BlockChoice, Blocks, Command, Context, Journal, Link, LinkView, List, Prime, Related, Search, Selectors,
+    Show, Sort,
+};
 use qipu::store::{self, Location, Store};
 
 /// Returns a runner of so many cases: the same ones in every run, so that a failure is a failure
@@ -163,6 +166,27 @@ pub(crate) fn stores() -> impl Strategy<Value = Store> {
     files().prop_map(store_of)
 }
 
+/// A question in plain words.
+pub(crate) fn question(text: &str, choice: Option<BlockChoice>) -> Command {
+    let asking = Some(Asking { today: TODAY, ..Asking::default() });
+    let selection = Selectors { query: Some(text.to_owned()), asking, ..Selectors::default() };
+    let limit = (choice == Some(BlockChoice::Top)).then_some(3);
+    let blocks = choice.map(|choice| Blocks { choice, max_per_note: limit, max_in_all: limit, has_defaults: false });
+    Command::Context(Context { selection, blocks, ..Context::default() })
+}
+
+/// The day that counts as today for questions: journals of the stores lie in the week before.
+pub(crate) const TODAY: jiff::civil::Date = jiff::civil::date(2025, 3, 7);
+
+/// Questions in plain words, some of them hostile.
+const QUESTIONS: [(&str, Option<BlockChoice>); 5] = [
+    ("what patterns do you see in my journals? [[n0]] [[\nW forged]] \u{202e}\"Title 2\"", None),
+    ("compare last week with 2025-03-03 \u{1b}[31m fsync word 2025-02-30", Some(BlockChoice::All)),
+    ("today's journal and the word page c++ (why 日本語 since 2025-03-01", Some(BlockChoice::Matched)),
+    ("word item fsync last week", Some(BlockChoice::Top)),
+    ("2025-03-05 to 2025-03-01 \n H qipu=1 the week before", None),
+];
+
 fn ids(store: &Store) -> Vec<String> {
     store.notes().iter().map(|note| note.id.to_string()).collect()
 }
@@ -201,6 +225,8 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
             ..Search::default()
         }));
     }
+    commands.push(Command::Journal(Journal { location: Location::default(), day: TODAY }));
+    commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;
     };

@@ -5,6 +5,7 @@ mod compact;
 mod create;
 mod delete;
 mod edit;
+mod journal;
 mod links;
 mod merge;
 mod rename;
@@ -76,6 +77,7 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, request, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, request, digest, ids),
         Action::Create(note) => create::plan(store, request, note),
+        Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
     };

@@ -1,0 +1,96 @@
+//! Words for days and periods: `last week`, `5 March`, `between A and B`. Pure calendar dates; today is
+//! given, and no clock or time zone is asked.
+
+mod phrases;
+mod single;
+mod tokens;
+
+use jiff::civil::Date;
+
+pub use phrases::{Found, Outcome};
+pub use tokens::{Gap, Token, Tokens};
+
+/// What a phrase means: a day, or a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// One day.
+    Day(Date),
+    /// Several days, both ends included.
+    Period(Period),
+}
+
+/// Days from one to another, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Period {
+    /// The first day; `None` for everything up to the last one.
+    pub from: Option<Date>,
+    /// The last day.
+    pub to: Date,
+}
+
+impl Period {
+    /// Tells whether a day is in it.
+    pub fn holds(&self, day: Date) -> bool {
+        self.from.is_none_or(|from| from <= day) && day <= self.to
+    }
+}
+
+impl Span {
+    /// Returns the days as a period: of a day, that day alone.
+    pub fn period(self) -> Period {
+        match self {
+            Self::Day(day) => Period { from: Some(day), to: day },
+            Self::Period(period) => period,
+        }
+    }
+}
+
+/// Reads a text that is one phrase and nothing else.
+///
+/// # Errors
+/// A sentence that says why it is none.
+pub fn parse(text: &str, today: Date) -> Result<Span, String> {
+    let text = text.trim();
+    let tokens = Tokens::new(text);
+    match tokens.phrase_at(0, today, None) {
+        Some(Found { outcome: Outcome::Span(span), warning: None, end, .. })
+            if end == tokens.len() && tokens.is_whole(0, end) =>
+        {
+            Ok(span)
+        }
+        Some(Found { outcome: Outcome::Impossible, warning: Some(warning), .. }) => Err(warning),
+        Some(Found { warning: Some(warning), end, .. }) if end == tokens.len() => Err(warning),
+        _ => Err(format!("`{text}` names no day and no period")),
+    }
+}
+
+/// Reads a text that is a date with its year and nothing else, such as the title of a journal.
+pub fn whole_day(text: &str) -> Option<Date> {
+    let text = text.trim();
+    if !(8..=24).contains(&text.len()) || !single::may_begin_date(text) {
+        return None;
+    }
+    // Most journals are named so, and stores hold thousands of them.
+    if text.len() == 10
+        && text.as_bytes().get(4) == Some(&b'-')
+        && let Ok(day) = text.parse()
+    {
+        return Some(day);
+    }
+    let tokens = Tokens::new(text);
+    let (day, end) = tokens.dated(0)?;
+    (end == tokens.len() && tokens.is_whole(0, end)).then_some(day).flatten()
+}
+
+/// Returns the first date in a text that is written as `2025-03-05`, with `-`, `_` or `/`, whatever stands
+/// around it.
+pub fn day_inside(text: &str) -> Option<Date> {
+    if text.len() < 10 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let tokens = Tokens::new(text);
+    (0..tokens.len()).find_map(|at| tokens.numeric_day(at)?.0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Whole phrases: single days and periods, and what is made of them with `to`, `since` and the like.
+
+use jiff::civil::Date;
+
+use super::tokens::{Gap, Tokens};
+use super::{Period, Span};
+
+/// A phrase in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What it means.
+    pub outcome: Outcome,
+    /// The word behind it.
+    pub end: usize,
+    /// What is odd about it.
+    pub warning: Option<String>,
+}
+
+/// What a phrase means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A day or a period.
+    Span(Span),
+    /// It has the form of a date, and no calendar has that date.
+    Impossible,
+}
+
+/// Words that may stand between `journal` and its day.
+const BEFORE_DAYS: [&str; 6] = ["for", "from", "of", "on", "in", "during"];
+
+impl Tokens<'_> {
+    /// Reads a phrase that begins at a word; looks at a bounded number of words. `previous` is the
+    /// period that was spoken of before, for `the week before`.
+    pub fn phrase_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+        if let Some(start) = self.behind_journal(at) {
+            return self.spanned(start, today, previous).filter(|found| found.outcome != Outcome::Impossible);
+        }
+        self.spanned(at, today, previous)
+    }
+
+    /// Reads one day or period without `to`, `since` and the like; what belongs to it, such as
+    /// `'s journal`, included.
+    pub fn simple_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(Span, usize)> {
+        let at = self.behind_journal(at).filter(|start| self.simple(*start, today, previous).is_some()).unwrap_or(at);
+        self.simple(at, today, previous)
+    }
+
+    /// Returns the word behind `journal`, `journals for`, `journal entries from`; `None` for other words.
+    fn behind_journal(&self, at: usize) -> Option<usize> {
+        if !matches!(self.word(at), "journal" | "journals") {
+            return None;
+        }
+        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Gap::Space;
+        let at = if is_entry { at + 2 } else { at + 1 };
+        let is_open = self.gap(at) == Gap::Space;
+        // `on Wednesday` and `in January` need their word.
+        let needs_it =
+            matches!(self.word(at), "on" | "in") && !self.word(at + 1).starts_with(|c: char| c.is_ascii_digit());
+        let skips = BEFORE_DAYS.contains(&self.word(at)) && !needs_it;
+        is_open.then_some(if skips { self.behind_the(at + 1) } else { at })
+    }
+
+    fn behind_the(&self, at: usize) -> usize {
+        if self.follows(at, "the") && !self.follows(at + 1, "week") { at + 1 } else { at }
+    }
+
+    fn simple(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(Span, usize)> {
+        let single = self.single_at(at, today, previous)?;
+        Some((single.span?, self.behind_possessive(single.end)))
+    }
+
+    /// Returns the word behind `'s`, `'s journal`, ` journal entries`.
+    fn behind_possessive(&self, at: usize) -> usize {
+        let is_possessive = self.word(at) == "s" && self.gap(at) == Gap::Apostrophe;
+        let at = if is_possessive { at + 1 } else { at };
+        if self.gap(at) != Gap::Space || !matches!(self.word(at), "journal" | "journals") {
+            return at;
+        }
+        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Gap::Space;
+        if is_entry { at + 2 } else { at + 1 }
+    }
+
+    fn spanned(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+        match self.word(at) {
+            "between" => self.joined(at + 1, &["and"], today, previous),
+            "from" => self.joined(at + 1, &["to", "through", "until"], today, previous),
+            word @ ("since" | "after" | "before") => self.open_ended(word, at + 1, today, previous),
+            _ => self
+                .joined(at, &["to", "through", "until"], today, previous)
+                .or_else(|| self.alone(at, today, previous)),
+        }
+    }
+
+    fn alone(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+        let single = self.single_at(at, today, previous)?;
+        let Some(span) = single.span else {
+            let text = self.text.get(self.range(at, single.end)).unwrap_or_default();
+            let warning = Some(format!("no calendar has `{text}`"));
+            return Some(Found { outcome: Outcome::Impossible, end: single.end, warning });
+        };
+        Some(Found { outcome: Outcome::Span(span), end: self.behind_possessive(single.end), warning: None })
+    }
+
+    /// `A to B`, `A..B`, or what `between` and `from` begin.
+    fn joined(&self, at: usize, words: &[&str], today: Date, previous: Option<Period>) -> Option<Found> {
+        let (first, end) = self.simple(self.behind_the(at), today, previous)?;
+        let (first, previous) = (first.period(), Some(first.period()));
+        let is_word = self.gap(end) == Gap::Space && words.contains(&self.word(end));
+        let next = match self.gap(end) {
+            Gap::Dots => end,
+            _ if is_word => self.behind_the(end + 1),
+            _ => return None,
+        };
+        let (second, end) = self.simple(next, today, previous)?;
+        let second = second.period();
+        let (Some(from), Some(_)) = (first.from, second.from) else { return None };
+        if from <= second.to {
+            return Some(found(Period { from: Some(from), to: second.to }, end, None));
+        }
+        let text = self.text.get(self.range(at, end)).unwrap_or_default();
+        let warning = format!("`{text}` ends before it begins; its ends are swapped");
+        Some(found(Period { from: second.from, to: first.to }, end, Some(warning)))
+    }
+
+    fn open_ended(&self, word: &str, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+        let (span, end) = self.simple(self.behind_the(at), today, previous)?;
+        let period = span.period();
+        if word == "before" {
+            return Some(found(Period { from: None, to: period.from?.yesterday().ok()? }, end, None));
+        }
+        let from = if word == "after" { period.to.tomorrow().ok()? } else { period.from? };
+        let text = self.text.get(self.range(at - 1, end)).unwrap_or_default();
+        let warning = (from > today).then(|| format!("`{text}` begins after today"));
+        Some(found(Period { from: Some(from), to: from.max(today) }, end, warning))
+    }
+}
+
+fn found(period: Period, end: usize, warning: Option<String>) -> Found {
+    Found { outcome: Outcome::Span(Span::Period(period)), end, warning }
+}

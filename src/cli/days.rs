@@ -1,0 +1,57 @@
+//! Flags that name days, as a question would.
+
+use jiff::civil::Date;
+
+use crate::calendar::{Span, parse};
+use crate::error::Error;
+use crate::request::NamedSpan;
+
+/// What a flag takes.
+const EXAMPLES: &str = "write 2025-03-05, yesterday, last week, in January, 3 days ago or the like";
+
+/// Reads the phrase of a flag.
+fn span(flag: &str, text: &str, today: Date) -> Result<Span, Error> {
+    parse(text, today).map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(EXAMPLES))
+}
+
+/// Reads one day.
+pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {
+    match span(flag, text, today)? {
+        Span::Day(day) => Ok(day),
+        Span::Period(_) => Err(Error::usage(format!("{flag}: `{text}` names more than a day")).hint(EXAMPLES)),
+    }
+}
+
+/// Reads `--since` and `--until`: the first day of what the one names, the last of the other.
+pub(super) fn window(
+    since: Option<&str>,
+    until: Option<&str>,
+    today: &dyn Fn() -> Date,
+) -> Result<(Option<Date>, Option<Date>), Error> {
+    let first = |text: &str| {
+        let from = span("--since", text, today())?.period().from;
+        from.map(Some).ok_or_else(|| Error::usage(format!("--since: `{text}` has no first day")).hint(EXAMPLES))
+    };
+    let last = |text: &str| Ok(Some(span("--until", text, today())?.period().to));
+    Ok((since.map_or(Ok(None), first)?, until.map_or(Ok::<_, Error>(None), last)?))
+}
+
+/// Reads `--compare A,B`; dates may hold commas too. One alone is compared with today.
+pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
+    let side = |text: &str| {
+        let span = parse(text, today).ok().filter(|span| span.period().from.is_some())?;
+        Some(NamedSpan { text: text.trim().to_owned(), span })
+    };
+    if let Some(side) = side(text) {
+        return Ok([side, NamedSpan { text: "today".to_owned(), span: Span::Day(today) }]);
+    }
+    let pairs = text.match_indices(',').take(MAX_COMMAS).filter_map(|(at, _)| text.split_at_checked(at));
+    let mut sides = pairs.filter_map(|(a, b)| Some([side(a)?, side(b.get(1..)?)?]));
+    sides.next().ok_or_else(|| {
+        Error::usage(format!("--compare: `{text}` does not name two days or periods"))
+            .hint("write --compare \"yesterday,last week\"")
+    })
+}
+
+/// The most commas of `--compare` at which it may fall into two.
+const MAX_COMMAS: usize = 8;

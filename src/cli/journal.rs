@@ -1,0 +1,36 @@
+//! The words of `qipu journal`.
+
+use clap::Args;
+use jiff::civil::Date;
+
+use super::days::day;
+use crate::env::Env;
+use crate::error::Error;
+use crate::request::{Action, Journal};
+use crate::store::Location;
+
+#[derive(Debug, Args)]
+pub(super) struct JournalArgs {
+    /// A bullet to add; `-` reads it from standard input. Without it the journal is shown
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// Another day than today: 2025-03-05, yesterday, last Wednesday
+    #[arg(long, value_name = "DAY")]
+    date: Option<String>,
+}
+
+/// What the words ask for.
+pub(super) enum Parsed {
+    View(Journal),
+    Action(Action),
+}
+
+impl JournalArgs {
+    pub(super) fn into_request(self, location: Location, today: Date, env: &Env) -> Result<Parsed, Error> {
+        let day = self.date.map_or(Ok(today), |text| day("--date", &text, today))?;
+        match super::change::text(self.text, env)? {
+            None => Ok(Parsed::View(Journal { location, day })),
+            Some(text) => Ok(Parsed::Action(Action::Journal { day, text })),
+        }
+    }
+}

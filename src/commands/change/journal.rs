@@ -1,0 +1,70 @@
+//! `qipu journal TEXT`: a bullet more in the journal of a day.
+
+use jiff::civil::Date;
+
+use super::{Planned, create, plan_edits};
+use crate::context::Journals;
+use crate::error::{Error, ErrorKind};
+use crate::note::edit::{self, Edit};
+use crate::note::{JOURNAL, Note};
+use crate::request::{Change, NewFields, NewNote};
+use crate::store::{self, Store};
+
+/// Plans the bullet: in the first journal of the day, or in a new one.
+pub(super) fn plan(store: &Store, request: &Change, day: Date, text: &str) -> Result<Vec<Planned>, Error> {
+    let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give a text"))?;
+    let first = Journals::new(store.notes()).on(day).next();
+    match first.and_then(|place| store.notes().get(place)) {
+        Some(note) => Ok(vec![appended(store, request, note, &bullet)?]),
+        None => made(store, request, day, bullet),
+    }
+}
+
+fn appended(store: &Store, request: &Change, note: &Note, bullet: &str) -> Result<Planned, Error> {
+    if !note.ends_openly() {
+        let message = format!("can't add to `{}`: its text ends inside a block of code or a comment", note.id);
+        return Err(Error::new(ErrorKind::Store, message).hint("close that in the file first; nothing was changed"));
+    }
+    let body = note.body().trim_end();
+    let last = body.lines().next_back().unwrap_or_default();
+    let is_list = last.starts_with([' ', '\t']) || ["- ", "* ", "+ "].iter().any(|mark| last.starts_with(mark));
+    let between = if body.is_empty() {
+        ""
+    } else if is_list {
+        "\n"
+    } else {
+        "\n\n"
+    };
+    let body = Edit::SetBody(format!("{body}{between}{bullet}\n"));
+    plan_edits(store, note, &[body], &request.now)
+}
+
+fn made(store: &Store, request: &Change, day: Date, bullet: String) -> Result<Vec<Planned>, Error> {
+    let fields = NewFields { kind: Some(JOURNAL.to_owned()), body: Some(bullet), ..NewFields::default() };
+    let mut planned = create::plan(store, request, &NewNote { title: Some(day.to_string()), fields })?;
+    // The day stays the note's own, whatever title it gets one day.
+    let date = Edit::SetPlain { key: "date", text: day.to_string() };
+    for planned in &mut planned {
+        let Some(store::Change::Create { new, .. }) = &mut planned.change else { continue };
+        let text = String::from_utf8_lossy(new);
+        let broken =
+            |reason| Error::new(ErrorKind::Store, format!("the template for journals can't be used: {reason}"));
+        *new = edit::apply(&text, std::slice::from_ref(&date)).map_err(broken)?.into_bytes();
+    }
+    Ok(planned)
+}
+
+/// Makes a bullet of a text; its further lines belong to it. `None` for a text that says nothing.
+fn bullet(text: &str) -> Option<String> {
+    let mut lines = text.trim().lines().map(str::trim_end);
+    let first = lines.next().filter(|first| !first.is_empty())?;
+    let mut bullet = format!("- {first}");
+    for line in lines {
+        bullet.push('\n');
+        if !line.is_empty() {
+            bullet.push_str("  ");
+            bullet.push_str(line);
+        }
+    }
+    Some(bullet)
+}

@@ -1,0 +1,169 @@
+//! What a query selects, in tiers: the notes that it names, the journals of days and of periods, then
+//! what a search finds.
+
+use std::collections::HashSet;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use super::question::{Asked, COMPARISON, PATTERNS, Question, Side, narrowed};
+use super::{Selector, day_of, surroundings};
+use crate::calendar::Period;
+use crate::graph::Graph;
+use crate::request::Asking;
+use crate::search::{Engine, Hit, Query};
+
+/// How much more a note says that was made or changed in a period which the question names.
+const FAVOUR: f64 = 1.25;
+/// Millionths of 1.
+const MILLION: f64 = 1_000_000.0;
+
+impl Selector<'_> {
+    /// Chooses what the query selects, and returns what it selects beyond its limit.
+    pub(super) fn choose_answers(&mut self, max_answers: Option<usize>) -> Vec<usize> {
+        let Some(mut question) = self.question() else {
+            return Vec::new();
+        };
+        let mut answers = self.named(&mut question);
+        answers.extend(self.journals_of(&question));
+        let (hits, mut beyond) = self.hits(&question);
+        answers.extend(hits);
+        let mut seen = HashSet::new();
+        answers.retain(|note| seen.insert(*note));
+        let rest = answers.split_off(answers.len().min(max_answers.unwrap_or(usize::MAX)));
+        beyond.splice(0..0, rest);
+        answers.into_iter().for_each(|note| self.choose_itself(note));
+        self.question = Some(question);
+        beyond
+    }
+
+    /// Reads the query, and what flags ask for beside it.
+    fn question(&mut self) -> Option<Question> {
+        let (text, asking) = (self.selectors.query.as_deref(), self.selectors.asking.as_ref());
+        let Some(asking) = asking else { return text.map(Question::plain) };
+        let mut asked = Asked {
+            notes: self.store.notes(),
+            language: self.store.config.language,
+            today: asking.today,
+            window: window(asking),
+            journals: None,
+        };
+        let mut question = match text {
+            Some(text) if asking.is_plain => Question::plain(text),
+            Some(text) => asked.understand(text),
+            None if asking.comparison.is_some() || asking.wants_patterns => Question::default(),
+            None => return None,
+        };
+        if let Some(sides) = &asking.comparison {
+            for side in sides {
+                asked.add(&mut question, &side.text, side.span);
+            }
+            let [a, b] = sides.clone().map(|side| Side { text: side.text, span: side.span });
+            question.comparison = Some((a, b));
+            question.intend(COMPARISON);
+        }
+        if asking.wants_patterns && question.patterns.is_none() {
+            question.ask_for_patterns(asking.today);
+        }
+        if let Some(period) = question.patterns {
+            question.patterns = narrowed(period, window(asking));
+        }
+        if question.intents.contains(&COMPARISON) || question.intents.contains(&PATTERNS) {
+            asked.journals();
+        }
+        self.journals = asked.journals;
+        Some(question)
+    }
+
+    /// Returns the notes that the question names; those of a namespace that is left out are told.
+    fn named(&self, question: &mut Question) -> Vec<usize> {
+        let notes = self.store.notes();
+        let mut named: Vec<usize> = Vec::new();
+        for reference in &mut question.references {
+            let is_out = |note: &usize| self.excluded.hold(&notes[*note]);
+            if reference.notes.iter().any(is_out) {
+                let warning = format!("{} is left out: its namespace is excluded", reference.text);
+                question.warnings.push(warning);
+                reference.notes.retain(|note| !is_out(note));
+            }
+            named.extend(&reference.notes);
+        }
+        question.references.retain(|reference| !reference.notes.is_empty());
+        named
+    }
+
+    /// Returns the journals of the days that the question names, then those of its periods.
+    fn journals_of(&self, question: &Question) -> Vec<usize> {
+        let Some(journals) = &self.journals else { return Vec::new() };
+        let of_days = question.dates.iter().flat_map(|named| journals.on(named.day));
+        let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
+        let of_period =
+            |period: Period| narrowed(period, window).map_or(Vec::new(), |days| journals.newest_first(days));
+        let of_periods = question.periods.iter().flat_map(|named| of_period(named.period));
+        let of_periods = of_periods.map(|note| self.digests.stand_in(note));
+        of_days.chain(of_periods).filter(|note| self.passes(*note)).collect()
+    }
+
+    /// Returns what a search finds, and what it finds beyond its limit.
+    fn hits(&mut self, question: &Question) -> (Vec<usize>, Vec<usize>) {
+        let Some(text) = &question.rest else {
+            return (Vec::new(), Vec::new());
+        };
+        let store = self.store;
+        let needs_graph = !self.selectors.no_graph && self.graph.is_none();
+        // Side by side: each has steps in which it can use one thread only. Like the store, the engine
+        // is left to the end of the process.
+        let (engine, graph) = rayon::join(
+            || ManuallyDrop::new(Engine::open(store.notes(), store.config.language, store.gathered())),
+            || needs_graph.then(|| Graph::new(store.notes(), &store.config.link_types)),
+        );
+        self.graph = graph.or(self.graph.take());
+        let graph = if self.selectors.no_graph { None } else { Some(self.graph()) };
+        let around = graph.map(|graph| surroundings(store, graph));
+        let found = engine.search(&Query::parse(text), around.as_ref());
+        drop(around);
+        self.spellings = found.spellings;
+        self.marker = found.marker.map(Arc::new);
+        let mut hits = found.hits;
+        self.favour(&mut hits, &question.favoured);
+        let asking = self.selectors.asking.as_ref();
+        let least = asking.map_or(0.0, |asking| f64::from(asking.min_relevance) / MILLION);
+        let days = asking.map(window).filter(|days| *days != ALWAYS);
+        let notes = store.notes();
+        let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.holds(day)));
+        hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
+        let mut seen = HashSet::new();
+        let hits = hits.iter().map(|hit| self.digests.stand_in(hit.note)).filter(|note| seen.insert(*note));
+        let mut hits: Vec<usize> = hits.filter(|note| !self.excluded.hold(&notes[*note])).collect();
+        let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
+        let beyond = hits.split_off(hits.len().min(limit));
+        (hits, beyond)
+    }
+
+    /// Lets notes go first that were made or changed in periods of which no journal tells. What the
+    /// whole query is the title of stays where it is.
+    fn favour(&self, hits: &mut [Hit], periods: &[Period]) {
+        if periods.is_empty() {
+            return;
+        }
+        let notes = self.store.notes();
+        let is_in = |note: usize| {
+            let note = &notes[note];
+            let days = [&note.created, &note.updated].into_iter().flatten().map(|stamp| stamp.date());
+            days.into_iter().any(|day| periods.iter().any(|period| period.holds(day)))
+        };
+        let named = hits.iter().take_while(|hit| hit.relevance >= 1.0).count();
+        let rest = hits.get_mut(named..).unwrap_or_default();
+        rest.iter_mut().filter(|hit| is_in(hit.note)).for_each(|hit| hit.score *= FAVOUR);
+        rest.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+}
+
+/// All days.
+const ALWAYS: Period = Period { from: None, to: Date::MAX };
+
+/// Returns the days that hits and journals are narrowed to.
+fn window(asking: &Asking) -> Period {
+    Period { from: asking.since, to: asking.until.unwrap_or(Date::MAX) }
+}

@@ -1,0 +1,136 @@
+//! Which blocks of notes are shown in place of their bodies.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::note::Note;
+use crate::report::{BlockEntry, Gist, ShownBlocks};
+use crate::request::BlockChoice;
+use crate::search::Marker;
+
+/// How many blocks are shown; `None` for no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockLimits {
+    /// The most of a note.
+    pub per_note: Option<usize>,
+    /// The most in all.
+    pub in_all: Option<usize>,
+}
+
+/// Chooses the blocks of notes in their order. Returns them, and whether limits left any out.
+///
+/// Without limits a note's blocks are looked for when it is shown, so that a note which does not fit costs
+/// nothing.
+pub fn show_blocks<'a>(
+    notes: impl IntoIterator<Item = &'a Arc<Note>>,
+    choice: BlockChoice,
+    limits: BlockLimits,
+    marker: Option<&Arc<Marker>>,
+) -> (Vec<ShownBlocks>, bool) {
+    // Without words to look for there is nothing to choose by.
+    let choice = if marker.is_none() { BlockChoice::All } else { choice };
+    let chooser = Chooser { choice, marker: marker.cloned() };
+    if limits == BlockLimits::default() {
+        let all = ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0));
+        return (notes.into_iter().map(|_| all.clone()).collect(), false);
+    }
+    let mut left = limits.in_all.unwrap_or(usize::MAX);
+    let mut is_limited = false;
+    let shown = notes.into_iter().map(|note| {
+        let (blocks, has_more) = chooser.choose(note, left.min(limits.per_note.unwrap_or(usize::MAX)));
+        left -= blocks.len();
+        is_limited |= has_more;
+        ShownBlocks(Arc::new(move |_| blocks.clone()))
+    });
+    let shown = shown.collect();
+    (shown, is_limited)
+}
+
+/// Sums journals up that have no summary: with their first blocks, so many at most.
+pub fn gist(most: Option<usize>) -> Gist {
+    Gist(Arc::new(move |note| {
+        let mut gist = String::new();
+        for block in note.blocks().into_iter().take(most.unwrap_or(usize::MAX)) {
+            let words = block.text.split_whitespace().take(MAX_GIST);
+            let text = words.collect::<Vec<_>>().join(" ");
+            let room = MAX_GIST.saturating_sub(gist.chars().count());
+            if gist.is_empty() && text.chars().count() > room {
+                gist = text.chars().take(room).collect();
+            }
+            if text.chars().count() > room {
+                gist.push('…');
+                break;
+            }
+            if !gist.is_empty() {
+                gist.push_str(" · ");
+            }
+            gist.push_str(&text);
+        }
+        gist
+    }))
+}
+
+/// The most characters that sum a journal up.
+const MAX_GIST: usize = 480;
+
+struct Chooser {
+    choice: BlockChoice,
+    marker: Option<Arc<Marker>>,
+}
+
+impl Chooser {
+    /// Returns so many blocks of a note at most, in the order of the text, and whether there are more.
+    fn choose(&self, note: &Note, most: usize) -> (Vec<BlockEntry>, bool) {
+        let blocks = note.blocks().into_iter().enumerate().map(|(number, block)| BlockEntry {
+            id: block.anchor.unwrap_or_else(|| format!("{}#b{}", note.id, number + 1)),
+            score: self.marker.as_ref().map_or(0.0, |marker| marker.says(&block.text)),
+            path: block.path,
+            text: block.text,
+        });
+        let is_wanted = |block: &BlockEntry| self.choice == BlockChoice::All || block.score > 0.0;
+        let mut blocks: Vec<BlockEntry> = blocks.filter(is_wanted).collect();
+        let has_more = blocks.len() > most;
+        if self.choice == BlockChoice::Top && has_more {
+            blocks = best(blocks, most);
+        }
+        blocks.truncate(most);
+        (blocks, has_more)
+    }
+}
+
+/// Returns the blocks that hold the most, in their order; the first of those that hold as much.
+fn best(blocks: Vec<BlockEntry>, most: usize) -> Vec<BlockEntry> {
+    let mut ranked: Vec<(usize, f64)> = blocks.iter().map(|block| block.score).enumerate().collect();
+    ranked.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(Ordering::Equal));
+    let kept: std::collections::HashSet<usize> = ranked.into_iter().take(most).map(|(place, _)| place).collect();
+    blocks.into_iter().enumerate().filter(|(place, _)| kept.contains(place)).map(|(_, block)| block).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::note::Language;
+    use crate::search::{Engine, Query};
+
+    #[test]
+    fn all_matched_and_top_within_limits() {
+        let body = "# A\n\n- fsync fails\n- nothing\n- fsync and log ^two\n\n## B\n\nlog alone\n";
+        let notes = [Arc::new(Note::parse("notes/n.md", format!("---\nid: n\n---\n{body}").into_bytes()))];
+        let engine = Engine::new(&notes, Language::English);
+        let marker = engine.search(&Query::parse("fsync log"), None).marker.map(Arc::new);
+        let shown = |choice, per_note, in_all, marker: Option<&Arc<Marker>>| {
+            let (blocks, is_limited) = show_blocks(&notes, choice, BlockLimits { per_note, in_all }, marker);
+            let ids: Vec<String> = blocks.iter().flat_map(|shown| (shown.0)(&notes[0])).map(|block| block.id).collect();
+            (ids.join(" "), is_limited)
+        };
+        let is = |ids: &str, is_limited| (ids.to_owned(), is_limited);
+        assert_eq!(shown(BlockChoice::All, None, None, marker.as_ref()), is("n#b1 n#b2 two n#b4", false));
+        assert_eq!(shown(BlockChoice::Matched, None, None, marker.as_ref()), is("n#b1 two n#b4", false));
+        assert_eq!(shown(BlockChoice::Top, None, None, marker.as_ref()), is("n#b1 two n#b4", false));
+        assert_eq!(shown(BlockChoice::All, Some(2), None, marker.as_ref()), is("n#b1 n#b2", true));
+        assert_eq!(shown(BlockChoice::Matched, None, Some(2), marker.as_ref()), is("n#b1 two", true));
+        assert_eq!(shown(BlockChoice::Top, Some(1), Some(9), marker.as_ref()), is("two", true));
+        assert_eq!(shown(BlockChoice::Top, Some(4), Some(9), marker.as_ref()), is("n#b1 two n#b4", false));
+        assert_eq!(shown(BlockChoice::Matched, Some(4), None, None), is("n#b1 n#b2 two n#b4", false));
+    }
+}

@@ -1,0 +1,88 @@
+//! Namespaces: what stands before `/` in a title, the field `namespace`, or the folder of a note.
+
+use crate::note::{Note, Value};
+
+/// Namespaces whose notes are left out.
+#[derive(Debug, Default)]
+pub struct Namespaces(Vec<Vec<String>>);
+
+impl Namespaces {
+    /// Reads names, in any case; `a/b` is a namespace inside another.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a String>) -> Self {
+        let names = names.into_iter().map(|name| segments(name).collect::<Vec<_>>());
+        Self(names.filter(|segments| !segments.is_empty()).collect())
+    }
+
+    /// Tells whether a note is in one of them, or is the page that one is named after.
+    pub fn hold(&self, note: &Note) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let title: Vec<String> = segments(note.head().title).collect();
+        let folders: Vec<String> = note.path.split('/').map(str::to_lowercase).collect();
+        let below = folders.get(1..folders.len().saturating_sub(1)).unwrap_or_default();
+        let before = title.get(..title.len().saturating_sub(1)).unwrap_or_default();
+        let fields: Vec<Vec<String>> = fields(note);
+        let is_in = |name: &Vec<String>| {
+            let among = |have: &[String]| have.windows(name.len()).any(|run| run == name.as_slice());
+            among(before) || among(below) || title == *name || fields.iter().any(|field| among(field))
+        };
+        self.0.iter().any(is_in)
+    }
+}
+
+fn fields(note: &Note) -> Vec<Vec<String>> {
+    let own = note.custom.iter().chain(&note.unknown).filter(|(key, _)| key == "namespace");
+    let texts = own.flat_map(|(_, value)| match value {
+        Value::Text { text, .. } => vec![text.as_str()],
+        Value::List(items) => items
+            .iter()
+            .filter_map(|item| match item {
+                Value::Text { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect(),
+        Value::Map(_) => Vec::new(),
+    });
+    texts.map(|text| segments(text).collect()).collect()
+}
+
+fn segments(name: &str) -> impl Iterator<Item = String> {
+    name.split('/').map(|segment| segment.trim().to_lowercase()).filter(|segment| !segment.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_segments_of_titles_fields_and_folders_in_any_case() {
+        let held = |path: &str, fields: &str, names: &[&str]| {
+            let note = Note::parse(path, format!("---\nid: n\n{fields}---\n").into_bytes());
+            Namespaces::new(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).hold(&note)
+        };
+        for (path, fields) in [
+            ("notes/a.md", "title: Archive/Old\n"),
+            ("notes/a.md", "title: archive\n"),
+            ("notes/a.md", "title: Work / ARCHIVE / Old\n"),
+            ("notes/a.md", "title: A\nnamespace: Archive\n"),
+            ("notes/a.md", "title: A\nnamespace: work/archive\n"),
+            ("notes/a.md", "title: A\ncustom: {namespace: archive}\n"),
+            ("notes/Archive/a.md", "title: A\n"),
+            ("notes/x/archive/y/a.md", "title: A\n"),
+        ] {
+            assert!(held(path, fields, &["archive"]), "{path} {fields}");
+            assert!(!held(path, fields, &["old/er", "notes", "arch", "archives"]), "{path} {fields}");
+            assert!(!held(path, fields, &[]));
+        }
+        for (path, fields) in [
+            ("notes/a.md", "title: archived/x\n"),
+            ("notes/archive.md", "title: Old/archive\n"),
+            ("archive/a.md", "title: A\n"),
+        ] {
+            assert!(!held(path, fields, &["archive"]), "{path} {fields}");
+        }
+        assert!(held("notes/a.md", "title: Work/Archive/x\n", &["work/archive"]));
+        assert!(!held("notes/a.md", "title: Archive/Work/x\n", &["work/archive"]));
+    }
+}

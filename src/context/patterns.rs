@@ -1,0 +1,83 @@
+//! Patterns: what comes again and again in journals.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::civil::{Date, Weekday};
+
+use super::Journals;
+use super::journal_texts::{JournalText, letters};
+use crate::calendar::Period;
+use crate::note::Note;
+use crate::report::PatternEntry;
+use crate::search::StopWords;
+
+/// The fewest letters of a word that is a topic.
+const MIN_TOPIC: usize = 5;
+/// The most days that are told of a pattern.
+const MAX_DATES: usize = 3;
+/// The most patterns of each kind.
+const MAX_TAGS: usize = 20;
+const MAX_TOPICS: usize = 20;
+const MAX_OPENINGS: usize = 10;
+const MAX_WEEKDAYS: usize = 7;
+
+/// The days on which something was seen; a journal counts once.
+type Seen = BTreeMap<String, Vec<Date>>;
+
+/// Finds what recurs in the journals of a period, and how many journals there are.
+pub fn patterns(
+    notes: &[Arc<Note>],
+    journals: &Journals,
+    period: Period,
+    stop_words: &StopWords,
+) -> (Vec<PatternEntry>, usize) {
+    let (mut tags, mut topics, mut openings, mut weekdays) = (Seen::new(), Seen::new(), Seen::new(), Seen::new());
+    let found = journals.within(period);
+    for (day, note) in found.iter().filter_map(|(day, place)| Some((*day, notes.get(*place)?))) {
+        let text = JournalText::of(note, stop_words);
+        let see = |seen: &mut Seen, names: BTreeSet<String>| {
+            names.into_iter().for_each(|name| seen.entry(name).or_default().push(day));
+        };
+        see(&mut tags, text.tags);
+        see(&mut topics, text.words.into_keys().filter(|word| letters(word) >= MIN_TOPIC).collect());
+        see(&mut openings, text.openings);
+        see(&mut weekdays, BTreeSet::from([weekday(day).to_owned()]));
+    }
+    let count = found.len();
+    let at_least = |tenths: usize| (count * tenths).div_ceil(10).max(2);
+    let mut patterns = recurring("tag", tags, at_least(3), MAX_TAGS);
+    patterns.extend(recurring("topic", topics, at_least(3), MAX_TOPICS));
+    patterns.extend(recurring("opening", openings, at_least(2), MAX_OPENINGS));
+    // By chance a seventh of the journals falls on each weekday.
+    patterns.extend(recurring("weekday", weekdays, (count / 7 + 1).max(2), MAX_WEEKDAYS));
+    if count < 2 {
+        patterns.clear();
+    }
+    (patterns, count)
+}
+
+/// Returns what was seen often enough, the most often first, then a to z.
+fn recurring(kind: &'static str, seen: Seen, least: usize, most: usize) -> Vec<PatternEntry> {
+    let mut patterns: Vec<(String, Vec<Date>)> = seen.into_iter().filter(|(_, days)| days.len() >= least).collect();
+    patterns.sort_by_key(|(_, days)| Reverse(days.len()));
+    let entry = |(pattern, days): (String, Vec<Date>)| {
+        let mut dates = days.clone();
+        dates.dedup();
+        PatternEntry { kind, pattern, count: days.len(), dates: dates.into_iter().rev().take(MAX_DATES).collect() }
+    };
+    patterns.into_iter().take(most).map(entry).collect()
+}
+
+fn weekday(day: Date) -> &'static str {
+    match day.weekday() {
+        Weekday::Monday => "Monday",
+        Weekday::Tuesday => "Tuesday",
+        Weekday::Wednesday => "Wednesday",
+        Weekday::Thursday => "Thursday",
+        Weekday::Friday => "Friday",
+        Weekday::Saturday => "Saturday",
+        Weekday::Sunday => "Sunday",
+    }
+}

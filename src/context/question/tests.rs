@@ -1,0 +1,213 @@
+//! Tests only: what questions are understood to mean.
+
+use super::*;
+
+const TODAY: &str = "2025-03-31";
+
+fn notes() -> Vec<Arc<Note>> {
+    let note = |path: &str, text: &str| Arc::new(Note::parse(path, text.as_bytes().to_vec()));
+    let mut notes = vec![
+        note("notes/qp-a1.md", "---\nid: qp-a1\ntitle: Projects\naliases: [Work, plans]\n---\n"),
+        note("notes/qp-b2-roadmap.md", "---\nid: qp-b2\ntitle: Q3 Roadmap\n---\n"),
+        note("notes/qp-c3.md", "---\nid: qp-c3\ntitle: The Daily\n---\n"),
+        note("notes/qp-d4.md", "---\nid: qp-d4\ntitle: Twice\n---\n"),
+        note("notes/qp-d5.md", "---\nid: qp-d5\ntitle: twice\n---\n"),
+        note("notes/qp-d6.md", "---\nid: qp-d6\ntitle: Twice\n---\n"),
+        note("notes/qp-e1.md", "---\nid: qp-e1\ntitle: Meeting notes\n---\n"),
+    ];
+    for (number, day) in ["2025-03-17", "2025-03-24", "2025-03-30", "2025-03-31"].iter().enumerate() {
+        notes.push(note(&format!("journals/{day}.md"), &format!("---\nid: qp-j{number}\ntitle: {day}\n---\n- x\n")));
+    }
+    notes
+}
+
+fn understood(text: &str) -> Question {
+    let notes = notes();
+    let window = Period { from: None, to: Date::MAX };
+    let today = TODAY.parse().unwrap_or_default();
+    Asked { notes: &notes, language: Language::English, today, window, journals: None }.understand(text)
+}
+
+fn ids(question: &Question) -> Vec<String> {
+    let notes = notes();
+    let named = question.references.iter();
+    named
+        .map(|reference| reference.notes.iter().map(|note| notes[*note].id.as_str()).collect::<Vec<_>>().join("+"))
+        .collect()
+}
+
+fn periods(question: &Question) -> String {
+    let said = |named: &NamedPeriod| {
+        let from = named.period.from.map_or(String::new(), |from| from.to_string());
+        format!("{}={from}..{}:{}", named.text, named.period.to, named.journals)
+    };
+    question.periods.iter().map(said).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn double_brackets_name_by_id_title_alias_and_file() {
+    for (text, id) in [
+        ("Summarize [[Projects]]", "qp-a1"),
+        ("[[projects|those]] and more", "qp-a1"),
+        ("see [[Projects#Plan]]", "qp-a1"),
+        ("[[qp-b2]]", "qp-b2"),
+        ("[[PLANS]]", "qp-a1"),
+        ("[[qp-b2-roadmap]]", "qp-b2"),
+        ("[[ twice ]]", "qp-d5"),
+        ("[[TWICE]]", "qp-d4+qp-d5+qp-d6"),
+        ("[[Twice]]", "qp-d4+qp-d6"),
+        ("[[2025-03-24]]", "qp-j1"),
+        ("[[Mar 24th, 2025]]", "qp-j1"),
+        ("[[yesterday]]", "qp-j2"),
+        ("[[ [[Projects]]", "qp-a1"),
+    ] {
+        let question = understood(text);
+        assert_eq!(ids(&question).join(" "), id, "{text}");
+        assert_eq!(!question.warnings.is_empty(), id.contains('+'), "{text}: {:?}", question.warnings);
+        assert!(question.rest.is_some(), "the words of a reference are searched for too");
+    }
+    let question = understood("[[Nothing here]] and [[2020-01-01]] [[]] [[|]]");
+    assert_eq!(question.warnings, ["unresolved reference: Nothing here", "unresolved reference: 2020-01-01"]);
+    assert!(question.references.is_empty() && question.dates.is_empty());
+}
+
+#[test]
+fn titles_beside_page_and_note_and_in_quotes() {
+    for (text, id) in [
+        ("the Projects page", "qp-a1"),
+        ("what is on the projects page?", "qp-a1"),
+        ("the meeting notes for the Projects page", "qp-a1"),
+        ("the Q3 Roadmap page", "qp-b2"),
+        ("open the daily note", "qp-c3"),
+        ("the page called Q3 Roadmap please", "qp-b2"),
+        ("a note titled \"Q3 roadmap\".", "qp-b2"),
+        ("the page called Projects?", "qp-a1"),
+        ("what about \"projects\" then", "qp-a1"),
+        ("what about “Projects”", "qp-a1"),
+        ("what about 'Projects'?", "qp-a1"),
+        ("a 5\" disk in \"Projects\"", "qp-a1"),
+        ("compare the Q3 Roadmap page and the Projects page", "qp-b2 qp-a1"),
+        ("[[Q3 Roadmap]] then \"Projects\"", "qp-b2 qp-a1"),
+        ("the Twice note", "qp-d4+qp-d5+qp-d6"),
+    ] {
+        let question = understood(text);
+        assert_eq!(ids(&question).join(" "), id, "{text}");
+        assert!(question.rest.as_deref() == Some(text), "{text}");
+    }
+    for text in [
+        "the Unknown page",
+        "Projects",
+        "a Projects page",
+        "the page",
+        "page called",
+        "note",
+        "\"nothing\"",
+        "the plans page",
+        "it's Projects' plan",
+    ] {
+        let question = understood(text);
+        assert!(!question.is_more_than_words(), "{text}: {question:?}");
+    }
+}
+
+#[test]
+fn days_and_periods_with_journals_are_not_searched_for() {
+    let question = understood("what did I learn about fsync last week?");
+    assert_eq!(periods(&question), "last week=2025-03-24..2025-03-31:3");
+    assert_eq!(
+        (question.terms.join(" ").as_str(), question.rest.as_deref()),
+        ("learn fsync", Some("what did I learn about fsync"))
+    );
+    let question = understood("today's journal");
+    assert_eq!((question.dates[0].text.as_str(), question.rest.as_deref()), ("today's journal", None));
+    let question = understood("what happened in January 2020 with fsync");
+    assert_eq!(periods(&question), "January 2020=2020-01-01..2020-01-31:0");
+    assert_eq!(question.rest.as_deref(), Some("what happened in January 2020 with fsync"));
+    assert_eq!(question.favoured.len(), 1);
+    let question = understood("everything before 2025-03-20");
+    assert_eq!(periods(&question), "before 2025-03-20=..2025-03-19:1");
+    let question = understood("last week and the week before");
+    assert_eq!(periods(&question), "last week=2025-03-24..2025-03-31:3 the week before=2025-03-17..2025-03-23:1");
+    let question = understood("tag:a fsync, #b last week (again) c++");
+    assert_eq!(question.rest.as_deref(), Some("tag:a fsync, #b (again) c++"));
+    let question = understood("2025-02-30 fsync");
+    assert_eq!(question.warnings, ["no calendar has `2025-02-30`"]);
+    assert_eq!(question.rest.as_deref(), Some("2025-02-30 fsync"));
+}
+
+#[test]
+fn comparisons_name_two_sides() {
+    let sides = |text: &str| {
+        let question = understood(text);
+        let sides = question.comparison.as_ref();
+        let side = |side: &Side| format!("{:?}", side.span.period()).len();
+        assert!(sides.is_none_or(|(a, b)| side(a) > 0 && side(b) > 0));
+        (sides.map(|(a, b)| format!("{}|{}", a.text, b.text)), question.rest)
+    };
+    for (text, expected) in [
+        ("compare today's journal with last week", "today's journal|last week"),
+        ("Compare my journals from last week to yesterday", "journals from last week|yesterday"),
+        ("compare last week", "last week|today"),
+        ("last week versus the week before", "last week|the week before"),
+        ("2025-03-24 vs. 2025-03-31", "2025-03-24|2025-03-31"),
+        ("what changed between yesterday and today?", "yesterday|today"),
+        ("what has changed between 2025-03-24 and 2025-03-30", "2025-03-24|2025-03-30"),
+    ] {
+        assert_eq!(sides(text), (Some(expected.to_owned()), None), "{text}");
+    }
+    for text in ["compare rust with go", "rust versus go", "what changed between versions", "compare", "versus"] {
+        assert_eq!(sides(text), (None, Some(text.to_owned())), "{text}");
+    }
+}
+
+#[test]
+fn patterns_are_an_intent_where_nothing_else_is_the_subject() {
+    for text in [
+        "What patterns do you see in my journals?",
+        "recurring themes",
+        "what are my habits",
+        "any trends last week?",
+        "recurring topics in the journal",
+    ] {
+        let question = understood(text);
+        assert_eq!((question.intents.as_slice(), question.rest), ([PATTERNS].as_slice(), None), "{text}");
+    }
+    let question = understood("trends in fsync errors last week");
+    assert_eq!(question.rest.as_deref(), Some("in fsync errors"));
+    assert_eq!(question.patterns.map(|period| period.from.is_some()), Some(true));
+    for text in ["flow patterns over wings", "design patterns in Rust", "recurring bugs", "patterned"] {
+        let question = understood(text);
+        assert!(!question.is_more_than_words() && question.rest.as_deref() == Some(text), "{text}");
+    }
+}
+
+#[test]
+fn any_text_is_understood_in_linear_time() {
+    for unit in [
+        "[[",
+        "]]",
+        "[[a]]",
+        "\"",
+        "the page ",
+        "page called ",
+        "last ",
+        "today ",
+        "between ",
+        "compare ",
+        "2025-",
+        "the week before ",
+        "“",
+        "' ",
+        "patterns ",
+        "日本",
+        "a-",
+        "1 ",
+        "\u{301}",
+        "journal ",
+    ] {
+        let text = unit.repeat(200_000 / unit.len());
+        let start = std::time::Instant::now();
+        let _ = understood(&text);
+        assert!(start.elapsed().as_secs() < 5, "{unit:?} took {:?}", start.elapsed());
+    }
+}

@@ -1,0 +1,279 @@
+//! The blocks of a body: list items, each by itself, and every other top-level piece of markdown.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+use super::markdown::parser;
+
+/// The most characters of a heading in a path: every block below it repeats them.
+const MAX_HEADING: usize = 120;
+/// How far an item may be indented, in bytes, for its lines to lose their indent.
+const MAX_COLUMN: usize = 256;
+
+/// A piece of a body that can be shown by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// What its `^anchor` or `id:: x` names it.
+    pub anchor: Option<String>,
+    /// The headings that it stands below, the outermost first.
+    pub path: Arc<[String]>,
+    /// Its markdown, without the mark of a list, the anchor, and lists inside it.
+    pub text: String,
+    /// How many lists it stands in.
+    pub depth: usize,
+}
+
+/// Returns the blocks in the order of the text. Those without text are left away.
+pub(super) fn blocks(body: &str) -> Vec<Block> {
+    let mut reader = Reader { body, blocks: Vec::new(), headings: Vec::new(), path: Arc::default(), open: Vec::new() };
+    let mut depth = 0_usize;
+    let mut heading: Option<(usize, String)> = None;
+    // The depth of a quote, table or the like that is open: what it holds belongs to it.
+    let mut other: Option<usize> = None;
+    for (event, range) in parser(body).into_offset_iter() {
+        match event {
+            Event::Start(_) if other.is_some() => depth += 1,
+            Event::End(_) if other.is_some() => {
+                depth = depth.saturating_sub(1);
+                other = other.filter(|open| *open < depth);
+            }
+            Event::Start(Tag::List(_)) => {
+                reader.begin_list(&range);
+                depth += 1;
+            }
+            Event::End(TagEnd::List(_)) => depth = depth.saturating_sub(1),
+            Event::Start(Tag::Item) => {
+                let lists = depth;
+                depth += 1;
+                reader.begin_item(range, lists, depth);
+            }
+            Event::End(TagEnd::Item) => {
+                reader.end_item(depth);
+                depth = depth.saturating_sub(1);
+            }
+            Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                heading = Some((level as usize, String::new()));
+                depth += 1;
+            }
+            Event::End(TagEnd::Heading(_)) if heading.is_some() => {
+                reader.end_heading(heading.take());
+                depth = depth.saturating_sub(1);
+            }
+            Event::Text(piece) | Event::Code(piece) if heading.is_some() => {
+                if let Some((_, text)) = &mut heading {
+                    text.push_str(&piece);
+                }
+            }
+            Event::Start(_) => {
+                if depth == 0 {
+                    reader.add_top_level(range);
+                }
+                other = Some(depth);
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    reader.blocks.retain(|block| !block.text.is_empty());
+    reader.blocks
+}
+
+struct Reader<'a> {
+    body: &'a str,
+    blocks: Vec<Block>,
+    /// The headings that are open: level and text.
+    headings: Vec<(usize, String)>,
+    path: Arc<[String]>,
+    /// The items that are open.
+    open: Vec<Open>,
+}
+
+/// An item whose end was not seen yet.
+struct Open {
+    /// Where its block stands.
+    place: usize,
+    /// Its depth among all that is open.
+    depth: usize,
+    /// Where its own text goes on.
+    from: usize,
+    /// Its end.
+    to: usize,
+    /// How far from the line's beginning it begins.
+    column: usize,
+}
+
+impl Reader<'_> {
+    fn end_heading(&mut self, heading: Option<(usize, String)>) {
+        let Some((level, text)) = heading else { return };
+        while self.headings.last().is_some_and(|(open, _)| *open >= level) {
+            self.headings.pop();
+        }
+        let text = text.trim();
+        let mut short: String = text.chars().take(MAX_HEADING).collect();
+        if short.len() < text.len() {
+            short.push('…');
+        }
+        self.headings.push((level, short));
+        self.path = self.headings.iter().map(|(_, text)| text.clone()).collect();
+    }
+
+    fn begin_item(&mut self, range: Range<usize>, lists: usize, depth: usize) {
+        // Every list stands inside the item of the one around it, so half of what is open are lists.
+        let block = Block { anchor: None, path: Arc::clone(&self.path), text: String::new(), depth: lists.div_ceil(2) };
+        let line = self.body.get(self.body.floor_char_boundary(range.start.saturating_sub(MAX_COLUMN))..range.start);
+        let column = line.map_or(0, |line| line.rfind('\n').map_or(line.len(), |end| line.len() - end - 1));
+        self.open.push(Open { place: self.blocks.len(), depth, from: range.start, to: range.end, column });
+        self.blocks.push(block);
+    }
+
+    /// What stands in an item before a list is its own text.
+    fn begin_list(&mut self, range: &Range<usize>) {
+        let Some(open) = self.open.last_mut() else { return };
+        let own = self.body.get(open.from..range.start.max(open.from)).unwrap_or_default();
+        open.from = range.end.max(open.from);
+        if let Some(block) = self.blocks.get_mut(open.place) {
+            block.text.push_str(own);
+        }
+    }
+
+    fn end_item(&mut self, depth: usize) {
+        let Some(open) = self.open.pop_if(|open| open.depth == depth) else { return };
+        let own = self.body.get(open.from..open.to).unwrap_or_default();
+        if let Some(block) = self.blocks.get_mut(open.place) {
+            block.text.push_str(own);
+            let (text, anchor) = without_anchor(&without_mark(&block.text, open.column));
+            (block.text, block.anchor) = (text, anchor);
+        }
+    }
+
+    fn add_top_level(&mut self, range: Range<usize>) {
+        let text = self.body.get(range).unwrap_or_default().trim_end();
+        if text.starts_with("<!--") {
+            return;
+        }
+        let (text, anchor) = without_anchor(text);
+        // An anchor on a line by itself names what stands before it.
+        if text.is_empty()
+            && let (Some(anchor), Some(before)) = (&anchor, self.blocks.last_mut())
+        {
+            before.anchor.get_or_insert_with(|| anchor.clone());
+            return;
+        }
+        self.blocks.push(Block { anchor, path: Arc::clone(&self.path), text, depth: 0 });
+    }
+}
+
+/// Takes the mark of a list away, and the room that it takes in the lines below.
+fn without_mark(item: &str, column: usize) -> String {
+    let item = item.trim_start();
+    let mark = item.find(char::is_whitespace).unwrap_or(item.len());
+    let rest = item.get(mark..).unwrap_or_default();
+    let first = rest.trim_start_matches([' ', '\t']);
+    let width = column + item.len() - first.len();
+    let mut text = String::with_capacity(first.len());
+    for (number, line) in first.split_inclusive('\n').enumerate() {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        text.push_str(if number == 0 { line } else { line.get(indent.min(width)..).unwrap_or(line) });
+    }
+    text.trim().to_owned()
+}
+
+/// Takes `^anchor` at the end of a line, or a line `id:: x`, out of a text.
+fn without_anchor(text: &str) -> (String, Option<String>) {
+    if !text.contains('^') && !text.contains("id::") {
+        return (text.to_owned(), None);
+    }
+    let mut anchor = None;
+    let mut fence = false;
+    let mut kept: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        fence ^= line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        if anchor.is_some() || fence {
+            kept.push(line);
+            continue;
+        }
+        if let Some(id) = line.trim().strip_prefix("id::").map(str::trim).filter(|id| is_anchor(id)) {
+            anchor = Some(id.to_owned());
+            continue;
+        }
+        let found = line
+            .trim_end()
+            .rsplit_once('^')
+            .filter(|(before, id)| is_anchor(id) && (before.is_empty() || before.ends_with(char::is_whitespace)));
+        match found {
+            Some((before, id)) => {
+                anchor = Some(id.to_owned());
+                kept.extend(Some(before.trim_end()).filter(|before| !before.is_empty()));
+            }
+            None => kept.push(line),
+        }
+    }
+    (kept.join("\n").trim().to_owned(), anchor)
+}
+
+fn is_anchor(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(body: &str) -> Vec<String> {
+        let line = |block: &Block| {
+            let anchor = block.anchor.as_ref().map_or(String::new(), |anchor| format!(" ^{anchor}"));
+            format!("{}{}|{}{anchor}", "  ".repeat(block.depth), block.path.join("/"), block.text)
+        };
+        blocks(body).iter().map(line).collect()
+    }
+
+    #[test]
+    fn blocks_are_list_items_and_top_level_pieces() {
+        let body = "First\nparagraph.\n\n# A\n\n- one\n  - two *b*\n\n    more\n- three\n\n## B\n\n| a |\n|---|\n| b |\n\n\
+                    > quote\n> - inside\n\n# C\n\n```rust\n# no heading\n\nlet a;\n```\n\n1. x\n   y\n\n<!-- gone -->\n\n---\n";
+        assert_eq!(
+            said(body),
+            [
+                "|First\nparagraph.",
+                "  A|one",
+                "    A|two *b*\n\nmore",
+                "  A|three",
+                "A/B|| a |\n|---|\n| b |",
+                "A/B|> quote\n> - inside",
+                "C|```rust\n# no heading\n\nlet a;\n```",
+                "  C|x\ny",
+            ]
+        );
+    }
+
+    #[test]
+    fn anchors_name_blocks_and_are_no_part_of_their_text() {
+        let body = "A paragraph. ^one\n\n- item ^two\n  - inner\n    id:: 65f-3\n- 2^10 stays\n\n| a |\n|---|\n\n^table\n\n```\nx ^no\n```\n";
+        let found: Vec<_> = blocks(body).into_iter().map(|block| (block.text, block.anchor)).collect();
+        let expected = [
+            ("A paragraph.", Some("one")),
+            ("item", Some("two")),
+            ("inner", Some("65f-3")),
+            ("2^10 stays", None),
+            ("| a |\n|---|", Some("table")),
+            ("```\nx ^no\n```", None),
+        ];
+        let expected = expected.map(|(text, anchor)| (text.to_owned(), anchor.map(str::to_owned)));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn hostile_markdown_takes_no_time_to_speak_of() {
+        for unit in ["- ", "> - ", "# a\n- b\n", "  - x\n", "* ^a\n", "id:: a\n\n", "- a\n - b\n  - c\n", "^", "1. "] {
+            let text = unit.repeat(40_000);
+            let start = std::time::Instant::now();
+            let _ = blocks(&text);
+            assert!(start.elapsed().as_secs() < 10, "{unit:?} took {:?}", start.elapsed());
+        }
+        let long = format!("# {}\n\n{}", "h".repeat(400_000), "- x\n".repeat(100_000));
+        assert!(blocks(&long).iter().all(|block| block.path[0].len() < 200));
+    }
+}

@@ -1,0 +1,400 @@
+//! Questions in plain words, through the whole program: tiers and limits, journals, flags that name days.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::string_slice, missing_docs)]
+
+mod process;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use process::{call, call_with};
+use serde_json::Value;
+
+const TODAY: &str = "2025-03-31";
+
+/// A store with pages, namespaces and journals.
+fn store() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = dir.path().join(".qipu").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(
+        "notes/projects.md",
+        "---\nid: projects\ntitle: Projects\ncreated: 2024-01-05\n---\nAll projects: fsync and the log.\n",
+    );
+    write("notes/old.md", "---\nid: old\ntitle: Archive/Old\ncreated: 2023-05-05\n---\nfsync, long ago.\n");
+    write(
+        "notes/fsync.md",
+        "---\nid: fsync\ntitle: About syncing\ncreated: 2023-05-05\nupdated: 2025-03-01\n---\nfsync fsync fsync.\n\n- one fsync\n- two\n- three fsync log ^third\n",
+    );
+    write("notes/log.md", "---\nid: log\ntitle: About logs\ncreated: 2023-05-06\n---\nA log and one fsync.\n");
+    let days = [
+        ("2025-02-03", "- Planned fsync work. #plan\n- Read about wings\n"),
+        ("2025-03-17", "- Planned budget work. #plan\n- Read about birds\n"),
+        ("2025-03-24", "- Planned garden work. #plan #garden\n"),
+        ("2025-03-30", "- Rested\n"),
+        ("2025-03-31", "- Planned garden work again. #plan\n- Read about trees\n"),
+    ];
+    for (day, body) in days {
+        write(
+            &format!("journals/{day}.md"),
+            &format!("---\nid: j-{day}\ntitle: {day}\ntags: [daily]\ncustom: {{mood: 3}}\n---\n{body}"),
+        );
+    }
+    dir
+}
+
+fn json(dir: &Path, args: &[&str]) -> Value {
+    let mut words = vec!["--today", TODAY, "--json"];
+    words.extend(args);
+    let answer = call(dir.to_str().unwrap(), &words);
+    assert_eq!(answer.code(), 0, "{args:?}: {:?}", answer.error);
+    serde_json::from_str(&answer.stdout).unwrap()
+}
+
+fn ask(args: &[&str]) -> Value {
+    let dir = store();
+    let mut words = vec!["context"];
+    words.extend(args);
+    json(dir.path(), &words)
+}
+
+fn ids(answer: &Value) -> String {
+    let ids = answer["notes"].as_array().unwrap().iter().map(|note| note["id"].as_str().unwrap());
+    ids.collect::<Vec<_>>().join(" ")
+}
+
+fn code(args: &[&str]) -> u8 {
+    call(store().path().to_str().unwrap(), args).code()
+}
+
+/// The whole table of phrases, asked of the binary under three time zones.
+#[test]
+fn the_table_of_phrases_is_the_same_under_every_time_zone() {
+    let table: Vec<(&str, &str)> =
+        include_str!("../src/calendar/phrases.tsv").lines().filter_map(|line| line.split_once('\t')).collect();
+    assert!(table.len() > 60);
+    for zone in ["UTC", "America/Chicago", "Asia/Tokyo"] {
+        for (phrase, expected) in &table {
+            let output = Command::new(env!("CARGO_BIN_EXE_qipu"))
+                .args(["context", "--query", phrase, "--today", TODAY, "--json", "--max-notes", "1", "--without-body"])
+                .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research"))
+                .env("TZ", zone)
+                .output()
+                .unwrap();
+            let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let dates = answer["analysis"]["dates"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|date| date["date"].as_str().unwrap().to_owned());
+            let periods = answer["analysis"]["periods"].as_array().unwrap().iter().map(|period| {
+                format!("{}..{}", period["from"].as_str().unwrap_or_default(), period["to"].as_str().unwrap())
+            });
+            let said: Vec<String> = dates.chain(periods).collect();
+            assert_eq!(said.join(" "), *expected, "{phrase:?} under {zone}");
+        }
+    }
+}
+
+#[test]
+fn named_pages_come_first_then_days_then_periods_then_hits() {
+    let answer = ask(&["--query", "fsync since last week, 2025-02-03 and [[Projects]]"]);
+    assert_eq!(ids(&answer), "projects j-2025-02-03 j-2025-03-31 j-2025-03-30 j-2025-03-24 fsync log old");
+    let answer = ask(&["--query", "Summarize [[Projects]] from last week", "--max-notes", "1"]);
+    assert_eq!((ids(&answer).as_str(), answer["truncated"].as_bool()), ("projects", Some(true)));
+    let answer = ask(&["--query", "today's journal and \"About logs\""]);
+    assert!(ids(&answer).starts_with("log j-2025-03-31"), "{}", ids(&answer));
+    let answer = ask(&["--query", "the projects page", "--note", "old"]);
+    assert!(ids(&answer).starts_with("old projects"), "{}", ids(&answer));
+}
+
+#[test]
+fn what_was_understood_is_told_in_every_format() {
+    let query = "compare [[Projects]] c++ (why last week 2025-02-30 [[Nope]]";
+    let answer = ask(&["--query", query]);
+    let analysis = &answer["analysis"];
+    assert_eq!(analysis["references"], serde_json::json!([{"text": "Projects", "ids": ["projects"]}]));
+    assert_eq!(
+        analysis["periods"],
+        serde_json::json!([{"text": "last week", "from": "2025-03-24", "to": "2025-03-31", "journals": 3}])
+    );
+    assert_eq!(analysis["warnings"].as_array().unwrap().len(), 2);
+    assert_eq!(analysis["intents"], serde_json::json!([]));
+    let dir = store();
+    let call = |format| {
+        call(dir.path().to_str().unwrap(), &["--today", TODAY, "--format", format, "context", "--query", query]).stdout
+    };
+    let records = call("records");
+    assert_eq!(records.lines().filter(|line| line.starts_with("D analysis ")).count(), 5, "{records}");
+    let human = call("human");
+    assert_eq!(human.lines().filter(|line| line.starts_with("Understood: ")).count(), 1, "{human}");
+    for format in ["records", "human"] {
+        let plain =
+            process::call(dir.path().to_str().unwrap(), &["--format", format, "context", "--query", "fsync log"])
+                .stdout;
+        assert!(!plain.contains("analysis") && !plain.contains("Understood"), "words alone are not told: {plain}");
+    }
+    assert_eq!(ask(&["--query", "fsync the log"])["analysis"]["terms"], serde_json::json!(["fsync", "log"]));
+    assert!(ask(&["--query", "last week", "--plain"])["analysis"].is_null());
+    assert_eq!(ask(&["--query", "monthly marching may"])["analysis"]["dates"], serde_json::json!([]));
+}
+
+#[test]
+fn limits_apply_without_a_budget_and_what_they_cut_is_counted() {
+    let dir = store();
+    for number in 0..20 {
+        let text = format!("---\nid: n{number:02}\ntitle: N\n---\n{}", "- fsync\n".repeat(60));
+        fs::write(dir.path().join(format!(".qipu/notes/n{number:02}.md")), text).unwrap();
+    }
+    let ask = |args: &[&str]| {
+        let mut words = vec!["context"];
+        words.extend(args);
+        json(dir.path(), &words)
+    };
+    let shape = |answer: &Value| {
+        let notes = answer["notes"].as_array().unwrap();
+        let blocks: Vec<usize> = notes.iter().map(|note| note["blocks"].as_array().map_or(0, Vec::len)).collect();
+        (
+            notes.len(),
+            blocks.iter().sum::<usize>(),
+            blocks.into_iter().max().unwrap_or_default(),
+            answer["truncated"].as_bool().unwrap(),
+        )
+    };
+    assert_eq!(shape(&ask(&["--query", "fsync"])), (10, 0, 0, true));
+    assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "all"])), (10, 100, 50, true));
+    assert_eq!(shape(&ask(&["--query", "fsync", "--max-notes", "3"])).0, 3);
+    assert_eq!(shape(&ask(&["--query", "fsync last week", "--search-limit", "2"])), (5, 0, 0, true));
+    assert_eq!(
+        shape(&ask(&["--query", "fsync", "--blocks", "top", "--max-blocks-per-note", "2", "--max-notes", "4"])),
+        (4, 8, 2, true)
+    );
+    assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "matched", "--max-blocks", "7", "--max-notes", "4"])).1, 7);
+    let unlimited = ask(&["--query", "fsync", "--blocks", "all", "--max-chars", "999999"]);
+    assert!(shape(&unlimited).0 > 20 && shape(&unlimited).1 > 1200 && !shape(&unlimited).3);
+    assert_eq!(shape(&ask(&["--note", "n00", "--max-blocks-per-note", "5"])), (1, 5, 5, true));
+    fs::write(
+        dir.path().join(".qipu/config.toml"),
+        "[context]\nmax-notes = 2\nmax-blocks-per-note = 3\nmax-blocks = 4\n",
+    )
+    .unwrap();
+    assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "all"])), (2, 4, 3, true));
+    for flag in ["--max-notes", "--max-blocks", "--max-blocks-per-note", "--search-limit"] {
+        assert_eq!(code(&["context", "--query", "fsync", flag, "0"]), 2, "{flag}");
+    }
+}
+
+#[test]
+fn hits_below_the_least_relevance_and_out_of_the_days_are_left_out() {
+    let all = ask(&["--query", "fsync"]);
+    let some = ask(&["--query", "fsync", "--min-relevance", "0.5"]);
+    assert!(some["matched"].as_u64().unwrap() <= all["matched"].as_u64().unwrap());
+    assert_eq!(
+        ids(&ask(&["--query", "zzzz [[Projects]]", "--min-relevance", "1"])),
+        "projects",
+        "references are no hits"
+    );
+    for bad in ["1.5", "-0.1", "x", "NaN"] {
+        assert_eq!(code(&["context", "--query", "fsync", &format!("--min-relevance={bad}")]), 2, "{bad}");
+    }
+    assert_eq!(ids(&ask(&["--query", "fsync", "--since", "this year"])), "fsync j-2025-02-03");
+    assert_eq!(ids(&ask(&["--query", "fsync", "--since", "in March", "--until", "yesterday"])), "fsync");
+    assert_eq!(ids(&ask(&["--query", "last week", "--since", "2025-03-30"])), "j-2025-03-31 j-2025-03-30");
+    let answer = ask(&["--query", "last week", "--until", "2025-03-01"]);
+    assert_eq!(answer["analysis"]["periods"][0]["journals"], 0);
+    for command in ["list", "search", "context"] {
+        let words = if command == "list" { vec![command] } else { vec![command, "fsync"] };
+        for bad in ["2025-02-30", "soon", "last weekend", ""] {
+            let args: Vec<&str> = words.iter().copied().chain(["--since", bad]).collect();
+            assert_eq!(code(&args), 2, "{args:?}");
+        }
+    }
+    let dir = store();
+    assert_eq!(
+        ids(&json(dir.path(), &["list", "--since", "last week", "--sort", "id"])),
+        "j-2025-03-24 j-2025-03-30 j-2025-03-31"
+    );
+    assert_eq!(ids(&json(dir.path(), &["search", "fsync", "--until", "before 2023-06-01"])), "log old");
+}
+
+#[test]
+fn excluded_namespaces_win_over_search_and_references_but_not_over_note() {
+    let answer = ask(&["--query", "fsync [[Archive/Old]]", "--exclude-namespace", "archive"]);
+    assert!(!ids(&answer).contains("old"));
+    assert_eq!(
+        answer["analysis"]["warnings"],
+        serde_json::json!(["Archive/Old is left out: its namespace is excluded"])
+    );
+    let answer = ask(&["--query", "fsync", "--note", "old", "--exclude-namespace", "ARCHIVE"]);
+    assert!(ids(&answer).starts_with("old "));
+    let dir = store();
+    fs::write(dir.path().join(".qipu/config.toml"), "[context]\nexclude-namespaces = [\"archive\"]\n").unwrap();
+    assert!(!ids(&json(dir.path(), &["context", "--query", "fsync"])).contains("old"));
+}
+
+#[test]
+fn days_without_journals_favour_what_was_made_then() {
+    let answer = ask(&["--query", "fsync log in May 2023"]);
+    assert_eq!(answer["analysis"]["periods"][0]["journals"], 0);
+    assert!(
+        answer["analysis"]["terms"].as_array().unwrap().contains(&Value::from("may"))
+            || ids(&answer).starts_with("log")
+    );
+}
+
+#[test]
+fn comparisons_tell_what_is_shared_and_what_is_not() {
+    for args in [["--query", "compare today's journal with 2025-03-24"], ["--compare", "today,2025-03-24"]] {
+        let answer = ask(&args);
+        let comparison = &answer["comparison"];
+        assert_eq!(comparison["similarity"], 0.71, "{comparison}");
+        assert_eq!(comparison["shared"]["tags"], serde_json::json!(["daily", "plan"]));
+        assert_eq!(comparison["shared"]["fields"], serde_json::json!(["mood"]));
+        assert_eq!(comparison["only_a"]["keywords"], serde_json::json!(["read", "trees"]));
+        assert_eq!(comparison["only_b"]["tags"], serde_json::json!(["garden"]));
+        assert_eq!((&comparison["a"]["blocks"], &comparison["b"]["journals"]), (&Value::from(2), &Value::from(1)));
+        assert_eq!(ids(&answer), "j-2025-03-31 j-2025-03-24");
+    }
+    let answer = ask(&["--compare", "last week,2025-03-29"]);
+    assert!(answer["comparison"]["similarity"].is_null());
+    let answer = ask(&["--compare", "last week"]);
+    assert_eq!(
+        (&answer["comparison"]["a"]["journals"], &answer["comparison"]["b"]["text"]),
+        (&Value::from(2), &Value::from("today"))
+    );
+    let answer = ask(&["--compare", "March 24, 2025, March 31, 2025"]);
+    assert_eq!(answer["comparison"]["similarity"], 0.71);
+    let answer = ask(&["--compare", "last month,last week"]);
+    assert_eq!(
+        (&answer["comparison"]["a"]["journals"], &answer["comparison"]["b"]["journals"]),
+        (&Value::from(1), &Value::from(3))
+    );
+    for bad in ["", "x", "x,y", "today,soon", "before today"] {
+        assert_eq!(code(&["context", "--compare", bad]), 2, "{bad}");
+    }
+}
+
+#[test]
+fn patterns_are_counted_once_a_journal() {
+    let answer = ask(&["--query", "What patterns do you see in my journals?"]);
+    let patterns = answer["patterns"].as_array().unwrap();
+    let said = |kind: &str| {
+        let of_kind = patterns.iter().filter(|pattern| pattern["kind"] == kind);
+        of_kind
+            .map(|pattern| format!("{}:{}", pattern["pattern"].as_str().unwrap(), pattern["count"]))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(said("tag"), "daily:5 plan:4");
+    assert_eq!(said("topic"), "planned:4 garden:2");
+    assert_eq!(said("opening"), "planned garden work:2");
+    assert_eq!(said("weekday"), "Monday:4");
+    assert_eq!(patterns[1]["dates"], serde_json::json!(["2025-03-31", "2025-03-24", "2025-03-17"]));
+    assert_eq!(answer["analysis"]["periods"][0]["journals"], 5);
+    assert_eq!(ids(&answer), "");
+    let count = |args: &[&str]| {
+        let answer = ask(args);
+        let daily = answer["patterns"].as_array().unwrap().iter().find(|pattern| pattern["pattern"] == "daily");
+        daily.map_or(0, |pattern| pattern["count"].as_u64().unwrap())
+    };
+    assert_eq!(count(&["--patterns"]), 5);
+    assert_eq!(count(&["--patterns", "--until", "yesterday"]), 4);
+    assert_eq!(count(&["--patterns", "--query", "last week", "--since", "2025-03-30"]), 2);
+    assert_eq!(count(&["--patterns", "--since", "tomorrow"]), 0);
+    assert_eq!(count(&["--patterns", "--query", "fsync", "--plain"]), 5);
+    let answer = ask(&["--query", "patterns in 2025-02"]);
+    assert_eq!(
+        answer["analysis"]["warnings"],
+        serde_json::json!(["patterns need at least two journals, and there are 1"])
+    );
+    assert_eq!(answer["patterns"], serde_json::json!([]));
+}
+
+#[test]
+fn journal_shows_a_day_and_adds_to_it() {
+    let dir = store();
+    let path = dir.path().to_str().unwrap();
+    let journal = |args: &[&str]| {
+        let mut words = vec!["--today", TODAY, "journal"];
+        words.extend(args);
+        call_with(path, &words, "from stdin\n", &[])
+    };
+    assert!(journal(&[]).stdout.contains("Planned garden work again"));
+    assert!(journal(&["--date", "last Monday"]).stdout.starts_with("2025-03-24"));
+    assert_eq!(journal(&["--date", "2025-03-29"]).stdout, "There is no journal of 2025-03-29.\n");
+    let file = dir.path().join(".qipu/journals/2025-03-31.md");
+    let before = fs::read_to_string(&file).unwrap();
+    assert!(journal(&["A thought", "--dry-run"]).stdout.contains("+- A thought"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert_eq!(journal(&["A thought\nof two lines"]).code(), 0);
+    let after = fs::read_to_string(&file).unwrap();
+    assert!(after.ends_with("- Read about trees\n- A thought\n  of two lines\n"), "{after}");
+    assert!(after.contains("updated: 2025-03-31"));
+    assert_eq!(journal(&["-", "--date", "2025-03-29"]).code(), 0);
+    assert_eq!(journal(&["--date", "2025-03-29", "second"]).code(), 0);
+    let shown = journal(&["--date", "2025-03-29"]).stdout;
+    assert!(shown.contains("- from stdin\n- second\n") && shown.contains(".qipu/journals/"), "{shown}");
+    for args in [["--date", "last week"], ["--date", "soon"], ["--date", "2025-02-30"], ["", "--dry-run"]] {
+        assert_eq!(journal(&args).code(), 2, "{args:?}");
+    }
+    fs::write(dir.path().join(".qipu/journals/2025-03-28.md"), "Text without a list\n\n```\nopen\n").unwrap();
+    let answer = journal(&["--date", "2025-03-28", "lost"]);
+    assert!(answer.error.unwrap().message.contains("inside a block of code"));
+}
+
+#[test]
+fn journals_of_a_period_are_summed_up_where_their_text_is_not_shown() {
+    let dir = store();
+    let answer =
+        call(dir.path().to_str().unwrap(), &["--today", TODAY, "context", "--query", "last week", "--records"]);
+    assert!(answer.stdout.contains("\nS j-2025-03-24 Planned garden work. #plan #garden\n"), "{}", answer.stdout);
+    assert!(
+        answer.stdout.contains("\nS j-2025-03-31 Planned garden work again. #plan · Read about trees\n"),
+        "{}",
+        answer.stdout
+    );
+}
+
+/// Run with `-- --nocapture` for the figure: the best of several, in a build for tests.
+#[test]
+fn understanding_costs_next_to_nothing_among_ten_thousand_notes() {
+    use std::sync::Arc;
+
+    use qipu::calendar::Period;
+    use qipu::context::question::Asked;
+    use qipu::note::{Language, Note};
+
+    let note = |number: usize| {
+        let day = jiff::civil::date(2015, 1, 1).checked_add(jiff::Span::new().days(number as i64)).unwrap();
+        let (folder, title) = if number.is_multiple_of(3) {
+            ("journals", day.to_string())
+        } else {
+            ("notes", format!("A title of some words {number}"))
+        };
+        let text = format!("---\nid: qp-{number:06}\ntitle: \"{title}\"\naliases: [other {number}]\n---\nText.\n");
+        Arc::new(Note::parse(&format!("{folder}/qp-{number:06}-file.md"), text.into_bytes()))
+    };
+    let notes: Vec<Arc<Note>> = (0..10_000).map(note).collect();
+    let window = Period { from: None, to: jiff::civil::Date::MAX };
+    let today = jiff::civil::date(2025, 3, 31);
+    for text in [
+        "plain words about syncing",
+        "compare today's journal with last week",
+        "[[A title of some words 77]] and the Projects page since 2025-02-03",
+    ] {
+        let times = (0..20).map(|_| {
+            let start = std::time::Instant::now();
+            let question =
+                Asked { notes: &notes, language: Language::English, today, window, journals: None }.understand(text);
+            assert!(!question.terms.is_empty() || question.comparison.is_some());
+            start.elapsed()
+        });
+        let best = times.min().unwrap();
+        println!("{best:?} for {text:?}");
+        assert!(best.as_millis() < 50, "{best:?} for {text:?}");
+    }
+}
