@@ -258,12 +258,15 @@ impl Note {
         note
     }
 
-    /// Makes a note of what was kept of it; `None` where its id can't be one.
-    pub fn from_kept(kept: KeptNote, path: &str) -> Option<Self> {
+    /// Makes a note of what was kept of it.
+    ///
+    /// # Errors
+    /// Gives the path back where the note's id can't be one.
+    pub fn from_kept(kept: KeptNote, path: String) -> Result<Self, String> {
         let head = kept.head();
-        let (id, marks) = (NoteId::parse(head.id)?, Marks::of(&head));
-        let (meta, whole) = (OnceLock::new(), OnceLock::new());
-        Some(Self { id, path: path.to_owned(), meta, whole, kept: Some(kept), marks })
+        let Some(id) = NoteId::parse(head.id) else { return Err(path) };
+        let marks = Marks::of(&head);
+        Ok(Self { id, path, meta: OnceLock::new(), whole: OnceLock::new(), kept: Some(kept), marks })
     }
 
     /// Returns the markdown below the frontmatter, as it stands in the file.

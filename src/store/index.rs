@@ -57,17 +57,34 @@ struct Head {
 }
 
 impl Head {
-    /// Returns the files; `None` where the paths make no sense.
-    fn files(&self) -> Option<Vec<Found>> {
-        let (mut rest, mut before) = (self.paths.as_str(), String::new());
-        let found = |((common, own), look): (&(u16, u16), &Look)| {
-            let (own, after) = rest.split_at_checked(usize::from(*own))?;
-            let path = [before.get(..usize::from(*common))?, own].concat();
-            (rest, before) = (after, path.clone());
-            Some(Found { path, name: None, look: look.after(self.begun) })
-        };
-        let files: Option<Vec<Found>> = self.cuts.iter().zip(&self.looks).map(found).collect();
-        files.filter(|files| files.len() == self.looks.len())
+    /// Goes through the files in the order of their paths, as long as these make sense.
+    fn files(&self) -> Files<'_> {
+        Files { head: self, rest: &self.paths, path: String::new(), place: 0 }
+    }
+}
+
+/// The files of an index, one after the other: all paths at once would take as much memory as the
+/// store's own.
+struct Files<'a> {
+    head: &'a Head,
+    /// The paths that are left.
+    rest: &'a str,
+    /// The path of the file at hand, and the place of the next one.
+    path: String,
+    place: usize,
+}
+
+impl Files<'_> {
+    /// Goes to the next file; `None` behind the last one.
+    fn step(&mut self) -> Option<Look> {
+        let (common, own) = *self.head.cuts.get(self.place)?;
+        let look = *self.head.looks.get(self.place)?;
+        let (own, rest) = self.rest.split_at_checked(usize::from(own))?;
+        self.path.get(usize::from(common)..)?;
+        self.path.truncate(usize::from(common));
+        self.path.push_str(own);
+        (self.rest, self.place) = (rest, self.place + 1);
+        Some(look.after(self.head.begun))
     }
 }
 
@@ -88,7 +105,6 @@ fn cut(files: &[Found]) -> Option<(String, Vec<(u16, u16)>)> {
 /// The notes of a store as they were when the index was written.
 pub(super) struct Index {
     head: Head,
-    files: Vec<Found>,
     sections: Arc<Sections>,
     is_broken: Arc<AtomicBool>,
 }
@@ -99,12 +115,17 @@ impl Index {
         folders(root, cache).find_map(|(folder, _)| Self::open_in(&folder))
     }
 
+    /// Tells whether there is a file that may be an index of a store.
+    pub(super) fn may_be_there(root: &Path, cache: Option<&Path>) -> bool {
+        folders(root, cache).any(|(folder, _)| folder.join(FILE).exists())
+    }
+
     fn open_in(folder: &Path) -> Option<Self> {
         let sections = Sections::open(&folder.join(FILE))?;
         let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
-        let files = head.files()?;
-        let is_whole = files.len() == head.lengths.len();
-        is_whole.then(|| Self { head, files, sections: Arc::new(sections), is_broken: Arc::default() })
+        let count = head.lengths.len();
+        let is_whole = head.cuts.len() == count && head.looks.len() == count;
+        is_whole.then(|| Self { head, sections: Arc::new(sections), is_broken: Arc::default() })
     }
 
     /// Returns its length in bytes.
@@ -124,7 +145,7 @@ impl Index {
 
     /// Returns how many notes it knows.
     pub(super) fn count(&self) -> usize {
-        self.files.len()
+        self.head.lengths.len()
     }
 
     /// Returns what was gathered under a name.
@@ -136,13 +157,16 @@ impl Index {
     /// Finds the place in the index of each file that looks as it did.
     pub(super) fn unchanged(&self, files: &[Found]) -> Vec<Option<usize>> {
         let tick = if self.head.begun % 1_000_000_000 == 0 { self.head.tick.max(LONG_TICK) } else { self.head.tick };
-        let mut known = self.files.iter().enumerate().peekable();
+        let mut known = self.head.files();
+        let mut look = known.step();
         let place = |found: &Found| {
-            while known.next_if(|(_, have)| have.path < found.path).is_some() {}
-            let (place, have) = known.next_if(|(_, have)| have.path == found.path)?;
+            while look.is_some() && known.path < found.path {
+                look = known.step();
+            }
+            let have = look.filter(|_| known.path == found.path)?;
             // A file that was young when it was read may have changed again within the same tick.
-            let was_settled = have.look.latest().saturating_add(tick) < self.head.begun;
-            (was_settled && have.look == found.look).then_some(place)
+            let was_settled = have.latest().saturating_add(tick) < self.head.begun;
+            (was_settled && have == found.look).then(|| known.place - 1)
         };
         files.iter().map(place).collect()
     }
@@ -207,10 +231,21 @@ pub(super) struct Begun {
     tick: i64,
 }
 
+/// Returns the moment that it is now in the file system of a store, by a file there that has no name;
+/// `None` where none can be made.
+pub(super) fn now(root: &Path) -> Option<i64> {
+    Some(Look::of(&tempfile::tempfile_in(root).ok()?.metadata().ok()?).modified)
+}
+
 impl Begun {
     /// Begins an index; `None` where none can be written.
     pub(super) fn new(root: &Path, cache: Option<&Path>) -> Option<Self> {
         folders(root, cache).find_map(|(folder, is_beside)| Self::new_in(folder, is_beside))
+    }
+
+    /// Says when it was begun: earlier than it seems.
+    pub(super) fn since(self, moment: i64) -> Self {
+        Self { moment, ..self }
     }
 
     fn new_in(folder: PathBuf, is_beside: bool) -> Option<Self> {

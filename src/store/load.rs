@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
 
-use super::index::{Begun, Index, MIN_NOTES, ends};
+use super::index::{self, Begun, Index, MIN_NOTES, ends};
 use super::scan::{self, Found};
 use super::{Facts, NOTE_FOLDERS, files};
 use crate::error::{Error, ErrorKind};
 use crate::note::{self, Files, Kept, KeptNote, MAX_BYTES, Note};
-use crate::parts::{Gather, Gathered, InMemory};
+use crate::parts::{Gather, Gathered, InMemory, Parts};
 use crate::phases;
 
 /// More than most notes have, in bytes.
@@ -47,55 +47,80 @@ pub(super) struct Loaded {
 /// files. A file that can't be read is passed over (it may just have been removed).
 pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
     let open = || if place.uses_index { Index::open(place.root, place.cache) } else { None };
+    // Where there is no index, one will be written, and what is seen now is good enough for it.
+    let is_first = place.uses_index && !Index::may_be_there(place.root, place.cache);
+    let moment = if is_first { index::now(place.root) } else { None };
     // Side by side: most of both is waiting for the kernel.
     let (files, index) = rayon::join(|| scan::notes(place.root), open);
     let files = files?;
     phases::end("files looked at, index opened");
-    if let Some(index) = index
-        && let Some(loaded) = kept_notes(place, &files, &index, gather.as_deref())
-    {
-        return Ok(loaded);
+    if let Some(known) = index.and_then(|index| Known::new(index, &files, gather.as_deref())) {
+        phases::end("files compared");
+        return Ok(known.load(place, files));
     }
     let is_kept = place.uses_index && files.len() >= MIN_NOTES;
     let Some(begun) = is_kept.then(|| Begun::new(place.root, place.cache)).flatten() else {
         return Ok(read_all(place, &files, gather, None));
     };
+    if let Some(moment) = moment {
+        return Ok(read_all(place, &files, gather, Some(begun.since(moment))));
+    }
     // Only what is looked at from now on can be told from what changes later.
     Ok(read_all(place, &scan::notes(place.root)?, gather, Some(begun)))
 }
 
-/// Takes from the index what did not change; `None` where too much did, or what is to be gathered was
-/// not.
-fn kept_notes(place: &Place<'_>, files: &[Found], index: &Index, gather: Option<&dyn Gather>) -> Option<Loaded> {
-    let places = index.unchanged(files);
-    let known = places.iter().flatten().count();
-    if Index::is_outdated(files.len(), files.len() - known + index.count() - known) {
-        return None;
-    }
-    let parts = match gather {
-        Some(gather) => Some(index.gathered(&gather.key())?),
-        None => None,
-    };
-    phases::end("files compared");
-    let (bytes, ends) = index.notes()?;
-    let is_broken = index.broken();
-    let kept = Arc::new(Kept::new(bytes, ends, reader(place.root, &is_broken)));
-    let note = |(found, place_in_index): (&Found, &Option<usize>)| {
-        let kept = place_in_index.and_then(|at| Note::from_kept(KeptNote::new(&kept, at), &found.path).map(Arc::new));
-        let is_kept = kept.is_some();
-        Some((kept.or_else(|| read_note(place.root, found, &mut Vec::new()))?, place_in_index.filter(|_| is_kept)))
-    };
-    let notes = files.par_iter().zip(&places).with_min_len(64).filter_map(note);
-    let (notes, places): (Vec<_>, Vec<Option<usize>>) = notes.unzip();
-    phases::end("notes taken from the index");
-    let mut now = vec![None; index.count()];
-    for (place, at) in places.iter().enumerate() {
-        if let Some(now) = at.and_then(|at| now.get_mut(at)) {
-            *now = Some(place);
+/// What an index knows of files.
+struct Known {
+    /// For each file, its place in the index, where it looks as it did.
+    places: Vec<Option<usize>>,
+    /// How many files the index has.
+    count: usize,
+    kept: (Vec<u8>, Vec<u64>),
+    gathered: Option<Arc<dyn Parts>>,
+    is_broken: Arc<AtomicBool>,
+}
+
+impl Known {
+    /// `None` where too much changed, or what is to be gathered was not, or what was kept can't be read.
+    fn new(index: Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
+        let (places, count) = (index.unchanged(files), index.count());
+        let known = places.iter().flatten().count();
+        if Index::is_outdated(files.len(), files.len() - known + count - known) {
+            return None;
         }
+        let gathered = match gather {
+            Some(gather) => Some(index.gathered(&gather.key())?),
+            None => None,
+        };
+        Some(Self { places, count, kept: index.notes()?, gathered, is_broken: index.broken() })
     }
-    let gathered = parts.map(|parts| Gathered { parts, places: now });
-    Some(Loaded { notes, gathered, is_broken })
+
+    /// Takes what did not change, and reads the rest.
+    fn load(self, place: &Place<'_>, files: Vec<Found>) -> Loaded {
+        let Self { places, count, kept: (bytes, ends), gathered, is_broken } = self;
+        let kept = Arc::new(Kept::new(bytes, ends, reader(place.root, &is_broken)));
+        let note = |(mut found, at): (Found, Option<usize>)| {
+            if let Some(at) = at {
+                let path = std::mem::take(&mut found.path);
+                match Note::from_kept(KeptNote::new(&kept, at), path) {
+                    Ok(note) => return Some((Arc::new(note), Some(at))),
+                    Err(path) => found.path = path,
+                }
+            }
+            Some((read_note(place.root, &found, &mut Vec::new())?, None))
+        };
+        let notes = files.into_par_iter().zip(places).with_min_len(64).filter_map(note);
+        let (notes, places): (Vec<_>, Vec<Option<usize>>) = notes.unzip();
+        phases::end("notes taken from the index");
+        let mut now = vec![None; count];
+        for (place, at) in places.iter().enumerate() {
+            if let Some(now) = at.and_then(|at| now.get_mut(at)) {
+                *now = Some(place);
+            }
+        }
+        let gathered = gathered.map(|parts| Gathered { parts, places: now });
+        Loaded { notes, gathered, is_broken }
+    }
 }
 
 /// Reads all notes, run by run, and writes the index that was begun.
@@ -136,9 +161,9 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     if !is_one_run {
         let kept = Arc::new(Kept::new(bytes, ends(&lengths), reader(place.root, &is_broken)));
         let note = |(at, found): (usize, &Found)| {
-            let kept = Note::from_kept(KeptNote::new(&kept, at), &found.path).map(Arc::new);
+            let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.clone()).map(Arc::new);
             // It was made of a note that has an id; only a lack of memory could have lost it.
-            kept.unwrap_or_else(|| Arc::new(Note::parse(&found.path, Vec::new())))
+            kept.unwrap_or_else(|path| Arc::new(Note::parse(&path, Vec::new())))
         };
         notes = seen.iter().enumerate().map(note).collect();
     }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 /// GNU time, which knows the memory that a process had at most.
 const TIME: &str = "/usr/bin/time";
 /// Rounds before those that count.
-const WARM_UP_ROUNDS: usize = 3;
+const WARM_UP_ROUNDS: usize = 2;
 /// How long the rounds that count shall take in all, and how many there are at least and at most.
 const SECONDS: f64 = 20.0;
 const ROUNDS: (usize, usize) = (7, 100);
