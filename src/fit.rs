@@ -4,14 +4,17 @@
 //! their order, one that does not fit is passed over; only when none fits is the first one cut;
 //! when not even the empty frame fits, the error names the smallest number that works.
 
+use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind};
 use crate::escape;
 use crate::render::{self, CUT_MARK, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
-use crate::report::Report;
+use crate::report::{Entry, Report};
 use crate::request::{Budget, Format};
 
+/// From how many entries on it pays to write them side by side.
+const MANY: usize = 16;
 /// How many characters one token stands for.
 const CHARS_PER_TOKEN: usize = 4;
 
@@ -81,8 +84,9 @@ impl<'a> Page<'a> {
             true => self.limit.max(self.frame_chars(&self.frame(true))),
             false => usize::MAX,
         };
+        let mut at_once = self.written_at_once().into_iter();
         for number in 0..entries {
-            let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
+            let piece = at_once.next().unwrap_or_else(|| self.renderer.piece(number, Extent::Whole, &self.kept));
             self.keep(number, piece);
             if self.chars > enough {
                 return Err(self.chars);
@@ -94,6 +98,19 @@ impl<'a> Page<'a> {
             return Err(total);
         }
         Ok(self.renderer.assemble(&frame, &self.pieces))
+    }
+
+    /// Writes all entries side by side where nothing limits them and none of them depends on others that
+    /// may or may not be shown; nothing otherwise.
+    fn written_at_once(&self) -> Vec<Piece> {
+        let entries = &self.report.entries;
+        let is_alone = |entry: &Entry| entry.note().is_some_and(|note| note.edges.is_empty());
+        if self.limit != usize::MAX || entries.len() < MANY || !entries.iter().all(is_alone) {
+            return Vec::new();
+        }
+        let kept = Kept(vec![true; entries.len()]);
+        let piece = |number| self.renderer.piece(number, Extent::Whole, &kept);
+        (0..entries.len()).into_par_iter().map(piece).collect()
     }
 
     /// Returns as many whole entries as fit, or the first one cut, or the empty frame.

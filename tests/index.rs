@@ -283,3 +283,69 @@ fn where_the_time_goes_is_told_beside_the_answer() {
     }
     assert!(told.lines().all(|line| line.contains(" ms ")), "{told}");
 }
+
+#[cfg(unix)]
+#[test]
+fn notes_whose_names_are_no_utf8_keep_their_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let dir = large_store();
+    for (name, word) in [(b"caf\xe9.md".as_slice(), "latin"), ("caf\u{fffd}.md".as_bytes(), "replaced")] {
+        let path = dir.path().join(".qipu/notes").join(OsStr::from_bytes(name));
+        fs::write(path, format!("---\nid: {word}\ntitle: T {word}\n---\nText of {word}.\n")).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(150));
+    for question in [["show", "latin"], ["show", "replaced"], ["search", "latin"]] {
+        let without = output(dir.path(), &[question[0], question[1], "--no-index"]);
+        assert_eq!(output(dir.path(), &question), without);
+        assert_eq!(output(dir.path(), &question), without);
+        assert!(without.contains(question[1]));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cache_that_leads_elsewhere_is_not_followed() {
+    let (dir, elsewhere) = (large_store(), tempfile::tempdir().unwrap());
+    std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(".qipu/cache")).unwrap();
+    output(dir.path(), &["search", "word7"]);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    let dir = large_store();
+    fs::create_dir(dir.path().join(".qipu/cache")).unwrap();
+    let target = elsewhere.path().join("made");
+    std::os::unix::fs::symlink(&target, dir.path().join(".qipu/cache/.gitignore")).unwrap();
+    output(dir.path(), &["search", "word7"]);
+    assert!(!target.exists());
+}
+
+#[test]
+fn an_index_is_not_written_again_for_files_that_stay_young() {
+    let dir = large_store();
+    let later = std::time::SystemTime::now() + Duration::from_secs(3_600);
+    for note in 0..150 {
+        let file = fs::File::options().append(true).open(dir.path().join(format!(".qipu/notes/m{note}.md"))).unwrap();
+        file.set_modified(later).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(150));
+    output(dir.path(), &["list"]);
+    let index = dir.path().join(".qipu/cache/notes.index");
+    let written = fs::metadata(&index).unwrap().modified().unwrap();
+    output(dir.path(), &["list"]);
+    assert_eq!(fs::metadata(&index).unwrap().modified().unwrap(), written);
+}
+
+#[test]
+fn an_index_that_can_not_be_read_is_made_anew() {
+    let dir = large_store();
+    std::thread::sleep(Duration::from_millis(150));
+    let right = output(dir.path(), &["search", "word7"]);
+    let index = dir.path().join(".qipu/cache/notes.index");
+    let mut bytes = fs::read(&index).unwrap();
+    // Of the words, which are the last section: what is read of each is checked when it is.
+    let place = bytes.len() - 4096;
+    bytes[place] ^= 1;
+    fs::write(&index, &bytes).unwrap();
+    assert_eq!(output(dir.path(), &["search", "word7"]), right);
+    assert!(fs::read(&index).ok() != Some(bytes));
+    assert_eq!(output(dir.path(), &["search", "word7"]), right);
+}

@@ -84,6 +84,12 @@ impl Tokens<'_> {
         match self.word(at) {
             "between" => self.joined(at + 1, &["and"], today, previous),
             "from" => self.joined(at + 1, &["to", "through", "until"], today, previous),
+            // `3 weeks before` tells how far, which nothing here reads.
+            "before"
+                if at > 0 && matches!(self.word(at - 1), "day" | "days" | "week" | "weeks" | "month" | "months") =>
+            {
+                None
+            }
             word @ ("since" | "after" | "before") => self.open_ended(word, at + 1, today, previous),
             _ => self
                 .joined(at, &["to", "through", "until"], today, previous)

@@ -114,8 +114,12 @@ impl Tokens<'_> {
             if let Some((year, end)) = self.year_at(end) {
                 return Some(Single { span: Date::new(year, month, day).ok().map(Span::Day), end });
             }
-            // `the top 5 may` is no date, though `5 May` is.
-            if self.written(end - 1) == "may" && self.word(at).bytes().all(|byte| byte.is_ascii_digit()) {
+            // `the top 5 may` and `you may 3 times` are no dates, though `5 May` and `on may 3` are.
+            let is_bare = |at: usize| self.word(at).bytes().all(|byte| byte.is_ascii_digit());
+            let is_led = at > 0 && LEADS.contains(&self.word(at - 1));
+            if (self.written(end - 1) == "may" && is_bare(at))
+                || (self.written(at) == "may" && is_bare(end - 1) && !is_led)
+            {
                 return None;
             }
             return Some(Single { span: latest(month, day, today).map(Span::Day), end });
@@ -207,17 +211,34 @@ impl Tokens<'_> {
         Some(Single { span: year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))), end: at + 2 })
     }
 
-    /// `the week before`, behind another period.
+    /// `the week before`, behind another period; `the week before last week`, `the day before yesterday`.
     fn week_before(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Single> {
-        let is_said = self.word(at) == "the" && self.follows(at + 1, "week") && self.follows(at + 2, "before");
-        let start = previous.filter(|_| is_said)?.from?;
-        if self.single_at(at + 3, today, None).is_some() {
+        let is_day = self.follows(at + 1, "day");
+        let is_said =
+            self.word(at) == "the" && (is_day || self.follows(at + 1, "week")) && self.follows(at + 2, "before");
+        if !is_said {
             return None;
         }
+        // One step back and no more: such phrases are not taken apart without end.
+        let next = (self.word(at + 3) != "the").then(|| self.single_at(at + 3, today, None)).flatten();
+        let (start, end) = match next {
+            Some(next) => (next.span?.period().from?, next.end),
+            None if is_day => return None,
+            None => (previous?.from?, at + 3),
+        };
         let days = |count: i64| start.checked_sub(count.days()).ok();
-        Some(Single { span: days(1).and_then(|to| period(Some(days(7)?), to)), end: at + 3 })
+        let span = match is_day {
+            true => days(1).map(Span::Day),
+            false => days(1).and_then(|to| period(Some(days(7)?), to)),
+        };
+        Some(Single { span, end })
     }
 }
+
+/// Words behind which `may` is the month.
+const LEADS: [&str; 14] = [
+    "on", "since", "until", "before", "after", "from", "to", "through", "by", "for", "of", "between", "and", "journal",
+];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {

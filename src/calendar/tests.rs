@@ -160,6 +160,7 @@ fn words_that_only_contain_a_date_word_are_none() {
         "monthly report",
         "marching on",
         "you may go",
+        "you may 3 times",
         "may",
         "march",
         "Wednesday",

@@ -70,6 +70,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
                 return report.map(Some);
             }
             // What was kept of the notes turned out to be damaged, so the answer may be wrong.
+            store.discard_index(location);
             let without = Location { no_index: true, ..location.clone() };
             run_on(command, &*opened(&without)?).map(Some)
         }

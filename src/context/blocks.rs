@@ -1,6 +1,7 @@
 //! Which blocks of notes are shown in place of their bodies.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::note::Note;
@@ -34,16 +35,38 @@ pub fn show_blocks<'a>(
         let all = ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0));
         return (notes.into_iter().map(|_| all.clone()).collect(), false);
     }
+    let per_note = limits.per_note.unwrap_or(usize::MAX);
+    if let (BlockChoice::Top, Some(in_all)) = (choice, limits.in_all) {
+        let chosen = notes.into_iter().map(|note| chooser.choose(note, per_note)).collect();
+        return best_of_all(chosen, in_all);
+    }
     let mut left = limits.in_all.unwrap_or(usize::MAX);
     let mut is_limited = false;
     let shown = notes.into_iter().map(|note| {
-        let (blocks, has_more) = chooser.choose(note, left.min(limits.per_note.unwrap_or(usize::MAX)));
+        let (blocks, has_more) = chooser.choose(note, left.min(per_note));
         left -= blocks.len();
         is_limited |= has_more;
         ShownBlocks(Arc::new(move |_| blocks.clone()))
     });
     let shown = shown.collect();
     (shown, is_limited)
+}
+
+/// Keeps the best blocks of several notes, so many at most; of blocks that are as good the first.
+fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<ShownBlocks>, bool) {
+    let all = chosen.iter().enumerate().flat_map(|(note, (blocks, _))| {
+        blocks.iter().enumerate().map(move |(place, block)| (block.score, note, place))
+    });
+    let mut all: Vec<(f64, usize, usize)> = all.collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+    let is_limited = all.len() > most || chosen.iter().any(|(_, has_more)| *has_more);
+    let best: HashSet<(usize, usize)> = all.into_iter().take(most).map(|(_, note, place)| (note, place)).collect();
+    let kept = chosen.into_iter().enumerate().map(|(note, (blocks, _))| {
+        let blocks = blocks.into_iter().enumerate().filter(|(place, _)| best.contains(&(note, *place)));
+        let blocks: Vec<BlockEntry> = blocks.map(|(_, block)| block).collect();
+        ShownBlocks(Arc::new(move |_| blocks.clone()))
+    });
+    (kept.collect(), is_limited)
 }
 
 /// Sums journals up that have no summary: with their first blocks, so many at most.
@@ -102,7 +125,7 @@ impl Chooser {
 fn best(blocks: Vec<BlockEntry>, most: usize) -> Vec<BlockEntry> {
     let mut ranked: Vec<(usize, f64)> = blocks.iter().map(|block| block.score).enumerate().collect();
     ranked.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(Ordering::Equal));
-    let kept: std::collections::HashSet<usize> = ranked.into_iter().take(most).map(|(place, _)| place).collect();
+    let kept: HashSet<usize> = ranked.into_iter().take(most).map(|(place, _)| place).collect();
     blocks.into_iter().enumerate().filter(|(place, _)| kept.contains(place)).map(|(_, block)| block).collect()
 }
 

@@ -96,7 +96,7 @@ impl Kept {
 }
 
 /// Turns a report's entries into text.
-pub(crate) trait Renderer {
+pub(crate) trait Renderer: Sync {
     /// Returns what stands between two items of one section.
     fn separator(&self) -> &'static str;
 

@@ -5,8 +5,10 @@
 //! first, without the notes that are gone or changed, and of the second: what comes out is as if all
 //! had been read at once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::counting::Totals;
@@ -324,13 +326,14 @@ impl Section {
             let Some(place) = self.places.get(document.number).copied().filter(|place| *place != NOWHERE) else {
                 return Some(());
             };
-            let mut counts: Vec<(u32, Count)> = Vec::new();
+            let mut sought = Sought::default();
             document.visit(|field, word| {
                 if is_sought.get(word as usize) == Some(&true) {
                     let term = self.segment.term_of(word);
-                    count_in(&mut counts, slot(term), self.common(term), field);
+                    sought.count(slot(term), self.common(term), field);
                 }
             })?;
+            let mut counts = sought.counts;
             if !counts.is_empty() {
                 counts.sort_unstable_by_key(|(slot, count)| (*slot, count.term));
                 found.push((place, counts));
@@ -340,13 +343,37 @@ impl Section {
     }
 }
 
-fn count_in(counts: &mut Vec<(u32, Count)>, slot: u32, term: u32, field: Field) {
-    if let Some((_, count)) = counts.iter_mut().find(|(_, count)| count.term == term) {
-        return count.add(field);
+/// The terms of one note that are looked for, each with what it counts as.
+#[derive(Default)]
+struct Sought {
+    counts: Vec<(u32, Count)>,
+    /// Where the count of each term is, where there are many of them.
+    places: HashMap<u32, usize, RandomState>,
+}
+
+/// From how many terms on their places are looked up.
+const MANY: usize = 16;
+
+impl Sought {
+    fn count(&mut self, slot: u32, term: u32, field: Field) {
+        let place = match self.counts.len() < MANY {
+            true => self.counts.iter().position(|(_, count)| count.term == term),
+            false => self.places.get(&term).copied(),
+        };
+        let place = place.unwrap_or_else(|| {
+            self.counts.push((slot, Count { term, ..Count::default() }));
+            let last = self.counts.len() - 1;
+            if self.counts.len() == MANY {
+                self.places = self.counts.iter().enumerate().map(|(at, (_, count))| (count.term, at)).collect();
+            } else if self.counts.len() > MANY {
+                self.places.insert(term, last);
+            }
+            last
+        });
+        if let Some((_, count)) = self.counts.get_mut(place) {
+            count.add(field);
+        }
     }
-    let mut count = Count { term, ..Count::default() };
-    count.add(field);
-    counts.push((slot, count));
 }
 
 impl Segment {

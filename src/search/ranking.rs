@@ -218,7 +218,6 @@ impl Ranker<'_> {
         self.sort(&mut hits);
         self.smooth(&mut hits, &vectors);
         phases::end("hits compared");
-        phases::end("likeness counted");
         let names = self.names(&held, &idf);
         for hit in &mut hits {
             hit.parts.times = self.times(hit.note, &held, &names);

@@ -163,7 +163,7 @@ impl<'a> Section<'a> {
             text: part(opening.end..closing.start),
             closing: part(closing.clone()),
             after: part(closing.end..text.len()),
-            line_end: line_end(text),
+            line_end: line_end(text.get(opening.start..).unwrap_or_default()),
         };
         if section.closing.trim_end() != *end {
             bail!("there is text behind `{end}` on its line");

@@ -5,6 +5,7 @@
 //! was read, is read again; an index that can't be used is as if there were none.
 
 use std::fs;
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::sections::{Sections, Writer};
 use crate::parts::Parts;
 
 /// The folder of what can be made again, and the file in it.
-const FOLDER: &str = "cache";
+pub(super) const FOLDER: &str = "cache";
 const FILE: &str = "notes.index";
 /// Smaller stores are read as fast as an index.
 pub(super) const MIN_NOTES: usize = 256;
@@ -121,7 +122,7 @@ impl Index {
     }
 
     fn open_in(folder: &Path) -> Option<Self> {
-        let sections = Sections::open(&folder.join(FILE))?;
+        let sections = is_folder(folder).then(|| Sections::open(&folder.join(FILE)))??;
         let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
         let count = head.lengths.len();
         let is_whole = head.cuts.len() == count && head.looks.len() == count;
@@ -155,20 +156,45 @@ impl Index {
     }
 
     /// Finds the place in the index of each file that looks as it did.
+    /// A file whose real path is not the one that is shown is none of them.
     pub(super) fn unchanged(&self, files: &[Found]) -> Vec<Option<usize>> {
+        self.compare(files).0
+    }
+
+    /// Counts the files that are new, changed or gone. One that only was too young when the index was
+    /// written counts where a new index, begun at `now`, would know it.
+    pub(super) fn count_changed(&self, files: &[Found], now: impl FnOnce() -> Option<i64>) -> usize {
+        let (places, young) = self.compare(files);
+        let known = places.iter().flatten().count() + young.len();
+        let changed = (files.len() - known).max(self.count().saturating_sub(known));
+        if young.is_empty() {
+            return changed;
+        }
+        let now = now().unwrap_or(i64::MIN);
+        changed + young.iter().filter(|settled| **settled < now).count()
+    }
+
+    /// Returns the place in the index of each file that looks as it did, and of those that do and were
+    /// too young the moments from which they can be known.
+    fn compare(&self, files: &[Found]) -> (Vec<Option<usize>>, Vec<i64>) {
         let tick = if self.head.begun % 1_000_000_000 == 0 { self.head.tick.max(LONG_TICK) } else { self.head.tick };
+        let mut young = Vec::new();
         let mut known = self.head.files();
         let mut look = known.step();
         let place = |found: &Found| {
             while look.is_some() && known.path < found.path {
                 look = known.step();
             }
-            let have = look.filter(|_| known.path == found.path)?;
+            let have = look.filter(|_| known.path == found.path && found.name.is_none())?;
             // A file that was young when it was read may have changed again within the same tick.
-            let was_settled = have.latest().saturating_add(tick) < self.head.begun;
-            (was_settled && have == found.look).then(|| known.place - 1)
+            let settled = have.latest().saturating_add(tick);
+            if have != found.look || settled >= self.head.begun {
+                young.extend((have == found.look).then_some(settled));
+                return None;
+            }
+            Some(known.place - 1)
         };
-        files.iter().map(place).collect()
+        (files.iter().map(place).collect(), young)
     }
 
     /// Tells whether so many files that changed, or are gone, are too many to read each time.
@@ -196,6 +222,18 @@ fn folders(root: &Path, cache: Option<&Path>) -> impl Iterator<Item = (PathBuf, 
         (cache.join("qipu").join(name), false)
     });
     std::iter::once((root.join(FOLDER), true)).chain(own)
+}
+
+/// Tells whether a path is a folder itself, not a link to one.
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+}
+
+/// Removes the indexes of a store: one that can't be read is made anew.
+pub(super) fn discard(root: &Path, cache: Option<&Path>) {
+    for (folder, _) in folders(root, cache).filter(|(folder, _)| is_folder(folder)) {
+        drop(fs::remove_file(folder.join(FILE)));
+    }
 }
 
 /// What was gathered, in the file of the index.
@@ -250,14 +288,19 @@ impl Begun {
 
     fn new_in(folder: PathBuf, is_beside: bool) -> Option<Self> {
         match is_beside {
-            true if folder.is_dir() => {}
+            true if is_folder(&folder) => {}
             // Where the store's folder is gone, it is not made again.
             true => fs::create_dir(&folder).ok()?,
             false => fs::create_dir_all(&folder).ok()?,
         }
-        let ignored = folder.join(".gitignore");
-        if is_beside && !ignored.exists() {
-            fs::write(ignored, "*\n").ok()?;
+        if !is_folder(&folder) {
+            return None;
+        }
+        if is_beside {
+            // Nothing is written where a link that came with the notes may lead.
+            if let Ok(mut ignored) = fs::File::options().write(true).create_new(true).open(folder.join(".gitignore")) {
+                ignored.write_all(b"*\n").ok()?;
+            }
         }
         let file = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(&folder).ok()?;
         let moment = Look::of(&file.as_file().metadata().ok()?).modified;

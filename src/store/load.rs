@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
 
-use super::index::{self, Begun, Index, MIN_NOTES, ends};
+use super::index::{self, Begun, FOLDER as CACHE, Index, MIN_NOTES, ends};
 use super::scan::{self, Found};
 use super::{Facts, NOTE_FOLDERS, files};
 use crate::error::{Error, ErrorKind};
@@ -41,6 +41,8 @@ pub(super) struct Loaded {
     pub(super) gathered: Option<Gathered>,
     /// What is set when something that was kept can't be read.
     pub(super) is_broken: Arc<AtomicBool>,
+    /// Whether an index was written.
+    pub(super) is_written: bool,
 }
 
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
@@ -54,7 +56,7 @@ pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Resul
     let (files, index) = rayon::join(|| scan::notes(place.root), open);
     let files = files?;
     phases::end("files looked at, index opened");
-    if let Some(known) = index.and_then(|index| Known::new(index, &files, gather.as_deref())) {
+    if let Some(known) = index.and_then(|index| Known::new(place.root, index, &files, gather.as_deref())) {
         phases::end("files compared");
         return Ok(known.load(place, files));
     }
@@ -82,10 +84,13 @@ struct Known {
 
 impl Known {
     /// `None` where too much changed, or what is to be gathered was not, or what was kept can't be read.
-    fn new(index: Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
+    fn new(root: &Path, index: Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
         let (places, count) = (index.unchanged(files), index.count());
         let known = places.iter().flatten().count();
-        if Index::is_outdated(files.len(), files.len() - known + count - known) {
+        // An index that knows nothing of what there is came from somewhere else.
+        let changed = index.count_changed(files, || index::now(root));
+        let is_foreign = known == 0 && !files.is_empty() && changed >= files.len();
+        if is_foreign || Index::is_outdated(files.len(), changed) {
             return None;
         }
         let gathered = match gather {
@@ -119,7 +124,7 @@ impl Known {
             }
         }
         let gathered = gathered.map(|parts| Gathered { parts, places: now });
-        Loaded { notes, gathered, is_broken }
+        Loaded { notes, gathered, is_broken, is_written: false }
     }
 }
 
@@ -130,6 +135,7 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     let gathers = begun.is_some() || !is_one_run;
     let mut notes = Vec::with_capacity(files.len());
     let (mut seen, mut bytes, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    let mut odd_notes: Vec<(usize, Arc<Note>)> = Vec::new();
     for run in files.chunks(RUN) {
         let buffer = || Vec::with_capacity(USUAL_BYTES);
         let read = |buffer: &mut Vec<u8>, found| Some((read_note(place.root, found, buffer)?, found.clone()));
@@ -145,6 +151,9 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
             kept.iter().for_each(|note| bytes.extend_from_slice(note));
         }
         phases::end("notes read");
+        // Their files can't be found again by the paths that they are shown by.
+        let odd = found.iter().zip(&read).enumerate().filter(|(_, (found, _))| found.name.is_some());
+        odd_notes.extend(odd.map(|(at, (_, note))| (seen.len() + at, Arc::clone(note))));
         seen.extend(found);
         if is_one_run {
             notes = read;
@@ -152,9 +161,10 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     }
     let gathered = gather.filter(|_| gathers).map(|gather| (gather.key(), gather.parts()));
     phases::end("parts put together");
+    let mut is_written = false;
     if let Some(begun) = begun {
         let parts = gathered.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
-        begun.write(&seen, &bytes, lengths.clone(), parts);
+        is_written = begun.write(&seen, &bytes, lengths.clone(), parts).is_some();
         phases::end("index written");
     }
     let is_broken = Arc::default();
@@ -166,19 +176,22 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
             kept.unwrap_or_else(|path| Arc::new(Note::parse(&path, Vec::new())))
         };
         notes = seen.iter().enumerate().map(note).collect();
+        odd_notes.into_iter().for_each(|(at, note)| notes[at] = note);
     }
     let places = (0..notes.len()).map(Some).collect();
     let gathered = gathered.map(|(_, parts)| Gathered { parts: Arc::new(InMemory(parts)), places });
-    Loaded { notes, gathered, is_broken }
+    Loaded { notes, gathered, is_broken, is_written }
 }
 
 /// Tells of the index, after it was written anew where that is asked for: how many notes there are, how
 /// many of them the index knows as they are, and its length in bytes.
 pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather>>) -> Result<Facts, Error> {
     if let Some(gather) = rebuilt_with {
-        let begun = Begun::new(place.root, place.cache)
-            .ok_or_else(|| Error::new(ErrorKind::Failure, "no folder for an index can be written"))?;
-        read_all(place, &scan::notes(place.root)?, Some(gather), Some(begun));
+        let unwritable = || Error::new(ErrorKind::Failure, "no index can be written");
+        let begun = Begun::new(place.root, place.cache).ok_or_else(unwritable)?;
+        if !read_all(place, &scan::notes(place.root)?, Some(gather), Some(begun)).is_written {
+            return Err(unwritable().hint("is there a folder in the place of cache/notes.index?"));
+        }
     }
     let files = scan::notes(place.root)?;
     let (known, bytes) = match Index::open(place.root, place.cache) {
@@ -207,7 +220,9 @@ pub(super) fn passed_over(root: &Path) -> Vec<(String, &'static str)> {
 
 /// Lists the temporary files of writers that died, anywhere in the store.
 pub(super) fn left_over(root: &Path) -> Vec<String> {
-    let all = WalkDir::new(root).follow_links(false).sort_by_file_name().into_iter().filter_map(Result::ok);
+    let all = WalkDir::new(root).follow_links(false).sort_by_file_name().into_iter();
+    // An index may just be written; what is left over of one goes away by itself.
+    let all = all.filter_entry(|entry| entry.depth() != 1 || entry.file_name() != CACHE).filter_map(Result::ok);
     let ours = all.filter(|entry| entry.file_type().is_file() && files::is_temporary(entry.file_name()));
     ours.filter_map(|entry| inside(root, entry.path())).collect()
 }

@@ -112,7 +112,7 @@ impl Store {
         }
         let config = Config::load(&root)?;
         let gather = gathering.map(|gathering| gathering(&config));
-        let load::Loaded { notes, gathered, is_broken } = load::notes(&place(location, &root), gather)?;
+        let load::Loaded { notes, gathered, is_broken, .. } = load::notes(&place(location, &root), gather)?;
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, gathered);
@@ -124,6 +124,11 @@ impl Store {
     /// small that it is not worth keeping, or where nothing was asked for.
     pub fn gathered(&self) -> Option<&Gathered> {
         self.gathered.as_ref()
+    }
+
+    /// Removes the index of the store at a location, since it can't be read.
+    pub fn discard_index(&self, location: &Location) {
+        index::discard(&self.root, location.cache.as_deref());
     }
 
     /// Tells whether something that was kept of the notes could not be read, so that answers may be

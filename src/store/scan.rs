@@ -11,12 +11,11 @@ use super::NOTE_FOLDERS;
 use crate::error::{Error, ErrorKind};
 
 /// A file that is a note, and how it looked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     /// The path in the store, with `/` between names.
     pub(super) path: String,
     /// Its real path where that may be another, since it is no UTF-8.
-    #[serde(skip)]
     pub(super) name: Option<PathBuf>,
     /// How the file looked.
     pub(super) look: Look,
@@ -111,7 +110,7 @@ pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
     });
     listed?;
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.par_sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    found.par_sort_unstable_by(|a, b| (&a.path, &a.name).cmp(&(&b.path, &b.name)));
     Ok(found)
 }
 

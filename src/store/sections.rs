@@ -13,12 +13,15 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// What a file of this version begins and ends with. Another version's is not read.
+/// What a file of this version begins and ends with. Another version's is not read: the number is
+/// raised when what is kept of notes changes, or how they are read.
 const MAGIC: &[u8] = concat!("qipu-index 2 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// How many bytes have one checksum.
 const BLOCK: u64 = 4096;
 /// How many bytes one byte can stand for in what is packed.
-const MAX_PACKED: usize = 256;
+const MAX_PACKED: usize = 16;
+/// Stands for the length where a section is not packed, since it would be packed more than that.
+const NOT_PACKED: u32 = u32::MAX;
 /// The bytes behind the table, without the magic.
 const FOOT: usize = 12;
 
@@ -89,7 +92,8 @@ impl Sections {
         let start = first * BLOCK;
         let end = wanted.end.div_ceil(BLOCK).saturating_mul(BLOCK).min(self.end);
         let mut bytes = read_at(&self.file, start..end.max(start))?;
-        let sums = self.table.sums.get(usize::try_from(first).ok()?..)?;
+        let first = usize::try_from(first).ok()?;
+        let sums = self.table.sums.get(first..first + bytes.len().div_ceil(BLOCK as usize))?;
         let mut blocks = bytes.chunks(BLOCK as usize).zip(sums);
         if !blocks.all(|(block, sum)| crc32fast::hash(block) == *sum) {
             return None;
@@ -110,6 +114,9 @@ impl Sections {
     pub(super) fn unpacked(&self, section: usize) -> Option<Vec<u8>> {
         let bytes = self.whole(section)?;
         let (len, packed) = bytes.split_first_chunk::<4>()?;
+        if u32::from_le_bytes(*len) == NOT_PACKED {
+            return Some(packed.to_vec());
+        }
         let len = u32::from_le_bytes(*len) as usize;
         // No byte stands for more than this many: what is small stays small.
         (len / MAX_PACKED <= packed.len()).then(|| lz4_flex::block::decompress(packed, len).ok()).flatten()
@@ -176,6 +183,9 @@ impl<'a> Writer<'a> {
     pub(super) fn packed(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         let len = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
         let packed = lz4_flex::block::compress(bytes);
+        if bytes.len() / MAX_PACKED > packed.len() {
+            return self.section(&[&NOT_PACKED.to_le_bytes(), bytes].concat());
+        }
         self.section(&[&len.to_le_bytes(), packed.as_slice()].concat())
     }
 
@@ -253,7 +263,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let mut writer = Writer::new(file.as_file_mut()).unwrap();
         [text.as_slice(), b"", b"x"].iter().for_each(|bytes| writer.packed(bytes).unwrap());
-        writer.section(&[255, 255, 255, 255, 0]).unwrap();
+        writer.section(&[255, 255, 255, 127, 0]).unwrap();
         writer.finish().unwrap();
         let read = Sections::open(file.path()).unwrap();
         assert_eq!([0, 1, 2].map(|number| read.unpacked(number)), [Some(text), Some(Vec::new()), Some(b"x".to_vec())]);

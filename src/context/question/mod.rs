@@ -172,9 +172,13 @@ impl Reading<'_> {
             };
             self.phrases += 1;
             self.question.warnings.extend(found.warning.clone());
-            if let Outcome::Span(span) = found.outcome {
-                previous = Some(span.period());
-                self.add(at, &found, span, asked);
+            match found.outcome {
+                Outcome::Span(span) => {
+                    previous = Some(span.period());
+                    self.add(at, &found, span, asked);
+                }
+                // It is told and passed over: its digits are no words of the question.
+                Outcome::Impossible => self.take(at..found.end),
             }
             at = found.end.max(at + 1);
         }
