@@ -58,6 +58,8 @@ fn made(store: &Store, request: &Change, day: Date, bullet: String) -> Result<Ve
 fn bullet(text: &str) -> Option<String> {
     let mut lines = text.trim().lines().map(str::trim_end);
     let first = lines.next().filter(|first| !first.is_empty())?;
+    // Who writes the bullet's mark too means one bullet.
+    let first = ["- ", "* "].iter().find_map(|mark| first.strip_prefix(mark)).unwrap_or(first);
     let mut bullet = format!("- {first}");
     for line in lines {
         bullet.push('\n');
@@ -67,4 +69,18 @@ fn bullet(text: &str) -> Option<String> {
         }
     }
     Some(bullet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_one_bullet() {
+        assert_eq!(bullet(" a\nb \n\nc").as_deref(), Some("- a\n  b\n\n  c"));
+        assert_eq!(bullet("- a").as_deref(), Some("- a"));
+        assert_eq!(bullet("* a").as_deref(), Some("- a"));
+        assert_eq!(bullet("-a").as_deref(), Some("- -a"));
+        assert_eq!(bullet(" \n "), None);
+    }
 }
