@@ -4,7 +4,6 @@ use super::body::decoded;
 use super::dates::{Pattern, usual};
 use super::properties::{self, items, plain};
 use super::{Page, Role, ending, stem, titled};
-use crate::note::JOURNAL;
 
 /// What `config.edn` says of names.
 #[derive(Debug, Clone)]
@@ -55,16 +54,7 @@ impl Settings {
             Some(day) => self.title.write(day),
             None => decoded(&stem(path).replace("___", "/")),
         };
-        let mut page = Page {
-            source: path.to_owned(),
-            title: titled(&name),
-            kind: day.map(|_| JOURNAL.to_owned()),
-            day,
-            whole: text.to_owned(),
-            text: text.to_owned(),
-            ..Page::default()
-        };
-        page.read_frontmatter();
+        let mut page = Page::read(path, &name, day, text);
         if !page.has_frontmatter {
             let head = properties::head(text);
             page.text = text.get(head.range.end..).unwrap_or_default().to_owned();

@@ -18,7 +18,7 @@ pub use compose::{Composed, Extra, Stamp, compose, is_as_written};
 pub use names::{Found, Vault};
 pub use place::{attachment_path, note_path, relative};
 
-use crate::note::Note;
+use crate::note::{JOURNAL, Note};
 use crate::request::ImportFrom;
 use body::Scan;
 
@@ -142,6 +142,21 @@ pub struct Page {
 }
 
 impl Page {
+    /// Reads a page with the title that its file's name says, and the day that it belongs to as a journal.
+    fn read(path: &str, name: &str, day: Option<Date>, text: &str) -> Self {
+        let mut page = Self {
+            source: path.to_owned(),
+            title: titled(name),
+            kind: day.map(|_| JOURNAL.to_owned()),
+            day,
+            whole: text.to_owned(),
+            text: text.to_owned(),
+            ..Self::default()
+        };
+        page.read_frontmatter();
+        page
+    }
+
     /// Returns a sum of what the file says.
     pub fn digest(&self) -> String {
         digest(&self.whole)

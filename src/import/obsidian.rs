@@ -1,8 +1,7 @@
 //! Obsidian vaults: notes with YAML frontmatter, named by their files, in folders.
 
 use super::dates::{Pattern, usual};
-use super::{Page, Role, ending, stem, titled};
-use crate::note::JOURNAL;
+use super::{Page, Role, ending, stem};
 
 /// What `daily-notes.json` says.
 #[derive(Debug, Clone)]
@@ -25,18 +24,7 @@ impl Settings {
 
     /// Reads a note.
     pub(super) fn page(&self, path: &str, text: &str) -> Page {
-        let day = self.day(path);
-        let mut page = Page {
-            source: path.to_owned(),
-            title: titled(stem(path)),
-            kind: day.map(|_| JOURNAL.to_owned()),
-            day,
-            whole: text.to_owned(),
-            text: text.to_owned(),
-            ..Page::default()
-        };
-        page.read_frontmatter();
-        page
+        Page::read(path, stem(path), self.day(path), text)
     }
 
     /// A daily note lies where the settings say, or its whole name is a day.

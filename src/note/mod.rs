@@ -45,40 +45,29 @@ pub const JOURNAL: &str = "journal";
 /// The type of a note outside `mocs/` and `journals/` that names none.
 pub const DEFAULT_KIND: &str = "fleeting";
 
-/// The codes of findings that are errors: what it says is lost or contradicts another note.
-const ERRORS: [&str; 8] = [
-    "duplicate-id",
-    "frontmatter-broken",
-    "frontmatter-unclosed",
-    "impossible-date",
-    "impossible-id",
-    "impossible-value",
-    "impossible-verified",
-    "not-utf-8",
-];
-
-/// Every code that reading a note gives.
-const CODES: [&str; 20] = [
-    "byte-order-mark",
-    "duplicate-id",
-    "duplicate-key",
-    "empty-link",
-    "empty-source",
-    "frontmatter-broken",
-    "frontmatter-unclosed",
-    "impossible-date",
-    "impossible-id",
-    "impossible-value",
-    "impossible-verified",
-    "long-body",
-    "no-id",
-    "no-title",
-    "not-a-list",
-    "not-a-map",
-    "not-a-text",
-    "not-utf-8",
-    "nul",
-    "too-long",
+/// Every code that reading a note gives, and whether it is an error: what the note says is lost or contradicts
+/// another note.
+const CODES: [(&str, bool); 20] = [
+    ("byte-order-mark", false),
+    ("duplicate-id", true),
+    ("duplicate-key", false),
+    ("empty-link", false),
+    ("empty-source", false),
+    ("frontmatter-broken", true),
+    ("frontmatter-unclosed", true),
+    ("impossible-date", true),
+    ("impossible-id", true),
+    ("impossible-value", true),
+    ("impossible-verified", true),
+    ("long-body", false),
+    ("no-id", false),
+    ("no-title", false),
+    ("not-a-list", false),
+    ("not-a-map", false),
+    ("not-a-text", false),
+    ("not-utf-8", true),
+    ("nul", false),
+    ("too-long", false),
 ];
 
 /// One note: what its file says, with everything tolerated noted down.
@@ -219,7 +208,7 @@ impl Finding {
 
     /// Tells whether what the note says is lost or contradicts another note, so that it is an error.
     pub fn is_error(&self) -> bool {
-        ERRORS.contains(&self.code)
+        CODES.contains(&(self.code, true))
     }
 }
 
@@ -487,7 +476,7 @@ pub(crate) fn shown_chars(text: &str) -> usize {
 
 /// Returns the code of a finding that was kept as a text.
 fn finding_code(text: &str) -> Option<&'static str> {
-    CODES.into_iter().find(|code| *code == text)
+    CODES.into_iter().map(|(code, _)| code).find(|code| *code == text)
 }
 
 fn stem(path: &str) -> &str {

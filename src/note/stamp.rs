@@ -34,9 +34,13 @@ impl Stamp {
 
     /// Makes the stamp that [`Stamp::seconds`] was taken from.
     pub(super) fn from_seconds(seconds: i64) -> Option<Self> {
-        let instant = jiff::Timestamp::from_second(seconds).ok()?;
-        let at = instant.to_zoned(TimeZone::UTC).datetime();
-        Some(Self { text: instant.to_string(), at })
+        let text = jiff::Timestamp::from_second(seconds).ok()?.to_string();
+        Some(Self { text, at: Self::moment(seconds)? })
+    }
+
+    /// Returns the moment so many seconds after 1970, in UTC.
+    pub(super) fn moment(seconds: i64) -> Option<DateTime> {
+        Some(TimeZone::UTC.to_datetime(jiff::Timestamp::from_second(seconds).ok()?))
     }
 
     /// Returns the seconds since 1970 where they say all that the text does.

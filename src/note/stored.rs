@@ -8,11 +8,10 @@ use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DEFAULT_VALUE, Finding, InlineLink, MOC, Meta, Note, Source, Stamp, TypedLink, Value, finding_code, shown_chars,
+    DEFAULT_VALUE, Finding, InlineLink, Meta, Note, Source, Stamp, TypedLink, Value, finding_code, shown_chars,
 };
 
 /// Reads the files of notes, by their paths in the store; nothing where that can't be done.
@@ -83,7 +82,7 @@ impl<'a> Written<'a> {
 
     fn moment(self) -> Option<DateTime> {
         match self {
-            Self::Seconds(seconds) => Some(TimeZone::UTC.to_datetime(jiff::Timestamp::from_second(seconds).ok()?)),
+            Self::Seconds(seconds) => Stamp::moment(seconds),
             Self::Text(text) => Some(Stamp::parse(text)?.at()),
         }
     }
@@ -241,7 +240,7 @@ impl<'a> Target<'a> {
 /// Writes down what is to be kept of a note, its links and the length of its body included.
 pub fn keep(note: &Note) -> Vec<u8> {
     note.body_chars();
-    let lists = if note.kind == MOC { note.ordered_lists() } else { Vec::new() };
+    let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
     let lists = lists.iter().map(|list| list.iter().map(Target::of).collect()).collect();
     let ties = Ties { lists, ..Ties::of(note) };
     let rest = Rest {

@@ -94,8 +94,8 @@ impl Corpus {
                 *document = (0, number as u32);
             }
         }
-        let others: Vec<usize> = (0..notes.len()).filter(|place| documents[*place].1 == NOWHERE).collect();
-        let others: Vec<Option<usize>> = others.into_iter().map(Some).collect();
+        let others = (0..notes.len()).filter(|place| documents[*place].1 == NOWHERE);
+        let others: Vec<Option<usize>> = others.map(Some).collect();
         let other_notes: Vec<Arc<Note>> = others.iter().flatten().map(|place| Arc::clone(&notes[*place])).collect();
         let second = Section::open(made_of(&other_notes, language), &others).unwrap_or_default();
         for (number, place) in others.iter().flatten().enumerate() {
@@ -215,8 +215,7 @@ impl Corpus {
             section.segment.scan(|document, found| {
                 let place = section.places.get(document.number).copied().filter(|place| *place != NOWHERE);
                 if let Some(place) = place {
-                    let mut text = section.segment.text_of(document)?;
-                    text.for_each_mut(|word| *word = section.common(section.segment.term_of(*word)));
+                    let text = section.in_terms(document.text()?);
                     found.extend(is_wanted(&text).then_some(place as usize));
                 }
                 Some(())
@@ -236,9 +235,7 @@ impl Corpus {
     pub(super) fn text(&self, place: usize) -> Text {
         let Some((segment, number)) = self.documents.get(place) else { return Text::default() };
         let section = &self.segments[usize::from(*segment)];
-        let mut text = section.segment.text(*number as usize);
-        text.for_each_mut(|word| *word = section.common(section.segment.term_of(*word)));
-        text
+        section.in_terms(section.segment.text(*number as usize))
     }
 
     /// Counts the terms of a note that say something, each once, in the order in which they are met.
@@ -303,6 +300,12 @@ impl Section {
     /// Returns the number in common of a term.
     fn common(&self, term: u32) -> u32 {
         self.terms.get(term as usize).copied().unwrap_or(term)
+    }
+
+    /// Turns the words of a text into terms, by their numbers in common.
+    fn in_terms(&self, mut text: Text) -> Text {
+        text.for_each_mut(|word| *word = self.common(self.segment.term_of(*word)));
+        text
     }
 
     fn for_each_word<'a>(&'a self, kind: WordKind, mut take: impl FnMut(u32, &'a str)) {

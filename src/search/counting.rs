@@ -1,6 +1,8 @@
 //! From the chunks of notes to what is kept of their texts: the words of each in their order, and how
 //! many notes and paragraphs hold each term.
 
+use serde::{Deserialize, Serialize};
+
 use super::lexicon::{Lexicon, STOP, Spans, TIME, WORD};
 use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text};
 use super::varint;
@@ -30,7 +32,7 @@ pub(super) struct Document {
 }
 
 /// Sums over notes; lengths are in terms that say something.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Totals {
     pub(super) documents: u64,
     pub(super) title: u64,

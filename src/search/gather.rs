@@ -136,7 +136,8 @@ impl Gather for Words {
         let places = self.write_terms(&mut parts);
         self.write_words(&places, &mut parts);
         let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
-        parts[Part::Sums as usize] = Sums { terms, words, totals: self.totals }.write();
+        parts[Part::Sums as usize] =
+            postcard::to_allocvec(&Sums { terms, words, totals: self.totals }).unwrap_or_default();
         parts[Part::Documents as usize] = self.documents;
         parts[Part::Forward as usize] = self.forward;
         parts

@@ -46,29 +46,11 @@ pub(super) enum WordKind {
 }
 
 /// What there is, in numbers.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Sums {
     pub(super) terms: usize,
     pub(super) words: usize,
     pub(super) totals: Totals,
-}
-
-#[derive(Serialize, Deserialize)]
-struct WrittenSums([u64; 8]);
-
-impl Sums {
-    pub(super) fn write(&self) -> Vec<u8> {
-        let Totals { documents, title, body, bodies, paragraphs, paragraph_words } = self.totals;
-        let all = [self.terms as u64, self.words as u64, documents, title, body, bodies, paragraphs, paragraph_words];
-        postcard::to_allocvec(&WrittenSums(all)).unwrap_or_default()
-    }
-
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let WrittenSums([terms, words, documents, title, body, bodies, paragraphs, paragraph_words]) =
-            postcard::from_bytes(bytes).ok()?;
-        let totals = Totals { documents, title, body, bodies, paragraphs, paragraph_words };
-        Some(Self { terms: usize::try_from(terms).ok()?, words: usize::try_from(words).ok()?, totals })
-    }
 }
 
 /// The texts of some notes as terms.
@@ -209,7 +191,7 @@ impl Document<'_> {
     }
 
     /// Returns the words of all fields.
-    fn text(&self) -> Option<Text> {
+    pub(super) fn text(&self) -> Option<Text> {
         let mut rest = Reader(self.bytes);
         let title = rest.list()?;
         let mut all_tags = rest.list()?.into_iter();
@@ -248,7 +230,7 @@ impl Segment {
     /// Opens what was kept; `None` where it makes no sense.
     pub(super) fn open(parts: Arc<dyn Parts>) -> Option<Self> {
         let whole = |part: Part| parts.whole(part as usize);
-        let Sums { terms, words, totals } = Sums::read(&whole(Part::Sums)?)?;
+        let Sums { terms, words, totals } = postcard::from_bytes(&whole(Part::Sums)?).ok()?;
         let (documents, terms_and_words) = rayon::join(
             || read_documents(&whole(Part::Documents)?, totals.documents),
             || {
@@ -355,26 +337,23 @@ impl Segment {
 
     /// Returns the words of a note.
     pub(super) fn text(&self, document: usize) -> Text {
-        let end = self.ends.get(document).copied().unwrap_or_default();
-        let bytes = self.read(Part::Forward, self.start(document)..end);
-        Document { number: document, bytes: &bytes }.text().unwrap_or_else(|| {
-            self.parts.tell_broken();
-            Text::default()
-        })
+        self.look_at(document, |document| document.text()).unwrap_or_default()
     }
 
     /// Calls `visit` with each word of each field of a note.
     pub(super) fn visit(&self, document: usize, visit: impl FnMut(Field, u32)) {
-        let end = self.ends.get(document).copied().unwrap_or_default();
-        let bytes = self.read(Part::Forward, self.start(document)..end);
-        if (Document { number: document, bytes: &bytes }).visit(visit).is_none() {
-            self.parts.tell_broken();
-        }
+        self.look_at(document, |document| document.visit(visit));
     }
 
-    /// Returns the words of a note that is being scanned.
-    pub(super) fn text_of(&self, document: Document<'_>) -> Option<Text> {
-        document.text()
+    /// Reads a note for `look`, which tells by `None` that it can't be one.
+    fn look_at<T>(&self, number: usize, look: impl FnOnce(Document<'_>) -> Option<T>) -> Option<T> {
+        let end = self.ends.get(number).copied().unwrap_or_default();
+        let bytes = self.read(Part::Forward, self.start(number)..end);
+        let found = look(Document { number, bytes: &bytes });
+        if found.is_none() {
+            self.parts.tell_broken();
+        }
+        found
     }
 
     /// Returns where the words of a note begin.

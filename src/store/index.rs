@@ -155,28 +155,9 @@ impl Index {
         (self.head.gathered == key).then(|| Arc::new(FileParts { sections, is_broken }) as Arc<dyn Parts>)
     }
 
-    /// Finds the place in the index of each file that looks as it did.
-    /// A file whose real path is not the one that is shown is none of them.
-    pub(super) fn unchanged(&self, files: &[Found]) -> Vec<Option<usize>> {
-        self.compare(files).0
-    }
-
-    /// Counts the files that are new, changed or gone. One that only was too young when the index was
-    /// written counts where a new index, begun at `now`, would know it.
-    pub(super) fn count_changed(&self, files: &[Found], now: impl FnOnce() -> Option<i64>) -> usize {
-        let (places, young) = self.compare(files);
-        let known = places.iter().flatten().count() + young.len();
-        let changed = (files.len() - known).max(self.count().saturating_sub(known));
-        if young.is_empty() {
-            return changed;
-        }
-        let now = now().unwrap_or(i64::MIN);
-        changed + young.iter().filter(|settled| **settled < now).count()
-    }
-
-    /// Returns the place in the index of each file that looks as it did, and of those that do and were
-    /// too young the moments from which they can be known.
-    fn compare(&self, files: &[Found]) -> (Vec<Option<usize>>, Vec<i64>) {
+    /// Finds the place in the index of each file that looks as it did. A file whose real path is not the
+    /// one that is shown is none of them.
+    pub(super) fn compare(&self, files: &[Found]) -> Compared {
         let tick = if self.head.begun % 1_000_000_000 == 0 { self.head.tick.max(LONG_TICK) } else { self.head.tick };
         let mut young = Vec::new();
         let mut known = self.head.files();
@@ -194,12 +175,42 @@ impl Index {
             }
             Some(known.place - 1)
         };
-        (files.iter().map(place).collect(), young)
+        let places = files.iter().map(place).collect();
+        Compared { places, young, count: self.count() }
     }
 
     /// Tells whether so many files that changed, or are gone, are too many to read each time.
     pub(super) fn is_outdated(notes: usize, changed: usize) -> bool {
         changed > MAX_CHANGED.max(notes / CHANGED_SHARE)
+    }
+}
+
+/// What an index knows of files.
+pub(super) struct Compared {
+    /// For each file, its place in the index, where it looks as it did and was settled.
+    pub(super) places: Vec<Option<usize>>,
+    /// Of those that look as they did and were too young, the moments from which they can be known.
+    young: Vec<i64>,
+    /// How many files the index has.
+    count: usize,
+}
+
+impl Compared {
+    /// Returns how many files are known as they are.
+    pub(super) fn known(&self) -> usize {
+        self.places.iter().flatten().count()
+    }
+
+    /// Counts the files that are new, changed or gone. One that only was too young when the index was
+    /// written counts where a new index, begun at `now`, would know it.
+    pub(super) fn changed(&self, now: impl FnOnce() -> Option<i64>) -> usize {
+        let known = self.known() + self.young.len();
+        let changed = (self.places.len() - known).max(self.count.saturating_sub(known));
+        if self.young.is_empty() {
+            return changed;
+        }
+        let now = now().unwrap_or(i64::MIN);
+        changed + self.young.iter().filter(|settled| **settled < now).count()
     }
 }
 

@@ -85,11 +85,10 @@ struct Known {
 impl Known {
     /// `None` where too much changed, or what is to be gathered was not, or what was kept can't be read.
     fn new(root: &Path, index: Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
-        let (places, count) = (index.unchanged(files), index.count());
-        let known = places.iter().flatten().count();
+        let compared = index.compare(files);
+        let changed = compared.changed(|| index::now(root));
         // An index that knows nothing of what there is came from somewhere else.
-        let changed = index.count_changed(files, || index::now(root));
-        let is_foreign = known == 0 && !files.is_empty() && changed >= files.len();
+        let is_foreign = compared.known() == 0 && !files.is_empty() && changed >= files.len();
         if is_foreign || Index::is_outdated(files.len(), changed) {
             return None;
         }
@@ -97,6 +96,7 @@ impl Known {
             Some(gather) => Some(index.gathered(&gather.key())?),
             None => None,
         };
+        let (places, count) = (compared.places, index.count());
         Some(Self { places, count, kept: index.notes()?, gathered, is_broken: index.broken() })
     }
 
@@ -195,7 +195,7 @@ pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather
     }
     let files = scan::notes(place.root)?;
     let (known, bytes) = match Index::open(place.root, place.cache) {
-        Some(index) => (index.unchanged(&files).iter().flatten().count(), index.len()),
+        Some(index) => (index.compare(&files).known(), index.len()),
         None => (0, 0),
     };
     Ok(vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)])
@@ -269,11 +269,11 @@ fn reader(root: &Path, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
 
 impl Files for StoreFiles {
     fn read(&self, path: &str) -> Option<Vec<u8>> {
+        let path = self.root.join(path);
         // Many may be held at once: each takes the room that it needs.
-        let file = File::open(self.root.join(path)).ok()?;
-        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        let length = path.metadata().map_or(0, |metadata| metadata.len());
         let mut bytes = Vec::with_capacity(length.min(MAX_BYTES as u64) as usize + 1);
-        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+        read_into(&path, &mut bytes)?;
         Some(bytes)
     }
 

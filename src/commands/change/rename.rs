@@ -12,7 +12,7 @@ use super::{Planned, changes_of, plan_edits, plan_rewritten};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, Names, PathTarget};
 use crate::note::edit::Edit;
-use crate::note::{InlineLink, JOURNAL, Note};
+use crate::note::{InlineLink, Note};
 use crate::request::Change;
 use crate::store::{self, Store};
 
@@ -40,7 +40,7 @@ pub(super) fn plan(store: &Store, request: &Change, id: &str, title: &str) -> Re
 fn new_path(note: &Note, title: &str) -> String {
     let folder = note.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let named_by_id = note.stem() == note.id.as_str() || note.stem().starts_with(&format!("{}-", note.id));
-    if note.kind == JOURNAL || !named_by_id {
+    if note.is_journal() || !named_by_id {
         return note.path.clone();
     }
     format!("{folder}/{}{}.md", note.id, slug(title))
