@@ -79,6 +79,11 @@ impl Error {
         Self::new(ErrorKind::Usage, message)
     }
 
+    /// Makes an error about something that did not work (exit 1).
+    pub fn failure(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Failure, message)
+    }
+
     /// Adds what the user can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -5,6 +5,7 @@
 //! ```text
 //! floor 4  main      argv, exit code, the only place that prints errors
 //!          lib       this map and run()
+//!          mcp       the face for agent tools that stays open (lib -> mcp)
 //! floor 3  commands  one file each: request + store -> report
 //!          fit       the one place where anything is dropped, shortened or counted
 //! floor 2  cli       words -> request
@@ -25,6 +26,7 @@
 //!          error     kinds of failure and exit codes
 //!          escape    text made harmless
 //!          phases    where the time of a call goes
+//!          tokens    counts tokens
 //! ```
 
 pub mod calendar;
@@ -39,6 +41,7 @@ mod escape;
 pub mod fit;
 pub mod graph;
 pub mod import;
+mod mcp;
 pub mod note;
 pub mod pack;
 pub mod parts;
@@ -49,6 +52,7 @@ pub mod request;
 pub mod search;
 pub mod setup;
 pub mod store;
+pub mod tokens;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -58,6 +62,7 @@ pub use render::Screen;
 use cli::Parsed;
 use env::Env;
 use error::Error;
+use request::Command;
 
 /// Runs one call of the program: words become a request, the request a report, the report is cut
 /// to size once, the text is written once.
@@ -71,6 +76,9 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     };
     if request.is_verbose {
         phases::begin();
+    }
+    if let Command::Mcp(request) = &request.command {
+        return mcp::serve(request, env);
     }
     let Some(report) = commands::run(&request.command, env)? else {
         return Ok(());

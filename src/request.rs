@@ -6,8 +6,9 @@ use jiff::civil::Date;
 
 use crate::calendar::Span;
 use crate::graph::{Follow, Limits};
-pub use crate::report::Format;
+pub use crate::report::{Format, Level};
 use crate::store::Location;
+use crate::tokens::Tokenizer;
 
 /// One call of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +28,20 @@ pub struct Request {
 pub struct Budget {
     /// The most Unicode scalar values, final newline included.
     pub max_chars: Option<usize>,
-    /// The most tokens, a token being four characters.
+    /// The most tokens.
     pub max_tokens: Option<usize>,
+    /// With how many tokens there is enough, where notes are chosen by their use; more may be written
+    /// by one note.
+    pub target_tokens: Option<usize>,
+    /// What counts tokens.
+    pub tokenizer: Tokenizer,
+}
+
+impl Budget {
+    /// Tells whether there is a limit.
+    pub fn is_limited(&self) -> bool {
+        self.max_chars.is_some() || self.max_tokens.is_some()
+    }
 }
 
 /// What to do.
@@ -38,6 +51,8 @@ pub enum Command {
     Prime(Prime),
     /// Show a bundle of notes.
     Context(Context),
+    /// Show more of notes that were shown.
+    Expand(Expand),
     /// Show links.
     Link(Link),
     /// Search for notes.
@@ -74,6 +89,8 @@ pub enum Command {
     Setup(Setup),
     /// Merge two versions of a note, for git.
     MergeDriver(MergeDriver),
+    /// Serve agent tools over MCP.
+    Mcp(Mcp),
 }
 
 impl Command {
@@ -116,6 +133,92 @@ pub struct Context {
     pub with_custom: bool,
     /// Whether blocks are shown in place of bodies, and which.
     pub blocks: Option<Blocks>,
+    /// What the notes are needed for; `None` shows them whole, in the order in which they were selected.
+    pub need: Option<Need>,
+    /// The most hits of a search that are weighed, where notes are chosen by their use; `None` for no limit.
+    pub max_candidates: Option<usize>,
+}
+
+/// What notes are needed for, and what of them counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Need {
+    /// The task; `None` keeps the order of relevance.
+    pub purpose: Option<Purpose>,
+    /// How much of each note is shown.
+    pub abstraction: Abstraction,
+    /// The least confidence, in millionths.
+    pub min_confidence: u32,
+    /// The least trust, in millionths.
+    pub min_trust: u32,
+    /// The most novelty of a note that is left out since others say the same, in millionths; `None` for
+    /// the usual one.
+    pub novelty_threshold: Option<u32>,
+    /// Whether the notes that notes are derived from are shown behind them.
+    pub with_derivations: bool,
+    /// Whether the notes that contradict notes are shown behind them.
+    pub with_contradictions: bool,
+    /// Whether the parts of utility and confidence are told.
+    pub explains: bool,
+    /// The day that counts as today, where there is a purpose.
+    pub today: Option<Date>,
+}
+
+/// Tasks that notes are needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Answer a question.
+    Answer,
+    /// Check whether something is so.
+    Verify,
+    /// Find out what there is.
+    Explore,
+    /// Choose between ways.
+    Decide,
+    /// Make something new.
+    Create,
+}
+
+impl Purpose {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Answer, Self::Verify, Self::Explore, Self::Decide, Self::Create];
+
+    /// Returns the name that flags and answers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Verify => "verify",
+            Self::Explore => "explore",
+            Self::Decide => "decide",
+            Self::Create => "create",
+        }
+    }
+}
+
+/// How much of each note is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Abstraction {
+    /// As much as its importance and the budget allow.
+    #[default]
+    Adaptive,
+    /// One level for all.
+    Fixed(Level),
+}
+
+/// A call of `context --expand`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expand {
+    /// Where the store is.
+    pub location: Location,
+    /// The notes.
+    pub ids: Vec<String>,
+    /// Whether what they are derived from is shown.
+    pub derivation: bool,
+    /// Whether what supports them is shown, and their sources.
+    pub evidence: bool,
+    /// Whether what contradicts them is shown.
+    pub contradictions: bool,
+    /// Whether the warning is given; `None` leaves it to the format.
+    pub banner: Option<bool>,
 }
 
 /// Which blocks of notes are shown.
@@ -635,6 +738,13 @@ pub enum SetupAction {
     Remove(String),
     /// Write what the recipes say that fit the project.
     InstallFitting,
+}
+
+/// A call of `mcp`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mcp {
+    /// Where the store is.
+    pub location: Location,
 }
 
 /// A call of `merge-driver`: three files, of which the second gets the result.

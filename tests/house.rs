@@ -10,11 +10,11 @@ use regex::Regex;
 
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
-    &["note", "calendar", "env", "error", "escape", "parts", "phases"],
+    &["note", "calendar", "env", "error", "escape", "parts", "phases", "tokens"],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit"],
-    &["lib", "main"],
+    &["lib", "main", "mcp"],
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.
@@ -23,7 +23,7 @@ const ARROWS: [(&str, &str); 5] =
 
 /// What a room may see of the floors below it, where that is not everything.
 const BARS: [(&str, &[&str]); 2] =
-    [("render", &["report", "note", "escape"]), ("fit", &["report", "render", "request", "error", "escape"])];
+    [("render", &["report", "note", "escape", "tokens"]), ("fit", &["report", "render", "request", "error", "escape", "tokens"])];
 
 fn sources() -> Vec<(String, PathBuf, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -6,14 +6,21 @@ use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
 use super::days::{sides, window};
+use super::need::{ExpandArgs, NeedArgs};
 use super::search::{count, relevance};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Asking, BlockChoice, Blocks, Budget, Context, Selectors};
+use crate::request::{Asking, BlockChoice, Blocks, Budget, Command, Context, Format, Selectors};
 use crate::store::Location;
+use crate::tokens::CHARS_PER_TOKEN;
 
 /// The most notes that a query selects when there is no budget and no other limit.
 const DEFAULT_MAX_HITS: usize = 10;
+
+/// How many tokens of a budget stand for one note that is weighed: none is shown in so few.
+const TOKENS_PER_CANDIDATE: usize = 5;
+/// The least number of notes that are weighed.
+const MIN_CANDIDATES: usize = 100;
 
 /// What notes are chosen by, for every command that takes a selection.
 #[derive(Debug, Args)]
@@ -121,6 +128,10 @@ pub(super) struct ContextArgs {
     question: QuestionArgs,
     #[command(flatten)]
     blocks: BlockArgs,
+    #[command(flatten)]
+    need: NeedArgs,
+    #[command(flatten)]
+    expansion: ExpandArgs,
 }
 
 /// How a query is read, and what of its answers counts.
@@ -174,7 +185,7 @@ impl QuestionArgs {
 #[derive(Debug, Args)]
 struct BlockArgs {
     /// Show blocks (list items, paragraphs, tables) in place of bodies
-    #[arg(long, value_name = "WHICH")]
+    #[arg(long, value_name = "WHICH", conflicts_with_all = ["purpose", "abstraction"])]
     blocks: Option<BlocksName>,
     /// The most blocks of a note (50; with a budget, as many as fit)
     #[arg(long, value_name = "N", value_parser = count)]
@@ -212,16 +223,38 @@ impl BlockArgs {
 }
 
 impl ContextArgs {
-    pub(super) fn into_request(
+    /// Returns the budget, with what this command says of it.
+    pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
+        self.expansion.budget(self.need.budget(budget)?)
+    }
+
+    pub(super) fn into_command(
         self,
         location: Location,
+        format: Format,
+        budget: Budget,
+        today: &dyn Fn() -> Date,
+        env: &Env,
+    ) -> Result<Command, Error> {
+        if self.expansion.is_asked() {
+            let banner = choice(self.banner, self.no_banner);
+            return Ok(Command::Expand(self.expansion.into_request(location, banner)));
+        }
+        Ok(Command::Context(self.into_request(location, format, budget, today, env)?))
+    }
+
+    fn into_request(
+        self,
+        location: Location,
+        format: Format,
         budget: Budget,
         today: &dyn Fn() -> Date,
         env: &Env,
     ) -> Result<Context, Error> {
-        let has_budget = budget.max_chars.is_some() || budget.max_tokens.is_some();
+        let has_budget = budget.is_limited();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
         let has_text = self.selectors.query.is_some() || !self.words.is_empty();
+        let need = self.need.into_need(has_text, format, today)?;
         let asks = has_text || self.question.compare.is_some() || self.question.patterns;
         let selection = Selectors {
             words: self.words,
@@ -238,8 +271,16 @@ impl ContextArgs {
             with_body: choice(self.with_body, self.without_body),
             with_custom: self.custom,
             blocks: self.blocks.into_blocks(has_budget),
+            need,
+            max_candidates: max_candidates(budget),
         })
     }
+}
+
+/// Returns how many hits are weighed for a budget: several times as many as could be shown.
+fn max_candidates(budget: Budget) -> Option<usize> {
+    let tokens = [budget.max_tokens, budget.max_chars.map(|chars| chars / CHARS_PER_TOKEN)];
+    tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
 }
 
 /// Returns what two opposite flags say; `None` when neither was given.

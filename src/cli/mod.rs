@@ -8,6 +8,7 @@ mod journal;
 mod link;
 mod list;
 mod merge_driver;
+mod need;
 mod pack;
 mod prime;
 mod search;
@@ -21,8 +22,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Index, Request, SetupAction};
+use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Index, Mcp, Request, SetupAction};
 use crate::store::Location;
+use crate::tokens::Tokenizer;
 
 /// What the words of a call come to.
 #[derive(Debug)]
@@ -164,6 +166,8 @@ enum Sub {
     Import(import::ImportSub),
     /// Teach agent tools and git about qipu
     Setup(setup::SetupArgs),
+    /// Serve agent tools over MCP, on standard input and output
+    Mcp,
     /// Merge two versions of a note; git calls it after `qipu setup git`
     #[command(hide = true)]
     MergeDriver(merge_driver::MergeDriverArgs),
@@ -191,9 +195,12 @@ struct Global {
     /// The most characters that are written
     #[arg(long, global = true, value_name = "N")]
     max_chars: Option<usize>,
-    /// The most tokens that are written, at four characters a token
+    /// The most tokens that are written, as --tokenizer counts them
     #[arg(long, global = true, value_name = "N")]
     max_tokens: Option<usize>,
+    /// What counts tokens (four characters are one)
+    #[arg(long, global = true, value_name = "ENCODING")]
+    tokenizer: Option<TokenizerName>,
     /// The store (else QIPU_STORE, else .qipu/ here or above)
     #[arg(long, global = true, value_name = "PATH")]
     store: Option<PathBuf>,
@@ -223,6 +230,20 @@ enum FormatName {
     /// Lines for a model's context
     #[value(alias = "token")]
     Records,
+    /// A section of a model's prompt (context only)
+    Prompt,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum TokenizerName {
+    /// Four characters a token
+    Estimate,
+    /// The encoding of GPT-3.5 and GPT-4
+    #[value(name = "cl100k_base", alias = "cl100k")]
+    Cl100k,
+    /// The encoding of GPT-4o and later
+    #[value(name = "o200k_base", alias = "o200k")]
+    O200k,
 }
 
 /// Parses the words of a call, the program's name first.
@@ -246,8 +267,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     let given_day = today.as_deref().and_then(|today| today.parse().ok());
     let day = || given_day.unwrap_or_else(|| (env.today)());
     let location = cli.global.location(env);
-    let given = Budget { max_chars: cli.global.max_chars, max_tokens: cli.global.max_tokens };
-    let has_budget = given != Budget::default();
+    let given = cli.global.budget();
+    let has_budget = given.is_limited();
     let is_dry_run = cli.global.dry_run;
     let mut budget = given;
     let change = |location, action| {
@@ -260,7 +281,10 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             format = args.format(format);
             Command::Prime(args.into_request(location))
         }
-        Sub::Context(args) => Command::Context(args.into_request(location, budget, &day, env)?),
+        Sub::Context(args) => {
+            budget = args.budget(budget)?;
+            args.into_command(location, format, budget, &day, env)?
+        }
         Sub::Link(sub) => match sub.into_request(location.clone()) {
             link::Parsed::View(view) => Command::Link(view),
             link::Parsed::Action(action) => change(location, action),
@@ -297,12 +321,16 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Edit { id } => Command::Edit(Edit { location, id, now: stamp(today.as_deref(), env) }),
         Sub::Update(args) => change(location, args.into_action(env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location, is_dry_run)?),
+        Sub::Mcp => Command::Mcp(Mcp { location }),
         Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
         Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
         Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
+    if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
+        return Err(Error::usage("--format prompt is for context").hint("use --format human, json or records"));
+    }
     let is_verbose = cli.global.verbose;
     Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose })))
 }
@@ -312,6 +340,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
     let prints_notes = match command {
         Command::Prime(_)
         | Command::Context(_)
+        | Command::Expand(_)
         | Command::Link(_)
         | Command::List(_)
         | Command::Search(_)
@@ -359,6 +388,7 @@ impl Global {
             FormatName::Human => Format::Human,
             FormatName::Json => Format::Json,
             FormatName::Records => Format::Records,
+            FormatName::Prompt => Format::Prompt,
         });
         let json = self.json.then_some(Format::Json);
         let records = (self.records || self.token).then_some(Format::Records);
@@ -370,6 +400,19 @@ impl Global {
             );
         }
         Ok(format)
+    }
+
+    fn budget(&self) -> Budget {
+        Budget {
+            max_chars: self.max_chars,
+            max_tokens: self.max_tokens,
+            target_tokens: None,
+            tokenizer: match self.tokenizer {
+                None | Some(TokenizerName::Estimate) => Tokenizer::Estimate,
+                Some(TokenizerName::Cl100k) => Tokenizer::Cl100k,
+                Some(TokenizerName::O200k) => Tokenizer::O200k,
+            },
+        }
     }
 
     fn location(&self, env: &Env) -> Location {

@@ -35,8 +35,8 @@ impl PrimeArgs {
     /// Returns the budget, which a primer always has.
     pub(super) fn default_budget(&self, budget: Budget) -> Budget {
         let budget = match budget {
-            Budget { max_chars: None, max_tokens: None } if !self.answers_hook() => {
-                Budget { max_chars: Some(DEFAULT_MAX_CHARS), max_tokens: None }
+            Budget { max_chars: None, max_tokens: None, .. } if !self.answers_hook() => {
+                Budget { max_chars: Some(DEFAULT_MAX_CHARS), ..budget }
             }
             given => given,
         };

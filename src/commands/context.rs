@@ -5,10 +5,12 @@ use std::num::NonZeroUsize;
 use jiff::civil::Date;
 
 use crate::context::question::{PATTERNS, Question};
-use crate::context::{BlockLimits, Selection, compare, gist, journal_day, patterns, select, show_blocks};
+use crate::context::{
+    BlockLimits, Desk, Selection, Weighed, compare, expand, gist, journal_day, patterns, select, show_blocks, weigh,
+};
 use crate::error::Error;
 use crate::report::{Analysis, Body, Entry, Head, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
-use crate::request::{Blocks, Context};
+use crate::request::{Blocks, Context, Expand};
 use crate::search::StopWords;
 use crate::store::Store;
 
@@ -22,14 +24,22 @@ const MAX_TOLD: usize = 16;
 const MAX_TERMS: usize = 32;
 
 /// Selects notes and reports them in their order, behind what was found out about several.
-pub(super) fn run(request: &Context, store: &Store) -> Result<Report, Error> {
+pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
+    let store = desk.store;
     let config = &store.config.context;
     let max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
-    let mut selection = select(store, &request.selection, max_hits, request.max_notes)?;
+    let mut selection = select(desk, &request.selection, max_hits, request.max_notes)?;
     let mut question = selection.question.take();
     let found_out = question.as_mut().map(|question| found_out(store, &selection, question)).unwrap_or_default();
-    let entry = |place: &usize| super::note_entry(store, &selection.digests, *place, Role::Selected);
-    let mut notes: Vec<NoteEntry> = selection.notes.iter().map(entry).collect();
+    let entry = |place: usize| super::note_entry(store, &selection.digests, place, Role::Selected);
+    let weighed = request.need.as_ref().map(|need| {
+        let max_hits = request.max_candidates.unwrap_or(usize::MAX);
+        weigh(desk, &selection, need, found_out.len(), max_hits, entry)
+    });
+    let (mut notes, ranking) = match weighed {
+        Some(weighed) => (weighed.entries, Some(weighed.ranking)),
+        None => (selection.notes.iter().map(|place| entry(*place)).collect::<Vec<NoteEntry>>(), None),
+    };
     if selection.journals.is_some() {
         let per_note = block_limits(store, request.blocks.unwrap_or_default()).per_note;
         let gist = gist(per_note.or(Some(MAX_BLOCKS_PER_NOTE)));
@@ -53,11 +63,25 @@ pub(super) fn run(request: &Context, store: &Store) -> Result<Report, Error> {
             custom: request.with_custom,
         },
         matched: selection.matched,
-        is_limited: lacks_blocks || notes.len() < selection.matched,
+        is_limited: lacks_blocks || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
         analysis: told.map(|question| Box::new(analysis(store, &question))),
+        explains: request.need.as_ref().is_some_and(|need| need.explains),
     };
-    Ok(Report::new(head, found_out.into_iter().chain(notes.into_iter().map(Entry::Note)).collect()))
+    let entries = found_out.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
+    Ok(Report { ranking, ..Report::new(head, entries) })
+}
+
+/// Shows more of notes that were shown.
+pub(super) fn run_expand(request: &Expand, desk: &Desk<'_>) -> Result<Report, Error> {
+    let Weighed { entries, ranking } = expand(desk, request)?;
+    let head = Head {
+        banner: request.banner,
+        show: Show { sources: request.evidence, ..Show::default() },
+        matched: entries.len(),
+        ..Head::new(Mode::Expansion, Some(&desk.store.shown_path))
+    };
+    Ok(Report { ranking: Some(ranking), ..Report::new(head, entries.into_iter().map(Entry::Note).collect()) })
 }
 
 /// Compares and looks for patterns, where the question wants that.

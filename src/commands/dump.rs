@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::context::select;
+use crate::context::{Desk, select};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, joined};
 use crate::note::Note;
@@ -49,7 +49,7 @@ fn left_out(store: &Store, path: &str, why: &str) -> Entry {
 fn packed(store: &Store, request: &Dump) -> Result<(Pack, PassedOver), Error> {
     let places: BTreeSet<usize> = match &request.selection {
         None => (0..store.notes().len()).collect(),
-        Some(selectors) => select(store, selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect(),
+        Some(selectors) => select(&Desk::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect(),
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let notes: Result<Vec<PackedNote>, Error> = places.iter().map(|place| packed_note(store, &graph, *place)).collect();

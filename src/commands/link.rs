@@ -1,11 +1,11 @@
 //! `qipu link`: the links at a note, the notes around it, a way between two notes.
 
-use std::sync::Arc;
 
+use crate::context::edge_entry;
 use crate::error::Error;
-use crate::graph::{Digests, Direction, Edge, EdgeSources, Graph, Limits, Reached, Walk, other_end};
-use crate::note::{Note, NoteId};
-use crate::report::{Body, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role, Show};
+use crate::graph::{Digests, Direction, Edge, Graph, Limits, Reached, Walk, other_end};
+use crate::note::NoteId;
+use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
 use crate::request::{Link, LinkView};
 use crate::store::Store;
 
@@ -87,14 +87,10 @@ fn graph<'a>(store: &'a Store, digests: &Digests) -> Graph<'a> {
 
 fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
     let head = Head {
-        mode,
-        store: Some(store.shown_path.clone()),
-        banner: None,
         show: Show { body: Body::Hidden, ..Show::default() },
         matched,
         is_limited,
-        spellings: Vec::new(),
-        analysis: None,
+        ..Head::new(mode, Some(&store.shown_path))
     };
     Report::new(head, entries)
 }
@@ -113,20 +109,4 @@ fn entries(store: &Store, digests: &Digests, reached: &[Reached]) -> Vec<Entry> 
         })
     };
     reached.iter().map(entry).collect()
-}
-
-/// Names the ends of an edge; `other` is the entry at its other end.
-pub(super) fn edge_entry(notes: &[Arc<Note>], edge: &Edge, other: usize) -> EdgeEntry {
-    EdgeEntry {
-        from: notes[edge.from].id.clone(),
-        kind: edge.kind.clone(),
-        to: notes[edge.to].id.clone(),
-        sources: source_words(edge.sources),
-        other,
-    }
-}
-
-fn source_words(sources: EdgeSources) -> Vec<&'static str> {
-    let words = [(sources.typed, "typed"), (sources.inline, "inline"), (sources.virtually, "virtual")];
-    words.into_iter().filter_map(|(is, word)| is.then_some(word)).collect()
 }

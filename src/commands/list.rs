@@ -85,16 +85,8 @@ pub(super) fn run_status(store: &Store) -> Report {
 }
 
 fn report(store: &Store, mode: Mode, entries: Vec<Entry>) -> Report {
-    let head = Head {
-        mode,
-        store: Some(store.shown_path.clone()),
-        banner: None,
-        show: Show { body: Body::Hidden, ..Show::default() },
-        matched: 0,
-        is_limited: false,
-        spellings: Vec::new(),
-        analysis: None,
-    };
+    let show = Show { body: Body::Hidden, ..Show::default() };
+    let head = Head { show, ..Head::new(mode, Some(&store.shown_path)) };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();
     report

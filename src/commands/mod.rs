@@ -23,12 +23,13 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use crate::context::Desk;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Digests;
 use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Journal, Link, List, Prime, Related, Search, Show};
+use crate::request::{Command, Context, Doctor, Expand, Journal, Link, List, Prime, Related, Search, Show};
 use crate::search::Words;
 use crate::store::{Config, Location, Store};
 
@@ -50,7 +51,9 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
         Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Import(request) => import::run(request, current_dir).map(Some),
+        Command::Mcp(_) => Err(Error::usage("a server does not answer once")),
         Command::Context(Context { location, .. })
+        | Command::Expand(Expand { location, .. })
         | Command::Link(Link { location, .. })
         | Command::List(List { location, .. })
         | Command::Search(Search { only: List { location, .. }, .. })
@@ -80,14 +83,16 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
 /// Tells whether a command searches the texts of notes.
 fn searches(command: &Command) -> bool {
     match command {
-        Command::Context(context) => context.selection.query.is_some() || !context.selection.words.is_empty(),
+        Command::Context(context) => {
+            context.need.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
+        }
         Command::Search(_) | Command::Related(_) => true,
         _ => false,
     }
 }
 
 /// Makes what gathers the words of a store's notes.
-fn gathering(config: &Config) -> Box<dyn Gather> {
+pub fn gathering(config: &Config) -> Box<dyn Gather> {
     Box::new(Words::new(config.language))
 }
 
@@ -96,13 +101,24 @@ fn gathering(config: &Config) -> Box<dyn Gather> {
 /// # Errors
 /// Whatever keeps the command from answering; `Usage` for a command that needs no store.
 pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
+    // Like the store, what is made of it is left to the end of the process.
+    run_at(command, &ManuallyDrop::new(Desk::new(store)))
+}
+
+/// Runs a command that reads a store which lies on the desk.
+///
+/// # Errors
+/// As [`run_on`].
+pub fn run_at(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
+    let store = desk.store;
     match command {
         Command::Prime(request) => Ok(prime::run(request, store)),
-        Command::Context(request) => context::run(request, store),
+        Command::Context(request) => context::run(request, desk),
+        Command::Expand(request) => context::run_expand(request, desk),
         Command::Link(request) => link::run(request, store),
         Command::List(request) => list::run(request, store),
-        Command::Search(request) => search::run(request, store),
-        Command::Related(request) => search::run_related(request, store),
+        Command::Search(request) => search::run(request, desk),
+        Command::Related(request) => search::run_related(request, desk),
         Command::Show(request) => show::run(request, store),
         Command::Journal(request) => Ok(journal::run(request, store)),
         Command::Tags(_) => Ok(list::run_tags(store)),
@@ -114,6 +130,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         | Command::Edit(_)
         | Command::Index(_)
         | Command::MergeDriver(_)
+        | Command::Mcp(_)
         | Command::Dump(_)
         | Command::Load(_)
         | Command::Import(_) => Err(Error::usage("this command does not read an open store")),

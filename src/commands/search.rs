@@ -1,33 +1,26 @@
 //! `qipu search` and `qipu related`: which notes answer words, or are like a note.
 
 use std::collections::HashSet;
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use super::list::passes;
-use crate::context::{Filter, surroundings};
+use crate::context::{Desk, Filter, surroundings};
 use crate::error::Error;
-use crate::graph::{Digests, Graph};
-use crate::phases;
+use crate::graph::Digests;
 use crate::report::{Body, Entry, Excerpt, Found, Head, Mode, NoteEntry, Report, Role, Show, Snippet, Spelling};
 use crate::request::{Related, Search};
-use crate::search::{self, Engine, Hit, Query};
+use crate::search::{self, Hit, Query};
 use crate::store::Store;
 
 /// Millionths of 1.
 const MILLION: f64 = 1_000_000.0;
 
 /// Reports the notes that answer the query, the best first.
-pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
+pub(super) fn run(request: &Search, desk: &Desk<'_>) -> Result<Report, Error> {
     let filters = Filter::parse_all(&request.only.custom_filters)?;
+    let store = desk.store;
     let notes = store.notes();
-    // Side by side: each has steps in which it can use one thread only.
-    let (engine, graph) = rayon::join(
-        || ManuallyDrop::new(Engine::open(notes, store.config.language, store.gathered())),
-        || (!request.no_graph).then(|| ManuallyDrop::new(Graph::new(notes, &store.config.link_types))),
-    );
-    let around = graph.as_ref().map(|graph| surroundings(store, graph));
-    phases::end("sequences found");
+    let (engine, around) = desk.searching(!request.no_graph);
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = Digests::in_answer(notes, request.no_compaction);
     let least = f64::from(request.min_relevance) / MILLION;
@@ -54,13 +47,12 @@ pub(super) fn run(request: &Search, store: &Store) -> Result<Report, Error> {
 }
 
 /// Reports the notes that are most like one and not linked with it.
-pub(super) fn run_related(request: &Related, store: &Store) -> Result<Report, Error> {
+pub(super) fn run_related(request: &Related, desk: &Desk<'_>) -> Result<Report, Error> {
+    let store = desk.store;
     let notes = store.notes();
     let place = store.resolve(&request.id)?;
-    let graph = Graph::new(notes, &store.config.link_types);
-    let around = surroundings(store, &graph);
-    let engine = Engine::open(notes, store.config.language, store.gathered());
-    let (relatives, matched) = engine.related(place, &around, request.limit.unwrap_or(usize::MAX));
+    let around = surroundings(store, desk.graph());
+    let (relatives, matched) = desk.engine().related(place, &around, request.limit.unwrap_or(usize::MAX));
     let entries = relatives.into_iter().map(|relative| {
         let common = relative.common.iter().map(|note| notes[*note].id.clone()).collect();
         let found = Found { relevance: relative.relevance, shared: relative.shared, common, ..Found::default() };

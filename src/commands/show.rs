@@ -1,5 +1,6 @@
 //! `qipu show`: notes whole, for reading them.
 
+use crate::context::edge_entry;
 use crate::error::Error;
 use crate::graph::{Follow, Graph, Limits};
 use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role};
@@ -33,7 +34,7 @@ fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<E
     let walk = graph.walk(place, &Follow::default(), &limits);
     let notes = store.notes();
     let entry = |edge: &crate::graph::Edge| Entry::Link {
-        edge: super::link::edge_entry(notes, edge, number),
+        edge: edge_entry(notes, edge, number),
         title: notes[edge.to].title.clone(),
     };
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();
@@ -50,14 +51,9 @@ fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<E
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
     let head = Head {
-        mode: Mode::Show,
-        store: Some(store.shown_path.clone()),
-        banner: None,
         show: crate::report::Show { sources: true, custom: true, ..Default::default() },
         matched,
-        is_limited: false,
-        spellings: Vec::new(),
-        analysis: None,
+        ..Head::new(Mode::Show, Some(&store.shown_path))
     };
     Report::new(head, entries)
 }

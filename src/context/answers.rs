@@ -2,24 +2,22 @@
 //! what a search finds.
 
 use std::collections::HashSet;
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use jiff::civil::Date;
 
 use super::question::{Asked, COMPARISON, PATTERNS, Question, Side, narrowed};
-use super::{Selector, day_of, surroundings};
+use super::{Selector, day_of};
 use crate::calendar::Period;
-use crate::graph::Graph;
 use crate::request::Asking;
-use crate::search::{Engine, Hit, Query};
+use crate::search::{Hit, Query};
 
 /// How much more a note says that was made or changed in a period which the question names.
 const FAVOUR: f64 = 1.25;
 /// Millionths of 1.
 const MILLION: f64 = 1_000_000.0;
 
-impl Selector<'_> {
+impl Selector<'_, '_> {
     /// Chooses what the query selects, and returns what it selects beyond its limit.
     pub(super) fn choose_answers(&mut self, max_answers: Option<usize>) -> Vec<usize> {
         let Some(mut question) = self.question() else {
@@ -110,19 +108,8 @@ impl Selector<'_> {
         let Some(text) = &question.rest else {
             return (Vec::new(), Vec::new());
         };
-        let store = self.store;
-        let needs_graph = !self.selectors.no_graph && self.graph.is_none();
-        // Side by side: each has steps in which it can use one thread only. Like the store, the engine
-        // is left to the end of the process.
-        let (engine, graph) = rayon::join(
-            || ManuallyDrop::new(Engine::open(store.notes(), store.config.language, store.gathered())),
-            || needs_graph.then(|| Graph::new(store.notes(), &store.config.link_types)),
-        );
-        self.graph = graph.or(self.graph.take());
-        let graph = if self.selectors.no_graph { None } else { Some(self.graph()) };
-        let around = graph.map(|graph| surroundings(store, graph));
+        let (engine, around) = self.desk.searching(!self.selectors.no_graph);
         let found = engine.search(&Query::parse(text), around.as_ref());
-        drop(around);
         self.spellings = found.spellings;
         self.marker = found.marker.map(Arc::new);
         let mut hits = found.hits;
@@ -130,12 +117,15 @@ impl Selector<'_> {
         let asking = self.selectors.asking.as_ref();
         let least = asking.map_or(0.0, |asking| f64::from(asking.min_relevance) / MILLION);
         let days = asking.map(window).filter(|days| *days != ALWAYS);
-        let notes = store.notes();
+        let notes = self.store.notes();
         let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.holds(day)));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
         let mut seen = HashSet::new();
-        let hits = hits.iter().map(|hit| self.digests.stand_in(hit.note)).filter(|note| seen.insert(*note));
-        let mut hits: Vec<usize> = hits.filter(|note| !self.excluded.hold(&notes[*note])).collect();
+        let stand_in = |hit: &Hit| (self.digests.stand_in(hit.note), hit.relevance);
+        let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
+        let hits: Vec<(usize, f64)> = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note])).collect();
+        self.relevance = hits.iter().copied().collect();
+        let mut hits: Vec<usize> = hits.into_iter().map(|(note, _)| note).collect();
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
         let beyond = hits.split_off(hits.len().min(limit));
         (hits, beyond)

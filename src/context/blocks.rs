@@ -52,6 +52,12 @@ pub fn show_blocks<'a>(
     (shown, is_limited)
 }
 
+/// Finds all blocks of notes, each with how much it holds of what was asked.
+pub(super) fn answers(marker: &Arc<Marker>) -> ShownBlocks {
+    let chooser = Chooser { choice: BlockChoice::All, marker: Some(Arc::clone(marker)) };
+    ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0))
+}
+
 /// Keeps the best blocks of several notes, so many at most; of blocks that are as good the first.
 fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<ShownBlocks>, bool) {
     let all = chosen.iter().enumerate().flat_map(|(note, (blocks, _))| {

@@ -2,8 +2,11 @@
 
 mod answers;
 mod around;
+mod belief;
 mod blocks;
 mod comparison;
+mod desk;
+mod edges;
 mod filter;
 mod journal_texts;
 mod journals;
@@ -12,12 +15,15 @@ mod patterns;
 pub mod question;
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use around::surroundings;
+pub use belief::{Weighed, expand, odd_fields, weigh};
 pub use blocks::{BlockLimits, gist, show_blocks};
 pub use comparison::compare;
+pub use desk::Desk;
+pub use edges::edge_entry;
 pub use filter::Filter;
 pub use journals::{Journals, day_of, journal_day};
 pub use namespaces::Namespaces;
@@ -48,6 +54,10 @@ pub struct Selection {
     pub journals: Option<Arc<Journals>>,
     /// Finds the words of the query in texts.
     pub marker: Option<Arc<Marker>>,
+    /// How well the notes that a search found answer, 0 to 1; others were asked for by name, link or field.
+    pub relevance: HashMap<usize, f64>,
+    /// How many of the first notes were named one by one.
+    pub named: usize,
 }
 
 /// Selects notes: those named, then maps of content, walks, query hits by score, tags and filters
@@ -59,11 +69,12 @@ pub struct Selection {
 /// `NoNote` for an id that does not exist; `Usage` for a bad filter expression or when nothing
 /// selects.
 pub fn select(
-    store: &Store,
+    desk: &Desk<'_>,
     selectors: &Selectors,
     max_hits: Option<usize>,
     max_notes: Option<usize>,
 ) -> Result<Selection, Error> {
+    let store = desk.store;
     let selectors = with_words(store, selectors);
     if !selects(&selectors) {
         return Err(Error::usage("nothing selects notes")
@@ -71,11 +82,11 @@ pub fn select(
     }
     let filters = Filter::parse_all(&selectors.custom_filters)?;
     let mut selector = Selector {
+        desk,
         store,
         selectors: &selectors,
         filters,
         digests: Digests::in_answer(store.notes(), selectors.no_compaction),
-        graph: None,
         chosen: Vec::new(),
         seen: HashSet::new(),
         over_limit: 0,
@@ -92,12 +103,16 @@ pub fn select(
         question: None,
         journals: None,
         marker: None,
+        relevance: HashMap::new(),
+        named: 0,
     };
     selector.run(max_hits)?;
-    let Selector { chosen: mut notes, over_limit, digests, spellings, question, journals, marker, .. } = selector;
+    let Selector { chosen: mut notes, over_limit, digests, spellings, question, journals, marker, relevance, named, .. } =
+        selector;
     let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
-    Ok(Selection { notes, matched, digests, spellings, question, journals, marker })
+    let named = named.min(notes.len());
+    Ok(Selection { notes, matched, digests, spellings, question, journals, marker, relevance, named })
 }
 
 /// Takes the bare words apart: ids where they name notes, else the query.
@@ -128,13 +143,12 @@ fn filters_select(selectors: &Selectors) -> bool {
     selectors.min_value.is_some() || !selectors.custom_filters.is_empty()
 }
 
-struct Selector<'a> {
+struct Selector<'a, 's> {
+    desk: &'a Desk<'s>,
     store: &'a Store,
     selectors: &'a Selectors,
     filters: Vec<Filter>,
     digests: Digests,
-    /// Made when the first selector needs links.
-    graph: Option<Graph<'a>>,
     chosen: Vec<usize>,
     seen: HashSet<usize>,
     /// Notes that the query found beyond its limit, and nothing else chose.
@@ -145,14 +159,17 @@ struct Selector<'a> {
     question: Option<Question>,
     journals: Option<Arc<Journals>>,
     marker: Option<Arc<Marker>>,
+    relevance: HashMap<usize, f64>,
+    named: usize,
 }
 
-impl<'a> Selector<'a> {
+impl<'a, 's> Selector<'a, 's> {
     fn run(&mut self, max_hits: Option<usize>) -> Result<(), Error> {
         for note in self.store.positions(&self.selectors.notes)? {
             self.choose_itself(note);
             self.choose(note);
         }
+        self.named = self.chosen.len();
         let mocs = self.store.positions(&self.selectors.mocs)?;
         let walks = self.store.positions(&self.selectors.walks)?;
         for moc in mocs {
@@ -170,9 +187,8 @@ impl<'a> Selector<'a> {
         Ok(())
     }
 
-    fn graph(&mut self) -> &Graph<'a> {
-        let store = self.store;
-        self.graph.get_or_insert_with(|| Graph::new(store.notes(), &store.config.link_types))
+    fn graph(&self) -> &'a Graph<'s> {
+        self.desk.graph()
     }
 
     /// Chooses a note, or the digest that stands for it.

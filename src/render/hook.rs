@@ -25,7 +25,7 @@ impl Renderer for Hook<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown) -> Frame {
+    fn frame(&self, shown: Shown<'_>) -> Frame {
         let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| inside(part)).collect();
         if let Some(first) = parts.first_mut() {
             first.insert_str(0, BEFORE);

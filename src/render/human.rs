@@ -1,19 +1,23 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
+use super::content::{Content, content};
 use super::for_screen;
+use super::prompt::confidence;
 use super::{
     BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree,
 };
 use crate::escape::{lines, one_line};
 use crate::report::{
-    Analysis, BlockEntry, ChangeEntry, ComparisonEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, PatternEntry,
-    RecipeEntry, Report, Role, SideEntry, Snippet, Spelling, Traits,
+    Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Level, Mode, NoteEntry, PatternEntry,
+    RecipeEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS,
 };
+use crate::tokens::Tokenizer;
 
 /// Renders a report for people.
 pub(super) struct Human<'a> {
     pub(super) report: &'a Report,
     pub(super) screen: Screen,
+    pub(super) tokenizer: Tokenizer,
 }
 
 impl Renderer for Human<'_> {
@@ -21,9 +25,11 @@ impl Renderer for Human<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown) -> Frame {
+    fn frame(&self, shown: Shown<'_>) -> Frame {
         let (before, after) = match &self.report.head.mode {
+            Mode::Context if shown.account.is_some() => (self.bundle_head(shown), String::new()),
             Mode::Context => (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n")),
+            Mode::Expansion => (self.expansion_head(shown), String::new()),
             Mode::Prime => (self.prime_head(), self.rest(shown)),
             Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
             Mode::LinkPath { from, to, length: None, .. } => {
@@ -86,6 +92,7 @@ impl Renderer for Human<'_> {
 
     fn detail(&self, entry: &Entry) -> Detail {
         match (entry.note().map(|entry| entry.role), &self.report.head.mode) {
+            _ if entry.note().is_some_and(|entry| entry.belief.is_some()) => Detail::Name,
             (Some(Role::Selected), Mode::Context | Mode::Show | Mode::Journal { .. }) if self.shows_body() => {
                 Detail::Body
             }
@@ -116,7 +123,7 @@ impl Human<'_> {
         shows_body(self.report, true)
     }
 
-    fn bundle_head(&self, shown: Shown) -> String {
+    fn bundle_head(&self, shown: Shown<'_>) -> String {
         let head = &self.report.head;
         let store = one_line(head.store.as_deref().unwrap_or_default());
         let mut text = format!("# Qipu Context Bundle\nStore: {store}\nNotes: {}", shown.notes);
@@ -130,6 +137,17 @@ impl Human<'_> {
         if head.matched > 0 && shown.is_empty {
             text.push_str("Nothing fitted.\n");
         }
+        text.extend(shown.account.map(|account| for_screen(account_lines(account, shown), self.screen)));
+        self.push_banner(&mut text);
+        text
+    }
+
+    fn expansion_head(&self, shown: Shown<'_>) -> String {
+        let mut text = "# Qipu Expansion\n".to_owned();
+        if self.report.head.matched > 0 && shown.is_empty {
+            text.push_str("Nothing fitted.\n");
+        }
+        text.extend(shown.account.map(|account| account_lines(account, shown)));
         self.push_banner(&mut text);
         text
     }
@@ -148,13 +166,13 @@ impl Human<'_> {
     }
 
     /// Says that nothing matched, where nothing did.
-    fn if_empty(&self, shown: Shown, text: &str) -> String {
+    fn if_empty(&self, shown: Shown<'_>, text: &str) -> String {
         let is_said = shown.is_empty && self.report.entries.is_empty();
         if is_said { text.to_owned() } else { String::new() }
     }
 
     /// Says what was searched for in the place of words that no note holds.
-    fn spellings(&self, shown: Shown) -> String {
+    fn spellings(&self, shown: Shown<'_>) -> String {
         if shown.is_brief {
             return String::new();
         }
@@ -204,14 +222,14 @@ impl Human<'_> {
     }
 
     /// Says how much is not shown.
-    fn rest(&self, shown: Shown) -> String {
+    fn rest(&self, shown: Shown<'_>) -> String {
         if !shown.is_truncated {
             return String::new();
         }
         format!("({} of {} notes shown)\n", shown.notes, self.report.head.matched)
     }
 
-    fn around(&self, shown: Shown) -> String {
+    fn around(&self, shown: Shown<'_>) -> String {
         let has_looked = !matches!(self.report.head.mode, Mode::LinkTree { max_hops: 0, .. });
         if self.report.entries.len() == 1 && !shown.is_truncated && has_looked {
             return "(no links)\n".to_owned();
@@ -221,7 +239,7 @@ impl Human<'_> {
 
     fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         match &self.report.head.mode {
-            Mode::Context => self.bundled(entry, extent, piece),
+            Mode::Context | Mode::Expansion => self.bundled(entry, extent, kept, piece),
             Mode::Show | Mode::Journal { .. } => self.whole(entry, extent, piece),
             Mode::List | Mode::Search | Mode::Related { .. } => self.listed(entry, piece),
             Mode::LinkPath { .. } => self.step(entry, kept, piece),
@@ -231,7 +249,7 @@ impl Human<'_> {
     }
 
     /// A note of a bundle: a heading, what is known of it, its text.
-    fn bundled(&self, entry: &NoteEntry, extent: Extent, piece: &mut Piece) {
+    fn bundled(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let note = &entry.note;
         let tags: Vec<_> = note.tags.iter().map(|tag| one_line(tag)).collect();
         let mut text =
@@ -254,6 +272,13 @@ impl Human<'_> {
         if entry.blocks.is_some() {
             let changed = note.changed().map_or("unknown".to_owned(), |stamp| stamp.date().to_string());
             text.push_str(&format!("Changed: {changed}\n"));
+        }
+        if let Some(belief) = &entry.belief {
+            let content = content(entry, belief, extent);
+            text.push_str(&belief_lines(entry, belief, &content, extent, self.report.head.explains, kept));
+            text.push_str(&format!("\n---\n{}\n\n---\n", lines(&content.text)));
+            piece.say(&content, self.tokenizer);
+            return self.add(piece, text);
         }
         let shows_body = entry.blocks.is_none() && self.shows_body();
         let (shown, is_cut) = match (&entry.blocks, body_text(note.body(), note.is_cut, extent, shows_body)) {
@@ -475,4 +500,65 @@ fn change_lines(change: &ChangeEntry) -> String {
 fn recipe_line(recipe: &RecipeEntry) -> String {
     let fits = if recipe.fits == Some(true) { "; fits this project" } else { "" };
     format!("{}: {} ({}): {}{fits}\n", recipe.name, recipe.state, one_line(&recipe.path), recipe.about)
+}
+
+/// Says how notes were chosen, and what is missing.
+fn account_lines(account: &Account, shown: Shown<'_>) -> String {
+    let mut text = String::new();
+    if let Some(reason) = &account.insufficient {
+        text.push_str(&format!("Insufficient: {}\n", one_line(reason)));
+    }
+    text.push_str(&format!("Coverage: {:.0} %\n", account.coverage * 100.0));
+    if let Some(floor) = account.confidence_floor {
+        text.push_str(&format!("Least confidence: {floor:.2}\n"));
+    }
+    if shown.is_brief {
+        return text;
+    }
+    text.push_str(&format!("Selection: {}\n", account.reasoning));
+    if account.has_contradictions {
+        text.push_str("Contradicted by notes that are not shown (--include-contradictions)\n");
+    }
+    if !account.expandable.is_empty() {
+        let ids: Vec<_> = account.expandable.iter().map(|id| id.as_str()).collect();
+        text.push_str(&format!("More to say (--expand): {}\n", ids.join(", ")));
+    }
+    text
+}
+
+/// Says what is known of a note beside what it says.
+fn belief_lines(
+    entry: &NoteEntry,
+    belief: &Belief,
+    content: &Content,
+    extent: Extent,
+    explains: bool,
+    kept: &Kept,
+) -> String {
+    let (trust, relevance) = (belief.trust, belief.relevance);
+    let mut text = format!("Level: {}\nConfidence: {}", content.level.name(), confidence(belief, content));
+    text.push_str(&format!(", trust {trust:.2}, relevance {relevance:.2}\n"));
+    if belief.contradictions > 0 {
+        text.push_str(&format!("Contradictions: {}\n", belief.contradictions));
+    }
+    for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
+        text.push_str(&format!("Link: {} {} {}\n", edge.from, one_line(&edge.kind), edge.to));
+    }
+    if content.level == Level::Detailed && !belief.derived_from.is_empty() {
+        text.push_str("Derived from:\n");
+        for (id, title, confidence) in &belief.derived_from {
+            text.push_str(&format!("- {} ({id}), confidence {confidence:.2}\n", one_line(title)));
+        }
+    }
+    let (true, Extent::At(shape)) = (explains, extent) else { return text };
+    let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
+        names.iter().zip(parts).map(|(name, part)| format!("{name} {part:.3}")).collect::<Vec<_>>().join(", ")
+    };
+    if let Some(dimensions) = belief.confidence.dimensions {
+        text.push_str(&format!("Dimensions: {}\n", parts(DIMENSIONS, dimensions)));
+    }
+    if let Some(utility) = belief.utility.map(|utility| utility.with_novelty(shape.novelty)) {
+        text.push_str(&format!("Utility: {:.3} of {}\n", utility.total(), parts(UTILITY_PARTS, utility.parts)));
+    }
+    text
 }

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
+use super::content::content;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
 use crate::escape::{harmless_json, json_string};
-use crate::note::Note;
+use crate::note::{Note, NoteId};
 use crate::report::{
-    Analysis, BlockEntry, ChangeEntry, ComparisonEntry, Detail, EdgeEntry, Entry, Found, Mode, NoteEntry, Report, Role,
-    SideEntry, Traits,
+    Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Found,
+    Level, Mode, NoteEntry, Report, Role, SideEntry, Traits, UTILITY_PARTS,
 };
+use crate::tokens::Tokenizer;
 
 /// The version of the shapes; raised when a field changes its meaning.
 const SCHEMA: u32 = 1;
@@ -16,10 +18,14 @@ const SCHEMA: u32 = 1;
 /// Sections that are there only where a question asks for them.
 const PATTERNS: &str = "patterns";
 const COMPARISON: &str = "comparison";
+const LINKS: &str = "links";
 
 /// Renders a report as JSON.
 pub(super) struct Json<'a> {
     pub(super) report: &'a Report,
+    pub(super) tokenizer: Tokenizer,
+    /// Whether it is told what notes say at a level, and not only which notes.
+    pub(super) says_content: bool,
 }
 
 impl Renderer for Json<'_> {
@@ -27,7 +33,7 @@ impl Renderer for Json<'_> {
         ",\n"
     }
 
-    fn frame(&self, shown: Shown) -> Frame {
+    fn frame(&self, shown: Shown<'_>) -> Frame {
         let head = &self.report.head;
         let mut text = format!("{{\"schema\":{SCHEMA}");
         let mut say = |name: &str, value: Value| {
@@ -42,6 +48,9 @@ impl Renderer for Json<'_> {
         if self.report.is_divisible() {
             say("matched", json!(head.matched));
             say("truncated", json!(shown.is_truncated));
+        }
+        for (name, value) in shown.account.into_iter().flat_map(|account| account_facts(account, shown.is_brief)) {
+            say(name, value);
         }
         if !head.spellings.is_empty() && !shown.is_brief {
             let spellings = head.spellings.iter().map(|s| json!({"word": s.word, "shown": s.shown}));
@@ -59,6 +68,7 @@ impl Renderer for Json<'_> {
                 // One object, not a list: it brings its name along.
                 COMPARISON => parts.push(std::mem::take(&mut text)),
                 PATTERNS if !head.intends(PATTERNS) => parts.push(std::mem::take(&mut text)),
+                LINKS if head.mode == Mode::Context && !self.has_links() => parts.push(std::mem::take(&mut text)),
                 name => {
                     text.push_str(&format!(",\"{name}\":["));
                     parts.push(std::mem::replace(&mut text, "]".to_owned()));
@@ -130,6 +140,7 @@ impl Renderer for Json<'_> {
 
     fn detail(&self, entry: &Entry) -> Detail {
         match entry.note().map(|entry| entry.role) {
+            _ if entry.note().is_some_and(|entry| entry.belief.is_some()) => Detail::Name,
             Some(Role::Selected) if self.shows_body() => Detail::Body,
             Some(_) => Detail::Summary,
             None => Detail::Name,
@@ -140,6 +151,11 @@ impl Renderer for Json<'_> {
 impl Json<'_> {
     fn shows_body(&self) -> bool {
         shows_body(self.report, matches!(self.report.head.mode, Mode::Context | Mode::Show | Mode::Journal { .. }))
+    }
+
+    /// Tells whether links may be shown beside notes.
+    fn has_links(&self) -> bool {
+        self.report.entries.iter().filter_map(Entry::note).any(|entry| !entry.edges.is_empty())
     }
 
     /// Returns the number of a section; what has no section of its own goes to the last one.
@@ -153,8 +169,14 @@ impl Json<'_> {
     }
 
     fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
-        let (item, is_cut) = self.note_object(entry, extent);
-        piece.is_cut = is_cut;
+        let item = match &entry.belief {
+            Some(belief) => self.belief_object(entry, belief, extent, piece),
+            None => {
+                let (item, is_cut) = self.note_object(entry, extent);
+                piece.is_cut = is_cut;
+                item
+            }
+        };
         let section = if entry.role == Role::Map { "mocs" } else { "notes" };
         self.add(section, item.into(), piece);
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
@@ -166,6 +188,78 @@ impl Json<'_> {
             let item = json!({"from": from, "to": entry.note.id.as_str(), "hop": entry.hop});
             self.add("spanning_tree", item, piece);
         }
+    }
+
+    /// A note at a level: what it says, and how far it can be relied on.
+    fn belief_object(
+        &self,
+        entry: &NoteEntry,
+        belief: &Belief,
+        extent: Extent,
+        piece: &mut Piece,
+    ) -> Map<String, Value> {
+        let note = &entry.note;
+        let content = content(entry, belief, extent);
+        piece.say(&content, self.tokenizer);
+        let mut object = Map::new();
+        let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        say("id", json!(note.id.as_str()));
+        say("title", json!(note.title));
+        say("type", json!(note.kind));
+        say("tags", json!(note.tags));
+        say("level", json!(content.level.name()));
+        if self.says_content {
+            say("content", json!(content.text));
+        }
+        say("confidence", confidence_object(belief));
+        if content.level == Level::Essence {
+            say("confidence_label", json!(belief.confidence.label()));
+        }
+        say("source_trust", json!(belief.trust));
+        say("relevance_score", json!(belief.relevance));
+        if let (Some(utility), Extent::At(shape)) = (belief.utility, extent) {
+            let utility = utility.with_novelty(shape.novelty);
+            let parts = UTILITY_PARTS.iter().zip(utility.parts).map(|(name, part)| (*name, part));
+            let all = [("total", utility.total())].into_iter().chain(parts);
+            say("utility", Value::Object(all.map(|(name, part)| (name.to_owned(), json!(ten_thousandths(part)))).collect()));
+        }
+        say("token_count", json!(piece.tokens));
+        say("has_derivation", json!(!belief.derived_from.is_empty()));
+        say("has_more_detail", json!(content.has_more));
+        say("contradiction_count", json!(belief.contradictions));
+        if content.level == Level::Detailed && !belief.derived_from.is_empty() {
+            let origins = belief.derived_from.iter();
+            let origin = |(id, title, confidence): &(NoteId, String, f64)| {
+                json!({"id": id.as_str(), "title": title, "confidence": confidence})
+            };
+            say("derived_from", origins.map(origin).collect());
+        }
+        self.say_fields(note, &mut object);
+        if !entry.compacts.is_empty() {
+            let ids = entry.compacts.iter().map(|id| json!(id.as_str()));
+            object.insert("compacts".to_owned(), ids.collect());
+        }
+        object
+    }
+
+    /// Says what answers about notes say of all of them.
+    fn say_fields(&self, note: &Note, object: &mut Map<String, Value>) {
+        let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        if self.report.head.show.sources {
+            let sources = note
+                .sources
+                .iter()
+                .map(|source| json!({"url": source.url, "title": source.title, "accessed": source.accessed}));
+            say("sources", sources.collect());
+        }
+        if self.report.head.show.custom {
+            let fields = note.custom.iter().map(|(key, value)| (key.clone(), value.to_json()));
+            say("custom", Value::Object(fields.collect()));
+        }
+        say("path", json!(self.report.head.shown(&note.path)));
+        say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
+        say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
+        say("value", json!(note.value_or_default()));
     }
 
     fn note_object(&self, entry: &NoteEntry, extent: Extent) -> (Map<String, Value>, bool) {
@@ -189,21 +283,8 @@ impl Json<'_> {
             is_cut |= body_cut;
             say("content", json!(body));
         }
-        if self.report.head.show.sources {
-            let sources = note
-                .sources
-                .iter()
-                .map(|source| json!({"url": source.url, "title": source.title, "accessed": source.accessed}));
-            say("sources", sources.collect());
-        }
-        if self.report.head.show.custom {
-            let fields = note.custom.iter().map(|(key, value)| (key.clone(), value.to_json()));
-            say("custom", Value::Object(fields.collect()));
-        }
-        say("path", json!(self.report.head.shown(&note.path)));
-        say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
-        say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
-        say("value", json!(note.value_or_default()));
+        self.say_fields(note, &mut object);
+        let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
         if !entry.compacts.is_empty() {
             say("compacts", entry.compacts.iter().map(|id| json!(id.as_str())).collect());
         }
@@ -241,6 +322,38 @@ fn say_found(found: &Found, note: &Note, extent: Extent, object: &mut Map<String
         say("explain", Value::Object(parts.collect()));
     }
     None
+}
+
+/// Says how notes were chosen, and what is missing.
+fn account_facts(account: &Account, is_brief: bool) -> Vec<(&'static str, Value)> {
+    let mut facts = vec![
+        ("total_tokens", json!(account.total_tokens)),
+        ("confidence_floor", json!(account.confidence_floor)),
+        ("coverage_estimate", json!(ten_thousandths(account.coverage))),
+        ("contradictions_available", json!(account.has_contradictions)),
+    ];
+    if let Some(reason) = &account.insufficient {
+        facts.push(("insufficient", json!({"reason": reason})));
+    }
+    if !is_brief {
+        facts.push(("expandable_ids", account.expandable.iter().map(|id| json!(id.as_str())).collect()));
+        facts.push(("selection_reasoning", json!(account.reasoning)));
+    }
+    facts
+}
+
+fn confidence_object(belief: &Belief) -> Value {
+    let mut object = Map::new();
+    object.insert("overall".to_owned(), json!(belief.confidence.overall));
+    for (number, name) in DIMENSIONS.iter().enumerate() {
+        let dimension = belief.confidence.dimensions.map(|dimensions| dimensions[number]);
+        object.insert((*name).to_owned(), json!(dimension));
+    }
+    Value::Object(object)
+}
+
+fn ten_thousandths(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
 }
 
 fn thousandths(number: f64) -> f64 {
@@ -320,6 +433,7 @@ fn link_object(edge: &EdgeEntry) -> Value {
 fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
     match mode {
         Mode::Context => vec![("mode", json!("context"))],
+        Mode::Expansion => vec![("mode", json!("context.expand"))],
         Mode::Prime => vec![("mode", json!("prime"))],
         Mode::LinkList { id, direction } => {
             vec![("mode", json!("link.list")), ("id", json!(id.as_str())), ("direction", json!(direction))]
@@ -354,7 +468,8 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
 
 fn sections(mode: &Mode) -> &'static [&'static str] {
     match mode {
-        Mode::Context => &["notes", PATTERNS, COMPARISON],
+        Mode::Context => &["notes", LINKS, PATTERNS, COMPARISON],
+        Mode::Expansion => &["notes", "links"],
         Mode::Prime => &["about", "commands", "mocs", "notes"],
         Mode::LinkList { .. } => &["notes", "links", "unresolved"],
         Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],

@@ -3,14 +3,18 @@
 //! A document is a frame (texts around sections) and pieces (what an entry puts into the
 //! sections). Its length is the sum of the parts, so whoever cuts can measure before writing.
 
+mod content;
 mod hook;
 mod human;
 mod json;
+mod prompt;
 mod records;
 mod tree;
 
 use crate::escape::{one_line, without_bidi};
-use crate::report::{Body, Detail, Entry, Format, Report};
+use crate::report::{Account, Body, Detail, Entry, Format, Report, Shape};
+use crate::tokens::Tokenizer;
+pub(crate) use content::count_answers;
 
 /// The warning that opens what is injected into a model's context.
 pub(crate) const BANNER: &str =
@@ -34,8 +38,8 @@ fn for_screen(text: String, screen: Screen) -> String {
 }
 
 /// What the frame says of the pieces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shown {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shown<'a> {
     /// How many notes are shown.
     pub(crate) notes: usize,
     /// Whether something that was selected is not shown, or was cut.
@@ -44,22 +48,28 @@ pub(crate) struct Shown {
     pub(crate) is_empty: bool,
     /// Whether the frame says no more than it must.
     pub(crate) is_brief: bool,
+    /// What is said of all notes, where they are chosen by their use.
+    pub(crate) account: Option<&'a Account>,
 }
 
 /// The texts around the sections: one more than there are sections.
 pub(crate) struct Frame(pub(crate) Vec<String>);
 
 /// What an entry puts into the sections.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Piece {
     /// The items, in their order.
     pub(crate) items: Vec<Item>,
     /// Whether a text in it lacks its end.
     pub(crate) is_cut: bool,
+    /// The tokens of what a note says, where it is shown at a level.
+    pub(crate) tokens: usize,
+    /// Whether that note has more to say.
+    pub(crate) has_more: bool,
 }
 
 /// A text and its place.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Item {
     /// The number of its section.
     pub(crate) section: usize,
@@ -73,13 +83,22 @@ impl Piece {
     fn add(&mut self, section: usize, text: String) {
         self.items.push(Item { section, text, under: None });
     }
+
+    /// Notes down what a note says.
+    fn say(&mut self, content: &content::Content, tokenizer: Tokenizer) {
+        self.is_cut = content.is_cut;
+        self.tokens = tokenizer.count(&content.text);
+        self.has_more = content.has_more;
+    }
 }
 
 /// How much of an entry's text is shown: all, or so many bytes and the mark of a cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Extent {
     /// All of it.
     Whole,
+    /// As much as a level says.
+    At(Shape),
     /// The body up to a byte.
     Body(usize),
     /// No body; the summary up to a byte.
@@ -101,7 +120,7 @@ pub(crate) trait Renderer: Sync {
     fn separator(&self) -> &'static str;
 
     /// Returns the texts around the sections.
-    fn frame(&self, shown: Shown) -> Frame;
+    fn frame(&self, shown: Shown<'_>) -> Frame;
 
     /// Returns an entry's text, given which entries before it have their place.
     fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece;
@@ -117,12 +136,20 @@ pub(crate) trait Renderer: Sync {
 }
 
 /// Returns the renderer for a format: the one place that tells formats apart.
-pub(crate) fn renderer(report: &Report, format: Format, screen: Screen) -> Box<dyn Renderer + '_> {
+pub(crate) fn renderer(
+    report: &Report,
+    format: Format,
+    screen: Screen,
+    tokenizer: Tokenizer,
+) -> Box<dyn Renderer + '_> {
+    let human = human::Human { report, screen, tokenizer };
     match format {
-        Format::Human => Box::new(human::Human { report, screen }),
-        Format::Hook => Box::new(hook::Hook { text: human::Human { report, screen } }),
-        Format::Json => Box::new(json::Json { report }),
-        Format::Records => Box::new(records::Records { report, screen }),
+        Format::Human => Box::new(human),
+        Format::Hook => Box::new(hook::Hook { text: human }),
+        Format::Json => Box::new(json::Json { report, tokenizer, says_content: true }),
+        Format::Facts => Box::new(json::Json { report, tokenizer, says_content: false }),
+        Format::Records => Box::new(records::Records { report, screen, tokenizer }),
+        Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human }),
     }
 }
 

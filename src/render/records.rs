@@ -1,18 +1,22 @@
 //! The records format: one record a line, made for the context of a model.
 
+use super::content::{Content, content};
 use super::for_screen;
+use super::prompt::confidence;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
 use crate::note::Note;
 use crate::report::{
-    Analysis, BlockEntry, ChangeEntry, ComparisonEntry, Detail, EdgeEntry, Entry, FindingEntry, Found, Mode, NoteEntry,
-    Report, Role, SideEntry, Spelling, Traits,
+    Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry,
+    FindingEntry, Found, Level, Mode, NoteEntry, Report, Role, SideEntry, Spelling, Traits, UTILITY_PARTS,
 };
+use crate::tokens::Tokenizer;
 
 /// Renders a report as records.
 pub(super) struct Records<'a> {
     pub(super) report: &'a Report,
     pub(super) screen: Screen,
+    pub(super) tokenizer: Tokenizer,
 }
 
 impl Renderer for Records<'_> {
@@ -20,7 +24,7 @@ impl Renderer for Records<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown) -> Frame {
+    fn frame(&self, shown: Shown<'_>) -> Frame {
         let head = &self.report.head;
         let mut text = String::from("H qipu=1 records=1");
         if let Some(store) = &head.store {
@@ -34,7 +38,8 @@ impl Renderer for Records<'_> {
         text.extend(head.spellings.iter().filter(|_| !shown.is_brief).map(spelling_line));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| analysis_lines(analysis)));
-        let usual = matches!(head.mode, Mode::Context | Mode::Prime | Mode::Show | Mode::Journal { .. });
+        text.extend(shown.account.map(|account| account_lines(account, shown)));
+        let usual = matches!(head.mode, Mode::Context | Mode::Expansion | Mode::Prime | Mode::Show | Mode::Journal { .. });
         if head.banner.unwrap_or(usual) {
             text.push_str(&format!("W {BANNER}\n"));
         }
@@ -83,6 +88,7 @@ impl Renderer for Records<'_> {
 
     fn detail(&self, entry: &Entry) -> Detail {
         match entry.note().map(|entry| entry.role) {
+            _ if entry.note().is_some_and(|entry| entry.belief.is_some()) => Detail::Name,
             Some(Role::Selected) if shows_body(self.report, self.usually_shows_body()) => Detail::Body,
             Some(Role::Recent) | None => Detail::Name,
             Some(_) => Detail::Summary,
@@ -100,6 +106,10 @@ impl Records<'_> {
         let mut text = name_line(note, entry.role);
         if entry.role == Role::Recent {
             compacted_lines(entry, &mut text);
+            return text;
+        }
+        if let Some(belief) = &entry.belief {
+            self.belief(entry, belief, extent, kept, piece, &mut text);
             return text;
         }
         let shows_body = entry.blocks.is_none() && shows_body(self.report, self.usually_shows_body());
@@ -129,6 +139,41 @@ impl Records<'_> {
             push_body(note.id.as_str(), &body, &mut text);
         }
         text
+    }
+
+    /// A note at a level: what it says, and how far it can be relied on.
+    fn belief(
+        &self,
+        entry: &NoteEntry,
+        belief: &Belief,
+        extent: Extent,
+        kept: &Kept,
+        piece: &mut Piece,
+        text: &mut String,
+    ) {
+        let note = &entry.note;
+        let content = content(entry, belief, extent);
+        piece.say(&content, self.tokenizer);
+        if content.level <= Level::Summary {
+            text.push_str(&format!("S {} {}\n", note.id, content.text));
+        }
+        for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
+            text.push_str(&edge_line(edge));
+        }
+        compacted_lines(entry, text);
+        text.push_str(&belief_line(belief, &content, piece.tokens, note));
+        if let (true, Extent::At(shape)) = (self.report.head.explains, extent) {
+            text.push_str(&explained_lines(belief, shape.novelty, note));
+        }
+        self.details(note, text);
+        if content.level == Level::Detailed {
+            for (id, _, confidence) in &belief.derived_from {
+                text.push_str(&format!("D derived-from id={id} confidence={confidence:.2} from={}\n", note.id));
+            }
+        }
+        if content.level > Level::Summary {
+            push_body(note.id.as_str(), &content.text, text);
+        }
     }
 
     fn details(&self, note: &Note, text: &mut String) {
@@ -246,6 +291,7 @@ fn found_lines(found: &Found, note: &Note, text: &mut String) {
 fn mode(mode: &Mode) -> String {
     match mode {
         Mode::Context => " mode=context".to_owned(),
+        Mode::Expansion => " mode=context.expand".to_owned(),
         Mode::Prime => " mode=prime".to_owned(),
         Mode::LinkList { id, direction } => format!(" mode=link.list id={id} direction={direction}"),
         Mode::LinkTree { root, direction, max_hops } => {
@@ -317,4 +363,56 @@ fn push_body(id: &str, body: &str, text: &mut String) {
         text.push('\n');
     }
     text.push_str("B-END\n");
+}
+
+/// Says what is shown of all that was found, and what is missing.
+fn account_lines(account: &Account, shown: Shown<'_>) -> String {
+    let mut text = String::new();
+    if let Some(reason) = &account.insufficient {
+        text.push_str(&format!("W insufficient {}\n", json_string(reason)));
+    }
+    let floor = account.confidence_floor.map_or("-".to_owned(), |floor| format!("{floor:.2}"));
+    let (tokens, coverage) = (account.total_tokens, account.coverage);
+    text.push_str(&format!("D selection tokens={tokens} coverage={coverage:.2} confidence_floor={floor}"));
+    if account.has_contradictions && !shown.is_brief {
+        text.push_str(" contradictions=true");
+    }
+    if !shown.is_brief {
+        text.push_str(&format!(" reasoning={}", json_string(&account.reasoning)));
+    }
+    text.push('\n');
+    text
+}
+
+/// Says how far a note can be relied on; what is so of most notes is not said.
+fn belief_line(belief: &Belief, content: &Content, tokens: usize, note: &Note) -> String {
+    let (trust, relevance) = (belief.trust, belief.relevance);
+    let mut text = format!("D belief level={} confidence={}", content.level.name(), confidence(belief, content));
+    text.push_str(&format!(" trust={trust:.2} relevance={relevance:.2} tokens={tokens}"));
+    if content.has_more {
+        text.push_str(" more=true");
+    }
+    if !belief.derived_from.is_empty() {
+        text.push_str(" derived=true");
+    }
+    if belief.contradictions > 0 {
+        text.push_str(&format!(" contradictions={}", belief.contradictions));
+    }
+    format!("{text} from={}\n", note.id)
+}
+
+/// Tells the parts of a note's confidence and of its use.
+fn explained_lines(belief: &Belief, novelty: f64, note: &Note) -> String {
+    let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
+        names.iter().zip(parts).map(|(name, part)| format!(" {name}={part:.4}")).collect()
+    };
+    let mut text = String::new();
+    if let Some(dimensions) = belief.confidence.dimensions {
+        text.push_str(&format!("D confidence{} from={}\n", parts(DIMENSIONS, dimensions), note.id));
+    }
+    if let Some(utility) = belief.utility.map(|utility| utility.with_novelty(novelty)) {
+        let parts = parts(UTILITY_PARTS, utility.parts);
+        text.push_str(&format!("D utility total={:.4}{parts} from={}\n", utility.total(), note.id));
+    }
+    text
 }

@@ -51,6 +51,15 @@ use plan::{Known, Plan};
 use ranking::Ranker;
 use segment::Text;
 
+/// What a note is about, in terms.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Content {
+    /// The terms of its title and body that say something, each once, by their numbers in this engine.
+    pub terms: Vec<u32>,
+    /// How many of the words of its body are such terms, each counted once: 0 to 1.
+    pub density: f64,
+}
+
 /// The notes of a store, ready to be searched.
 pub struct Engine<'a> {
     notes: &'a [Arc<Note>],
@@ -115,6 +124,20 @@ impl<'a> Engine<'a> {
     /// Finds notes that say almost the same: each with the first one that it is like.
     pub fn near_duplicates(&self) -> Vec<Alike> {
         duplicates::near_duplicates(&self.corpus)
+    }
+
+    /// Returns what a note is about.
+    pub fn content(&self, note: usize) -> Content {
+        let text = self.corpus.text(note);
+        let said = |terms: &[u32]| {
+            let mut terms: Vec<u32> = terms.iter().copied().filter(|term| !self.corpus.is_stop(*term)).collect();
+            terms.sort_unstable();
+            terms.dedup();
+            terms
+        };
+        let body = if text.own == 0 { &text.title } else { text.body.get(..text.own).unwrap_or_default() };
+        let density = said(body).len() as f64 / body.len().max(1) as f64;
+        Content { terms: said(&[text.title.as_slice(), &text.body].concat()), density }
     }
 
     /// Takes phrases that no note holds for words.

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::{Language, LinkTypes};
 
 /// What a store's config says; everything has a default, and keys of later versions are allowed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// Link types and their inverses.
     pub link_types: LinkTypes,
@@ -19,6 +19,18 @@ pub struct Config {
     pub language: Language,
     /// What bundles are made by.
     pub context: ContextConfig,
+    /// How far sources are trusted.
+    pub trust: TrustConfig,
+}
+
+/// What `[trust]` says; numbers are 0 to 1.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct TrustConfig {
+    /// By the author that notes name.
+    pub authors: BTreeMap<String, f64>,
+    /// By the host of a source; hosts below it are trusted as far.
+    pub hosts: BTreeMap<String, f64>,
 }
 
 /// What `[context]` says; numbers are 1 or more.
@@ -42,6 +54,7 @@ struct File {
     link_types: BTreeMap<String, String>,
     language: Option<String>,
     context: ContextConfig,
+    trust: TrustConfig,
 }
 
 impl Config {
@@ -66,7 +79,11 @@ impl Config {
             let line = before.matches('\n').count() + 1;
             invalid(&format!("line {line}: {}", error.message()))
         })?;
-        let mut config = Self { context: file.context, ..Self::default() };
+        let mut config = Self { context: file.context, trust: file.trust, ..Self::default() };
+        let trusted = config.trust.authors.iter().chain(&config.trust.hosts);
+        if let Some((name, trust)) = trusted.into_iter().find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
+            return Err(invalid(&format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")));
+        }
         for (kind, inverse) in &file.link_types {
             if kind == "language" {
                 return Err(invalid("`language` stands under [link-types]; put it above that line"));
@@ -106,6 +123,9 @@ mod tests {
         let context = Config::parse("[context]\nmax-notes = 3\nexclude-namespaces = [\"archive\"]\n").unwrap().context;
         assert_eq!((context.max_notes.map(Into::into), context.exclude_namespaces.len()), (Some(3_usize), 1));
         assert!(Config::parse("[context]\nmax-blocks = 0\n").is_err());
+        let trust = Config::parse("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 1\n").unwrap().trust;
+        assert_eq!((trust.authors["Ann"], trust.hosts["x.org"]), (0.9, 1.0));
+        assert!(Config::parse("[trust.hosts]\n\"x.org\" = 1.5\n").is_err());
         assert!(Config::parse("language = \"klingon\"\n").is_err());
         assert!(Config::parse("[link-types]\nfoo = \"supports\"\n").is_err());
         let error = Config::parse("[link-types]\nx = 3\n").unwrap_err();

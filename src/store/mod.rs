@@ -180,6 +180,11 @@ impl Store {
         }
     }
 
+    /// Returns the store's folder; empty for a store that has none.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Returns all notes in the order of their ids.
     pub fn notes(&self) -> &[Arc<Note>] {
         &self.notes

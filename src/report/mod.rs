@@ -1,9 +1,16 @@
 //! Reports: what every answer is made of, before anybody thinks of a format or a budget.
 
+mod belief;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::civil::Date;
+
+pub use belief::{
+    Account, Answers, Belief, Confidence, DIMENSIONS, LABELS, Level, Proposal, Proposals, Ranking, Shape, ShownBelief,
+    UTILITY_PARTS, Utility,
+};
 
 use crate::error::Error;
 use crate::note::{Finding, Note, NoteId, shown_chars};
@@ -18,12 +25,15 @@ pub struct Report {
     pub entries: Vec<Entry>,
     /// The error that the process ends with after the answer is written: a check that failed.
     pub verdict: Option<Error>,
+    /// Which entry comes next and how much of it is shown, where that depends on those before it; else
+    /// entries come in their order.
+    pub ranking: Option<Box<dyn Ranking>>,
 }
 
 impl Report {
     /// Makes a report that is no failure.
     pub fn new(head: Head, entries: Vec<Entry>) -> Self {
-        Self { head, entries, verdict: None }
+        Self { head, entries, verdict: None, ranking: None }
     }
 
     /// Tells whether entries may be left out of it. What was done, or would be, is told whole or
@@ -51,6 +61,10 @@ pub enum Format {
     Json,
     /// Lines for the context of a model.
     Records,
+    /// A section of a model's prompt.
+    Prompt,
+    /// JSON without what notes say at a level: for whoever has that as a prompt.
+    Facts,
     /// What agent tools read from a session-start hook: the human text in JSON.
     Hook,
 }
@@ -75,6 +89,8 @@ pub struct Head {
     pub spellings: Vec<Spelling>,
     /// What a question was understood to mean.
     pub analysis: Option<Box<Analysis>>,
+    /// Whether the parts of utility and confidence are told.
+    pub explains: bool,
 }
 
 impl Head {
@@ -89,6 +105,7 @@ impl Head {
             is_limited: false,
             spellings: Vec::new(),
             analysis: None,
+            explains: false,
         }
     }
 
@@ -157,6 +174,8 @@ pub struct PeriodEntry {
 pub enum Mode {
     /// A bundle of notes.
     Context,
+    /// More of notes that were shown.
+    Expansion,
     /// The primer for the start of a session.
     Prime,
     /// The links at one note.
@@ -379,6 +398,8 @@ pub struct NoteEntry {
     pub blocks: Option<ShownBlocks>,
     /// Sums the note up, where it has no summary of its own.
     pub gist: Option<Gist>,
+    /// What is known of it, where notes are chosen by their use; then it is shown at a level.
+    pub belief: Option<Box<Belief>>,
 }
 
 /// Sums a note up; only notes that are shown.
@@ -439,6 +460,7 @@ impl NoteEntry {
             found: None,
             blocks: None,
             gist: None,
+            belief: None,
         }
     }
 }

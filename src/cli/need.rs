@@ -1,0 +1,191 @@
+//! The words that say what notes are needed for, and which shown notes are to be expanded.
+
+use clap::{Args, ValueEnum};
+use jiff::civil::Date;
+
+use super::search::relevance;
+use crate::error::Error;
+use crate::request::{Abstraction, Budget, Expand, Format, Level, Need, Purpose};
+use crate::store::Location;
+
+/// What notes are needed for, and how much of each is shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Notes by their use")]
+pub(super) struct NeedArgs {
+    /// Put first what is of the most use for this; each note is then shown at a level of detail
+    #[arg(long, value_name = "TASK")]
+    purpose: Option<PurposeName>,
+    /// How much of each note is shown (adaptive with --purpose; else whole notes)
+    #[arg(long, value_name = "LEVEL")]
+    abstraction: Option<AbstractionName>,
+    /// Stop when so many tokens are written; the last note may go beyond
+    #[arg(long, value_name = "N")]
+    target_tokens: Option<usize>,
+    /// Only notes of at least this confidence, 0 to 1
+    #[arg(long, value_name = "C", value_parser = relevance)]
+    min_confidence: Option<u32>,
+    /// Only notes whose source is trusted at least so far, 0 to 1
+    #[arg(long, value_name = "T", value_parser = relevance)]
+    min_trust: Option<u32>,
+    /// Leave a note out where no more than this share of it is new, 0 to 1 (0.2)
+    #[arg(long, value_name = "SHARE", value_parser = relevance)]
+    novelty_threshold: Option<u32>,
+    /// Show what notes are derived from behind them
+    #[arg(long)]
+    include_derivations: bool,
+    /// Show what contradicts notes behind them
+    #[arg(long)]
+    include_contradictions: bool,
+    /// Tell the parts of confidence and utility
+    #[arg(long)]
+    explain: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PurposeName {
+    /// Answer a question
+    Answer,
+    /// Check whether something is so
+    Verify,
+    /// Find out what there is
+    Explore,
+    /// Choose between ways
+    Decide,
+    /// Make something new
+    Create,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum AbstractionName {
+    /// The body, and what it is derived from
+    Detailed,
+    /// The blocks that hold words of the query
+    Extract,
+    /// The summary
+    Summary,
+    /// One sentence
+    Essence,
+    /// As much as importance and budget allow
+    Adaptive,
+}
+
+impl NeedArgs {
+    /// Tells whether any flag says that notes are chosen by their use.
+    fn is_asked(&self) -> bool {
+        let filters = [self.min_confidence, self.min_trust, self.novelty_threshold];
+        self.purpose.is_some()
+            || self.abstraction.is_some()
+            || self.target_tokens.is_some()
+            || filters.iter().any(Option::is_some)
+            || self.include_derivations
+            || self.include_contradictions
+            || self.explain
+    }
+
+    pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
+        if let (Some(target), Some(most)) = (self.target_tokens, budget.max_tokens)
+            && target > most
+        {
+            return Err(Error::usage(format!("--target-tokens {target} is above --max-tokens {most}"))
+                .hint("the target is where choosing stops; the limit is never passed"));
+        }
+        Ok(Budget { target_tokens: self.target_tokens, ..budget })
+    }
+
+    /// `has_query` says whether there are words to search for.
+    pub(super) fn into_need(
+        self,
+        has_query: bool,
+        format: Format,
+        today: &dyn Fn() -> Date,
+    ) -> Result<Option<Need>, Error> {
+        let wants_prompt = format == Format::Prompt;
+        if !self.is_asked() && !wants_prompt {
+            return Ok(None);
+        }
+        let purpose = self.purpose.map(|purpose| match purpose {
+            PurposeName::Answer => Purpose::Answer,
+            PurposeName::Verify => Purpose::Verify,
+            PurposeName::Explore => Purpose::Explore,
+            PurposeName::Decide => Purpose::Decide,
+            PurposeName::Create => Purpose::Create,
+        });
+        let abstraction = match self.abstraction {
+            Some(AbstractionName::Detailed) => Abstraction::Fixed(Level::Detailed),
+            Some(AbstractionName::Extract) => Abstraction::Fixed(Level::Extract),
+            Some(AbstractionName::Summary) => Abstraction::Fixed(Level::Summary),
+            Some(AbstractionName::Essence) => Abstraction::Fixed(Level::Essence),
+            Some(AbstractionName::Adaptive) => Abstraction::Adaptive,
+            None if purpose.is_some() => Abstraction::Adaptive,
+            None => Abstraction::Fixed(Level::Detailed),
+        };
+        if abstraction == Abstraction::Fixed(Level::Extract) && !has_query {
+            return Err(Error::usage("--abstraction extract needs a query").hint("add --query WORDS"));
+        }
+        Ok(Some(Need {
+            purpose,
+            abstraction,
+            min_confidence: self.min_confidence.unwrap_or_default(),
+            min_trust: self.min_trust.unwrap_or_default(),
+            novelty_threshold: self.novelty_threshold,
+            with_derivations: self.include_derivations,
+            with_contradictions: self.include_contradictions,
+            explains: self.explain,
+            today: purpose.map(|_| today()),
+        }))
+    }
+}
+
+/// Which notes that were shown are shown further.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "More of notes that were shown")]
+pub(super) struct ExpandArgs {
+    /// Show the rest of these notes, and nothing that a summary of them said
+    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["words", "query", "purpose", "abstraction"])]
+    expand: Vec<String>,
+    /// What stands behind or against them, too (with commas between)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
+    include: Vec<IncludeName>,
+    /// The most tokens of the expansion (500)
+    #[arg(long, value_name = "N", requires = "expand")]
+    max_additional_tokens: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IncludeName {
+    /// What they are derived from, in three steps
+    Derivation,
+    /// What supports them, and their sources
+    Evidence,
+    /// What contradicts them
+    Contradictions,
+}
+
+/// The most tokens of an expansion where nobody names a number.
+const MAX_ADDITIONAL_TOKENS: usize = 500;
+
+impl ExpandArgs {
+    pub(super) fn is_asked(&self) -> bool {
+        !self.expand.is_empty()
+    }
+
+    pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
+        if !self.is_asked() || (budget.is_limited() && self.max_additional_tokens.is_none()) {
+            return Ok(budget);
+        }
+        let most = self.max_additional_tokens.unwrap_or(MAX_ADDITIONAL_TOKENS);
+        Ok(Budget { max_tokens: Some(budget.max_tokens.map_or(most, |given| given.min(most))), ..budget })
+    }
+
+    pub(super) fn into_request(self, location: Location, banner: Option<bool>) -> Expand {
+        let has = |name| self.include.contains(&name);
+        Expand {
+            location,
+            derivation: has(IncludeName::Derivation),
+            evidence: has(IncludeName::Evidence),
+            contradictions: has(IncludeName::Contradictions),
+            banner,
+            ids: self.expand,
+        }
+    }
+}

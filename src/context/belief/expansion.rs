@@ -1,0 +1,122 @@
+//! More of notes that were shown: their bodies, and the notes that stand behind or against them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::confidence::{CONTRADICTS, SUPPORTED_BY, Weigher};
+use super::ranking::{Candidate, Candidates};
+use super::{Weighed, alone, link_entries};
+use crate::context::Desk;
+use crate::error::Error;
+use crate::note::Note;
+use crate::report::{Level, NoteEntry};
+use crate::request::Expand;
+
+/// Selects what there is more of notes to show: each body that says more than its summary, then the
+/// notes around, the most reliable first.
+///
+/// # Errors
+/// `NoNote` for an id that does not exist.
+pub fn expand(desk: &Desk<'_>, request: &Expand) -> Result<Weighed, Error> {
+    let asked = desk.store.positions(&request.ids)?;
+    let weigher = Weigher { desk, today: None, marker: None };
+    let mut expansion = Expansion { weigher: &weigher, chosen: Vec::new(), number_of: HashMap::new() };
+    for place in &asked {
+        if says_more(&desk.store.notes()[*place]) {
+            expansion.add(*place, Level::Detailed);
+        }
+    }
+    for place in &asked {
+        for neighbour in expansion.neighbours(*place, request) {
+            if !asked.contains(&neighbour) {
+                expansion.add(neighbour, Level::Summary);
+            }
+        }
+    }
+    Ok(expansion.finished(request))
+}
+
+/// Tells whether a note's body says more than what was shown of it before.
+fn says_more(note: &Note) -> bool {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let body = words(note.body());
+    !body.is_empty() && body != words(note.summary().unwrap_or_default())
+}
+
+struct Expansion<'a, 's> {
+    weigher: &'a Weigher<'a, 's>,
+    chosen: Vec<(usize, Level)>,
+    /// The number of each note that is chosen.
+    number_of: HashMap<usize, usize>,
+}
+
+impl Expansion<'_, '_> {
+    fn add(&mut self, place: usize, level: Level) {
+        if !self.number_of.contains_key(&place) {
+            self.number_of.insert(place, self.chosen.len());
+            self.chosen.push((place, level));
+        }
+    }
+
+    /// Returns the notes around one that were asked for: by confidence, then id.
+    fn neighbours(&self, place: usize, request: &Expand) -> Vec<usize> {
+        let weigher = self.weigher;
+        let mut found: BTreeSet<usize> = BTreeSet::new();
+        if request.derivation {
+            found.extend(weigher.origins(place));
+        }
+        if request.evidence {
+            found.extend(weigher.linked(place, SUPPORTED_BY));
+        }
+        if request.contradictions {
+            found.extend(weigher.opponents(place));
+        }
+        let mut found: Vec<(f64, usize)> =
+            found.into_iter().map(|note| (weigher.confidence(note).overall, note)).collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.into_iter().map(|(_, note)| note).collect()
+    }
+
+    fn finished(self, request: &Expand) -> Weighed {
+        let desk = self.weigher.desk;
+        let notes = desk.store.notes();
+        let (mut entries, mut all) = (Vec::new(), Vec::new());
+        for (place, level) in &self.chosen {
+            let belief = self.weigher.belief(*place, 1.0);
+            let is_told = |edge: &&crate::graph::Edge| {
+                let kind = edge.kind.as_str();
+                (request.derivation && matches!(kind, "derived-from" | "source-of"))
+                    || (request.evidence && matches!(kind, "supports" | "supported-by"))
+                    || (request.contradictions && CONTRADICTS.contains(&kind))
+            };
+            let edges = link_entries(desk, *place, is_told, |other| self.number_of.get(&other).copied());
+            let opponents = self.weigher.opponents(*place);
+            let entry = NoteEntry { edges, belief: Some(Box::new(belief.clone())), ..alone(desk, *place) };
+            all.push(Candidate {
+                id: notes[*place].id.clone(),
+                belief,
+                value: notes[*place].value_or_default(),
+                terms: Vec::new(),
+                level: *level,
+                is_named: true,
+                same: Vec::new(),
+                has_opponents_beyond: opponents.iter().any(|opponent| !self.number_of.contains_key(opponent)),
+                opponents: opponents.iter().filter_map(|opponent| self.number_of.get(opponent).copied()).collect(),
+                followers: Vec::new(),
+            });
+            entries.push(entry);
+        }
+        let insufficient = entries.is_empty().then(|| "there is nothing to add".to_owned());
+        let ranking = Candidates {
+            before: 0,
+            chosen: all.len(),
+            is_adaptive: false,
+            threshold: 0.0,
+            aim: "to expand".to_owned(),
+            left_out: Vec::new(),
+            insufficient,
+            holders: HashMap::new(),
+            all,
+        };
+        Weighed { entries, ranking: Box::new(ranking) }
+    }
+}

@@ -1,0 +1,254 @@
+//! Notes as beliefs: how far each can be relied on, of how much use it is for a purpose, at which level
+//! it is shown, and which says nothing new beside others. specs/context-query.md has the rules.
+
+mod confidence;
+mod expansion;
+mod fields;
+mod ranking;
+mod utility;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+pub use expansion::expand;
+pub use fields::odd_fields;
+
+use super::blocks::answers;
+use super::{Desk, Selection, edge_entry};
+use crate::graph::{Edge, other_end};
+use crate::report::{Answers, Belief, EdgeEntry, NoteEntry, Ranking, Role};
+use crate::request::{Abstraction, Need};
+use crate::search::Content;
+use confidence::{SAME_AS, Weigher, rounded};
+use ranking::{Candidate, Candidates};
+
+/// A note that is new to this share or less says nothing new.
+const NOVELTY_THRESHOLD: f64 = 0.2;
+/// Hits that answer less than this are hardly an answer.
+const HARDLY_RELEVANT: f64 = 0.1;
+/// Millionths of 1.
+const MILLION: f64 = 1_000_000.0;
+
+/// Notes that were weighed.
+pub struct Weighed {
+    /// The notes: those that may be shown by themselves in the order of their relevance, then those that
+    /// only follow others.
+    pub entries: Vec<NoteEntry>,
+    /// Which comes next.
+    pub ranking: Box<dyn Ranking>,
+}
+
+/// Weighs selected notes. Entries that stand before them come first, whole.
+///
+/// `max_hits` says how many hits of a search are looked at, the most relevant first.
+pub fn weigh(
+    desk: &Desk<'_>,
+    selection: &Selection,
+    need: &Need,
+    before: usize,
+    max_hits: usize,
+    entry: impl Fn(usize) -> NoteEntry,
+) -> Weighed {
+    let marker = selection.marker.as_deref();
+    let weigher = Weigher { desk, today: need.today, marker };
+    let mut weighing = Weighing { weigher: &weigher, selection, need, left_out: Left::default(), all: Vec::new() };
+    weighing.choose(max_hits);
+    let chosen = weighing.all.len();
+    weighing.add_followers();
+    weighing.finished(before, chosen, entry)
+}
+
+/// How many candidates were left out, by reason.
+#[derive(Default)]
+struct Left {
+    invalid: usize,
+    unsure: usize,
+    untrusted: usize,
+    beyond: usize,
+}
+
+/// One note of those that are weighed.
+struct Weighted {
+    place: usize,
+    belief: Belief,
+    content: Content,
+    is_named: bool,
+}
+
+struct Weighing<'a, 's> {
+    weigher: &'a Weigher<'a, 's>,
+    selection: &'a Selection,
+    need: &'a Need,
+    left_out: Left,
+    all: Vec<Weighted>,
+}
+
+impl Weighing<'_, '_> {
+    /// Takes the notes that may be shown by themselves.
+    fn choose(&mut self, max_hits: usize) {
+        let selection = self.selection;
+        let mut hits = 0;
+        let is_looked_at = |place: &&usize| {
+            hits += usize::from(selection.relevance.contains_key(place));
+            hits <= max_hits || !selection.relevance.contains_key(place)
+        };
+        let looked_at: Vec<usize> = selection.notes.iter().filter(is_looked_at).copied().collect();
+        self.left_out.beyond = selection.notes.len() - looked_at.len();
+        let weighted = looked_at.par_iter().enumerate().map(|(number, place)| self.weighted(*place, number));
+        let weighted: Vec<Weighted> = weighted.collect();
+        let all = weighted.into_iter().filter(|weighted| self.is_good(weighted)).collect();
+        self.all = all;
+    }
+
+    fn weighted(&self, place: usize, number: usize) -> Weighted {
+        // The first ones were named one by one.
+        let is_named = number < self.selection.named;
+        let relevance = self.selection.relevance.get(&place).filter(|_| !is_named).copied().unwrap_or(1.0);
+        let content = self.weigher.desk.engine().content(place);
+        Weighted { place, belief: self.belief(place, relevance, &content), content, is_named }
+    }
+
+    fn belief(&self, place: usize, relevance: f64, content: &Content) -> Belief {
+        let belief = self.weigher.belief(place, relevance);
+        let utility = self.need.purpose.map(|purpose| {
+            let recency = self.weigher.recency(place);
+            let parts = [relevance, belief.confidence.overall, belief.trust, recency, content.density];
+            utility::utility(purpose, parts.map(rounded))
+        });
+        let answers = self.selection.marker.as_ref().map(|marker| Answers::new(answers(marker)));
+        Belief { utility, answers, ..belief }
+    }
+
+    /// Tells whether a note counts; notes down why where it doesn't.
+    fn is_good(&mut self, weighted: &Weighted) -> bool {
+        let Need { min_confidence, min_trust, today, .. } = *self.need;
+        let note = &self.weigher.desk.store.notes()[weighted.place];
+        let is_hit = self.selection.relevance.contains_key(&weighted.place);
+        let is_invalid = is_hit && today.is_some_and(|today| !fields::is_valid(note, today));
+        let (is_unsure, is_untrusted) = (
+            weighted.belief.confidence.overall < f64::from(min_confidence) / MILLION,
+            weighted.belief.trust < f64::from(min_trust) / MILLION,
+        );
+        let left = &mut self.left_out;
+        match () {
+            () if weighted.is_named => return true,
+            () if is_invalid => left.invalid += 1,
+            () if is_unsure => left.unsure += 1,
+            () if is_untrusted => left.untrusted += 1,
+            () => return true,
+        }
+        false
+    }
+
+    /// Adds the notes that are shown right behind others, where they are not chosen themselves.
+    fn add_followers(&mut self) {
+        let mut have: BTreeSet<usize> = self.all.iter().map(|weighted| weighted.place).collect();
+        let following: BTreeSet<usize> =
+            self.all.iter().flat_map(|weighted| self.followers(weighted.place)).filter(|place| have.insert(*place)).collect();
+        let add = |place: &usize| {
+            let content = Content::default();
+            let relevance = self.selection.relevance.get(place).copied().unwrap_or_default();
+            Weighted { place: *place, belief: self.belief(*place, relevance, &content), content, is_named: true }
+        };
+        let added: Vec<Weighted> = following.iter().map(add).collect();
+        self.all.extend(added);
+    }
+
+    fn followers(&self, place: usize) -> Vec<usize> {
+        let (weigher, need) = (self.weigher, self.need);
+        let origins = need.with_derivations.then(|| weigher.linked(place, confidence::DERIVED_FROM));
+        let opponents = need.with_contradictions.then(|| weigher.opponents(place));
+        origins.into_iter().chain(opponents).flatten().collect()
+    }
+
+    fn finished(self, before: usize, chosen: usize, entry: impl Fn(usize) -> NoteEntry) -> Weighed {
+        let number_of: HashMap<usize, usize> =
+            self.all.iter().enumerate().map(|(number, weighted)| (weighted.place, number)).collect();
+        let numbers = |places: BTreeSet<usize>| -> Vec<usize> {
+            places.iter().filter_map(|place| number_of.get(place).copied()).collect()
+        };
+        let mut entries: Vec<NoteEntry> = Vec::with_capacity(self.all.len());
+        for weighted in &self.all {
+            let belief = Some(Box::new(weighted.belief.clone()));
+            entries.push(NoteEntry { belief, edges: self.edges(weighted.place, &number_of, before), ..entry(weighted.place) });
+        }
+        let insufficient = self.insufficient(chosen);
+        let notes = self.weigher.desk.store.notes();
+        let candidate = |weighted: &Weighted| {
+            let place = weighted.place;
+            let opponents = self.weigher.opponents(place);
+            Candidate {
+                id: notes[place].id.clone(),
+                value: notes[place].value_or_default(),
+                level: utility::deserved(self.need.abstraction, weighted.belief.relevance, notes[place].value_or_default()),
+                is_named: weighted.is_named,
+                same: numbers(self.weigher.linked(place, SAME_AS)),
+                has_opponents_beyond: opponents.iter().any(|opponent| !number_of.contains_key(opponent)),
+                opponents: numbers(opponents),
+                followers: numbers(self.followers(place).into_iter().collect()),
+                terms: weighted.content.terms.clone(),
+                belief: weighted.belief.clone(),
+            }
+        };
+        let Left { invalid, unsure, untrusted, beyond } = self.left_out;
+        let all: Vec<Candidate> = self.all.iter().map(candidate).collect();
+        let ranking = Candidates {
+            before,
+            chosen,
+            is_adaptive: self.need.abstraction == Abstraction::Adaptive,
+            threshold: self.need.novelty_threshold.map_or(NOVELTY_THRESHOLD, |share| f64::from(share) / MILLION),
+            aim: self.need.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
+            left_out: vec![
+                (invalid, "not valid today"),
+                (unsure, "below --min-confidence"),
+                (untrusted, "below --min-trust"),
+                (beyond, "too far down"),
+            ],
+            insufficient,
+            holders: HashMap::new(),
+            all,
+        };
+        Weighed { entries, ranking: Box::new(ranking.with_holders()) }
+    }
+
+    /// Says why nothing relevant was found, where nothing was.
+    fn insufficient(&self, chosen: usize) -> Option<String> {
+        let best = self.all.iter().take(chosen).map(|weighted| weighted.belief.relevance).reduce(f64::max);
+        match best {
+            None if self.selection.notes.is_empty() => Some("no note answers this".to_owned()),
+            None => Some("no note that answers this is valid and reliable enough".to_owned()),
+            Some(best) if best < HARDLY_RELEVANT => Some(format!("what was found hardly answers this (relevance {best:.2})")),
+            Some(_) => None,
+        }
+    }
+
+    /// Returns the links of a note that say why notes follow one another, where both may be shown.
+    fn edges(&self, place: usize, number_of: &HashMap<usize, usize>, before: usize) -> Vec<EdgeEntry> {
+        let Need { with_derivations, with_contradictions, .. } = *self.need;
+        let is_told = |edge: &&Edge| {
+            (with_derivations && matches!(edge.kind.as_str(), confidence::DERIVED_FROM | "source-of"))
+                || (with_contradictions && confidence::CONTRADICTS.contains(&edge.kind.as_str()))
+        };
+        link_entries(self.weigher.desk, place, is_told, |other| number_of.get(&other).map(|number| before + number))
+    }
+}
+
+/// Returns the links at a note as they are written, each with the entry at its other end.
+fn link_entries(
+    desk: &Desk<'_>,
+    place: usize,
+    is_told: impl Fn(&&Edge) -> bool,
+    entry_of: impl Fn(usize) -> Option<usize>,
+) -> Vec<EdgeEntry> {
+    let (graph, notes) = (desk.graph(), desk.store.notes());
+    let links = graph.written(place).iter().chain(graph.leading_to(place)).filter(is_told);
+    let entry = |edge: &Edge| Some(edge_entry(notes, edge, entry_of(other_end(edge, place))?));
+    links.filter_map(entry).collect()
+}
+
+/// Makes the entry of a note that stands for itself.
+fn alone(desk: &Desk<'_>, place: usize) -> NoteEntry {
+    NoteEntry::alone(&Arc::clone(&desk.store.notes()[place]), Role::Selected)
+}

@@ -1,0 +1,284 @@
+//! Proposes notes one by one: by use where there is a purpose, else by relevance, passing over those
+//! that say nothing new beside what is shown.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::note::NoteId;
+use crate::report::{Account, Belief, Level, Proposal, Proposals, Ranking, ShownBelief};
+
+/// A note that may be shown.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) id: NoteId,
+    pub(super) belief: Belief,
+    pub(super) value: u8,
+    /// What it is about.
+    pub(super) terms: Vec<u32>,
+    /// The level that it deserves.
+    pub(super) level: Level,
+    /// Whether it was asked for by name, so that it is never passed over.
+    pub(super) is_named: bool,
+    /// Entries that are the same note.
+    pub(super) same: Vec<usize>,
+    /// Entries that contradict it.
+    pub(super) opponents: Vec<usize>,
+    /// How many notes contradict it, shown or not.
+    pub(super) has_opponents_beyond: bool,
+    /// Entries that are shown right behind it.
+    pub(super) followers: Vec<usize>,
+}
+
+/// Candidates in the order of their relevance, then notes that may only follow others.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    /// How many entries there are before the first candidate; these come first, whole.
+    pub(super) before: usize,
+    pub(super) all: Vec<Candidate>,
+    /// How many of them are chosen by themselves.
+    pub(super) chosen: usize,
+    pub(super) is_adaptive: bool,
+    /// A note that is new to this share or less says nothing new.
+    pub(super) threshold: f64,
+    /// `for decide`, `by relevance`.
+    pub(super) aim: String,
+    /// Why candidates were left out before, each with how many.
+    pub(super) left_out: Vec<(usize, &'static str)>,
+    /// Why there is nothing relevant, where there isn't.
+    pub(super) insufficient: Option<String>,
+    /// For each term, the candidates that hold it.
+    pub(super) holders: HashMap<u32, Vec<u32>>,
+}
+
+/// The most pairs of notes that say the same which are named.
+const MAX_PAIRS: usize = 3;
+/// The most notes with more to say that are named.
+const MAX_EXPANDABLE: usize = 32;
+/// A note that is new to less than this share is shown one level lower.
+const HALF_REDUNDANT: f64 = 0.5;
+
+impl Candidates {
+    /// Notes down which candidates hold which terms.
+    pub(super) fn with_holders(mut self) -> Self {
+        for (number, candidate) in self.all.iter().enumerate().take(self.chosen) {
+            for term in &candidate.terms {
+                self.holders.entry(*term).or_default().push(number as u32);
+            }
+        }
+        self
+    }
+
+    /// Returns for each candidate what share of its terms another one holds.
+    fn shares(&self, of: usize) -> Vec<f64> {
+        let mut counts = vec![0_u32; self.chosen];
+        for term in &self.all[of].terms {
+            for holder in self.holders.get(term).into_iter().flatten() {
+                counts[*holder as usize] += 1;
+            }
+        }
+        let one = &self.all[of];
+        let share = |(number, count): (usize, u32)| match () {
+            () if one.opponents.contains(&number) => 0.0,
+            () if one.same.contains(&number) => 1.0,
+            () => f64::from(count) / self.all[number].terms.len().max(1) as f64,
+        };
+        counts.into_iter().enumerate().map(share).collect()
+    }
+
+    fn is_redundant(&self, number: usize, said: f64) -> bool {
+        !self.all[number].is_named && said > 0.0 && 1.0 - said <= self.threshold
+    }
+}
+
+impl Ranking for Candidates {
+    fn proposals(&self) -> Box<dyn Proposals + '_> {
+        Box::new(Choosing {
+            of: self,
+            next_before: 0,
+            is_open: vec![true; self.chosen],
+            said: vec![(0.0, 0); self.chosen],
+            shares: None,
+            following: VecDeque::new(),
+            kept: HashSet::new(),
+            redundant: Vec::new(),
+        })
+    }
+}
+
+/// How far the choosing has come.
+struct Choosing<'a> {
+    of: &'a Candidates,
+    next_before: usize,
+    /// Which candidates were not proposed yet.
+    is_open: Vec<bool>,
+    /// Of each candidate, the largest share that one note which is shown says, and which one.
+    said: Vec<(f64, usize)>,
+    /// The shares of the one that was looked at last.
+    shares: Option<(usize, Vec<f64>)>,
+    following: VecDeque<usize>,
+    kept: HashSet<usize>,
+    /// Candidates that say nothing new, each with the note that says it.
+    redundant: Vec<(usize, usize)>,
+}
+
+impl Choosing<'_> {
+    fn novelty(&self, number: usize) -> f64 {
+        1.0 - self.said.get(number).map_or(0.0, |(share, _)| *share)
+    }
+
+    /// Returns the candidate of the most use; without a purpose the next one.
+    fn best(&self) -> Option<usize> {
+        let open = (0..self.of.chosen).filter(|number| self.is_open[*number]);
+        let rank = |number: usize| {
+            let candidate = &self.of.all[number];
+            let utility = candidate.belief.utility.map(|utility| utility.with_novelty(self.novelty(number)).total());
+            (utility.unwrap_or_default(), candidate.belief.relevance, candidate.value)
+        };
+        if self.of.all.first()?.belief.utility.is_none() {
+            return open.into_iter().next();
+        }
+        open.map(|number| (number, rank(number))).reduce(|best, other| {
+            let order = other.1.0.total_cmp(&best.1.0).then(other.1.1.total_cmp(&best.1.1));
+            let order = order.then(other.1.2.cmp(&best.1.2));
+            let order = order.then_with(|| self.of.all[best.0].id.cmp(&self.of.all[other.0].id));
+            if order.is_gt() { other } else { best }
+        })
+        .map(|(number, _)| number)
+    }
+
+    fn proposal(&self, number: usize, is_follower: bool) -> Proposal {
+        let candidate = &self.of.all[number];
+        let novelty = self.novelty(number);
+        let mut level = candidate.level;
+        if self.of.is_adaptive && is_follower {
+            level = level.min(Level::Summary);
+        }
+        if self.of.is_adaptive && novelty < HALF_REDUNDANT {
+            level = lower(level);
+        }
+        Proposal { entry: self.of.before + number, level, is_adaptive: self.of.is_adaptive, novelty }
+    }
+
+    fn look_at(&mut self, number: usize) {
+        if self.shares.as_ref().is_none_or(|(of, _)| *of != number) {
+            self.shares = Some((number, self.of.shares(number)));
+        }
+    }
+}
+
+fn lower(level: Level) -> Level {
+    match level {
+        Level::Detailed => Level::Extract,
+        Level::Extract => Level::Summary,
+        Level::Summary | Level::Essence => Level::Essence,
+    }
+}
+
+impl Proposals for Choosing<'_> {
+    fn next(&mut self) -> Option<Proposal> {
+        if self.next_before < self.of.before {
+            let entry = self.next_before;
+            self.next_before += 1;
+            return Some(Proposal { entry, level: Level::Detailed, is_adaptive: false, novelty: 1.0 });
+        }
+        while let Some(number) = self.following.pop_front() {
+            if self.kept.contains(&number) {
+                continue;
+            }
+            if let Some(is_open) = self.is_open.get_mut(number) {
+                *is_open = false;
+            }
+            return Some(self.proposal(number, true));
+        }
+        while let Some(number) = self.best() {
+            self.is_open[number] = false;
+            let (said, by) = self.said[number];
+            if self.of.is_redundant(number, said) {
+                self.redundant.push((number, by));
+                continue;
+            }
+            return Some(self.proposal(number, false));
+        }
+        None
+    }
+
+    fn keep(&mut self, entry: usize) {
+        let Some(number) = entry.checked_sub(self.of.before) else { return };
+        self.kept.insert(number);
+        self.look_at(number);
+        let shares = self.shares.take().map(|(_, shares)| shares).unwrap_or_default();
+        for (said, share) in self.said.iter_mut().zip(shares) {
+            if share > said.0 {
+                *said = (share, number);
+            }
+        }
+        let followers = self.of.all[number].followers.iter().copied();
+        followers.rev().for_each(|follower| self.following.push_front(follower));
+    }
+
+    fn after(&self, entry: usize) -> Vec<(usize, Level)> {
+        let number = entry.checked_sub(self.of.before);
+        let shares = number.map(|number| self.of.shares(number)).unwrap_or_default();
+        let is_new = |other: &usize| {
+            let share = shares.get(*other).copied().unwrap_or_default();
+            self.is_open[*other] && !self.of.is_redundant(*other, self.said[*other].0.max(share))
+        };
+        let mut after: Vec<usize> = (0..self.of.chosen).filter(is_new).collect();
+        if let Some(number) = number {
+            let followers = self.of.all[number].followers.iter().copied();
+            after.splice(0..0, followers.filter(|follower| *follower >= self.of.chosen));
+        }
+        after.into_iter().map(|number| (self.of.before + number, self.of.all[number].level)).collect()
+    }
+
+    fn account(&self, shown: &[ShownBelief]) -> Account {
+        let shown: Vec<(usize, &ShownBelief)> =
+            shown.iter().filter_map(|shown| Some((shown.entry.checked_sub(self.of.before)?, shown))).collect();
+        let all = &self.of.all;
+        let kept: HashSet<usize> = shown.iter().map(|(number, _)| *number).collect();
+        let relevance = |number: usize| all[number].belief.relevance;
+        let candidates: f64 = (0..self.of.chosen).map(relevance).sum();
+        let redundant = self.redundant.iter().map(|(number, _)| *number);
+        let covered: f64 = (0..self.of.chosen).filter(|number| kept.contains(number)).chain(redundant).map(relevance).sum();
+        let confidences = shown.iter().map(|(number, _)| all[*number].belief.confidence.overall);
+        let has_hidden_opponents = |number: usize| {
+            let candidate = &all[number];
+            candidate.has_opponents_beyond || candidate.opponents.iter().any(|opponent| !kept.contains(opponent))
+        };
+        let expandable = shown.iter().filter(|(_, shown)| shown.has_more).map(|(number, _)| all[*number].id.clone());
+        Account {
+            total_tokens: shown.iter().map(|(_, shown)| shown.tokens).sum(),
+            confidence_floor: confidences.reduce(f64::min),
+            coverage: if candidates > 0.0 { (covered / candidates).min(1.0) } else { 0.0 },
+            expandable: expandable.take(MAX_EXPANDABLE).collect(),
+            has_contradictions: shown.iter().any(|(number, _)| has_hidden_opponents(*number)),
+            insufficient: self.of.insufficient.clone(),
+            reasoning: self.reasoning(&kept),
+        }
+    }
+}
+
+impl Choosing<'_> {
+    /// Says how notes were chosen, in one sentence.
+    fn reasoning(&self, kept: &HashSet<usize>) -> String {
+        let of = self.of;
+        let shown = kept.iter().filter(|number| **number < of.chosen).count();
+        let dropped: usize = of.left_out.iter().map(|(count, _)| count).sum();
+        let mut reasons: Vec<String> = Vec::new();
+        if !self.redundant.is_empty() {
+            let name = |number: usize| &of.all[number].id;
+            let pair = |(number, by): &(usize, usize)| format!("{} of {}", name(*number), name(*by));
+            let mut pairs: Vec<String> = self.redundant.iter().take(MAX_PAIRS).map(pair).collect();
+            pairs.extend((self.redundant.len() > MAX_PAIRS).then(|| "…".to_owned()));
+            let count = self.redundant.len();
+            let noun = if count == 1 { "near-duplicate" } else { "near-duplicates" };
+            reasons.push(format!("{count} {noun} ({})", pairs.join(", ")));
+        }
+        let over = of.chosen - shown - self.redundant.len();
+        if over > 0 {
+            reasons.push(format!("{over} over budget"));
+        }
+        reasons.extend(of.left_out.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")));
+        let reasons = if reasons.is_empty() { "nothing left out".to_owned() } else { reasons.join(", ") };
+        format!("{shown} of {} candidates {}: {reasons}", of.chosen + dropped, of.aim)
+    }
+}

@@ -1,0 +1,64 @@
+//! Of how much use notes are: what each purpose asks of them, and the level that they deserve.
+
+use crate::report::{Level, Utility};
+use crate::request::{Abstraction, Purpose};
+
+/// What counts how much for a purpose: relevance, confidence, trust, recency, density, novelty.
+fn weights(purpose: Purpose) -> [f64; 6] {
+    match purpose {
+        Purpose::Answer => [0.30, 0.30, 0.20, 0.10, 0.05, 0.05],
+        Purpose::Verify => [0.20, 0.40, 0.20, 0.10, 0.05, 0.05],
+        Purpose::Explore => [0.20, 0.10, 0.10, 0.10, 0.10, 0.40],
+        Purpose::Decide => [0.25, 0.25, 0.25, 0.15, 0.05, 0.05],
+        Purpose::Create => [0.20, 0.10, 0.10, 0.05, 0.15, 0.40],
+    }
+}
+
+/// Weighs relevance, confidence, trust, recency and density for a purpose, of a note that says nothing
+/// that others say.
+pub(super) fn utility(purpose: Purpose, [relevance, confidence, trust, recency, density]: [f64; 5]) -> Utility {
+    Utility { parts: [relevance, confidence, trust, recency, density, 1.0], weights: weights(purpose) }
+}
+
+/// Returns the level that a note deserves by its relevance, 0 to 1, and its value, 0 to 100. Whether the
+/// budget allows it is for others to say.
+pub(super) fn deserved(abstraction: Abstraction, relevance: f64, value: u8) -> Level {
+    let importance = 0.5 * relevance + 0.5 * f64::from(value) / 100.0;
+    match abstraction {
+        Abstraction::Fixed(level) => level,
+        Abstraction::Adaptive if importance >= 0.75 => Level::Detailed,
+        Abstraction::Adaptive if importance >= 0.4 => Level::Summary,
+        Abstraction::Adaptive => Level::Essence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn purposes_weigh_two_notes_as_by_hand() {
+        // One is relevant, lately changed and dense, the other reliable.
+        let (near, sure) = ([0.9, 0.4, 0.5, 1.0, 0.8], [0.6, 0.9, 0.8, 0.2, 0.4]);
+        let totals = Purpose::ALL.map(|purpose| [near, sure].map(|inputs| utility(purpose, inputs).total()));
+        let by_hand = [[0.68, 0.70], [0.63, 0.73], [0.85, 0.75], [0.69, 0.675], [0.84, 0.76]];
+        for (totals, by_hand) in totals.iter().zip(by_hand) {
+            assert!(totals.iter().zip(by_hand).all(|(total, hand)| (total - hand).abs() < 1e-9), "{totals:?} {by_hand:?}");
+        }
+        for purpose in Purpose::ALL {
+            assert!((weights(purpose).iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn importance_gives_the_level() {
+        let level = |relevance, value| deserved(Abstraction::Adaptive, relevance, value);
+        assert_eq!([level(1.0, 50), level(0.9, 50), level(0.3, 50), level(0.2, 50)], [
+            Level::Detailed,
+            Level::Summary,
+            Level::Summary,
+            Level::Essence
+        ]);
+        assert_eq!(deserved(Abstraction::Fixed(Level::Essence), 1.0, 100), Level::Essence);
+    }
+}

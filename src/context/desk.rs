@@ -1,0 +1,46 @@
+//! The desk: an open store, with what an answer may need of it, made when it is first needed and kept
+//! for the next answer.
+
+use std::sync::OnceLock;
+
+use super::surroundings;
+use crate::graph::Graph;
+use crate::phases;
+use crate::search::{Engine, Surroundings};
+use crate::store::Store;
+
+/// An open store, its links and the words of its notes.
+pub struct Desk<'a> {
+    /// The store.
+    pub store: &'a Store,
+    graph: OnceLock<Graph<'a>>,
+    engine: OnceLock<Engine<'a>>,
+}
+
+impl<'a> Desk<'a> {
+    /// Lays a store on the desk.
+    pub fn new(store: &'a Store) -> Self {
+        Self { store, graph: OnceLock::new(), engine: OnceLock::new() }
+    }
+
+    /// Returns the links of all notes.
+    pub fn graph(&self) -> &Graph<'a> {
+        let store = self.store;
+        self.graph.get_or_init(|| Graph::new(store.notes(), &store.config.link_types))
+    }
+
+    /// Returns what searches the notes.
+    pub fn engine(&self) -> &Engine<'a> {
+        let store = self.store;
+        self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.gathered()))
+    }
+
+    /// Returns what searches the notes, and what stands around each where that counts.
+    pub fn searching(&self, with_graph: bool) -> (&Engine<'a>, Option<Surroundings<'_>>) {
+        // Side by side: each has steps in which it can use one thread only.
+        let (engine, graph) = rayon::join(|| self.engine(), || with_graph.then(|| self.graph()));
+        let around = graph.map(|graph| surroundings(self.store, graph));
+        phases::end("sequences found");
+        (engine, around)
+    }
+}

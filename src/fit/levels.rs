@@ -1,0 +1,194 @@
+//! Notes at levels of detail: each as it is proposed gets the highest level that it deserves and that
+//! fits, or a higher one where there is room to spare.
+//!
+//! A note at its turn may take what it deserves. It may take more while what is left leaves room for the
+//! notes that follow, at the least that they deserve, or at least [`FOR_OTHERS`] of what was left. How
+//! much the first note gets so depends on the budget and on the notes alone, never on what happens to
+//! fit behind it: it does not fall as the budget grows.
+
+use super::{Page, Size};
+use crate::render::{Extent, Piece, count_answers};
+use crate::report::{Entry, Level, Proposal, Proposals, Ranking, Shape, ShownBelief};
+
+/// The most of the whole budget that a detailed note takes by what it deserves.
+const DETAILED: f64 = 0.4;
+/// The part of the room that a note leaves to those that follow where it takes more than it deserves.
+const FOR_OTHERS: f64 = 0.6;
+
+impl Page<'_> {
+    /// Keeps what is proposed, as far as it fits, until there is enough.
+    ///
+    /// # Errors
+    /// What the shortest answer takes, where that is too long.
+    pub(super) fn with_levels(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> Result<Self, Size> {
+        let mut proposals = ranking.proposals();
+        self.account = Some(proposals.account(&[]));
+        self.make_room_for_frame(None)?;
+        let mut least = Least(vec![None; self.report.entries.len()]);
+        let (mut passed_over, mut has_enough) = (0, false);
+        let mut first = None;
+        while let Some(proposal) = if has_enough { None } else { proposals.next() } {
+            first = first.or(Some(proposal));
+            match self.at_best_level(&proposal, &*proposals, &mut least) {
+                Some((shape, piece)) => self.keep_at(&proposal, shape, piece, &mut *proposals),
+                None => passed_over += 1,
+            }
+            has_enough = target_tokens.is_some_and(|target| self.tokens() >= target);
+        }
+        self.account = Some(proposals.account(&self.shown));
+        self.is_all = passed_over == 0 && !has_enough && !self.report.head.is_limited && !self.has_cut;
+        if self.pieces.is_empty() {
+            self.cut_first_entry();
+            // What was cut is shown; the rest is as if it were not.
+            self.is_all = self.is_all && self.pieces.is_empty();
+        }
+        Ok(self)
+    }
+
+    fn tokens(&self) -> usize {
+        let text = self.renderer.assemble(&self.frame(true), &self.pieces);
+        self.limits.tokenizer.count(&text)
+    }
+
+    fn keep_at(&mut self, proposal: &Proposal, shape: Shape, piece: Piece, proposals: &mut dyn Proposals) {
+        let shown = self.shown_as(proposal.entry, shape, &piece);
+        self.keep(proposal.entry, piece);
+        if self.belongs_to_belief(proposal.entry) {
+            self.shown.push(shown);
+        }
+        proposals.keep(proposal.entry);
+        self.account = Some(proposals.account(&self.shown));
+    }
+
+    fn belongs_to_belief(&self, entry: usize) -> bool {
+        self.report.entries.get(entry).and_then(Entry::note).is_some_and(|note| note.belief.is_some())
+    }
+
+    fn shown_as(&self, entry: usize, shape: Shape, piece: &Piece) -> ShownBelief {
+        ShownBelief { entry, shape, tokens: piece.tokens, has_more: piece.has_more }
+    }
+
+    /// Returns a proposed note at the highest level that fits.
+    fn at_best_level(&self, proposal: &Proposal, proposals: &dyn Proposals, least: &mut Least) -> Option<(Shape, Piece)> {
+        let whole = Shape { level: proposal.level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
+        if !self.belongs_to_belief(proposal.entry) {
+            let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
+            return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
+        }
+        if !proposal.is_adaptive {
+            return match proposal.level {
+                Level::Extract => self.longest_extract(proposal, usize::MAX, proposals),
+                _ => self.at_level(proposal, whole, usize::MAX, proposals),
+            };
+        }
+        let to_spare = self.room_to_spare(proposal, proposals, least);
+        let deserved = (self.limits.most() as f64 * DETAILED) as usize;
+        let room = self.room();
+        Level::FALLING.into_iter().find_map(|level| {
+            let most = match level {
+                Level::Detailed if level <= proposal.level => to_spare.max(deserved),
+                // What is too long to be detailed is an extract.
+                Level::Extract if proposal.level == Level::Detailed => to_spare.max(deserved),
+                level if level <= proposal.level => room,
+                _ => to_spare,
+            };
+            match level {
+                Level::Extract => self.longest_extract(proposal, most, proposals),
+                _ => self.at_level(proposal, Shape { level, ..whole }, most, proposals),
+            }
+        })
+    }
+
+    /// Returns what is left, as if the frame stayed as it is.
+    fn room(&self) -> usize {
+        let frame = self.truncated_frame(self.notes + 1);
+        let taken = match self.limits.tokens {
+            Some(_) => self.limits.measure(&self.renderer.assemble(&frame, &self.pieces)),
+            None => self.chars + self.frame_chars(&frame),
+        };
+        self.limits.most().saturating_sub(taken)
+    }
+
+    /// Returns how much a note may take above what it deserves.
+    fn room_to_spare(&self, proposal: &Proposal, proposals: &dyn Proposals, least: &mut Least) -> usize {
+        if !self.limits.are_there() {
+            return usize::MAX;
+        }
+        let room = self.room();
+        let for_others = (room as f64 * FOR_OTHERS) as usize;
+        let mut needed = 0;
+        for (entry, level) in proposals.after(proposal.entry) {
+            needed += least.of(self, entry, level);
+            if needed >= for_others {
+                return room - for_others;
+            }
+        }
+        room - needed
+    }
+
+    /// Returns a note at a level, where that fits and takes so much at most.
+    fn at_level(&self, proposal: &Proposal, shape: Shape, most: usize, proposals: &dyn Proposals) -> Option<(Shape, Piece)> {
+        let piece = self.renderer.piece(proposal.entry, Extent::At(shape), &self.kept);
+        let takes = || piece.items.iter().map(|item| self.limits.measure(&item.text)).sum::<usize>();
+        let is_short = most == usize::MAX || takes() <= most;
+        (is_short && self.fits(proposal, shape, &piece, proposals)).then_some((shape, piece))
+    }
+
+    /// Returns the extract of the most blocks that fits and takes so much at most. Blocks that would not
+    /// fit by themselves are passed over.
+    fn longest_extract(&self, proposal: &Proposal, most: usize, proposals: &dyn Proposals) -> Option<(Shape, Piece)> {
+        let entry = self.report.entries.get(proposal.entry)?.note()?;
+        let block_chars = most.min(self.limits.chars);
+        let shape = Shape { level: Level::Extract, blocks: 0, block_chars, novelty: proposal.novelty };
+        let with = |blocks| self.at_level(proposal, Shape { blocks, ..shape }, most, proposals);
+        let (mut fits, mut too_many) = (0, count_answers(entry, shape) + 1);
+        let mut best = None;
+        while too_many - fits > 1 {
+            let blocks = fits.midpoint(too_many);
+            match with(blocks) {
+                Some(extract) => (fits, best) = (blocks, Some(extract)),
+                None => too_many = blocks,
+            }
+        }
+        best
+    }
+
+    /// Tells whether everything is short enough with one note more, and what is said of the notes then.
+    fn fits(&self, proposal: &Proposal, shape: Shape, piece: &Piece, proposals: &dyn Proposals) -> bool {
+        if self.chars_with(piece) > self.limits.chars {
+            return false;
+        }
+        let mut shown = self.shown.clone();
+        if self.belongs_to_belief(proposal.entry) {
+            shown.push(self.shown_as(proposal.entry, shape, piece));
+        }
+        let account = proposals.account(&shown);
+        let is_note = usize::from(self.report.entries[proposal.entry].note().is_some());
+        let frame = self.renderer.frame(crate::render::Shown {
+            notes: self.notes + is_note,
+            is_truncated: true,
+            is_empty: false,
+            is_brief: self.is_brief,
+            account: Some(&account),
+        });
+        self.allow(&frame, Some((proposal.entry, piece)))
+    }
+}
+
+/// What notes take at the least that they deserve, once somebody asked.
+struct Least(Vec<Option<usize>>);
+
+impl Least {
+    fn of(&mut self, page: &Page<'_>, entry: usize, level: Level) -> usize {
+        if let Some(Some(least)) = self.0.get(entry) {
+            return *least;
+        }
+        let shape = Shape { level: level.min(Level::Summary), blocks: 0, block_chars: 0, novelty: 1.0 };
+        let piece = page.renderer.piece(entry, Extent::At(shape), &page.kept);
+        let least = piece.items.iter().map(|item| page.limits.measure(&item.text)).sum();
+        if let Some(place) = self.0.get_mut(entry) {
+            *place = Some(least);
+        }
+        least
+    }
+}

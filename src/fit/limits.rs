@@ -1,0 +1,58 @@
+//! How long a text may be, and how long one is.
+
+use crate::request::Budget;
+use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
+
+/// How long a text may be: both limits count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// The most characters; tokens of four characters are counted here.
+    pub(super) chars: usize,
+    /// The most tokens of a real encoding.
+    pub(super) tokens: Option<usize>,
+    /// What counts them.
+    pub(super) tokenizer: Tokenizer,
+}
+
+/// How long a text is. Ordered by characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Size {
+    pub(super) chars: usize,
+    /// Its tokens, where an encoding counts them and the whole text is known.
+    pub(super) tokens: Option<usize>,
+}
+
+impl Limits {
+    pub(super) fn new(budget: Budget) -> Self {
+        let is_encoding = budget.tokenizer.is_encoding();
+        let tokens = budget.max_tokens.filter(|_| is_encoding);
+        let as_chars = budget.max_tokens.filter(|_| !is_encoding).map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+        let chars = [budget.max_chars, as_chars].into_iter().flatten().min().unwrap_or(usize::MAX);
+        Self { chars, tokens, tokenizer: budget.tokenizer }
+    }
+
+    pub(super) fn are_there(&self) -> bool {
+        self.chars != usize::MAX || self.tokens.is_some()
+    }
+
+    /// Tells whether a text is short enough.
+    pub(super) fn allow(&self, text: &str) -> bool {
+        text.chars().count() <= self.chars && self.tokens.is_none_or(|most| self.tokenizer.count(text) <= most)
+    }
+
+    pub(super) fn size(&self, text: &str) -> Size {
+        let tokens = self.tokenizer.is_encoding().then(|| self.tokenizer.count(text));
+        Size { chars: text.chars().count(), tokens }
+    }
+
+    /// Measures a text in the unit of the limit that is the narrower: tokens where an encoding counts
+    /// them, else characters.
+    pub(super) fn measure(&self, text: &str) -> usize {
+        if self.tokens.is_some() { self.tokenizer.count(text) } else { text.chars().count() }
+    }
+
+    /// Returns the limit in that unit.
+    pub(super) fn most(&self) -> usize {
+        self.tokens.unwrap_or(self.chars)
+    }
+}

@@ -1,0 +1,359 @@
+//! The one place where anything is dropped, shortened or counted.
+//!
+//! The law: what is written never has more characters than the budget allows; whole entries in
+//! their order, one that does not fit is passed over; only when none fits is the first one cut;
+//! when not even the empty frame fits, the error names the smallest number that works.
+
+mod levels;
+mod limits;
+
+use rayon::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::error::{Error, ErrorKind};
+use crate::escape;
+use crate::render::{self, CUT_MARK, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
+use crate::report::{Account, Entry, Report, ShownBelief};
+use crate::request::{Budget, Format};
+use crate::tokens::CHARS_PER_TOKEN;
+use limits::{Limits, Size};
+
+/// How many places for a cut are tried before the last that may fit.
+const MAX_STEPS_BACK: usize = 16;
+/// From how many entries on it pays to write them side by side.
+const MANY: usize = 16;
+
+/// Writes a report in a format within a budget. The text ends with a line end.
+///
+/// # Errors
+/// `Budget`, naming the smallest number that works, when not even the empty frame fits.
+pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> Result<String, Error> {
+    let renderer = render::renderer(report, format, screen, budget.tokenizer);
+    let limits = Limits::new(budget);
+    let page = Page::new(report, &*renderer, limits);
+    let text = if let Some(ranking) = &report.ranking {
+        page.with_levels(&**ranking, budget.target_tokens).and_then(Page::finished)
+    } else {
+        let everything = page.with_everything();
+        everything.or_else(|least| Page::new(report, &*renderer, limits).with_what_fits(least).and_then(Page::finished))
+    };
+    let text = text.map_err(|least| too_small(least, budget))?;
+    debug_assert!(limits.allow(&text), "the parts are the sum of the text");
+    Ok(text)
+}
+
+/// Writes a report in two formats: the first within a budget, the second of the same entries.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_both(report: &Report, budget: Budget, format: Format, beside: Format) -> Result<(String, String), Error> {
+    let screen = Screen::default();
+    let renderer = render::renderer(report, format, screen, budget.tokenizer);
+    let Some(ranking) = &report.ranking else {
+        return Ok((fit(report, budget, format, screen)?, fit(report, Budget::default(), beside, screen)?));
+    };
+    let page = Page::new(report, &*renderer, Limits::new(budget));
+    let page = page.with_levels(&**ranking, budget.target_tokens).map_err(|least| too_small(least, budget))?;
+    let other = render::renderer(report, beside, screen, budget.tokenizer);
+    let mut both = Page::new(report, &*other, Limits::new(Budget::default()));
+    for (number, piece) in &page.pieces {
+        let extent = page.shown.iter().find(|shown| shown.entry == *number).map_or(Extent::Whole, |shown| Extent::At(shown.shape));
+        let extent = if piece.is_cut { Extent::Summary(0) } else { extent };
+        both.keep(*number, other.piece(*number, extent, &page.kept));
+    }
+    both.shown.clone_from(&page.shown);
+    both.account.clone_from(&page.account);
+    both.is_all = page.is_all;
+    let beside = both.finished().map_err(|least| too_small(least, budget))?;
+    Ok((page.finished().map_err(|least| too_small(least, budget))?, beside))
+}
+
+/// A document in the making.
+struct Page<'a> {
+    report: &'a Report,
+    renderer: &'a dyn Renderer,
+    limits: Limits,
+    separator: usize,
+    kept: Kept,
+    pieces: Vec<(usize, Piece)>,
+    /// Characters of the pieces, separators included.
+    chars: usize,
+    notes: usize,
+    has_cut: bool,
+    /// Whether there is no room for what a question was understood to mean.
+    is_brief: bool,
+    /// Whether nothing is left out.
+    is_all: bool,
+    /// Which sections hold something; they need a separator before the next item.
+    in_use: Vec<bool>,
+    /// How notes are shown that are shown at a level.
+    shown: Vec<ShownBelief>,
+    /// What is said of these.
+    account: Option<Account>,
+}
+
+impl<'a> Page<'a> {
+    fn new(report: &'a Report, renderer: &'a dyn Renderer, limits: Limits) -> Self {
+        Self {
+            report,
+            renderer,
+            limits,
+            separator: chars(renderer.separator()),
+            kept: Kept(vec![false; report.entries.len()]),
+            pieces: Vec::new(),
+            chars: 0,
+            notes: 0,
+            has_cut: false,
+            is_brief: false,
+            is_all: false,
+            in_use: Vec::new(),
+            shown: Vec::new(),
+            account: None,
+        }
+    }
+
+    /// Returns the whole answer if all of it fits, else what it takes; counting stops where that passes
+    /// both the limit and what an empty frame takes.
+    fn with_everything(mut self) -> Result<String, Size> {
+        let entries = self.report.entries.len();
+        let enough = match self.report.is_divisible() {
+            true => self.limits.chars.max(self.frame_chars(&self.frame(true))),
+            false => usize::MAX,
+        };
+        let mut at_once = self.written_at_once().into_iter();
+        for number in 0..entries {
+            let piece = at_once.next().unwrap_or_else(|| self.renderer.piece(number, Extent::Whole, &self.kept));
+            self.keep(number, piece);
+            if self.chars > enough {
+                return Err(Size { chars: self.chars, tokens: None });
+            }
+        }
+        let frame = self.frame(self.report.head.is_limited || self.has_cut);
+        let chars = self.chars + self.frame_chars(&frame);
+        if chars > self.limits.chars {
+            return Err(Size { chars, tokens: None });
+        }
+        let text = self.renderer.assemble(&frame, &self.pieces);
+        if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
+    }
+
+    /// Writes all entries side by side where nothing limits them and none of them depends on others that
+    /// may or may not be shown; nothing otherwise.
+    fn written_at_once(&self) -> Vec<Piece> {
+        let entries = &self.report.entries;
+        let is_alone = |entry: &Entry| entry.note().is_some_and(|note| note.edges.is_empty());
+        if self.limits.are_there() || entries.len() < MANY || !entries.iter().all(is_alone) {
+            return Vec::new();
+        }
+        let kept = Kept(vec![true; entries.len()]);
+        let piece = |number| self.renderer.piece(number, Extent::Whole, &kept);
+        (0..entries.len()).into_par_iter().map(piece).collect()
+    }
+
+    /// Keeps as many whole entries as fit, or the first one cut, or none.
+    fn with_what_fits(mut self, everything: Size) -> Result<Self, Size> {
+        let has_entries = !self.report.entries.is_empty();
+        if !self.report.is_divisible() || (!has_entries && !self.has_more_to_say()) {
+            return Err(everything);
+        }
+        self.make_room_for_frame(Some(everything))?;
+        if has_entries {
+            self.keep_whole_entries();
+        }
+        if self.pieces.is_empty() {
+            self.cut_first_entry();
+        }
+        Ok(self)
+    }
+
+    /// Says no more than must be where the frame alone is too long.
+    ///
+    /// # Errors
+    /// What the shortest answer takes, where that is too long.
+    fn make_room_for_frame(&mut self, everything: Option<Size>) -> Result<(), Size> {
+        if !self.allow(&self.frame(true), None) || self.report.entries.is_empty() {
+            // A long question must not make the least budget longer than a short one does.
+            self.is_brief = true;
+        }
+        let frame = self.frame(true);
+        if self.allow(&frame, None) {
+            return Ok(());
+        }
+        let empty = self.limits.size(&self.renderer.assemble(&frame, &self.pieces));
+        Err(everything.map_or(empty, |everything| everything.min(empty)))
+    }
+
+    /// Writes what was kept.
+    ///
+    /// # Errors
+    /// What the shortest answer takes, where that is too long.
+    fn finished(mut self) -> Result<String, Size> {
+        // What is said of the notes may have become longer with the last that was passed over.
+        if !self.allow(&self.frame(!self.is_all), None) {
+            self.is_brief = true;
+        }
+        let frame = self.frame(!self.is_all);
+        let text = self.renderer.assemble(&frame, &self.pieces);
+        if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
+    }
+
+    /// Tells whether what was kept, one more piece and a frame are short enough.
+    fn allow(&self, frame: &Frame, more: Option<(usize, &Piece)>) -> bool {
+        let chars = more.map_or(self.chars, |(_, piece)| self.chars_with(piece)) + self.frame_chars(frame);
+        if chars > self.limits.chars {
+            return false;
+        }
+        let Some(max_tokens) = self.limits.tokens else { return true };
+        // A token has at least one byte; and of long texts it would take long to find out.
+        let text = match more {
+            None => self.renderer.assemble(frame, &self.pieces),
+            Some((number, piece)) => {
+                let mut pieces = self.pieces.clone();
+                pieces.push((number, piece.clone()));
+                self.renderer.assemble(frame, &pieces)
+            }
+        };
+        self.limits.tokenizer.count(&text) <= max_tokens
+    }
+
+    /// Tells whether the frame says more than it must. If not, nothing can be left out of an answer
+    /// without entries.
+    fn has_more_to_say(&self) -> bool {
+        let shown = Shown { notes: 0, is_truncated: false, is_empty: true, is_brief: false, account: None };
+        let frame = |is_brief| self.renderer.frame(Shown { is_brief, ..shown }).0;
+        frame(false) != frame(true)
+    }
+
+    fn keep_whole_entries(&mut self) {
+        let last = self.report.entries.len() - 1;
+        // The frames with one note more and without; they change with what is kept only.
+        let frames = |page: &Self| {
+            [0, 1].map(|more| page.truncated_frame(page.notes + more)).map(|frame| (page.frame_chars(&frame), frame))
+        };
+        let mut with = frames(self);
+        for (number, entry) in self.report.entries.iter().enumerate() {
+            let is_everything = number == last && self.pieces.len() == last;
+            let has_parent = entry.parent().is_none_or(|parent| self.kept.has(parent));
+            let (frame_chars, frame) = &with[usize::from(entry.note().is_some())];
+            let room = self.limits.chars.saturating_sub(self.chars + frame_chars);
+            // That everything does not fit is known; without the word that something is left out
+            // it might seem to.
+            if is_everything || !has_parent || entry.least_chars(self.renderer.detail(entry)) > room {
+                continue;
+            }
+            let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
+            if self.allow(frame, Some((number, &piece))) {
+                self.keep(number, piece);
+                with = frames(self);
+            }
+        }
+    }
+
+    /// Returns the frame of a document that leaves something out.
+    fn truncated_frame(&self, notes: usize) -> Frame {
+        let (is_brief, account) = (self.is_brief, self.account.as_ref());
+        self.renderer.frame(Shown { notes, is_truncated: true, is_empty: false, is_brief, account })
+    }
+
+    /// Cuts the first entry's text where the most of it fits: its body, or else its summary.
+    fn cut_first_entry(&mut self) {
+        let first = self.report.entries.iter().position(|entry| !entry.is_finding_out());
+        let note = first.and_then(|first| Some((first, self.report.entries.get(first)?.note()?)));
+        let Some((first, note)) = note else {
+            return;
+        };
+        let body = without_blank_ends(note.note.body());
+        let summary = note.summary().map(|summary| escape::one_line(&summary)).unwrap_or_default();
+        let piece = self.longest_cut(first, body, Extent::Body);
+        let piece = piece.or_else(|| self.longest_cut(first, &summary, Extent::Summary));
+        if let Some(piece) = piece {
+            self.keep(first, piece);
+        }
+    }
+
+    /// Finds the last place between two characters (as people see them) where a cut fits.
+    fn longest_cut(&self, number: usize, text: &str, extent: impl Fn(usize) -> Extent) -> Option<Piece> {
+        if text.is_empty() {
+            return None;
+        }
+        // A text that ends like one that was cut would lose nothing there.
+        let loses = |place: &usize| text.get(*place..) != Some(CUT_MARK);
+        let places = text.grapheme_indices(true).map(|(place, _)| place).take(self.limits.chars);
+        let places: Vec<usize> = places.filter(loses).collect();
+        let cut_at = |place: usize| {
+            let piece = self.renderer.piece(number, extent(place), &self.kept);
+            (piece.is_cut && self.allow(&self.truncated_frame(1), Some((number, &piece)))).then_some(piece)
+        };
+        let fitting = places.partition_point(|place| cut_at(*place).is_some());
+        // A text that is a little longer may have fewer tokens.
+        let last = fitting.checked_sub(1)?;
+        (last.saturating_sub(MAX_STEPS_BACK)..=last).rev().find_map(|place| cut_at(*places.get(place)?))
+    }
+
+    fn keep(&mut self, number: usize, piece: Piece) {
+        self.chars = self.chars_with(&piece);
+        for item in &piece.items {
+            mark(&mut self.in_use, item.section);
+        }
+        self.notes += usize::from(self.report.entries[number].note().is_some());
+        self.has_cut |= piece.is_cut;
+        self.kept.0[number] = true;
+        self.pieces.push((number, piece));
+    }
+
+    /// Counts the characters of the pieces so far and one more.
+    fn chars_with(&self, piece: &Piece) -> usize {
+        let mut in_use = self.in_use.clone();
+        let mut total = self.chars;
+        for item in &piece.items {
+            if mark(&mut in_use, item.section) {
+                total += self.separator;
+            }
+            total += chars(&item.text);
+        }
+        total
+    }
+
+    fn frame(&self, is_truncated: bool) -> Frame {
+        self.renderer.frame(Shown {
+            notes: self.notes,
+            is_truncated,
+            is_empty: self.pieces.is_empty(),
+            is_brief: self.is_brief,
+            account: self.account.as_ref(),
+        })
+    }
+
+    fn frame_chars(&self, frame: &Frame) -> usize {
+        frame.0.iter().map(|part| chars(part)).sum()
+    }
+}
+
+/// Marks a section as holding something; returns whether it did before.
+fn mark(in_use: &mut Vec<bool>, section: usize) -> bool {
+    if in_use.len() <= section {
+        in_use.resize(section + 1, false);
+    }
+    std::mem::replace(&mut in_use[section], true)
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn too_small(least: Size, budget: Budget) -> Error {
+    let tokens = least.tokens.unwrap_or_else(|| least.chars.div_ceil(CHARS_PER_TOKEN));
+    let chars = least.chars;
+    let too_few_chars = budget.max_chars.is_some_and(|max| max < chars);
+    let too_few_tokens = budget.max_tokens.is_some_and(|max| max < tokens);
+    let needed = match (too_few_chars, too_few_tokens) {
+        (true, true) => format!("--max-chars {chars} and --max-tokens {tokens}"),
+        (false, true) => format!("--max-tokens {tokens}"),
+        _ => format!("--max-chars {chars}"),
+    };
+    Error::new(
+        ErrorKind::Budget,
+        format!("the budget is too small for even an empty answer; the smallest that works is {needed}"),
+    )
+    .hint(format!("use {needed} or more"))
+}

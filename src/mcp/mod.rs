@@ -1,0 +1,128 @@
+//! An MCP server on standard input and output. It makes the same requests as the command line and hands
+//! them to the same commands and the same fit.
+//!
+//! One thread speaks the protocol; the one that was there first keeps the store open, with its links and
+//! words, and opens it again when something changed on disk.
+
+mod arguments;
+mod protocol;
+mod tools;
+mod watch;
+
+use std::sync::mpsc::{Receiver, channel};
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::commands;
+use crate::context::Desk;
+use crate::env::Env;
+use crate::error::Error;
+use crate::fit;
+use crate::request::{Format, Mcp};
+use crate::store::{Location, Store};
+use tools::Task;
+use watch::Watch;
+
+/// A tool that a client calls.
+struct Call {
+    tool: String,
+    arguments: JsonObject,
+    reply: oneshot::Sender<Result<Answer, Error>>,
+}
+
+/// What a tool answers: for the model, and for programs.
+struct Answer {
+    text: String,
+    facts: Value,
+}
+
+/// Serves until the client goes away.
+///
+/// # Errors
+/// `Failure` when the machine gives no thread, or the protocol breaks down.
+pub(crate) fn serve(request: &Mcp, env: &Env) -> Result<(), Error> {
+    let (sender, calls) = channel();
+    let face = std::thread::Builder::new().spawn(move || protocol::speak(sender))?;
+    keep(&request.location, env, &calls);
+    face.join().map_err(|_| Error::failure("the server broke down"))?
+}
+
+/// Answers calls from a store that stays open until something in it changes.
+fn keep(location: &Location, env: &Env, calls: &Receiver<Call>) {
+    let mut waiting = None;
+    let mut watch: Option<Watch> = None;
+    while let Some(call) = waiting.take().or_else(|| calls.recv().ok()) {
+        let store = match open(location, env, &mut watch) {
+            Ok(store) => store,
+            Err(error) => {
+                // Nobody may be listening any more; so too below.
+                let _ = call.reply.send(Err(error));
+                continue;
+            }
+        };
+        waiting = answer_from(&store, location, env, call, calls, watch.as_ref());
+    }
+}
+
+/// Opens the store, and watches it from before it is read.
+fn open(location: &Location, env: &Env, watch: &mut Option<Watch>) -> Result<Store, Error> {
+    let open = || Store::open_with(location, &env.current_dir, Some(commands::gathering));
+    match watch {
+        Some(watch) => {
+            watch.begin();
+            open()
+        }
+        None => {
+            *watch = Watch::new(open()?.root());
+            open()
+        }
+    }
+}
+
+/// Answers calls while the store stays as it is. Returns the call that came when it no longer was.
+fn answer_from(
+    store: &Store,
+    location: &Location,
+    env: &Env,
+    first: Call,
+    calls: &Receiver<Call>,
+    watch: Option<&Watch>,
+) -> Option<Call> {
+    let desk = Desk::new(store);
+    let mut next = Some(first);
+    let mut is_first = true;
+    loop {
+        let call = next.take().or_else(|| calls.recv().ok())?;
+        if !is_first && watch.is_none_or(Watch::has_changed) {
+            return Some(call);
+        }
+        is_first = false;
+        let task = tools::task(&call.tool, &call.arguments, location, env);
+        let is_write = task.as_ref().is_ok_and(|task| task.is_write);
+        let answer = task.and_then(|task| run(&task, &desk, env));
+        if store.is_broken() {
+            // What was kept of the notes turned out to be damaged: without it, then.
+            store.discard_index(location);
+            return Some(call);
+        }
+        let _ = call.reply.send(answer);
+        if is_write {
+            return calls.recv().ok();
+        }
+    }
+}
+
+fn run(task: &Task, desk: &Desk<'_>, env: &Env) -> Result<Answer, Error> {
+    let report = match task.is_write {
+        true => commands::run(&task.command, env)?.ok_or_else(|| Error::failure("there is nothing to say"))?,
+        false => commands::run_at(&task.command, desk)?,
+    };
+    let (text, facts) = fit::fit_both(&report, task.budget, task.format, Format::Facts)?;
+    if let Some(verdict) = report.verdict {
+        return Err(verdict);
+    }
+    let facts = serde_json::from_str(&facts).map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
+    Ok(Answer { text, facts })
+}

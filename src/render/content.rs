@@ -1,0 +1,116 @@
+//! What a note says at each level of detail. A lower level is never longer.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{Extent, cut, without_blank_ends};
+use crate::escape::one_line;
+use crate::report::{Belief, BlockEntry, Level, NoteEntry, Shape};
+
+/// The most characters of an essence.
+const MAX_ESSENCE: usize = 120;
+/// Where an extract leaves something out.
+const GAP: &str = "…";
+
+/// What is said of a note.
+pub(super) struct Content {
+    pub(super) level: Level,
+    pub(super) text: String,
+    /// Whether the text lacks its end.
+    pub(super) is_cut: bool,
+    /// Whether the note has more to say.
+    pub(super) has_more: bool,
+}
+
+/// Returns what is said of a note.
+pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Content {
+    let level = match extent {
+        Extent::At(shape) => shape.level,
+        Extent::Whole | Extent::Body(_) => Level::Detailed,
+        Extent::Summary(_) => Level::Summary,
+    };
+    let detailed = detailed(entry);
+    let text = match extent {
+        Extent::Body(end) => cut(without_blank_ends(entry.note.body()), end),
+        Extent::Summary(end) => cut(&one_line(&entry.summary().unwrap_or_default()), end),
+        Extent::At(shape) if level == Level::Extract => {
+            extract(entry, belief, shape).filter(|text| is_shorter(text, &detailed)).unwrap_or_else(|| detailed.clone())
+        }
+        Extent::Whole | Extent::At(_) => at_level(entry, level, &detailed),
+    };
+    let is_cut = matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
+    let says_all = text.split_whitespace().eq(detailed.split_whitespace());
+    let hides_origins = level < Level::Detailed && !belief.derived_from.is_empty();
+    Content { level, has_more: is_cut || !says_all || hides_origins, text, is_cut }
+}
+
+fn at_level(entry: &NoteEntry, level: Level, detailed: &str) -> String {
+    match level {
+        Level::Detailed | Level::Extract => detailed.to_owned(),
+        Level::Summary => summary(entry),
+        Level::Essence => essence(entry),
+    }
+}
+
+fn is_shorter(text: &str, other: &str) -> bool {
+    text.chars().count() < other.chars().count()
+}
+
+/// The body; with the summary before it where that says more.
+fn detailed(entry: &NoteEntry) -> String {
+    let body = without_blank_ends(entry.note.body());
+    let summary = summary(entry);
+    match is_shorter(body, &summary) {
+        true if body.is_empty() => summary,
+        true => format!("{summary}\n\n{body}"),
+        false => body.to_owned(),
+    }
+}
+
+fn summary(entry: &NoteEntry) -> String {
+    let summary = entry.summary().map(|summary| one_line(&summary)).unwrap_or_default();
+    if summary.is_empty() { one_line(&entry.note.title) } else { summary }
+}
+
+/// The first sentence of the summary, cut where it is long.
+fn essence(entry: &NoteEntry) -> String {
+    let summary = summary(entry);
+    let sentence = summary.unicode_sentences().next().unwrap_or(&summary).trim_end();
+    match sentence.char_indices().nth(MAX_ESSENCE) {
+        None => sentence.to_owned(),
+        Some(_) => sentence.chars().take(MAX_ESSENCE - 1).collect::<String>().trim_end().to_owned() + GAP,
+    }
+}
+
+/// Puts the best blocks together in the order of the text, below the headings that they stand under.
+/// `None` where no block answers.
+fn extract(entry: &NoteEntry, belief: &Belief, shape: Shape) -> Option<String> {
+    let blocks = belief.answers.as_ref()?.blocks(&entry.note);
+    let mut best: Vec<usize> = (0..blocks.len()).filter(|block| is_answer(&blocks[*block], shape)).collect();
+    best.sort_by(|a, b| blocks[*b].score.total_cmp(&blocks[*a].score).then(a.cmp(b)));
+    best.truncate(shape.blocks);
+    best.sort_unstable();
+    let mut lines: Vec<String> = Vec::new();
+    let (mut next, mut path): (usize, &[String]) = (0, &[]);
+    for number in &best {
+        let block = &blocks[*number];
+        lines.extend((*number > next).then(|| GAP.to_owned()));
+        if *block.path != *path && !block.path.is_empty() {
+            lines.push(block.path.join(" › "));
+        }
+        lines.push(block.text.clone());
+        (next, path) = (number + 1, &block.path);
+    }
+    lines.extend((next < blocks.len()).then(|| GAP.to_owned()));
+    (!best.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Tells whether a block may stand in an extract.
+fn is_answer(block: &BlockEntry, shape: Shape) -> bool {
+    block.score > 0.0 && block.text.chars().count() <= shape.block_chars
+}
+
+/// Returns how many blocks of a note an extract of this shape may have.
+pub(crate) fn count_answers(entry: &NoteEntry, shape: Shape) -> usize {
+    let blocks = entry.belief.as_ref().and_then(|belief| belief.answers.as_ref());
+    blocks.map_or(0, |answers| answers.blocks(&entry.note).iter().filter(|block| is_answer(block, shape)).count())
+}

@@ -1,0 +1,54 @@
+//! Counts tokens: at four characters each, or as a model's own encoding does.
+
+use bpe_openai::Tokenizer as Encoding;
+
+/// How many characters one token stands for where no encoding is named.
+pub const CHARS_PER_TOKEN: usize = 4;
+
+/// What counts tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tokenizer {
+    /// Four characters are a token; what is left over is one more.
+    #[default]
+    Estimate,
+    /// The encoding `cl100k_base`.
+    Cl100k,
+    /// The encoding `o200k_base`.
+    O200k,
+}
+
+impl Tokenizer {
+    /// Counts the tokens of a text. The first call for an encoding reads its table, which takes a moment.
+    pub fn count(self, text: &str) -> usize {
+        self.encoding().map_or_else(|| text.chars().count().div_ceil(CHARS_PER_TOKEN), |encoding| encoding.count(text))
+    }
+
+    /// Tells whether tokens are those of a real encoding, which are known only of a whole text.
+    pub fn is_encoding(self) -> bool {
+        self != Self::Estimate
+    }
+
+    fn encoding(self) -> Option<&'static Encoding> {
+        match self {
+            Self::Estimate => None,
+            Self::Cl100k => Some(bpe_openai::cl100k_base()),
+            Self::O200k => Some(bpe_openai::o200k_base()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_as_the_encodings_do() {
+        // The counts of the published encodings.
+        for (text, estimate, cl100k, o200k) in
+            [("", 0, 0, 0), ("hello world", 3, 2, 2), ("tiktoken is great!", 5, 6, 6), ("お誕生日おめでとう", 3, 9, 8)]
+        {
+            let counts = [Tokenizer::Estimate, Tokenizer::Cl100k, Tokenizer::O200k].map(|by| by.count(text));
+            assert_eq!(counts, [estimate, cl100k, o200k], "{text}");
+        }
+    }
+}
