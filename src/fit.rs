@@ -171,7 +171,7 @@ impl<'a> Page<'a> {
     /// Counts the characters of the frame of a document that leaves something out.
     fn truncated_frame_chars(&self, notes: usize) -> usize {
         let is_brief = self.is_brief;
-        self.frame_chars(&self.renderer.frame(Shown { notes, is_truncated: true, is_empty: false, is_brief }))
+        self.renderer.frame_chars(Shown { notes, is_truncated: true, is_empty: false, is_brief })
     }
 
     /// Cuts the first entry's text where the most of it fits: its body, or else its summary.

@@ -5,6 +5,7 @@ mod change;
 mod context;
 mod doctor;
 mod dump;
+mod graph;
 mod import;
 mod index;
 mod init;
@@ -23,12 +24,14 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+pub use graph::saved;
+
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Digests;
 use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Journal, Link, List, Prime, Related, Search, Show};
+use crate::request::{Command, Context, Doctor, Graph, Journal, Link, List, Prime, Related, Search, Show};
 use crate::search::Words;
 use crate::store::{Config, Location, Store};
 
@@ -52,6 +55,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Import(request) => import::run(request, current_dir).map(Some),
         Command::Context(Context { location, .. })
         | Command::Link(Link { location, .. })
+        | Command::Graph(Graph { location, .. })
         | Command::List(List { location, .. })
         | Command::Search(Search { only: List { location, .. }, .. })
         | Command::Related(Related { location, .. })
@@ -81,6 +85,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
 fn searches(command: &Command) -> bool {
     match command {
         Command::Context(context) => context.selection.query.is_some() || !context.selection.words.is_empty(),
+        Command::Graph(graph) => graph.selection.as_ref().is_some_and(|selection| selection.query.is_some()),
         Command::Search(_) | Command::Related(_) => true,
         _ => false,
     }
@@ -100,6 +105,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
         Command::Prime(request) => Ok(prime::run(request, store)),
         Command::Context(request) => context::run(request, store),
         Command::Link(request) => link::run(request, store),
+        Command::Graph(request) => graph::run(request, store),
         Command::List(request) => list::run(request, store),
         Command::Search(request) => search::run(request, store),
         Command::Related(request) => search::run_related(request, store),

@@ -26,7 +26,7 @@ pub use patterns::patterns;
 use question::Question;
 
 use crate::error::Error;
-use crate::graph::{Digests, Follow, Graph, Limits};
+use crate::graph::{Digests, Graph, Limits};
 use crate::request::Selectors;
 use crate::search::{Marker, Spelling};
 use crate::store::Store;
@@ -223,9 +223,10 @@ impl<'a> Selector<'a> {
     /// Chooses the notes around several ones by hops; those of the first root first.
     fn choose_around(&mut self, roots: &[usize]) {
         let limits = Limits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
+        let follow = self.selectors.follow.clone();
         let mut reached: Vec<(usize, usize)> = Vec::new();
         for root in roots {
-            let walk = self.graph().walk(*root, &Follow::default(), &limits);
+            let walk = self.graph().walk(*root, &follow, &limits);
             reached.extend(walk.reached.iter().map(|step| (step.hop, step.note)));
         }
         reached.sort_by_key(|(hop, _)| *hop);

@@ -6,10 +6,13 @@
 mod hook;
 mod human;
 mod json;
+mod pictures;
 mod records;
 mod tree;
 
 use crate::escape::{one_line, without_bidi};
+pub(crate) use pictures::is_picture;
+
 use crate::report::{Body, Detail, Entry, Format, Report};
 
 /// The warning that opens what is injected into a model's context.
@@ -103,6 +106,11 @@ pub(crate) trait Renderer: Sync {
     /// Returns the texts around the sections.
     fn frame(&self, shown: Shown) -> Frame;
 
+    /// Counts the characters of a frame; it is asked for after each note that is kept.
+    fn frame_chars(&self, shown: Shown) -> usize {
+        self.frame(shown).0.iter().map(|part| part.chars().count()).sum()
+    }
+
     /// Returns an entry's text, given which entries before it have their place.
     fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece;
 
@@ -123,6 +131,7 @@ pub(crate) fn renderer(report: &Report, format: Format, screen: Screen) -> Box<d
         Format::Hook => Box::new(hook::Hook { text: human::Human { report, screen } }),
         Format::Json => Box::new(json::Json { report }),
         Format::Records => Box::new(records::Records { report, screen }),
+        Format::Picture(picture) => pictures::renderer(report, picture),
     }
 }
 
