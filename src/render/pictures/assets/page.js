@@ -102,10 +102,11 @@
     context.textBaseline = "top";
     context.lineJoin = "round";
     const first = byWeight.filter((node) => node === hovered || node === chosen);
+    const least = isHuge && !centre() && !found ? 6 : 3;
     const near = centre() || found ? byWeight.filter((node) => isLit(node) && !first.includes(node)) : byWeight;
     for (const node of [...first, ...near]) {
       if (boxes.length >= 140) break;
-      if (!isShown(node) || !(node.radius * scale > 3)) continue;
+      if (!isShown(node) || !(node.radius * scale > least)) continue;
       const at = graph.graph2ScreenCoords(node.x, node.y);
       if (at.x < 0 || at.y < 0 || at.x > view.clientWidth || at.y > view.clientHeight) continue;
       const name = (node.name ||= short(node.note.title || node.note.id));
@@ -281,6 +282,7 @@
   el("types").append(...types.map(([name, many]) => make("li", {}, button("", () => toggle(hiddenTypes, name),
     { "data-type": name, "aria-pressed": "true" }, dot(colors.get(name)), make("span", { class: "name" }, name), make("span", { class: "many" }, String(many))))));
   el("tags").append(...tags.slice(0, MOST_TAGS).map(([tag, many]) => make("li", {}, tagButton(tag, many))));
+  el("tags").closest("section").hidden = !tags.length;
   const refilter = () => {
     for (const made of document.querySelectorAll("[data-type]")) made.ariaPressed = String(!hiddenTypes.has(made.dataset.type));
     for (const made of document.querySelectorAll("[data-tag]")) made.ariaPressed = String(wantedTags.has(made.dataset.tag));
