@@ -149,7 +149,10 @@
     .onRenderFramePost(drawNames)
     .onNodeClick((node) => choose(node))
     .onBackgroundClick(() => choose(null))
-    .onNodeHover((node) => { hovered = node; })
+    .onNodeHover((node) => {
+      hovered = node;
+      redraw();
+    })
     .minZoom(0.02)
     .maxZoom(12)
     .cooldownTime(Infinity)
