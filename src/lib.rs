@@ -62,7 +62,7 @@ pub use render::Screen;
 use cli::Parsed;
 use env::Env;
 use error::Error;
-use request::Command;
+use request::{Command, Graph};
 
 /// Runs one call of the program: words become a request, the request a report, the report is cut
 /// to size once, the text is written once.
@@ -91,6 +91,18 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         text => text?,
     };
     phases::end("fit");
+    let text = match &request.command {
+        Command::Graph(Graph { location, saved: Some(saved), .. }) => {
+            let told = |action| {
+                let report = commands::saved(saved, report.head.store.as_deref(), action);
+                fit::fit(&report, request.budget, saved.told_as, screen)
+            };
+            // What there is no room to tell of is not done.
+            told("unchanged")?;
+            told(store::export(location, &env.current_dir, &saved.file, text.as_bytes(), render::is_picture)?)?
+        }
+        _ => text,
+    };
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     // A check that failed has failed, whether or not somebody read so to the end.
     match report.verdict {

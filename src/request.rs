@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use crate::calendar::Span;
 use crate::graph::{Follow, Limits};
-pub use crate::report::{Format, Level};
+pub use crate::report::{Format, Level, Picture};
 use crate::store::Location;
 use crate::tokens::Tokenizer;
 
@@ -55,6 +55,8 @@ pub enum Command {
     Expand(Expand),
     /// Show links.
     Link(Link),
+    /// Draw notes and the links between them.
+    Graph(Graph),
     /// Search for notes.
     Search(Search),
     /// Show the notes that are like one.
@@ -308,6 +310,8 @@ pub struct Selectors {
     pub walks: Vec<String>,
     /// The most hops of a walk.
     pub max_hops: usize,
+    /// Which links a walk follows.
+    pub follow: Follow,
     /// Notes of at least this value, 0 to 100.
     pub min_value: Option<u8>,
     /// Expressions on custom and other fields; all must hold.
@@ -365,6 +369,34 @@ pub struct Link {
     pub limits: Limits,
     /// Whether notes are shown although a digest stands for them.
     pub no_compaction: bool,
+}
+
+/// A call of `graph`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// Where the store is.
+    pub location: Location,
+    /// Which notes; `None` for the whole store.
+    pub selection: Option<Selectors>,
+    /// The most notes; `None` for no limit.
+    pub max_notes: Option<usize>,
+    /// The most notes that a query selects; `None` for no limit.
+    pub max_hits: Option<usize>,
+    /// Which links are drawn.
+    pub follow: Follow,
+    /// Whether notes are shown although a digest stands for them.
+    pub no_compaction: bool,
+    /// The file that the picture goes to; `None` for standard output.
+    pub saved: Option<Saved>,
+}
+
+/// A file that an answer goes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saved {
+    /// The file, named from the current directory.
+    pub file: PathBuf,
+    /// How it is told on standard output that it was written.
+    pub told_as: Format,
 }
 
 /// The views of links.

@@ -154,11 +154,13 @@ fn every_command_that_prime_and_recipes_teach_runs() {
 
 #[test]
 fn every_example_in_help_runs() {
-    let help = call("fixtures/research", &["--help"]).stdout;
-    let (_, examples) = help.split_once("Examples:\n").unwrap();
-    let lines: Vec<&str> = examples.lines().map(str::trim).filter(|line| line.starts_with("qipu ")).collect();
-    assert!(lines.len() >= 5);
-    lines.iter().for_each(|line| run_taught(line));
+    for (words, least) in [(["--help"].as_slice(), 5), (&["graph", "--help"], 3)] {
+        let help = call("fixtures/research", words).stdout;
+        let (_, examples) = help.split_once("Examples:\n").unwrap();
+        let lines: Vec<&str> = examples.lines().map(str::trim).filter(|line| line.starts_with("qipu ")).collect();
+        assert!(lines.len() >= least);
+        lines.iter().for_each(|line| run_taught(line));
+    }
 }
 
 /// The most important of the primer stands in its first 2,000 characters, and all of it in 8,000.

@@ -153,7 +153,7 @@ fn is_truncated(text: &str, format: Format) -> (bool, usize) {
             let field = |name: &str| head.split_once(name).unwrap().1.split(' ').next().unwrap();
             (field(" truncated=") == "true", field(" notes=").parse().unwrap())
         }
-        Format::Human | Format::Hook => (false, 0),
+        Format::Human | Format::Hook | Format::Picture(_) => (false, 0),
     }
 }
 
@@ -164,7 +164,7 @@ fn check_form(text: &str, format: Format, command: &Command) {
     match format {
         Format::Json => check_json(text),
         Format::Records => check_records(text, command),
-        Format::Human | Format::Hook => {}
+        Format::Human | Format::Hook | Format::Picture(_) => {}
     }
 }
 

@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 34] = [
+const RESEARCH: [(&str, &str); 35] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -47,6 +47,7 @@ const RESEARCH: [(&str, &str); 34] = [
     ("link-tree", "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4"),
     ("link-tree-out", "link|tree|qp-o4l9|--direction|out|--typed-only"),
     ("link-path", "link|path|qp-0k9z|qp-q8s2"),
+    ("graph", "graph|--walk|qp-o4l9|--max-hops|1"),
     ("link-path-none", "link|path|qp-0k9z|qp-q8s2|--type|same-as"),
 ];
 

@@ -10,6 +10,7 @@ use super::need::{ExpandArgs, NeedArgs};
 use super::search::{count, relevance};
 use crate::env::Env;
 use crate::error::Error;
+use crate::graph::Follow;
 use crate::request::{Asking, BlockChoice, Blocks, Budget, Command, Context, Format, Selectors};
 use crate::store::Location;
 use crate::tokens::CHARS_PER_TOKEN;
@@ -71,6 +72,12 @@ impl SelectorArgs {
         lists.iter().all(|list| list.is_empty()) && self.query.is_none() && self.min_value.is_none() && !modifies
     }
 
+    /// Tells whether any of the flags is given that select notes; the others only narrow or widen.
+    pub(super) fn selects(&self) -> bool {
+        let lists = [&self.note, &self.tag, &self.moc, &self.walk, &self.custom_filter];
+        lists.iter().any(|list| !list.is_empty()) || self.query.is_some() || self.min_value.is_some()
+    }
+
     /// Returns the most notes, and the most that a query selects.
     pub(super) fn limits(&self, has_budget: bool) -> (Option<usize>, Option<usize>) {
         let max_notes = self.max_notes.map(Into::into);
@@ -89,6 +96,7 @@ impl SelectorArgs {
             no_graph: self.no_graph,
             walks: self.walk,
             max_hops: self.max_hops,
+            follow: Follow::default(),
             min_value: self.min_value,
             custom_filters: self.custom_filter,
             words: Vec::new(),

@@ -107,10 +107,20 @@ pub(super) struct LinkArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum DirectionName {
+pub(super) enum DirectionName {
     Out,
     In,
     Both,
+}
+
+impl From<DirectionName> for Direction {
+    fn from(name: DirectionName) -> Self {
+        match name {
+            DirectionName::Out => Self::Out,
+            DirectionName::In => Self::In,
+            DirectionName::Both => Self::Both,
+        }
+    }
 }
 
 /// Deeper trees than this can't be drawn, and no chain of thought is as long.
@@ -151,11 +161,7 @@ impl LinkSub {
 impl LinkArgs {
     fn into_follow(self) -> Follow {
         Follow {
-            direction: match self.direction {
-                DirectionName::Out => Direction::Out,
-                DirectionName::In => Direction::In,
-                DirectionName::Both => Direction::Both,
-            },
+            direction: self.direction.into(),
             kinds: self.kinds,
             except_kinds: self.except_kinds,
             typed_only: self.typed_only,

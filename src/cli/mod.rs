@@ -3,6 +3,7 @@
 mod change;
 mod context;
 mod days;
+mod graph;
 mod import;
 mod journal;
 mod link;
@@ -77,6 +78,9 @@ enum Sub {
     /// Show how notes are linked
     #[command(subcommand)]
     Link(link::LinkSub),
+    /// Draw notes and their links: for a browser, Graphviz, Mermaid, or tools that read GraphML
+    #[command(after_help = graph::EXAMPLES)]
+    Graph(graph::GraphArgs),
     /// Read notes
     Show(list::ShowArgs),
     /// Show today's journal, or add to it
@@ -289,6 +293,12 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             link::Parsed::View(view) => Command::Link(view),
             link::Parsed::Action(action) => change(location, action),
         },
+        Sub::Graph(args) => {
+            let (graph, picture) =
+                args.into_request(location, cli.global.is_format_named(), format, has_budget, env)?;
+            format = picture;
+            Command::Graph(graph)
+        }
         Sub::Show(args) => Command::Show(args.into_request(location)),
         Sub::Journal(args) => match args.into_request(location.clone(), day(), env)? {
             journal::Parsed::View(view) => Command::Journal(view),
@@ -342,6 +352,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         | Command::Context(_)
         | Command::Expand(_)
         | Command::Link(_)
+        | Command::Graph(_)
         | Command::List(_)
         | Command::Search(_)
         | Command::Journal(_)
@@ -413,6 +424,11 @@ impl Global {
                 Some(TokenizerName::O200k) => Tokenizer::O200k,
             },
         }
+    }
+
+    /// Tells whether the user says how the answer is written.
+    fn is_format_named(&self) -> bool {
+        self.format.is_some() || self.json || self.records || self.token
     }
 
     fn location(&self, env: &Env) -> Location {

@@ -5,6 +5,7 @@ mod change;
 mod context;
 mod doctor;
 mod dump;
+mod graph;
 mod import;
 mod index;
 mod init;
@@ -23,13 +24,15 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+pub use graph::saved;
+
 use crate::context::Desk;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Digests;
 use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Expand, Journal, Link, List, Prime, Related, Search, Show};
+use crate::request::{Command, Context, Doctor, Expand, Graph, Journal, Link, List, Prime, Related, Search, Show};
 use crate::search::Words;
 use crate::store::{Config, Location, Store};
 
@@ -55,6 +58,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Context(Context { location, .. })
         | Command::Expand(Expand { location, .. })
         | Command::Link(Link { location, .. })
+        | Command::Graph(Graph { location, .. })
         | Command::List(List { location, .. })
         | Command::Search(Search { only: List { location, .. }, .. })
         | Command::Related(Related { location, .. })
@@ -86,6 +90,7 @@ fn searches(command: &Command) -> bool {
         Command::Context(context) => {
             context.need.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
         }
+        Command::Graph(graph) => graph.selection.as_ref().is_some_and(|selection| selection.query.is_some()),
         Command::Search(_) | Command::Related(_) => true,
         _ => false,
     }
@@ -116,6 +121,7 @@ pub fn run_at(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
         Command::Context(request) => context::run(request, desk),
         Command::Expand(request) => context::run_expand(request, desk),
         Command::Link(request) => link::run(request, store),
+        Command::Graph(request) => graph::run(request, store),
         Command::List(request) => list::run(request, store),
         Command::Search(request) => search::run(request, desk),
         Command::Related(request) => search::run_related(request, desk),

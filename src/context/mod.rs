@@ -32,13 +32,13 @@ pub use patterns::patterns;
 use question::Question;
 
 use crate::error::Error;
-use crate::graph::{Digests, Follow, Graph, Limits};
+use crate::graph::{Digests, Graph, Limits};
 use crate::request::Selectors;
 use crate::search::{Marker, Spelling};
 use crate::store::Store;
 
 /// What was selected, best first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Selection {
     /// The notes, as their places in the store.
     pub notes: Vec<usize>,
@@ -239,9 +239,10 @@ impl<'a, 's> Selector<'a, 's> {
     /// Chooses the notes around several ones by hops; those of the first root first.
     fn choose_around(&mut self, roots: &[usize]) {
         let limits = Limits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
+        let follow = self.selectors.follow.clone();
         let mut reached: Vec<(usize, usize)> = Vec::new();
         for root in roots {
-            let walk = self.graph().walk(*root, &Follow::default(), &limits);
+            let walk = self.graph().walk(*root, &follow, &limits);
             reached.extend(walk.reached.iter().map(|step| (step.hop, step.note)));
         }
         reached.sort_by_key(|(hop, _)| *hop);

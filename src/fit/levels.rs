@@ -7,7 +7,7 @@
 //! fit behind it: it does not fall as the budget grows.
 
 use super::{Page, Size};
-use crate::render::{Extent, Piece, count_answers};
+use crate::render::{Extent, Piece, Shown, count_answers};
 use crate::report::{Entry, Level, Proposal, Proposals, Ranking, Shape, ShownBelief};
 
 /// The most of the whole budget that a detailed note takes by what it deserves.
@@ -46,7 +46,7 @@ impl Page<'_> {
     }
 
     fn tokens(&self) -> usize {
-        let text = self.renderer.assemble(&self.frame(true), &self.pieces);
+        let text = self.renderer.assemble(&self.renderer.frame(self.says(true)), &self.pieces);
         self.limits.tokenizer.count(&text)
     }
 
@@ -101,10 +101,10 @@ impl Page<'_> {
 
     /// Returns what is left, as if the frame stayed as it is.
     fn room(&self) -> usize {
-        let frame = self.truncated_frame(self.notes + 1);
+        let shown = self.truncated(self.notes + 1);
         let taken = match self.limits.tokens {
-            Some(_) => self.limits.measure(&self.renderer.assemble(&frame, &self.pieces)),
-            None => self.chars + self.frame_chars(&frame),
+            Some(_) => self.limits.measure(&self.renderer.assemble(&self.renderer.frame(shown), &self.pieces)),
+            None => self.chars + self.renderer.frame_chars(shown),
         };
         self.limits.most().saturating_sub(taken)
     }
@@ -164,14 +164,8 @@ impl Page<'_> {
         }
         let account = proposals.account(&shown);
         let is_note = usize::from(self.report.entries[proposal.entry].note().is_some());
-        let frame = self.renderer.frame(crate::render::Shown {
-            notes: self.notes + is_note,
-            is_truncated: true,
-            is_empty: false,
-            is_brief: self.is_brief,
-            account: Some(&account),
-        });
-        self.allow(&frame, Some((proposal.entry, piece)))
+        let shown = Shown { account: Some(&account), ..self.truncated(self.notes + is_note) };
+        self.allow(shown, Some((proposal.entry, piece)))
     }
 }
 

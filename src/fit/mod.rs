@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind};
 use crate::escape;
-use crate::render::{self, CUT_MARK, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
+use crate::render::{self, CUT_MARK, Extent, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
 use crate::report::{Account, Entry, Report, ShownBelief};
 use crate::request::{Budget, Format};
 use crate::tokens::CHARS_PER_TOKEN;
@@ -117,7 +117,7 @@ impl<'a> Page<'a> {
     fn with_everything(mut self) -> Result<String, Size> {
         let entries = self.report.entries.len();
         let enough = match self.report.is_divisible() {
-            true => self.limits.chars.max(self.frame_chars(&self.frame(true))),
+            true => self.limits.chars.max(self.renderer.frame_chars(self.says(true))),
             false => usize::MAX,
         };
         let mut at_once = self.written_at_once().into_iter();
@@ -128,12 +128,12 @@ impl<'a> Page<'a> {
                 return Err(Size { chars: self.chars, tokens: None });
             }
         }
-        let frame = self.frame(self.report.head.is_limited || self.has_cut);
-        let chars = self.chars + self.frame_chars(&frame);
+        let shown = self.says(self.report.head.is_limited || self.has_cut);
+        let chars = self.chars + self.renderer.frame_chars(shown);
         if chars > self.limits.chars {
             return Err(Size { chars, tokens: None });
         }
-        let text = self.renderer.assemble(&frame, &self.pieces);
+        let text = self.renderer.assemble(&self.renderer.frame(shown), &self.pieces);
         if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
     }
 
@@ -171,14 +171,14 @@ impl<'a> Page<'a> {
     /// # Errors
     /// What the shortest answer takes, where that is too long.
     fn make_room_for_frame(&mut self, everything: Option<Size>) -> Result<(), Size> {
-        if !self.allow(&self.frame(true), None) || self.report.entries.is_empty() {
+        if !self.allow(self.says(true), None) || self.report.entries.is_empty() {
             // A long question must not make the least budget longer than a short one does.
             self.is_brief = true;
         }
-        let frame = self.frame(true);
-        if self.allow(&frame, None) {
+        if self.allow(self.says(true), None) {
             return Ok(());
         }
+        let frame = self.renderer.frame(self.says(true));
         let empty = self.limits.size(&self.renderer.assemble(&frame, &self.pieces));
         Err(everything.map_or(empty, |everything| everything.min(empty)))
     }
@@ -189,28 +189,29 @@ impl<'a> Page<'a> {
     /// What the shortest answer takes, where that is too long.
     fn finished(mut self) -> Result<String, Size> {
         // What is said of the notes may have become longer with the last that was passed over.
-        if !self.allow(&self.frame(!self.is_all), None) {
+        if !self.allow(self.says(!self.is_all), None) {
             self.is_brief = true;
         }
-        let frame = self.frame(!self.is_all);
+        let frame = self.renderer.frame(self.says(!self.is_all));
         let text = self.renderer.assemble(&frame, &self.pieces);
         if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
     }
 
     /// Tells whether what was kept, one more piece and a frame are short enough.
-    fn allow(&self, frame: &Frame, more: Option<(usize, &Piece)>) -> bool {
-        let chars = more.map_or(self.chars, |(_, piece)| self.chars_with(piece)) + self.frame_chars(frame);
+    fn allow(&self, shown: Shown<'_>, more: Option<(usize, &Piece)>) -> bool {
+        let chars = more.map_or(self.chars, |(_, piece)| self.chars_with(piece));
+        let chars = chars + self.renderer.frame_chars(shown);
         if chars > self.limits.chars {
             return false;
         }
         let Some(max_tokens) = self.limits.tokens else { return true };
-        // A token has at least one byte; and of long texts it would take long to find out.
+        let frame = self.renderer.frame(shown);
         let text = match more {
-            None => self.renderer.assemble(frame, &self.pieces),
+            None => self.renderer.assemble(&frame, &self.pieces),
             Some((number, piece)) => {
                 let mut pieces = self.pieces.clone();
                 pieces.push((number, piece.clone()));
-                self.renderer.assemble(frame, &pieces)
+                self.renderer.assemble(&frame, &pieces)
             }
         };
         self.limits.tokenizer.count(&text) <= max_tokens
@@ -226,33 +227,32 @@ impl<'a> Page<'a> {
 
     fn keep_whole_entries(&mut self) {
         let last = self.report.entries.len() - 1;
-        // The frames with one note more and without; they change with what is kept only.
-        let frames = |page: &Self| {
-            [0, 1].map(|more| page.truncated_frame(page.notes + more)).map(|frame| (page.frame_chars(&frame), frame))
-        };
-        let mut with = frames(self);
+        // What the frame takes, with one note more and without; it changes with what is kept only.
+        let frames = |page: &Self| [0, 1].map(|more| page.renderer.frame_chars(page.truncated(page.notes + more)));
+        let mut frame_chars = frames(self);
         for (number, entry) in self.report.entries.iter().enumerate() {
             let is_everything = number == last && self.pieces.len() == last;
             let has_parent = entry.parent().is_none_or(|parent| self.kept.has(parent));
-            let (frame_chars, frame) = &with[usize::from(entry.note().is_some())];
-            let room = self.limits.chars.saturating_sub(self.chars + frame_chars);
+            let more = usize::from(entry.note().is_some());
+            let room = self.limits.chars.saturating_sub(self.chars + frame_chars[more]);
             // That everything does not fit is known; without the word that something is left out
             // it might seem to.
             if is_everything || !has_parent || entry.least_chars(self.renderer.detail(entry)) > room {
                 continue;
             }
             let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
-            if self.allow(frame, Some((number, &piece))) {
+            let is_short = self.chars_with(&piece) + frame_chars[more] <= self.limits.chars;
+            if is_short && self.allow(self.truncated(self.notes + more), Some((number, &piece))) {
                 self.keep(number, piece);
-                with = frames(self);
+                frame_chars = frames(self);
             }
         }
     }
 
-    /// Returns the frame of a document that leaves something out.
-    fn truncated_frame(&self, notes: usize) -> Frame {
+    /// Returns what the frame says of a document that leaves something out.
+    fn truncated(&self, notes: usize) -> Shown<'_> {
         let (is_brief, account) = (self.is_brief, self.account.as_ref());
-        self.renderer.frame(Shown { notes, is_truncated: true, is_empty: false, is_brief, account })
+        Shown { notes, is_truncated: true, is_empty: false, is_brief, account }
     }
 
     /// Cuts the first entry's text where the most of it fits: its body, or else its summary.
@@ -282,7 +282,7 @@ impl<'a> Page<'a> {
         let places: Vec<usize> = places.filter(loses).collect();
         let cut_at = |place: usize| {
             let piece = self.renderer.piece(number, extent(place), &self.kept);
-            (piece.is_cut && self.allow(&self.truncated_frame(1), Some((number, &piece)))).then_some(piece)
+            (piece.is_cut && self.allow(self.truncated(1), Some((number, &piece)))).then_some(piece)
         };
         let fitting = places.partition_point(|place| cut_at(*place).is_some());
         // A text that is a little longer may have fewer tokens.
@@ -314,18 +314,15 @@ impl<'a> Page<'a> {
         total
     }
 
-    fn frame(&self, is_truncated: bool) -> Frame {
-        self.renderer.frame(Shown {
+    /// Returns what the frame says of what was kept.
+    fn says(&self, is_truncated: bool) -> Shown<'_> {
+        Shown {
             notes: self.notes,
             is_truncated,
             is_empty: self.pieces.is_empty(),
             is_brief: self.is_brief,
             account: self.account.as_ref(),
-        })
-    }
-
-    fn frame_chars(&self, frame: &Frame) -> usize {
-        frame.0.iter().map(|part| chars(part)).sum()
+        }
     }
 }
 

@@ -219,6 +219,12 @@ impl<'a> Graph<'a> {
         lists.iter().map(|list| list.iter().filter_map(note).collect()).collect()
     }
 
+    /// Tells whether a link is one of those that are followed, from either of its ends.
+    pub fn draws(&self, edge: &Edge, follow: &Follow) -> bool {
+        let from_its_end = || !follow.kinds.is_empty() && follow.takes(&self.types.inverse(&edge.kind), edge.sources);
+        follow.takes(&edge.kind, edge.sources) || from_its_end()
+    }
+
     /// Returns the notes that link to a note, in the order of their ids.
     pub fn backlinks(&self, to: usize) -> impl Iterator<Item = usize> {
         self.into(to).iter().map(|(from, _)| *from as usize)

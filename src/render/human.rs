@@ -37,7 +37,7 @@ impl Renderer for Human<'_> {
                 (format!("No path from {from} to {to}{within}.\n"), String::new())
             }
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
-            Mode::List | Mode::Search => {
+            Mode::List | Mode::Search | Mode::Graph => {
                 let before = self.spellings(shown) + &self.if_empty(shown, "No note matches.\n");
                 (before, self.rest(shown))
             }
@@ -208,6 +208,15 @@ impl Human<'_> {
         self.add(piece, text);
     }
 
+    /// A note of a graph: its line, then its links with notes before it.
+    fn tied(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
+        let mut text = list_line(entry);
+        for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
+            text.push_str(&format!("    {} {} → {}\n", edge.from, one_line(&edge.kind), edge.to));
+        }
+        self.add(piece, text);
+    }
+
     /// Emphasises the marked words: as markdown does, in colour where the screen has colours.
     fn marked(&self, snippet: &Snippet) -> String {
         let (begin, end) = if self.screen.has_color { ("\u{1b}[1;33m", "\u{1b}[0m") } else { ("**", "**") };
@@ -242,6 +251,7 @@ impl Human<'_> {
             Mode::Context | Mode::Expansion => self.bundled(entry, extent, kept, piece),
             Mode::Show | Mode::Journal { .. } => self.whole(entry, extent, piece),
             Mode::List | Mode::Search | Mode::Related { .. } => self.listed(entry, piece),
+            Mode::Graph => self.tied(entry, kept, piece),
             Mode::LinkPath { .. } => self.step(entry, kept, piece),
             Mode::Prime => self.index_line(number, entry, extent, kept, piece),
             _ => self.branch(number, entry, kept, piece),

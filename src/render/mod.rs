@@ -7,14 +7,17 @@ mod content;
 mod hook;
 mod human;
 mod json;
+mod pictures;
 mod prompt;
 mod records;
 mod tree;
 
 use crate::escape::{one_line, without_bidi};
+pub(crate) use content::count_answers;
+pub(crate) use pictures::is_picture;
+
 use crate::report::{Account, Body, Detail, Entry, Format, Report, Shape};
 use crate::tokens::Tokenizer;
-pub(crate) use content::count_answers;
 
 /// The warning that opens what is injected into a model's context.
 pub(crate) const BANNER: &str =
@@ -122,6 +125,11 @@ pub(crate) trait Renderer: Sync {
     /// Returns the texts around the sections.
     fn frame(&self, shown: Shown<'_>) -> Frame;
 
+    /// Counts the characters of a frame; it is asked for after each note that is kept.
+    fn frame_chars(&self, shown: Shown<'_>) -> usize {
+        self.frame(shown).0.iter().map(|part| part.chars().count()).sum()
+    }
+
     /// Returns an entry's text, given which entries before it have their place.
     fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece;
 
@@ -150,6 +158,7 @@ pub(crate) fn renderer(
         Format::Facts => Box::new(json::Json { report, tokenizer, says_content: false }),
         Format::Records => Box::new(records::Records { report, screen, tokenizer }),
         Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human }),
+        Format::Picture(picture) => pictures::renderer(report, picture),
     }
 }
 

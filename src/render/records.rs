@@ -301,6 +301,7 @@ fn mode(mode: &Mode) -> String {
             let length = length.map_or(" found=false".to_owned(), |n| format!(" found=true path_length={n}"));
             format!(" mode=link.path from={from} to={to} direction={direction}{length}")
         }
+        Mode::Graph => " mode=graph".to_owned(),
         Mode::List => " mode=list".to_owned(),
         Mode::Search => " mode=search".to_owned(),
         Mode::Related { id } => format!(" mode=related id={id}"),

@@ -67,6 +67,22 @@ pub enum Format {
     Facts,
     /// What agent tools read from a session-start hook: the human text in JSON.
     Hook,
+    /// A drawing of notes and links, for people and for other tools.
+    Picture(Picture),
+}
+
+/// The forms of a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Picture {
+    /// What Graphviz draws.
+    #[default]
+    Dot,
+    /// What many sites draw from markdown.
+    Mermaid,
+    /// XML, for tools that work with graphs.
+    Graphml,
+    /// A page that a browser shows by itself.
+    Html,
 }
 
 /// What is said of the whole answer.
@@ -205,6 +221,8 @@ pub enum Mode {
         /// Its length in hops; `None` when there is no way.
         length: Option<usize>,
     },
+    /// Notes and the links between them.
+    Graph,
     /// A list of notes.
     List,
     /// What words found, best first.

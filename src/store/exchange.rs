@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use anyhow::{Context, bail};
 use walkdir::{DirEntry, WalkDir};
 
-use super::{NOTE_FOLDERS, Store, files};
+use super::{Location, NOTE_FOLDERS, Store, files, find_root};
 use crate::error::{Error, ErrorKind};
 
 /// The folder of a store that holds files which are no notes.
@@ -101,34 +101,58 @@ impl Store {
         bytes: &[u8],
         may_replace: impl FnOnce(&[u8]) -> bool,
     ) -> Result<&'static str, Error> {
-        let path = self.current_dir.join(file);
-        if self.is_own(&path) {
-            return Err(Error::usage(format!("{} is a place of the store's own", file.display()))
-                .hint("give a file outside the store"));
-        }
-        match files::read_bytes_if_there(&path)? {
-            None => files::create(&path, bytes).map(|()| "created"),
-            Some(old) if old == bytes => Ok("unchanged"),
-            Some(old) if may_replace(&old) => files::replace(&path, bytes).map(|()| "changed"),
-            Some(_) => {
-                return Err(Error::usage(format!("{} is there and is something else", file.display()))
-                    .hint("give another file, or remove that one"));
-            }
-        }
-        .map_err(Error::from)
+        export_beside(&self.root, &self.current_dir, file, bytes, may_replace)
     }
+}
 
-    /// Tells whether a path leads to where the store keeps what is its own.
-    fn is_own(&self, path: &Path) -> bool {
-        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-        let name = path.file_name().unwrap_or_default();
-        let Some(inside) = folder.and_then(|folder| Some(folder.strip_prefix(&self.root).ok()?.join(name))) else {
-            return false;
-        };
-        let Some(Component::Normal(first)) = inside.components().next() else { return true };
-        let is_hidden = first.as_encoded_bytes().starts_with(b".");
-        is_hidden || NOTE_FOLDERS.iter().chain(&OWN_NAMES).any(|own| first == *own)
+/// Writes a file for the user as [`Store::export`] does, beside a store that need not be open.
+///
+/// # Errors
+/// As there; `NoStore` when there is none.
+pub fn export(
+    location: &Location,
+    current_dir: &Path,
+    file: &Path,
+    bytes: &[u8],
+    may_replace: impl FnOnce(&[u8]) -> bool,
+) -> Result<&'static str, Error> {
+    export_beside(&find_root(location, current_dir)?, current_dir, file, bytes, may_replace)
+}
+
+fn export_beside(
+    root: &Path,
+    current_dir: &Path,
+    file: &Path,
+    bytes: &[u8],
+    may_replace: impl FnOnce(&[u8]) -> bool,
+) -> Result<&'static str, Error> {
+    let path = current_dir.join(file);
+    if is_own(root, &path) {
+        return Err(Error::usage(format!("{} is a place of the store's own", file.display()))
+            .hint("give a file outside the store"));
     }
+    match files::read_bytes_if_there(&path)? {
+        None => files::create(&path, bytes).map(|()| "created"),
+        Some(old) if old == bytes => Ok("unchanged"),
+        Some(old) if may_replace(&old) => files::replace(&path, bytes).map(|()| "changed"),
+        Some(_) => {
+            return Err(Error::usage(format!("{} is there and is something else", file.display()))
+                .hint("give another file, or remove that one"));
+        }
+    }
+    .map_err(Error::from)
+}
+
+/// Tells whether a path leads to where a store keeps what is its own.
+fn is_own(root: &Path, path: &Path) -> bool {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    let name = path.file_name().unwrap_or_default();
+    let Some(inside) = folder.and_then(|folder| Some(folder.strip_prefix(root).ok()?.join(name))) else {
+        return false;
+    };
+    let Some(Component::Normal(first)) = inside.components().next() else { return true };
+    let is_hidden = first.as_encoded_bytes().starts_with(b".");
+    is_hidden || NOTE_FOLDERS.iter().chain(&OWN_NAMES).any(|own| first == *own)
 }
 
 /// Reads a file that the user names, wherever it is.

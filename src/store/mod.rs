@@ -24,7 +24,7 @@ use rayon::prelude::*;
 pub use config::{Config, ContextConfig};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
-pub use exchange::import;
+pub use exchange::{export, import};
 pub use foreign::{Foreign, ForeignFile, expect_apart};
 pub use init::{Made, Plan, init};
 pub(crate) use write::diff;

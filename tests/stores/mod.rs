@@ -7,8 +7,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, Limits};
 use qipu::note::Note;
 use qipu::request::{
-    Asking, BlockChoice, Blocks, Command, Context, Journal, Link, LinkView, List, Prime, Related, Search, Selectors,
-    Show, Sort,
+    Asking, BlockChoice, Blocks, Command, Context, Graph, Journal, Link, LinkView, List, Prime, Related, Search,
+    Selectors, Show, Sort,
 };
 use qipu::store::{self, Location, Store};
 
@@ -225,6 +225,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
             ..Search::default()
         }));
     }
+    commands.push(Command::Graph(Graph { max_notes: Some(5), ..Graph::default() }));
     commands.push(Command::Journal(Journal { location: Location::default(), day: TODAY }));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {

@@ -1,0 +1,59 @@
+//! `qipu graph`: notes and the links between them.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::context::{Desk, Selection, edge_entry, select};
+use crate::error::Error;
+use crate::graph::{Digests, Edge, Graph, other_end};
+use crate::report::{ChangeEntry, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role};
+use crate::request::{Graph as Request, Saved};
+use crate::store::Store;
+
+/// Reports the selected notes, or all of them by value, each with its links to those before it.
+pub(super) fn run(request: &Request, store: &Store) -> Result<Report, Error> {
+    let selection = match &request.selection {
+        Some(selectors) => select(&Desk::new(store), selectors, request.max_hits, request.max_notes)?,
+        None => everything(request, store),
+    };
+    let Selection { notes: places, digests, matched, spellings, .. } = selection;
+    let graph = Graph::compacted(store.notes(), &store.config.link_types, &digests);
+    let number_of: HashMap<usize, usize> = places.iter().enumerate().map(|(number, place)| (*place, number)).collect();
+    let entry = |(number, place): (usize, &usize)| {
+        let before = |edge: &&Edge| number_of.get(&other_end(edge, *place)).is_some_and(|other| *other < number);
+        let edges = graph.written(*place).iter().chain(graph.leading_to(*place));
+        let edges = edges.filter(before).filter(|edge| graph.draws(edge, &request.follow));
+        let mut edges: Vec<EdgeEntry> =
+            edges.map(|edge| edge_entry(store.notes(), edge, number_of[&other_end(edge, *place)])).collect();
+        edges.sort_by(|a, b| (&a.from, &a.to, &a.kind).cmp(&(&b.from, &b.to, &b.kind)));
+        Entry::Note(NoteEntry { edges, ..super::note_entry(store, &digests, *place, Role::Selected) })
+    };
+    let entries: Vec<Entry> = places.iter().enumerate().map(entry).collect();
+    let head = Head {
+        matched,
+        is_limited: entries.len() < matched,
+        spellings: super::search::spellings(spellings),
+        ..Head::new(Mode::Graph, Some(&store.shown_path))
+    };
+    Ok(Report::new(head, entries))
+}
+
+/// Selects every note for which no other stands, the most valuable first.
+fn everything(request: &Request, store: &Store) -> Selection {
+    let digests = Digests::in_answer(store.notes(), request.no_compaction);
+    let mut notes: Vec<usize> = (0..store.notes().len()).filter(|place| digests.stand_in(*place) == *place).collect();
+    notes.sort_by_key(|place| (Reverse(store.notes()[*place].value_or_default()), *place));
+    let matched = notes.len();
+    notes.truncate(request.max_notes.unwrap_or(usize::MAX));
+    Selection { notes, matched, digests, ..Selection::default() }
+}
+
+/// Reports what became of the picture's file.
+pub fn saved(saved: &Saved, store: Option<&str>, action: &'static str) -> Report {
+    let path = saved.file.to_string_lossy().into_owned();
+    let change = ChangeEntry { id: None, action, path, diff: None };
+    Report::new(
+        Head::new(Mode::Change { command: "graph.save", is_dry_run: false }, store),
+        vec![Entry::Change(change)],
+    )
+}

@@ -1,0 +1,81 @@
+//! GraphML: XML for tools that work with graphs.
+
+use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown};
+use super::{LINKS, NOTES, counts, join_sorted, label, shown_edges, tags};
+use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
+
+pub(super) const BEGINNING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- qipu graph: ";
+
+const KEYS: &str = "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">
+  <key id=\"title\" for=\"node\" attr.name=\"title\" attr.type=\"string\"/>
+  <key id=\"type\" for=\"node\" attr.name=\"type\" attr.type=\"string\"/>
+  <key id=\"tags\" for=\"node\" attr.name=\"tags\" attr.type=\"string\"/>
+  <key id=\"value\" for=\"node\" attr.name=\"value\" attr.type=\"int\"/>
+  <key id=\"link\" for=\"edge\" attr.name=\"type\" attr.type=\"string\"/>
+  <key id=\"source\" for=\"edge\" attr.name=\"source\" attr.type=\"string\"/>
+  <graph id=\"qipu\" edgedefault=\"directed\">
+";
+
+/// Renders a report as GraphML.
+pub(super) struct Graphml<'a> {
+    pub(super) report: &'a Report,
+}
+
+impl Renderer for Graphml<'_> {
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn frame(&self, shown: Shown<'_>) -> Frame {
+        let before = format!("{BEGINNING}{} -->\n{KEYS}", counts(self.report, shown));
+        Frame(vec![before, String::new(), "  </graph>\n</graphml>\n".to_owned()])
+    }
+
+    fn piece(&self, number: usize, _extent: Extent, kept: &Kept) -> Piece {
+        let mut piece = Piece::default();
+        if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
+            piece.add(NOTES, node(entry));
+            shown_edges(entry, kept).for_each(|edge| piece.add(LINKS, arrow(edge)));
+        }
+        piece
+    }
+
+    fn detail(&self, _entry: &Entry) -> Detail {
+        Detail::Name
+    }
+
+    fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
+        join_sorted(frame, pieces)
+    }
+}
+
+fn node(entry: &NoteEntry) -> String {
+    let note = &entry.note;
+    let data = data("title", &note.title) + &data("type", &note.kind) + &data("tags", &tags(entry));
+    let value = note.value_or_default();
+    format!("    <node id=\"{}\">{data}<data key=\"value\">{value}</data></node>\n", note.id)
+}
+
+fn arrow(edge: &EdgeEntry) -> String {
+    let data = data("link", &edge.kind) + &data("source", &edge.sources.join(" "));
+    format!("    <edge source=\"{}\" target=\"{}\">{data}</edge>\n", edge.from, edge.to)
+}
+
+fn data(key: &str, text: &str) -> String {
+    format!("<data key=\"{key}\">{}</data>", escaped(text))
+}
+
+/// Writes a text. Two characters that are no control characters may not stand in XML either.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in label(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(c),
+        }
+    }
+    out
+}

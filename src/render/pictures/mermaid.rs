@@ -1,0 +1,76 @@
+//! Mermaid, which many sites draw from markdown.
+
+use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown};
+use super::{LINKS, NOTES, counts, is_inline, label, shown_edges};
+use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
+
+pub(super) const BEGINNING: &str = "%% qipu graph: ";
+
+/// Renders a report as a flow chart. Notes go by the numbers of their places: ids may be words of the language.
+pub(super) struct Mermaid<'a> {
+    pub(super) report: &'a Report,
+}
+
+impl Renderer for Mermaid<'_> {
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn frame(&self, shown: Shown<'_>) -> Frame {
+        let before = format!("{BEGINNING}{}\nflowchart LR\n", counts(self.report, shown));
+        Frame(vec![before, String::new(), String::new()])
+    }
+
+    fn piece(&self, number: usize, _extent: Extent, kept: &Kept) -> Piece {
+        let mut piece = Piece::default();
+        if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
+            piece.add(NOTES, node(number, entry));
+            shown_edges(entry, kept).for_each(|edge| piece.add(LINKS, arrow(number, entry, edge)));
+        }
+        piece
+    }
+
+    fn detail(&self, _entry: &Entry) -> Detail {
+        Detail::Name
+    }
+}
+
+/// A note's shape tells of its type.
+fn node(number: usize, entry: &NoteEntry) -> String {
+    let note = &entry.note;
+    let (open, close) = match note.kind.as_str() {
+        "moc" => ("{{", "}}"),
+        "journal" => ("[/", "/]"),
+        "permanent" => ("[", "]"),
+        _ => ("(", ")"),
+    };
+    format!("  n{number}{open}\"{} ({})\"{close}\n", escaped(&note.title), escaped(note.id.as_str()))
+}
+
+fn arrow(number: usize, entry: &NoteEntry, edge: &EdgeEntry) -> String {
+    let is_outward = edge.from == entry.note.id;
+    let (from, to) = if is_outward { (number, edge.other) } else { (edge.other, number) };
+    let line = if is_inline(edge) { "-.->" } else { "-->" };
+    format!("  n{from} {line}|\"{}\"| n{to}\n", escaped(&edge.kind))
+}
+
+/// Writes a text between quotes. Whatever could mean something to Mermaid, to markdown or to HTML, which labels
+/// may hold, is written as the number of the character.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let text = label(text);
+    // What ends the first word could be the mark of a list's item.
+    let begins = text.split(' ').next().map_or(0, str::len);
+    for (place, c) in text.char_indices() {
+        let is_plain = match c {
+            ' ' | ',' | '/' | '\'' | '!' | '?' | '(' => true,
+            '.' | '-' | '=' | ')' => place + 1 != begins,
+            _ => c.is_alphanumeric() || !c.is_ascii(),
+        };
+        match is_plain {
+            true => out.push(c),
+            false => out.push_str(&format!("#{};", u32::from(c))),
+        }
+    }
+    if out.is_empty() { "#8203;".to_owned() } else { out }
+}
