@@ -5,6 +5,7 @@
 //! ```text
 //! floor 4  main      argv, exit code, the only place that prints errors
 //!          lib       this map and run()
+//!          browse    a face that stays open: the same requests, the same commands
 //! floor 3  commands  one file each: request + store -> report
 //!          fit       the one place where anything is dropped, shortened or counted
 //! floor 2  cli       words -> request
@@ -27,6 +28,7 @@
 //!          phases    where the time of a call goes
 //! ```
 
+mod browse;
 pub mod calendar;
 pub mod cli;
 pub mod commands;
@@ -58,6 +60,7 @@ pub use render::Screen;
 use cli::Parsed;
 use env::Env;
 use error::Error;
+use request::Command;
 
 /// Runs one call of the program: words become a request, the request a report, the report is cut
 /// to size once, the text is written once.
@@ -69,6 +72,10 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         Parsed::Request(request) => request,
         Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
+    // It would tell of hours.
+    if let Command::Browse(request) = &request.command {
+        return browse::run(request, env);
+    }
     if request.is_verbose {
         phases::begin();
     }

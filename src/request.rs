@@ -74,6 +74,8 @@ pub enum Command {
     Setup(Setup),
     /// Merge two versions of a note, for git.
     MergeDriver(MergeDriver),
+    /// Look around in the store, on a terminal.
+    Browse(Browse),
 }
 
 impl Command {
@@ -522,6 +524,17 @@ pub struct NewFields {
     pub custom: Vec<(String, String)>,
     /// The body.
     pub body: Option<String>,
+}
+
+/// A call of `browse`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Browse {
+    /// Where the store is.
+    pub location: Location,
+    /// What is typed at first.
+    pub query: String,
+    /// What `updated` of a note becomes that is edited there; `None` for the moment at which it is.
+    pub today: Option<String>,
 }
 
 /// A call of `dump`.
