@@ -51,8 +51,7 @@ impl Tmux {
         let mut start = tmux.command(&["-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30"]);
         start.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("TERM", "screen-256color");
         start.env("LC_ALL", "C.UTF-8").env("HOME", tmux.dir.path());
-        vars.iter().for_each(|(name, value)| drop(start.env(name, value)));
-        assert!(start.arg("sh").current_dir(tmux.dir.path()).status().unwrap().success());
+        assert!(start.envs(vars.iter().copied()).arg("sh").current_dir(tmux.dir.path()).status().unwrap().success());
         tmux.tmux(&["set-option", "-s", "set-clipboard", "on"]);
         // Not what is typed, but what comes of it.
         tmux.type_in("echo shell is re''ady");

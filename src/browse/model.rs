@@ -246,7 +246,7 @@ impl Model {
     }
 
     /// Goes back to the list, and shows what is chosen there.
-    pub(super) fn to_list(&mut self) {
+    pub(super) fn return_to_list(&mut self) {
         self.leave();
         self.focus = Focus::List;
         self.choose(self.cursor);

@@ -284,7 +284,7 @@ mod tests {
         let page = page(&format!("{}\n", "word ".repeat(50)));
         for (number, line) in page.lines.iter().enumerate() {
             let pieces = page.pieces().iter().filter(|piece| piece.line == number);
-            let text: String = pieces.map(|piece| &line.text[piece.range.clone()]).collect();
+            let text: String = pieces.map(|piece| line.text.get(piece.range.clone()).unwrap()).collect();
             assert_eq!(text, line.text);
         }
         assert!(page.pieces().len() > 10);

@@ -109,7 +109,7 @@ fn next_part(model: &mut Model, is_back: bool) -> Effect {
         }
         (Focus::Note, false) => model.focus = Focus::Links,
         (Focus::Links, true) => model.focus = Focus::Note,
-        _ => model.to_list(),
+        _ => model.return_to_list(),
     }
     Effect::Nothing
 }
@@ -202,7 +202,7 @@ fn note_key(model: &mut Model, code: KeyCode) -> Effect {
         KeyCode::Home | KeyCode::Char('g') => model.scroll = 0,
         KeyCode::End | KeyCode::Char('G') => model.scroll = usize::MAX,
         KeyCode::Enter => model.focus = Focus::Links,
-        KeyCode::Esc => model.to_list(),
+        KeyCode::Esc => model.return_to_list(),
         code => return reading_key(model, code),
     }
     Effect::Nothing
@@ -246,7 +246,7 @@ fn reading_key(model: &mut Model, code: KeyCode) -> Effect {
         KeyCode::Left | KeyCode::Backspace | KeyCode::Char('b') => walk(model, true),
         KeyCode::Right | KeyCode::Char('f') => walk(model, false),
         KeyCode::Char('/') => {
-            model.to_list();
+            model.return_to_list();
             Effect::Nothing
         }
         _ => Effect::Nothing,
@@ -276,12 +276,12 @@ fn pick_key(model: &mut Model, key: KeyEvent) -> Effect {
         KeyCode::PageDown => picker.cursor += 10,
         KeyCode::Esc => model.overlay = Overlay::None,
         KeyCode::Enter => return pick(model),
-        code if !key.modifiers.contains(KeyModifiers::CONTROL) => {
+        _ if key.modifiers.contains(KeyModifiers::CONTROL) => {}
+        code => {
             if edit_line(&mut picker.line, code) {
                 picker.cursor = 0;
             }
         }
-        _ => {}
     }
     Effect::Nothing
 }
@@ -298,7 +298,7 @@ fn pick(model: &mut Model) -> Effect {
         Some(place) => drop(list.remove(place)),
         None => list.push(name),
     }
-    model.to_list();
+    model.return_to_list();
     match model.found.take() {
         Some(found) => Effect::Search(found.query),
         None => Effect::List,

@@ -108,7 +108,7 @@ mod tests {
         let changes = marks(body);
         let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([body.len()]);
         let pieces = changes.iter().zip(ends).filter(|((_, marks), _)| marks.has(mark));
-        pieces.map(|((start, _), end)| &body[*start..end]).collect()
+        pieces.map(|((start, _), end)| body.get(*start..end).unwrap()).collect()
     }
 
     #[test]
