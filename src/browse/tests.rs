@@ -117,7 +117,7 @@ fn every_screen_looks_as_it_should() {
 /// `QIPU_UPDATE_DOCS=1 cargo test --lib browse` puts it there.
 #[test]
 fn readme_shows_the_browser_as_it_is() {
-    let picture = screen(&mut fixture("research", "retry fsync"), 100, 24);
+    let picture = screen(&mut fixture("research", "retry fsync"), 100, 17);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
     let (before, rest) = readme.split_once("```text\nfind ❯").unwrap();
