@@ -66,6 +66,11 @@ impl Env {
     }
 }
 
+/// Returns the moment, for a process that stays open.
+pub fn moment() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
+
 /// Returns where this machine keeps what can be made again.
 fn cache_dir() -> Option<PathBuf> {
     let path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -22,6 +22,11 @@ fn visible(c: char) -> char {
     }
 }
 
+/// Returns a visible sign for a character that steers a terminal, ends a line, or reorders others.
+pub(crate) fn shown(c: char) -> char {
+    if is_bidi_control(c) || is_other_line_end(c) { '\u{fffd}' } else { visible(c) }
+}
+
 /// Puts a text on one line: every run of white space and line ends is one space.
 pub(crate) fn one_line(text: &str) -> String {
     // Most texts are such a line already.

@@ -5,7 +5,8 @@
 //! ```text
 //! floor 4  main      argv, exit code, the only place that prints errors
 //!          lib       this map and run()
-//!          mcp       the face for agent tools that stays open (lib -> mcp)
+//!          mcp       the face for agent tools, which stays open: the same requests, the same commands
+//!          browse    the one for people
 //! floor 3  commands  one file each: request + store -> report
 //!          fit       the one place where anything is dropped, shortened or counted
 //! floor 2  cli       words -> request
@@ -29,6 +30,7 @@
 //!          tokens    counts tokens
 //! ```
 
+mod browse;
 pub mod calendar;
 pub mod cli;
 pub mod commands;
@@ -74,6 +76,10 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         Parsed::Request(request) => request,
         Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
+    // It would tell of hours.
+    if let Command::Browse(request) = &request.command {
+        return browse::run(request, env);
+    }
     if request.is_verbose {
         phases::begin();
     }

@@ -13,7 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    let result = Env::of_process().map_err(Into::into).and_then(|env| qipu::run(&args, &env, &mut io::stdout().lock()));
+    let result = Env::of_process().map_err(Into::into).and_then(|env| qipu::run(&args, &env, &mut io::stdout()));
     for line in qipu::phases::lines() {
         let _ = writeln!(io::stderr(), "{line}");
     }

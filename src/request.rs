@@ -93,6 +93,8 @@ pub enum Command {
     MergeDriver(MergeDriver),
     /// Serve agent tools over MCP.
     Mcp(Mcp),
+    /// Look around in the store, on a terminal.
+    Browse(Browse),
 }
 
 impl Command {
@@ -657,6 +659,17 @@ pub struct NewFields {
     pub custom: Vec<(String, String)>,
     /// The body.
     pub body: Option<String>,
+}
+
+/// A call of `browse`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Browse {
+    /// Where the store is.
+    pub location: Location,
+    /// What is typed at first.
+    pub query: String,
+    /// What `updated` of a note becomes that is edited there; `None` for the moment at which it is.
+    pub today: Option<String>,
 }
 
 /// A call of `dump`.

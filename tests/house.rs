@@ -14,7 +14,7 @@ const FLOORS: [&[&str]; 5] = [
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit"],
-    &["lib", "main", "mcp"],
+    &["lib", "main", "mcp", "browse"],
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.

@@ -23,7 +23,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Index, Mcp, Request, SetupAction};
+use crate::request::{Action, Browse, Budget, Change, Command, Doctor, Edit, Format, Index, Mcp, Request, SetupAction};
 use crate::store::Location;
 use crate::tokens::Tokenizer;
 
@@ -85,6 +85,12 @@ enum Sub {
     Show(list::ShowArgs),
     /// Show today's journal, or add to it
     Journal(journal::JournalArgs),
+    /// Look around in the store, full-screen: find, read, walk along links (? shows the keys)
+    Browse {
+        /// What to find at first
+        #[arg(value_name = "QUERY")]
+        query: Vec<String>,
+    },
     /// List notes
     List(list::ListArgs),
     /// List fleeting notes, the newest first: what waits to be worked on
@@ -335,11 +341,15 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
         Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
         Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
+        Sub::Browse { query } => Command::Browse(Browse { location, query: query.join(" "), today }),
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
     if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
         return Err(Error::usage("--format prompt is for context").hint("use --format human, json or records"));
+    }
+    if matches!(command, Command::Browse(_)) && format != Format::default() {
+        return Err(Error::usage("`qipu browse` fills a terminal, so it has no --format"));
     }
     let is_verbose = cli.global.verbose;
     Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose })))

@@ -54,7 +54,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
         Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Import(request) => import::run(request, current_dir).map(Some),
-        Command::Mcp(_) => Err(Error::usage("a server does not answer once")),
+        Command::Mcp(_) | Command::Browse(_) => Err(Error::usage("what stays open asks commands and is none")),
         Command::Context(Context { location, .. })
         | Command::Expand(Expand { location, .. })
         | Command::Link(Link { location, .. })
@@ -68,7 +68,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Tags(location)
         | Command::Status(location) => {
             let opened = |location: &Location| match searches(command) {
-                true => Store::open_with(location, current_dir, Some(gathering)).map(ManuallyDrop::new),
+                true => open_to_search(location, current_dir).map(ManuallyDrop::new),
                 false => open(location, current_dir),
             };
             let store = opened(location)?;
@@ -94,6 +94,14 @@ fn searches(command: &Command) -> bool {
         Command::Search(_) | Command::Related(_) => true,
         _ => false,
     }
+}
+
+/// Opens a store with the words of its texts, for commands that search them.
+///
+/// # Errors
+/// As [`Store::open`].
+pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, Error> {
+    Store::open_with(location, current_dir, Some(gathering))
 }
 
 /// Makes what gathers the words of a store's notes.
@@ -139,7 +147,8 @@ pub fn run_at(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
         | Command::Mcp(_)
         | Command::Dump(_)
         | Command::Load(_)
-        | Command::Import(_) => Err(Error::usage("this command does not read an open store")),
+        | Command::Import(_)
+        | Command::Browse(_) => Err(Error::usage("this command does not read an open store")),
     }
 }
 

@@ -9,6 +9,7 @@ mod items;
 mod language;
 mod link_types;
 mod markdown;
+mod marks;
 pub mod merge;
 mod plain_yaml;
 mod stamp;
@@ -28,6 +29,7 @@ pub use id::NoteId;
 pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
+pub use marks::{Mark, Marked};
 pub use stamp::Stamp;
 pub use stored::{Files, Head, Kept, KeptNote, Links, Target, Ties, keep};
 pub use value::Value;
@@ -372,6 +374,12 @@ impl Note {
             (None, Some(kept)) if self.is_moc() => kept.lists(),
             _ => markdown::ordered_lists(self.body()),
         }
+    }
+
+    /// Returns where what stands out in the body begins and ends, in bytes: the marks from there on.
+    /// Parses the body.
+    pub fn marked(&self) -> Vec<(usize, Marked)> {
+        marks::marks(self.body())
     }
 
     /// Returns the blocks of the body, in its order. Parses the body.

@@ -12,6 +12,7 @@ mod load;
 mod pending;
 mod scan;
 mod sections;
+mod watch;
 mod write;
 
 use std::collections::HashMap;
@@ -27,6 +28,7 @@ pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};
 pub use foreign::{Foreign, ForeignFile, expect_apart};
 pub use init::{Made, Plan, init};
+pub use watch::look;
 pub(crate) use write::diff;
 pub use write::{Change, Lock};
 

@@ -11,7 +11,7 @@ use super::NOTE_FOLDERS;
 use crate::error::{Error, ErrorKind};
 
 /// A file that is a note, and how it looked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Found {
     /// The path in the store, with `/` between names.
     pub(super) path: String,
@@ -30,7 +30,7 @@ impl Found {
 
 /// What shows that a file was changed or replaced. A moment is in nanoseconds of the file system's
 /// clock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Look {
     size: u64,
     /// When the content changed.

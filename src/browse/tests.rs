@@ -1,0 +1,346 @@
+//! Tests only: the browser without a terminal, on stores of the fixtures.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Size;
+use ratatui::style::Color;
+
+use super::browser::{Browser, Outcome};
+use super::library::Library;
+use super::model::{Focus, Overlay};
+use super::theme::Theme;
+use super::view;
+use crate::store::Location;
+
+fn open(dir: &Path, query: &str) -> Browser {
+    let location = Location { no_index: true, ..Location::default() };
+    let library = Library::open(&location, dir).unwrap();
+    Browser::new(library, Size::new(80, 24), Theme { has_color: true }, query).unwrap()
+}
+
+fn fixture(name: &str, query: &str) -> Browser {
+    open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name), query)
+}
+
+/// A store with some notes.
+fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    for (id, text) in notes {
+        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
+    }
+    dir
+}
+
+fn press(browser: &mut Browser, code: KeyCode) -> Outcome {
+    browser.press(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+fn control(browser: &mut Browser, letter: char) -> Outcome {
+    browser.press(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
+}
+
+fn type_in(browser: &mut Browser, text: &str) {
+    text.chars().for_each(|c| assert_eq!(press(browser, KeyCode::Char(c)), Outcome::Stay));
+}
+
+/// Draws as the terminal would be, links and all.
+fn drawn(browser: &mut Browser, width: u16, height: u16) -> Terminal<TestBackend> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    browser.look_for_links();
+    browser.model.size = Size::new(width, height);
+    browser.model.prepare();
+    terminal.draw(|frame| view::draw(&browser.model, frame)).unwrap();
+    terminal
+}
+
+/// Returns the screen as text, a line each.
+fn screen(browser: &mut Browser, width: u16, height: u16) -> String {
+    let terminal = drawn(browser, width, height);
+    let buffer = terminal.backend().buffer();
+    let mut text = String::new();
+    for y in 0..height {
+        let mut line = String::new();
+        let mut covered = 0;
+        for x in 0..width {
+            let symbol = buffer[(x, y)].symbol();
+            if covered == 0 {
+                line.push_str(symbol);
+            }
+            covered = super::text::width(symbol).max(covered).saturating_sub(1);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn expect(name: &str, browser: &mut Browser) {
+    for (width, height) in [(80, 24), (120, 40), (20, 5)] {
+        let settings = || {
+            let mut settings = insta::Settings::clone_current();
+            settings.set_snapshot_path("../../tests/snapshots");
+            settings.set_prepend_module_to_snapshot(false);
+            settings
+        };
+        let picture = screen(browser, width, height);
+        settings().bind(|| insta::assert_snapshot!(format!("browse@{name}@{width}x{height}"), picture));
+    }
+}
+
+#[test]
+fn every_screen_looks_as_it_should() {
+    let mut browser = fixture("research", "");
+    expect("list", &mut browser);
+    type_in(&mut browser, "retry fsync");
+    expect("found", &mut browser);
+    press(&mut browser, KeyCode::Enter);
+    press(&mut browser, KeyCode::PageDown);
+    expect("note", &mut browser);
+    press(&mut browser, KeyCode::Tab);
+    expect("links", &mut browser);
+    press(&mut browser, KeyCode::Char('?'));
+    expect("help", &mut browser);
+    press(&mut browser, KeyCode::Esc);
+    control(&mut browser, 'g');
+    expect("tags", &mut browser);
+    expect("hostile", &mut fixture("hostile", ""));
+    expect("languages", &mut fixture("languages", ""));
+}
+
+/// `QIPU_UPDATE_DOCS=1 cargo test --lib browse` puts it there.
+#[test]
+fn readme_shows_the_browser_as_it_is() {
+    let picture = screen(&mut fixture("research", "retry fsync"), 100, 17);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once("```text\nfind ❯").unwrap();
+    let (_, after) = rest.split_once("```\n").unwrap();
+    let true_readme = format!("{before}```text\n{picture}```\n{after}");
+    match std::env::var_os("QIPU_UPDATE_DOCS") {
+        Some(_) => fs::write(path, true_readme).unwrap(),
+        None => assert!(readme == true_readme, "README.md is not true: it should show\n{picture}"),
+    }
+}
+
+#[test]
+fn typing_finds_and_text_search_ranks_as_the_command_does() {
+    let mut browser = fixture("research", "");
+    let all = browser.model.count();
+    type_in(&mut browser, "retry until");
+    assert_eq!(browser.model.chosen().unwrap().id.as_str(), "qp-h2v6");
+    assert!(browser.model.count() < all);
+    control(&mut browser, 'u');
+    assert_eq!(browser.model.count(), all);
+    type_in(&mut browser, "what happens when fsync fails");
+    control(&mut browser, 'f');
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research");
+    let store = crate::commands::open_to_search(&Location::default(), &dir).unwrap();
+    let search = crate::request::Search {
+        query: "what happens when fsync fails".to_owned(),
+        no_compaction: true,
+        ..Default::default()
+    };
+    let report = crate::commands::run_on(&crate::request::Command::Search(search), &store).unwrap();
+    let wanted: Vec<_> = report.entries.iter().filter_map(|entry| Some(entry.note()?.note.id.clone())).collect();
+    let rows: Vec<_> = (0..browser.model.count()).map(|row| browser.model.row(row).unwrap().id.clone()).collect();
+    assert!(rows.len() > 3);
+    assert_eq!(rows, wanted);
+    press(&mut browser, KeyCode::Esc);
+    assert_eq!(browser.model.count(), all, "Esc clears what was searched for");
+    assert_eq!(press(&mut browser, KeyCode::Esc), Outcome::Quit);
+}
+
+#[test]
+fn one_walks_along_links_and_back_and_forward() {
+    let dir = store(&[
+        ("qp-aaaa", "---\nid: qp-aaaa\ntitle: First\nlinks:\n- {type: supports, id: qp-bbbb}\n---\n[[nowhere]]\n"),
+        ("qp-bbbb", "---\nid: qp-bbbb\ntitle: Second\n---\n[[qp-cccc]]\n"),
+        ("qp-cccc", "---\nid: qp-cccc\ntitle: Third\n---\n"),
+    ]);
+    let mut browser = open(dir.path(), "first");
+    let shown = |browser: &Browser| browser.model.page.as_ref().unwrap().id.to_string();
+    press(&mut browser, KeyCode::Enter);
+    press(&mut browser, KeyCode::Enter);
+    assert_eq!((browser.model.focus, shown(&browser)), (Focus::Links, "qp-aaaa".to_owned()));
+    // Nobody waited for the links: the key does.
+    press(&mut browser, KeyCode::Enter);
+    assert_eq!((browser.model.focus, shown(&browser)), (Focus::Note, "qp-bbbb".to_owned()));
+    browser.look_for_links();
+    let text = screen(&mut browser, 100, 30);
+    assert!(text.contains("→ related Third"), "{text}");
+    assert!(text.contains("← supports First"), "{text}");
+    press(&mut browser, KeyCode::Tab);
+    press(&mut browser, KeyCode::Enter);
+    assert_eq!(shown(&browser), "qp-cccc");
+    press(&mut browser, KeyCode::Left);
+    press(&mut browser, KeyCode::Left);
+    assert_eq!(shown(&browser), "qp-aaaa");
+    press(&mut browser, KeyCode::Left);
+    assert!(browser.model.status.is_some(), "one is told that there is nothing before it");
+    press(&mut browser, KeyCode::Right);
+    press(&mut browser, KeyCode::Right);
+    assert_eq!(shown(&browser), "qp-cccc");
+    press(&mut browser, KeyCode::Left);
+    press(&mut browser, KeyCode::Left);
+    press(&mut browser, KeyCode::Enter);
+    press(&mut browser, KeyCode::Down);
+    press(&mut browser, KeyCode::Enter);
+    assert!(browser.model.status.as_ref().unwrap().contains("no such note"));
+    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Outcome::Quit);
+}
+
+#[test]
+fn filters_narrow_what_is_listed_and_searched() {
+    let mut browser = fixture("research", "");
+    let all = browser.model.count();
+    control(&mut browser, 't');
+    assert!(matches!(browser.model.overlay, Overlay::Pick(_)));
+    type_in(&mut browser, "moc");
+    press(&mut browser, KeyCode::Enter);
+    let maps = browser.model.count();
+    assert!(0 < maps && maps < all);
+    assert!((0..maps).all(|row| browser.model.row(row).unwrap().is_moc()));
+    type_in(&mut browser, "fsync");
+    control(&mut browser, 'f');
+    assert!(browser.model.count() <= maps && browser.model.count() > 0);
+    press(&mut browser, KeyCode::Esc);
+    press(&mut browser, KeyCode::Esc);
+    assert_eq!(browser.model.count(), all, "Esc takes filters away before it quits");
+}
+
+#[test]
+fn changes_on_disk_are_seen_and_the_place_is_kept() {
+    let dir = store(&[("qp-aaaa", "---\nid: qp-aaaa\ntitle: First\n---\nold\n"), ("qp-bbbb", "# Second\n")]);
+    let mut browser = open(dir.path(), "");
+    while browser.model.chosen().unwrap().id.as_str() != "qp-bbbb" {
+        press(&mut browser, KeyCode::Down);
+    }
+    fs::write(dir.path().join(".qipu/notes/qp-bbbb.md"), "# Second, again\n").unwrap();
+    fs::write(dir.path().join(".qipu/notes/qp-cccc.md"), "# Third\n").unwrap();
+    control(&mut browser, 'r');
+    assert_eq!(browser.model.count(), 3);
+    assert_eq!(browser.model.chosen().unwrap().id.as_str(), "qp-bbbb");
+    assert!(screen(&mut browser, 100, 30).contains("Second, again"));
+    press(&mut browser, KeyCode::Enter);
+    fs::remove_file(dir.path().join(".qipu/notes/qp-bbbb.md")).unwrap();
+    press(&mut browser, KeyCode::Char('r'));
+    assert_eq!(browser.model.count(), 2);
+    assert!(screen(&mut browser, 100, 30).contains("qp-bbbb is not there any more"));
+}
+
+#[test]
+fn editing_and_copying_are_about_the_note_that_is_shown() {
+    let mut browser = fixture("research", "retry until");
+    let id = || crate::note::NoteId::parse("qp-h2v6").unwrap();
+    assert_eq!(control(&mut browser, 'y'), Outcome::Copy(id()));
+    assert_eq!(control(&mut browser, 'o'), Outcome::Edit(id()));
+    press(&mut browser, KeyCode::Enter);
+    assert_eq!(press(&mut browser, KeyCode::Char('y')), Outcome::Copy(id()));
+    assert_eq!(press(&mut browser, KeyCode::Char('e')), Outcome::Edit(id()));
+    assert_eq!(press(&mut browser, KeyCode::Char('q')), Outcome::Quit);
+    let mut clipboard = Vec::new();
+    super::copy(&mut clipboard, "qp-h2v6").unwrap();
+    assert_eq!(clipboard, b"\x1b]52;c;cXAtaDJ2Ng==\x07");
+}
+
+#[test]
+fn an_empty_store_is_no_failure() {
+    let dir = store(&[]);
+    let mut browser = open(dir.path(), "x");
+    for code in [KeyCode::Enter, KeyCode::Tab, KeyCode::BackTab, KeyCode::Down, KeyCode::Esc] {
+        press(&mut browser, code);
+    }
+    assert!(screen(&mut browser, 80, 24).contains("The store has no notes yet."));
+}
+
+#[test]
+fn colours_are_the_terminals_own_or_none() {
+    for has_color in [true, false] {
+        let mut browser = fixture("research", "fsync");
+        browser.model.theme = Theme { has_color };
+        let terminal = drawn(&mut browser, 120, 40);
+        let colors: Vec<Color> =
+            terminal.backend().buffer().content().iter().flat_map(|cell| [cell.fg, cell.bg]).collect();
+        assert_eq!(colors.iter().any(|color| *color != Color::Reset), has_color);
+        assert!(!colors.iter().any(|color| matches!(color, Color::Rgb(..) | Color::Indexed(_))));
+    }
+}
+
+/// Keys of all kinds, most of them such that do something.
+fn key() -> impl Strategy<Value = KeyEvent> {
+    let code = prop_oneof![
+        3 => prop::sample::select(vec![
+            KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::BackTab, KeyCode::Up, KeyCode::Down, KeyCode::Left,
+            KeyCode::Right, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home, KeyCode::End, KeyCode::Backspace,
+            KeyCode::Delete, KeyCode::F(1),
+        ]),
+        2 => prop::sample::select("acefghjklnoprtuwy?/# !^'é日".chars().map(KeyCode::Char).collect::<Vec<_>>()),
+        1 => any::<char>().prop_map(KeyCode::Char),
+    ];
+    let modifiers =
+        prop::sample::select(vec![KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT]);
+    (code, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers))
+}
+
+/// Notes that try to break out of every place.
+fn hostile() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("\u{1b}[2J\u{9b}31m\u{7}".to_owned()),
+        Just("\u{202e}\u{2066}\u{200e}".to_owned()),
+        Just("日本語👨‍👩‍👧\u{ff9e}".to_owned()),
+        Just(format!("a{}", "\u{301}".repeat(40))),
+        Just("ᄀ".repeat(30)),
+        Just("\u{200b}\u{ad}\u{2028}\u{85}\u{0}".to_owned()),
+        Just("\t- *a **b `c` [[d]]\n> # q\n1. x\n```\n".to_owned()),
+        Just("word ".repeat(30)),
+        "\\PC{0,20}",
+        any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Whatever is pressed, whatever notes say, whatever the size: it is drawn, and nothing of a note steers
+    /// the terminal.
+    #[test]
+    fn nothing_breaks_it(
+        notes in prop::collection::vec((hostile(), hostile(), hostile()), 0..4),
+        keys in prop::collection::vec((key(), 0_u16..130, 0_u16..45), 1..30),
+    ) {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let dir = store(&[]);
+        for (number, (title, tag, body)) in notes.iter().enumerate() {
+            let (title, tag) = (quoted(title), quoted(tag));
+            let text = format!("---\nid: qp-{number}\ntitle: {title}\ntype: {tag}\ntags: [{tag}]\nlinks:\n- {{type: {tag}, id: qp-0}}\n---\n{body}[[qp-1]]");
+            fs::write(dir.path().join(format!(".qipu/notes/{number}.md")), text).unwrap();
+        }
+        let mut browser = open(dir.path(), "");
+        for (key, width, height) in keys {
+            browser.press(key);
+            let terminal = drawn(&mut browser, width, height);
+            for cell in terminal.backend().buffer().content() {
+                let is_harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}');
+                prop_assert!(!cell.symbol().contains(is_harmful), "{:?}", cell.symbol());
+            }
+        }
+    }
+}
+
+/// The same cases in every run, so that a failure comes from the change at hand; other ones each time where
+/// `QIPU_RANDOM_CASES` is set.
+fn cases() -> ProptestConfig {
+    let config = ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() };
+    match std::env::var_os("QIPU_RANDOM_CASES") {
+        Some(_) => config,
+        None => ProptestConfig { rng_seed: RngSeed::Fixed(1), ..config },
+    }
+}

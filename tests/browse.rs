@@ -1,0 +1,202 @@
+//! `qipu browse`: the real binary, driven in tmux as a person would; without a terminal it says so.
+//!
+//! Skipped with a message where tmux is not installed, unless `QIPU_NEEDS_TMUX` is set, as in `.ci/run`.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const QIPU: &str = env!("CARGO_BIN_EXE_qipu");
+
+/// How long a slow machine may take for one thing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn research(name: &str) -> tempfile::TempDir {
+    let dir = tempfile::Builder::new().prefix(name).tempdir().unwrap();
+    copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research"), dir.path());
+    dir
+}
+
+/// A shell in a tmux of its own.
+struct Tmux {
+    dir: tempfile::TempDir,
+    socket: PathBuf,
+}
+
+impl Tmux {
+    /// `None` where there is no tmux.
+    fn new(vars: &[(&str, &str)]) -> Option<Self> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            assert!(std::env::var_os("QIPU_NEEDS_TMUX").is_none(), "tmux is not installed");
+            eprintln!("skipped: tmux is not installed");
+            return None;
+        }
+        let dir = research("qipu-browse");
+        let tmux = Self { socket: dir.path().join("tmux"), dir };
+        let mut start = tmux.command(&["-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30"]);
+        start.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("TERM", "screen-256color");
+        start.env("LC_ALL", "C.UTF-8").env("HOME", tmux.dir.path());
+        assert!(start.envs(vars.iter().copied()).arg("sh").current_dir(tmux.dir.path()).status().unwrap().success());
+        tmux.tmux(&["set-option", "-s", "set-clipboard", "on"]);
+        // Not what is typed, but what comes of it.
+        tmux.type_in("echo shell is re''ady");
+        tmux.press(&["Enter"]);
+        tmux.wait_for("shell is ready");
+        Some(tmux)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("tmux");
+        command.arg("-u").arg("-S").arg(&self.socket).args(args).stdin(Stdio::null());
+        command
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        String::from_utf8(self.command(args).output().unwrap().stdout).unwrap()
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+
+    /// Presses keys, as tmux names them.
+    fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat());
+    }
+
+    fn type_in(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// Waits until something is so of the screen.
+    fn wait(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let start = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is_so(&screen) {
+                return screen;
+            }
+            assert!(start.elapsed() < PATIENCE, "{what} never came:\n{screen}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn wait_for(&self, text: &str) -> String {
+        self.wait(text, |screen| screen.contains(text))
+    }
+
+    /// Waits for the shell, and tells whether the terminal is as it was.
+    fn expect_restored(&self, code: u8) {
+        self.wait_for(&format!("ended with {code}"));
+        assert_eq!(self.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]).trim(), "0 1");
+        self.type_in("clear; stty -a | tr ' ;' '\\n\\n' | grep -xE 'icanon|echo|isig|opost' | wc -l | sed s/^/modes:/");
+        self.press(&["Enter"]);
+        self.wait("modes:4", |screen| screen.lines().any(|line| line.trim() == "modes:4"));
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+/// Starts the browser from the shell.
+fn browse(tmux: &Tmux, words: &str) {
+    tmux.type_in(&format!("clear; {QIPU} browse {words}; echo ended with $?"));
+    tmux.press(&["Enter"]);
+}
+
+#[test]
+fn a_person_finds_a_note_walks_along_links_and_quits() {
+    let Some(tmux) = Tmux::new(&[]) else { return };
+    browse(&tmux, "");
+    tmux.wait_for("56/56");
+    tmux.type_in("retry until");
+    tmux.wait_for("1/56");
+    tmux.press(&["Enter"]);
+    tmux.wait("the note with its links", |screen| {
+        screen.contains("the disk was probably just busy") && screen.contains("Links 1 · Backlinks 6")
+    });
+    tmux.press(&["Tab", "Enter"]);
+    tmux.wait("the note behind the link", |screen| {
+        screen.contains("qp-r7a1 · permanent") && screen.contains("→ contradicts Retry fsync")
+    });
+    tmux.press(&["b"]);
+    tmux.wait_for("qp-h2v6 · fleeting");
+    tmux.press(&["f"]);
+    tmux.wait_for("qp-r7a1 · permanent");
+    tmux.press(&["?"]);
+    tmux.wait_for("Alt-←, Alt-→");
+    tmux.press(&["Escape"]);
+    tmux.wait("the note again", |screen| !screen.contains("Alt-←, Alt-→"));
+    tmux.press(&["y"]);
+    tmux.wait_for("copied qp-r7a1");
+    tmux.wait("the clipboard", |_| tmux.tmux(&["show-buffer"]) == "qp-r7a1");
+    tmux.tmux(&["resize-window", "-x", "60", "-y", "20"]);
+    tmux.wait("the screen at its new size", |screen| {
+        screen.lines().any(|line| line.chars().count() == 60 && line.ends_with('╮'))
+    });
+    tmux.press(&["q"]);
+    tmux.expect_restored(0);
+}
+
+#[test]
+fn the_editor_is_lent_the_terminal_and_changes_are_seen() {
+    let editor = "printf 'written by hand\\n' >> ";
+    let Some(tmux) = Tmux::new(&[("VISUAL", editor)]) else { return };
+    browse(&tmux, "--today 2030-02-03 retry until");
+    tmux.wait_for("1/56");
+    tmux.press(&["C-o"]);
+    tmux.wait_for("changed .qipu/notes/qp-h2v6");
+    let file = tmux.dir.path().join(".qipu/notes/qp-h2v6-retry-fsync-until-it-succeeds.md");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("updated: 2030-02-03"), "as `qipu edit` does:\n{text}");
+    tmux.press(&["Enter", "G"]);
+    tmux.wait_for("written by hand");
+    // Somebody else changes it.
+    fs::write(&file, text.replace("written by hand", "written by another hand")).unwrap();
+    tmux.wait_for("written by another hand");
+    tmux.press(&["Escape"]);
+    // A key that comes at once would be taken for one with Alt.
+    tmux.wait_for("Enter read · Ctrl-F");
+    tmux.press(&["C-u"]);
+    tmux.type_in("can a log be torn");
+    tmux.press(&["C-f"]);
+    tmux.wait_for("Texts that answer");
+    tmux.press(&["C-c"]);
+    tmux.expect_restored(0);
+}
+
+#[test]
+fn without_a_terminal_it_says_what_works_there() {
+    let dir = research("qipu-pipe");
+    let output = Command::new(QIPU).arg("browse").current_dir(dir.path()).stdin(Stdio::null()).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), b"".as_slice()));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("needs a terminal") && error.contains("`qipu list`") && error.contains("`qipu search"));
+    for flags in [&["--max-chars", "100"], &["--format", "json"]] {
+        let output = Command::new(QIPU).arg("browse").args(flags).current_dir(dir.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(!String::from_utf8(output.stderr).unwrap().contains("needs a terminal"), "{flags:?} can't be kept");
+    }
+    let Some(tmux) = Tmux::new(&[]) else { return };
+    browse(&tmux, "< /dev/null");
+    tmux.wait_for("needs a terminal");
+    tmux.expect_restored(2);
+}
