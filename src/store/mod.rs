@@ -12,6 +12,7 @@ mod load;
 mod pending;
 mod scan;
 mod sections;
+mod shelf;
 mod write;
 
 use std::collections::HashMap;
