@@ -50,8 +50,8 @@ pub(super) fn passes(request: &List, note: &Note) -> bool {
 /// Sorts notes that are in the order of their ids.
 fn sort(notes: &mut [&Arc<Note>], order: Sort) {
     match order {
-        Sort::Updated => notes.sort_by_cached_key(|note| Reverse(note.head().changed_order())),
-        Sort::Created => notes.sort_by_cached_key(|note| Reverse(note.head().created_order())),
+        Sort::Updated => notes.sort_by_cached_key(|note| Reverse(note.head().changed())),
+        Sort::Created => notes.sort_by_cached_key(|note| Reverse(note.head().created())),
         Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
         Sort::Title => notes.sort_by_cached_key(|note| note.head().title.to_lowercase()),
         Sort::Id => {}

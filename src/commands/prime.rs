@@ -59,13 +59,13 @@ fn shown(store: &Store, digests: &Digests, role: Role) -> Vec<Entry> {
 
 /// Returns the maps of content by value, then the latest change, then id.
 fn key_maps(store: &Store) -> Vec<usize> {
-    sorted(store, Note::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.head().changed_order())))
+    sorted(store, Note::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.head().changed())))
 }
 
 /// Returns the other notes by their latest change, then value, then id; those without a date last.
 fn recent_notes(store: &Store) -> Vec<usize> {
     let is_other = |note: &Note| !note.is_moc();
-    sorted(store, is_other, |note| (Reverse(note.head().changed_order()), Reverse(note.value_or_default())))
+    sorted(store, is_other, |note| (Reverse(note.head().changed()), Reverse(note.value_or_default())))
 }
 
 fn sorted<K: Ord>(store: &Store, is_wanted: fn(&Note) -> bool, key: fn(&Note) -> K) -> Vec<usize> {
