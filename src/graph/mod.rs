@@ -318,10 +318,7 @@ fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> Written
             None => lost(target),
         }
     }
-    let mut first_to: HashMap<usize, usize, RandomState> = HashMap::default();
-    for (place, edge) in edges.iter().enumerate() {
-        first_to.entry(edge.to).or_insert(place);
-    }
+    let mut first_to = FirstTo::default();
     for link in links.inline {
         let to = match link {
             Target::Wiki(target) => names.resolve(target).ok_or(target),
@@ -347,11 +344,36 @@ fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> Written
         if to == from {
             continue;
         }
-        let place = *first_to.entry(to).or_insert_with(|| {
+        let place = first_to.place(&edges, to).unwrap_or_else(|| {
             edges.push(Edge { from, to, kind: RELATED.to_owned(), sources: EdgeSources::default() });
             edges.len() - 1
         });
         edges[place].sources.inline = true;
     }
     Written { edges, unresolved, outside }
+}
+
+/// The first of a note's links to each note. Few links are gone through; where they are many, their
+/// places are looked up.
+#[derive(Default)]
+struct FirstTo {
+    places: HashMap<usize, usize, RandomState>,
+    /// How many links are in `places`.
+    known: usize,
+}
+
+/// From how many links on their places are looked up.
+const MANY_LINKS: usize = 16;
+
+impl FirstTo {
+    fn place(&mut self, edges: &[Edge], to: usize) -> Option<usize> {
+        if edges.len() < MANY_LINKS {
+            return edges.iter().position(|edge| edge.to == to);
+        }
+        for (place, edge) in edges.iter().enumerate().skip(self.known) {
+            self.places.entry(edge.to).or_insert(place);
+        }
+        self.known = edges.len();
+        self.places.get(&to).copied()
+    }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 /// How much of a body is read at first when only its beginning is wanted, in bytes.
-const BEGINNING: usize = 16 * 1024;
+const BEGINNING: usize = 512;
 
 /// How much of a body is parsed at all, in bytes: a parser's tree takes sixty times its text.
 pub(crate) const MAX_PARSED: usize = 1024 * 1024;
@@ -260,9 +260,13 @@ fn is_summary(heading: &str) -> bool {
 }
 
 /// Looks for something in the beginning of a body, and in the whole of it only when what was
-/// found may go on, or nothing was found.
+/// found may go on, or nothing was found, or addresses are defined somewhere: what a bracket is may
+/// depend on them.
 fn from_beginning(body: &str, find: impl Fn(&mut TopLevel<'_>) -> Option<String>) -> Option<String> {
-    let beginning = body.get(..body.floor_char_boundary(BEGINNING)).unwrap_or(body);
+    // Whole lines: the beginning of a line may be something else.
+    let lines = || body.get(..body.floor_char_boundary(BEGINNING)).and_then(|text| Some(text.rfind('\n')? + 1));
+    let is_short = body.len() <= BEGINNING || body.contains("]:");
+    let beginning = if is_short { body } else { body.get(..lines().unwrap_or(0)).unwrap_or_default() };
     let mut events = TopLevel::new(beginning);
     let found = find(&mut events);
     let is_complete = beginning.len() == body.len() || (found.is_some() && events.next().is_some());
@@ -451,6 +455,46 @@ mod tests {
         assert_eq!(summary(&long).as_deref(), Some(long.trim()));
         let late = format!("{}\n\nFirst.\n\nSecond.", "- item\n".repeat(5_000));
         assert_eq!(summary(&late).as_deref(), Some("First."));
+    }
+
+    #[test]
+    fn the_beginning_of_a_body_says_what_the_whole_says() {
+        let pieces = [
+            "Text that goes on",
+            "\n",
+            "\n",
+            "\n\n",
+            "#tag",
+            "# Heading",
+            "-x",
+            "- item",
+            "***b*** c",
+            "a | b",
+            "---|---",
+            "===",
+            "> quote",
+            "```",
+            "<div>",
+            "[[a|b]]",
+            "[a][b]",
+            "1. one",
+            "    code",
+            "é",
+        ];
+        let mut random = 7_u64;
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize
+        };
+        for _ in 0..3_000 {
+            let before = "\n".repeat(next() % (BEGINNING + 20));
+            let rest: String = (0..40).map(|_| pieces[next() % pieces.len()]).collect();
+            let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(50));
+            let heading = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Heading { .. }));
+            let paragraph = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Paragraph));
+            assert_eq!(from_beginning(&body, heading), heading(&mut TopLevel::new(&body)), "{body:?}");
+            assert_eq!(from_beginning(&body, paragraph), paragraph(&mut TopLevel::new(&body)), "{body:?}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What is known of a note, in a form that can be kept: everything but its text, which stays in its
 //! file until somebody asks for it.
 //!
-//! A kept note is four parts, each behind its length: what is looked at of every note, its links, what
-//! else ties it to others, and the rest. Each is read by itself, and texts are borrowed.
+//! A kept note is four parts: what is looked at of every note, its links, what else ties it to others,
+//! and the rest. The same part of some hundred notes stands together and is read when one of them is
+//! asked for; texts are borrowed.
 
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -14,10 +15,29 @@ use super::{
     DEFAULT_VALUE, Finding, InlineLink, Meta, Note, Source, Stamp, TypedLink, Value, finding_code, shown_chars,
 };
 
-/// Reads the files of notes, by their paths in the store; nothing where that can't be done.
+/// How many notes are kept together.
+pub const CHUNK: usize = 256;
+
+/// The parts of a kept note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Head,
+    Links,
+    Ties,
+    Rest,
+}
+
+/// How many parts a kept note has.
+pub const PARTS: usize = Part::Rest as usize + 1;
+
+/// Reads the files of notes, by their paths in the store, and what was kept of them; nothing where that
+/// can't be done.
 pub trait Files: Debug + Send + Sync {
     /// Returns a file's bytes, of an over-long one the beginning.
     fn read(&self, path: &str) -> Option<Vec<u8>>;
+
+    /// Returns one part of [`CHUNK`] notes, the last ones may be fewer, as [`chunk`] made it.
+    fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>>;
 
     /// Takes note that what was kept can't be read: answers that were made of it are wrong.
     fn tell_broken(&self);
@@ -26,11 +46,18 @@ pub trait Files: Debug + Send + Sync {
 /// Notes that were kept.
 #[derive(Debug)]
 pub struct Kept {
-    /// One behind the other.
-    bytes: Vec<u8>,
-    /// Where each ends.
-    ends: Vec<u64>,
+    /// Of each part its chunks, read when somebody asks for one.
+    chunks: [Vec<OnceLock<Chunk>>; PARTS],
     files: Arc<dyn Files>,
+}
+
+/// One part of some notes.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// Where each note ends in `bytes`, and where the first one begins.
+    ends: Vec<u32>,
+    start: usize,
+    bytes: Vec<u8>,
 }
 
 /// One of them.
@@ -41,7 +68,7 @@ pub struct KeptNote {
 }
 
 /// What is looked at of every note, borrowed from where it is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Head<'a> {
     /// The note's id.
     pub id: &'a str,
@@ -49,10 +76,10 @@ pub struct Head<'a> {
     pub title: &'a str,
     /// Its type.
     pub kind: &'a str,
-    created: Option<Written<'a>>,
-    updated: Option<Written<'a>>,
+    pub(super) created: Option<Written<'a>>,
+    pub(super) updated: Option<Written<'a>>,
     /// The day a journal belongs to, where the field says it: year, month, day.
-    day: Option<(i16, i8, i8)>,
+    pub(super) day: Option<(i16, i8, i8)>,
     /// How much it is worth, where it says so.
     pub value: Option<u8>,
     /// The summary's text where the frontmatter holds one.
@@ -60,7 +87,7 @@ pub struct Head<'a> {
     /// See [`Note::body_chars`]; `None` where nobody has counted them.
     pub body_chars: Option<usize>,
     /// How many characters its summary has, white space not counted; `None` where nobody has counted.
-    summary_chars: Option<usize>,
+    pub(super) summary_chars: Option<usize>,
     /// Whether it has other titles, and whether it stands for other notes.
     pub has_aliases: bool,
     /// See `has_aliases`.
@@ -68,8 +95,8 @@ pub struct Head<'a> {
 }
 
 /// A stamp as it is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Written<'a> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written<'a> {
     /// Seconds since 1970, written in the usual way.
     Seconds(i64),
     Text(&'a str),
@@ -113,13 +140,11 @@ pub struct Ties<'a> {
 }
 
 /// The links of a note, borrowed from where they are.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Links<'a> {
     /// The type and the target of each link of the frontmatter, as written.
-    #[serde(borrow)]
     pub typed: Vec<(&'a str, &'a str)>,
     /// The links in its body.
-    #[serde(borrow)]
     pub inline: Vec<Target<'a>>,
 }
 
@@ -237,8 +262,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Writes down what is to be kept of a note, its links and the length of its body included.
-pub fn keep(note: &Note) -> Vec<u8> {
+/// Writes down what is to be kept of a note, part by part, its links and the length of its body included.
+pub fn keep(note: &Note) -> [Vec<u8>; PARTS] {
     note.body_chars();
     let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
     let lists = lists.iter().map(|list| list.iter().map(Target::of).collect()).collect();
@@ -252,27 +277,56 @@ pub fn keep(note: &Note) -> Vec<u8> {
         is_cut: note.is_cut,
     };
     let head = Head { summary_chars: note.summary().map(shown_chars), ..Head::of(note) };
-    // Writing into memory can't fail; were it to, what is kept could not be read and would be read again.
-    let head = postcard::to_allocvec(&head).unwrap_or_default();
-    let links = postcard::to_allocvec(&Links::of(note)).unwrap_or_default();
-    let ties = postcard::to_allocvec(&ties).unwrap_or_default();
-    let rest = postcard::to_allocvec(&rest).unwrap_or_default();
-    let parts: [&[u8]; 4] = [&head, &links, &ties, &rest];
-    postcard::to_allocvec(&parts).unwrap_or_default()
+    [head.to_bytes(), Links::of(note).to_bytes(), to_bytes(&ties), to_bytes(&rest)]
 }
 
-impl Kept {
-    /// Takes notes that were kept: one behind the other, and where each ends.
-    pub fn new(bytes: Vec<u8>, ends: Vec<u64>, files: Arc<dyn Files>) -> Self {
-        Self { bytes, ends, files }
+/// Writing into memory can't fail; were it to, what is kept could not be read and would be read again.
+fn to_bytes(what: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec(what).unwrap_or_default()
+}
+
+/// Puts one part of notes together: how long that of each is, and all of them.
+pub fn chunk(notes: &[[Vec<u8>; PARTS]], part: usize) -> Vec<u8> {
+    let parts = || notes.iter().filter_map(|note| note.get(part));
+    let mut bytes = to_bytes(&parts().map(Vec::len).collect::<Vec<usize>>());
+    parts().for_each(|part| bytes.extend_from_slice(part));
+    bytes
+}
+
+impl Chunk {
+    fn open(bytes: Vec<u8>) -> Option<Self> {
+        let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
+        let start = bytes.len() - rest.len();
+        let mut end = 0_u32;
+        for length in &mut ends {
+            end = end.checked_add(*length)?;
+            *length = end;
+        }
+        Some(Self { ends, start, bytes })
     }
 
-    /// Returns the bytes of a note; none where there is no such place.
+    /// Returns what it has of a note; nothing where it has no such note.
     fn note(&self, place: usize) -> &[u8] {
         let start = place.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
         let range = start.zip(self.ends.get(place).copied());
-        let range = range.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
+        let range = range.map(|(start, end)| self.start + start as usize..self.start + end as usize);
         range.and_then(|range| self.bytes.get(range)).unwrap_or_default()
+    }
+}
+
+impl Kept {
+    /// Takes so many notes that were kept.
+    pub fn new(count: usize, files: Arc<dyn Files>) -> Self {
+        let chunks = || (0..count.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
+        Self { chunks: std::array::from_fn(|_| chunks()), files }
+    }
+
+    /// Returns a part of a note; nothing where there is none or it can't be read.
+    fn part(&self, place: usize, part: Part) -> &[u8] {
+        let number = place / CHUNK;
+        let Some(chunk) = self.chunks[part as usize].get(number) else { return &[] };
+        let read = || self.files.chunk(part as usize, number).and_then(Chunk::open).unwrap_or_default();
+        chunk.get_or_init(read).note(place % CHUNK)
     }
 }
 
@@ -288,28 +342,26 @@ impl KeptNote {
     }
 
     pub(super) fn head(&self) -> Head<'_> {
-        self.part(0)
+        self.known(Head::from_bytes(self.kept.part(self.place, Part::Head)))
     }
 
     pub(super) fn links(&self) -> Links<'_> {
-        self.part(1)
+        self.known(Links::from_bytes(self.kept.part(self.place, Part::Links)))
     }
 
     pub(super) fn ties(&self) -> Ties<'_> {
-        self.part(2)
+        self.known(self.read(Part::Ties))
     }
 
-    /// Reads one of the parts.
-    fn part<'a, T: Default + Deserialize<'a>>(&'a self, number: usize) -> T {
-        let part = self.parts().and_then(|parts| postcard::from_bytes(parts[number]).ok());
-        part.unwrap_or_else(|| {
+    fn read<'a, T: Deserialize<'a>>(&'a self, part: Part) -> Option<T> {
+        postcard::from_bytes(self.kept.part(self.place, part)).ok()
+    }
+
+    fn known<T: Default>(&self, read: Option<T>) -> T {
+        read.unwrap_or_else(|| {
             self.kept.files.tell_broken();
             T::default()
         })
-    }
-
-    fn parts(&self) -> Option<[&[u8]; 4]> {
-        postcard::from_bytes(self.kept.note(self.place)).ok()
     }
 
     /// Returns the ordered lists of a map of content.
@@ -328,11 +380,10 @@ impl KeptNote {
     }
 
     fn read_meta(&self) -> Option<Meta> {
-        let [head, links, ties, rest] = self.parts()?;
-        let head: Head<'_> = postcard::from_bytes(head).ok()?;
-        let links: Links<'_> = postcard::from_bytes(links).ok()?;
-        let ties: Ties<'_> = postcard::from_bytes(ties).ok()?;
-        let rest: Rest = postcard::from_bytes(rest).ok()?;
+        let head = Head::from_bytes(self.kept.part(self.place, Part::Head))?;
+        let links = Links::from_bytes(self.kept.part(self.place, Part::Links))?;
+        let ties: Ties<'_> = self.read(Part::Ties)?;
+        let rest: Rest = self.read(Part::Rest)?;
         let stamp = |stamp: Option<Written<'_>>| stamp.map_or(Some(None), |stamp| stamp.stamp().map(Some));
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
         let finding =

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::counting::Totals;
 use super::gather::Words;
 use super::plan::NOWHERE;
-use super::segment::{Field, Lengths, Segment, Term, Text, WordKind};
+use super::segment::{Field, Lengths, Segment, Sought, Term, Text, WordKind};
 use super::stems::Stems;
 use crate::note::{Language, Note};
 use crate::parts::{Gather, Gathered, InMemory, Parts};
@@ -319,24 +319,23 @@ impl Section {
     /// See [`Corpus::find`].
     fn find(&self, slot_of: &[u32]) -> Vec<(u32, Vec<(u32, Count)>)> {
         let slot = |term: u32| slot_of.get(self.common(term) as usize).copied().unwrap_or(NOWHERE);
-        // One byte a word: that much stays near while everything is looked through.
-        let is_sought: Vec<bool> =
-            (0..self.segment.words() as u32).map(|word| slot(self.segment.term_of(word)) != NOWHERE).collect();
-        if !is_sought.contains(&true) {
-            return Vec::new();
-        }
+        let is_sought = (0..self.segment.words() as u32).map(|word| slot(self.segment.term_of(word)) != NOWHERE);
+        let Some(words) = Sought::new(is_sought.collect()) else { return Vec::new() };
         self.segment.scan(|document, found| {
             let Some(place) = self.places.get(document.number).copied().filter(|place| *place != NOWHERE) else {
                 return Some(());
             };
-            let mut sought = Sought::default();
+            if !document.may_hold(&words)? {
+                return Some(());
+            }
+            let mut held = Held::default();
             document.visit(|field, word| {
-                if is_sought.get(word as usize) == Some(&true) {
+                if words.holds(word) {
                     let term = self.segment.term_of(word);
-                    sought.count(slot(term), self.common(term), field);
+                    held.count(slot(term), self.common(term), field);
                 }
             })?;
-            let mut counts = sought.counts;
+            let mut counts = held.counts;
             if !counts.is_empty() {
                 counts.sort_unstable_by_key(|(slot, count)| (*slot, count.term));
                 found.push((place, counts));
@@ -348,7 +347,7 @@ impl Section {
 
 /// The terms of one note that are looked for, each with what it counts as.
 #[derive(Default)]
-struct Sought {
+struct Held {
     counts: Vec<(u32, Count)>,
     /// Where the count of each term is, where there are many of them.
     places: HashMap<u32, usize, RandomState>,
@@ -357,7 +356,7 @@ struct Sought {
 /// From how many terms on their places are looked up.
 const MANY: usize = 16;
 
-impl Sought {
+impl Held {
     fn count(&mut self, slot: u32, term: u32, field: Field) {
         let place = match self.counts.len() < MANY {
             true => self.counts.iter().position(|(_, count)| count.term == term),

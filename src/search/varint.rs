@@ -68,7 +68,7 @@ impl Reader<'_> {
 }
 
 /// What stands before a number that needs two pairs of bytes.
-const LONG: u16 = u16::MAX;
+pub(super) const LONG: u16 = u16::MAX;
 
 /// Adds a number to bytes, as a pair of them or, where it is too large, as three.
 pub(super) fn put_pair(bytes: &mut Vec<u8>, number: u32) {
@@ -81,10 +81,15 @@ pub(super) fn put_pair(bytes: &mut Vec<u8>, number: u32) {
     }
 }
 
+/// Takes the pairs of bytes themselves.
+pub(super) fn shorts(bytes: &[u8]) -> impl Iterator<Item = u16> {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    pairs.iter().map(|pair| u16::from_le_bytes(*pair))
+}
+
 /// Takes all numbers of pairs of bytes.
 pub(super) fn pairs(bytes: &[u8]) -> impl Iterator<Item = u32> {
-    let (pairs, _) = bytes.as_chunks::<2>();
-    let mut pairs = pairs.iter().map(|pair| u16::from_le_bytes(*pair));
+    let mut pairs = shorts(bytes);
     std::iter::from_fn(move || match pairs.next()? {
         LONG => Some(u32::from(pairs.next()?) | u32::from(pairs.next()?) << 16),
         short => Some(u32::from(short)),

@@ -17,6 +17,8 @@ use sha2::{Digest, Sha256};
 use super::files::{TEMPORARY, TEMPORARY_CHARS, is_temporary};
 use super::scan::{Found, Look};
 use super::sections::{Sections, Writer};
+use super::shelf::Shelf;
+use crate::note::PARTS;
 use crate::parts::Parts;
 
 /// The folder of what can be made again, and the file in it.
@@ -53,8 +55,8 @@ struct Head {
     paths: String,
     cuts: Vec<(u16, u16)>,
     looks: Vec<Look>,
-    /// How long what is kept of each note is.
-    lengths: Vec<u32>,
+    /// How long the packed chunks of what is kept of the notes are, part by part.
+    chunks: [Vec<u32>; PARTS],
 }
 
 impl Head {
@@ -124,9 +126,11 @@ impl Index {
     fn open_in(folder: &Path) -> Option<Self> {
         let sections = is_folder(folder).then(|| Sections::open(&folder.join(FILE)))??;
         let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
-        let count = head.lengths.len();
-        let is_whole = head.cuts.len() == count && head.looks.len() == count;
-        is_whole.then(|| Self { head, sections: Arc::new(sections), is_broken: Arc::default() })
+        (head.cuts.len() == head.looks.len()).then(|| Self {
+            head,
+            sections: Arc::new(sections),
+            is_broken: Arc::default(),
+        })
     }
 
     /// Returns its length in bytes.
@@ -139,14 +143,14 @@ impl Index {
         Arc::clone(&self.is_broken)
     }
 
-    /// Returns what is kept of the notes, one behind the other, and where each ends.
-    pub(super) fn notes(&self) -> Option<(Vec<u8>, Vec<u64>)> {
-        Some((self.sections.unpacked(NOTES)?, ends(&self.head.lengths)))
+    /// Returns what is kept of the notes.
+    pub(super) fn notes(&self) -> Shelf {
+        Shelf::of_file(Arc::clone(&self.sections), NOTES, &self.head.chunks)
     }
 
     /// Returns how many notes it knows.
     pub(super) fn count(&self) -> usize {
-        self.head.lengths.len()
+        self.head.looks.len()
     }
 
     /// Returns what was gathered under a name.
@@ -212,16 +216,6 @@ impl Compared {
         let now = now().unwrap_or(i64::MIN);
         changed + self.young.iter().filter(|settled| **settled < now).count()
     }
-}
-
-/// Returns where notes end that are so long.
-pub(super) fn ends(lengths: &[u32]) -> Vec<u64> {
-    let mut end = 0;
-    let next = |length: &u32| {
-        end += u64::from(*length);
-        end
-    };
-    lengths.iter().map(next).collect()
 }
 
 /// Where an index may be, and whether that is beside the notes: in the store, else, for one that
@@ -320,22 +314,22 @@ impl Begun {
         Some(Self { file, folder, moment, tick })
     }
 
-    /// Writes the index, in place of any other: what is kept of the notes, one behind the other, and how
-    /// long each is, and what was gathered under a name. Nothing depends on whether it works out.
+    /// Writes the index, in place of any other: what is kept of the notes in packed chunks, and what was
+    /// gathered under a name. Nothing depends on whether it works out.
     pub(super) fn write(
         mut self,
         files: &[Found],
-        notes: &[u8],
-        lengths: Vec<u32>,
+        notes: &[Vec<Vec<u8>>; PARTS],
         gathered: Option<(String, &[Vec<u8>])>,
     ) -> Option<()> {
         let (key, parts) = gathered.unwrap_or_default();
         let looks = files.iter().map(|found| found.look.since(self.moment)).collect();
         let (paths, cuts) = cut(files)?;
-        let head = Head { begun: self.moment, tick: self.tick, gathered: key, paths, cuts, looks, lengths };
+        let chunks = notes.each_ref().map(|chunks| chunks.iter().map(|chunk| chunk.len() as u32).collect());
+        let head = Head { begun: self.moment, tick: self.tick, gathered: key, paths, cuts, looks, chunks };
         let mut writer = Writer::new(self.file.as_file_mut()).ok()?;
         writer.packed(&postcard::to_allocvec(&head).ok()?).ok()?;
-        writer.packed(notes).ok()?;
+        writer.section_of(notes.iter().flatten().map(Vec::as_slice)).ok()?;
         parts.iter().try_for_each(|part| writer.section(part)).ok()?;
         writer.finish().ok()?;
         self.file.persist(self.folder.join(FILE)).ok()?;

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
 
-use super::index::{self, Begun, FOLDER as CACHE, Index, MIN_NOTES, ends};
+use super::index::{self, Begun, FOLDER as CACHE, Index, MIN_NOTES};
 use super::scan::{self, Found};
+use super::shelf::{Packer, Shelf};
 use super::{Facts, NOTE_FOLDERS, files};
 use crate::error::{Error, ErrorKind};
 use crate::note::{self, Files, Kept, KeptNote, MAX_BYTES, Note};
@@ -77,13 +78,13 @@ struct Known {
     places: Vec<Option<usize>>,
     /// How many files the index has.
     count: usize,
-    kept: (Vec<u8>, Vec<u64>),
+    shelf: Shelf,
     gathered: Option<Arc<dyn Parts>>,
     is_broken: Arc<AtomicBool>,
 }
 
 impl Known {
-    /// `None` where too much changed, or what is to be gathered was not, or what was kept can't be read.
+    /// `None` where too much changed, or what is to be gathered was not.
     fn new(root: &Path, index: Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
         let compared = index.compare(files);
         let changed = compared.changed(|| index::now(root));
@@ -97,13 +98,13 @@ impl Known {
             None => None,
         };
         let (places, count) = (compared.places, index.count());
-        Some(Self { places, count, kept: index.notes()?, gathered, is_broken: index.broken() })
+        Some(Self { places, count, shelf: index.notes(), gathered, is_broken: index.broken() })
     }
 
     /// Takes what did not change, and reads the rest.
     fn load(self, place: &Place<'_>, files: Vec<Found>) -> Loaded {
-        let Self { places, count, kept: (bytes, ends), gathered, is_broken } = self;
-        let kept = Arc::new(Kept::new(bytes, ends, reader(place.root, &is_broken)));
+        let Self { places, count, shelf, gathered, is_broken } = self;
+        let kept = Arc::new(Kept::new(count, files_of(place.root, shelf, &is_broken)));
         let note = |(mut found, at): (Found, Option<usize>)| {
             if let Some(at) = at {
                 let path = std::mem::take(&mut found.path);
@@ -134,7 +135,7 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     // What fits into one run is gathered by whoever wants it, unless it is to be kept.
     let gathers = begun.is_some() || !is_one_run;
     let mut notes = Vec::with_capacity(files.len());
-    let (mut seen, mut bytes, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut seen, mut packer) = (Vec::new(), Packer::default());
     let mut odd_notes: Vec<(usize, Arc<Note>)> = Vec::new();
     for run in files.chunks(RUN) {
         let buffer = || Vec::with_capacity(USUAL_BYTES);
@@ -147,8 +148,7 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
                 || read.par_iter().map(|note| note::keep(note)).collect::<Vec<_>>(),
                 || gather.iter_mut().for_each(|gather| gather.take(&read)),
             );
-            lengths.extend(kept.iter().map(|note| note.len() as u32));
-            kept.iter().for_each(|note| bytes.extend_from_slice(note));
+            packer.add(kept);
         }
         phases::end("notes read");
         // Their files can't be found again by the paths that they are shown by.
@@ -162,14 +162,16 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     let gathered = gather.filter(|_| gathers).map(|gather| (gather.key(), gather.parts()));
     phases::end("parts put together");
     let mut is_written = false;
+    let chunks = packer.finish();
     if let Some(begun) = begun {
         let parts = gathered.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
-        is_written = begun.write(&seen, &bytes, lengths.clone(), parts).is_some();
+        is_written = begun.write(&seen, &chunks, parts).is_some();
         phases::end("index written");
     }
     let is_broken = Arc::default();
     if !is_one_run {
-        let kept = Arc::new(Kept::new(bytes, ends(&lengths), reader(place.root, &is_broken)));
+        let files = files_of(place.root, Shelf::Memory(chunks), &is_broken);
+        let kept = Arc::new(Kept::new(seen.len(), files));
         let note = |(at, found): (usize, &Found)| {
             let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.clone()).map(Arc::new);
             // It was made of a note that has an id; only a lack of memory could have lost it.
@@ -256,15 +258,16 @@ fn read_into(file: &Path, buffer: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The files of a store.
+/// The files of a store, and what was kept of them.
 #[derive(Debug)]
 struct StoreFiles {
     root: PathBuf,
+    shelf: Shelf,
     is_broken: Arc<AtomicBool>,
 }
 
-fn reader(root: &Path, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
-    Arc::new(StoreFiles { root: root.to_path_buf(), is_broken: Arc::clone(is_broken) })
+fn files_of(root: &Path, shelf: Shelf, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
+    Arc::new(StoreFiles { root: root.to_path_buf(), shelf, is_broken: Arc::clone(is_broken) })
 }
 
 impl Files for StoreFiles {
@@ -275,6 +278,10 @@ impl Files for StoreFiles {
         let mut bytes = Vec::with_capacity(length.min(MAX_BYTES as u64) as usize + 1);
         read_into(&path, &mut bytes)?;
         Some(bytes)
+    }
+
+    fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>> {
+        self.shelf.chunk(part, number)
     }
 
     fn tell_broken(&self) {

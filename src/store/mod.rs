@@ -13,6 +13,7 @@ mod pending;
 mod scan;
 mod sections;
 mod watch;
+mod shelf;
 mod write;
 
 use std::collections::HashMap;

@@ -91,6 +91,16 @@ impl Look {
 /// # Errors
 /// `Store` when one of the folders can't be listed.
 pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
+    let mut all = Vec::new();
+    for folder in NOTE_FOLDERS {
+        let found = sorted(in_folder(root, folder)?);
+        // Most stores have one large folder.
+        if all.is_empty() { all = found } else { all.extend(found) }
+    }
+    Ok(all)
+}
+
+fn in_folder(root: &Path, folder: &str) -> Result<Vec<Found>, Error> {
     let found = Mutex::new(Vec::new());
     // Files are looked at while others are still being listed.
     let listed: Result<(), Error> = rayon::scope(|scope| {
@@ -104,14 +114,31 @@ pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
                 scope.spawn(move |_| look_at(batch, found));
             }
         };
-        NOTE_FOLDERS.into_iter().try_for_each(|folder| list_folder(root, folder, &mut take))?;
+        list_folder(root, folder, &mut take)?;
         take(None);
         Ok(())
     });
     listed?;
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.par_sort_unstable_by(|a, b| (&a.path, &a.name).cmp(&(&b.path, &b.name)));
-    Ok(found)
+    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Puts the files of a folder in the order of their paths. These begin alike: what comes behind that
+/// decides nearly always, and is compared as a number.
+fn sorted(found: Vec<Found>) -> Vec<Found> {
+    let first = found.first().map(|found| found.path.as_bytes()).unwrap_or_default();
+    let common = |found: &Found| first.iter().zip(found.path.as_bytes()).take_while(|(a, b)| a == b).count();
+    let common = found.iter().map(common).min().unwrap_or_default();
+    let key = |found: &Found| {
+        let rest = found.path.as_bytes().get(common..).unwrap_or_default();
+        let mut key = [0; 8];
+        key.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
+        u64::from_be_bytes(key)
+    };
+    let mut keyed: Vec<(u64, Found)> = found.into_iter().map(|found| (key(&found), found)).collect();
+    keyed.par_sort_unstable_by(|(a, left), (b, right)| {
+        a.cmp(b).then_with(|| (&left.path, &left.name).cmp(&(&right.path, &right.name)))
+    });
+    keyed.into_iter().map(|(_, found)| found).collect()
 }
 
 /// How many files are looked at together.
@@ -158,7 +185,7 @@ fn list(folder: &Path, inside: &str, take: &mut dyn FnMut(DirEntry, String)) -> 
             let path = format!("{inside}/{}", name.to_string_lossy());
             if kind.is_dir() {
                 folders.push((entry.path(), path));
-            } else if kind.is_file() && Path::new(&name).extension().is_some_and(|ending| ending == "md") {
+            } else if kind.is_file() && name.as_encoded_bytes().ends_with(b".md") {
                 take(entry, path);
             }
         }

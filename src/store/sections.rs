@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a file of this version begins and ends with. Another version's is not read: the number is
 /// raised when what is kept of notes changes, or how they are read.
-const MAGIC: &[u8] = concat!("qipu-index 2 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+const MAGIC: &[u8] = concat!("qipu-index 3 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// How many bytes have one checksum.
 const BLOCK: u64 = 4096;
 /// How many bytes one byte can stand for in what is packed.
@@ -112,20 +112,35 @@ impl Sections {
 
     /// Returns a whole section that was written packed.
     pub(super) fn unpacked(&self, section: usize) -> Option<Vec<u8>> {
-        let bytes = self.whole(section)?;
-        let (len, packed) = bytes.split_first_chunk::<4>()?;
-        if u32::from_le_bytes(*len) == NOT_PACKED {
-            return Some(packed.to_vec());
-        }
-        let len = u32::from_le_bytes(*len) as usize;
-        // No byte stands for more than this many: what is small stays small.
-        (len / MAX_PACKED <= packed.len()).then(|| lz4_flex::block::decompress(packed, len).ok()).flatten()
+        unpack(&self.whole(section)?)
     }
 
     fn range(&self, section: usize) -> Option<Range<u64>> {
         let (start, end) = *self.table.ranges.get(section)?;
         (start <= end && end <= self.end).then_some(start..end)
     }
+}
+
+/// Packs bytes.
+pub(super) fn pack(bytes: &[u8]) -> Vec<u8> {
+    let packed = lz4_flex::block::compress(bytes);
+    match u32::try_from(bytes.len()) {
+        Ok(len) if len != NOT_PACKED && bytes.len() / MAX_PACKED <= packed.len() => {
+            [&len.to_le_bytes(), packed.as_slice()].concat()
+        }
+        _ => [&NOT_PACKED.to_le_bytes(), bytes].concat(),
+    }
+}
+
+/// Unpacks what [`pack`] made.
+pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (len, packed) = bytes.split_first_chunk::<4>()?;
+    if u32::from_le_bytes(*len) == NOT_PACKED {
+        return Some(packed.to_vec());
+    }
+    let len = u32::from_le_bytes(*len) as usize;
+    // No byte stands for more than this many: what is small stays small.
+    (len / MAX_PACKED <= packed.len()).then(|| lz4_flex::block::decompress(packed, len).ok()).flatten()
 }
 
 /// Reads bytes of a file without moving in it, so that several threads can.
@@ -171,22 +186,24 @@ impl<'a> Writer<'a> {
 
     /// Writes a whole section.
     pub(super) fn section(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.section_of(std::iter::once(bytes))
+    }
+
+    /// Writes a whole section that is in pieces.
+    pub(super) fn section_of<'b>(&mut self, pieces: impl Iterator<Item = &'b [u8]>) -> std::io::Result<()> {
         let padding = self.place.next_multiple_of(BLOCK) - self.place;
         self.write(&vec![0; padding as usize])?;
         let start = self.place;
-        self.write(bytes)?;
+        for bytes in pieces {
+            self.write(bytes)?;
+        }
         self.table.ranges.push((start, self.place));
         Ok(())
     }
 
     /// Writes a whole section packed: smaller, and it can be read as a whole only.
     pub(super) fn packed(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let len = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
-        let packed = lz4_flex::block::compress(bytes);
-        if bytes.len() / MAX_PACKED > packed.len() {
-            return self.section(&[&NOT_PACKED.to_le_bytes(), bytes].concat());
-        }
-        self.section(&[&len.to_le_bytes(), packed.as_slice()].concat())
+        self.section(&pack(bytes))
     }
 
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {

@@ -1,0 +1,259 @@
+//! How heads and links of notes are kept. Every call reads those of all notes, so they are taken apart
+//! by hand: numbers first, then all texts, which are checked as one.
+
+use super::stored::{Head, Links, Target, Written};
+
+/// What a head has, one bit each.
+const VALUE: u64 = 1;
+const SUMMARY: u64 = 1 << 1;
+const CREATED: u64 = 1 << 2;
+const CREATED_TEXT: u64 = 1 << 3;
+const UPDATED: u64 = 1 << 4;
+const UPDATED_TEXT: u64 = 1 << 5;
+const DAY: u64 = 1 << 6;
+const BODY_CHARS: u64 = 1 << 7;
+const SUMMARY_CHARS: u64 = 1 << 8;
+const ALIASES: u64 = 1 << 9;
+const COMPACTS: u64 = 1 << 10;
+
+/// Numbers and texts in the making.
+#[derive(Default)]
+struct Row {
+    numbers: Vec<u8>,
+    texts: String,
+}
+
+impl Row {
+    /// Adds a number: seven bits in each byte, the lowest first.
+    fn number(&mut self, number: u64) {
+        let mut rest = number;
+        while rest >= 0x80 {
+            self.numbers.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        self.numbers.push(rest as u8);
+    }
+
+    /// Adds a number that may be below 0.
+    fn signed(&mut self, number: i64) {
+        self.number((number << 1 ^ number >> 63) as u64);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.texts.push_str(text);
+    }
+
+    fn stamp(&mut self, stamp: Option<Written<'_>>) {
+        match stamp {
+            Some(Written::Seconds(seconds)) => self.signed(seconds),
+            Some(Written::Text(text)) => self.text(text),
+            None => {}
+        }
+    }
+
+    fn finish(self) -> Vec<u8> {
+        let mut bytes = Self::default();
+        bytes.number(self.numbers.len() as u64);
+        [bytes.numbers, self.numbers, self.texts.into_bytes()].concat()
+    }
+}
+
+/// Takes numbers and texts off a row.
+struct Rest<'a> {
+    numbers: &'a [u8],
+    texts: &'a str,
+}
+
+impl<'a> Rest<'a> {
+    fn open(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = Self { numbers: bytes, texts: "" };
+        let length = rest.size()?;
+        let (numbers, texts) = rest.numbers.split_at_checked(length)?;
+        Some(Self { numbers, texts: std::str::from_utf8(texts).ok()? })
+    }
+
+    #[inline]
+    fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let (byte, rest) = self.numbers.split_first()?;
+            self.numbers = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if *byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn size(&mut self) -> Option<usize> {
+        usize::try_from(self.number()?).ok()
+    }
+
+    fn signed(&mut self) -> Option<i64> {
+        let number = self.number()?;
+        Some((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let length = self.size()?;
+        let (text, rest) = self.texts.split_at_checked(length)?;
+        self.texts = rest;
+        Some(text)
+    }
+
+    /// Takes what is there; `None` where it makes no sense.
+    fn maybe<T>(&mut self, is_there: bool, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        if is_there { take(self).map(Some) } else { Some(None) }
+    }
+
+    fn stamp(&mut self, is_seconds: bool, is_text: bool) -> Option<Option<Written<'a>>> {
+        match (is_seconds, is_text) {
+            (true, _) => Some(Some(Written::Seconds(self.signed()?))),
+            (_, true) => Some(Some(Written::Text(self.text()?))),
+            _ => Some(None),
+        }
+    }
+
+    fn day(&mut self) -> Option<(i16, i8, i8)> {
+        let (year, month, day) = (self.signed()?, self.signed()?, self.signed()?);
+        Some((year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?))
+    }
+}
+
+impl<'a> Head<'a> {
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        let has = |is_there, bit| if is_there { bit } else { 0 };
+        let stamp = |stamp, seconds, text| match stamp {
+            Some(Written::Seconds(_)) => seconds,
+            Some(Written::Text(_)) => text,
+            None => 0,
+        };
+        let bits = has(self.value.is_some(), VALUE)
+            | has(self.summary.is_some(), SUMMARY)
+            | stamp(self.created, CREATED, CREATED_TEXT)
+            | stamp(self.updated, UPDATED, UPDATED_TEXT)
+            | has(self.day.is_some(), DAY)
+            | has(self.body_chars.is_some(), BODY_CHARS)
+            | has(self.summary_chars.is_some(), SUMMARY_CHARS)
+            | has(self.has_aliases, ALIASES)
+            | has(self.has_compacts, COMPACTS);
+        let mut row = Row::default();
+        row.number(bits);
+        [self.id, self.title, self.kind].into_iter().chain(self.summary).for_each(|text| row.text(text));
+        row.stamp(self.created);
+        row.stamp(self.updated);
+        let day = self.day.map(|(year, month, day)| [i64::from(year), i64::from(month), i64::from(day)]);
+        day.into_iter().flatten().for_each(|part| row.signed(part));
+        self.value.into_iter().for_each(|value| row.number(u64::from(value)));
+        [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
+        row.finish()
+    }
+
+    pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = Rest::open(bytes)?;
+        let bits = rest.number()?;
+        let has = |bit| bits & bit != 0;
+        let (id, title, kind) = (rest.text()?, rest.text()?, rest.text()?);
+        Some(Self {
+            id,
+            title,
+            kind,
+            summary: rest.maybe(has(SUMMARY), Rest::text)?,
+            created: rest.stamp(has(CREATED), has(CREATED_TEXT))?,
+            updated: rest.stamp(has(UPDATED), has(UPDATED_TEXT))?,
+            day: rest.maybe(has(DAY), Rest::day)?,
+            value: rest.maybe(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?,
+            body_chars: rest.maybe(has(BODY_CHARS), Rest::size)?,
+            summary_chars: rest.maybe(has(SUMMARY_CHARS), Rest::size)?,
+            has_aliases: has(ALIASES),
+            has_compacts: has(COMPACTS),
+        })
+    }
+}
+
+impl<'a> Links<'a> {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut row = Row::default();
+        row.number(self.typed.len() as u64);
+        for (kind, target) in &self.typed {
+            row.text(kind);
+            row.text(target);
+        }
+        for link in &self.inline {
+            let (text, is_path) = match *link {
+                Target::Wiki(text) => (text, false),
+                Target::Path(text) => (text, true),
+            };
+            row.number((text.len() as u64) << 1 | u64::from(is_path));
+            row.texts.push_str(text);
+        }
+        row.finish()
+    }
+
+    pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = Rest::open(bytes)?;
+        let count = rest.size()?;
+        // Each takes two bytes at least: no list is longer than what is left.
+        let mut typed = Vec::with_capacity(count.min(rest.numbers.len()));
+        for _ in 0..count {
+            typed.push((rest.text()?, rest.text()?));
+        }
+        let mut inline = Vec::with_capacity(rest.numbers.len());
+        while !rest.numbers.is_empty() {
+            let number = rest.size()?;
+            let (text, others) = rest.texts.split_at_checked(number >> 1)?;
+            rest.texts = others;
+            inline.push(if number & 1 == 1 { Target::Path(text) } else { Target::Wiki(text) });
+        }
+        Some(Self { typed, inline })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head() -> Head<'static> {
+        Head {
+            id: "qp-1",
+            title: "Ein Titel für \u{1f600}",
+            kind: "moc",
+            created: Some(Written::Seconds(-1)),
+            updated: Some(Written::Text("2025-01-02")),
+            day: Some((-1, 2, 3)),
+            value: Some(7),
+            summary: Some(""),
+            body_chars: Some(300),
+            summary_chars: None,
+            has_aliases: true,
+            has_compacts: false,
+        }
+    }
+
+    #[test]
+    fn heads_are_read_as_they_were_written() {
+        let other = Head { created: None, updated: Some(Written::Seconds(i64::MIN)), summary: Some("x"), ..head() };
+        for head in [head(), other, Head::default(), Head { has_compacts: true, summary_chars: Some(0), ..head() }] {
+            let bytes = head.to_bytes();
+            assert_eq!(Head::from_bytes(&bytes), Some(head));
+            for end in 0..bytes.len() {
+                assert_ne!(Head::from_bytes(&bytes[..end]), Some(head), "{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn links_are_read_as_they_were_written() {
+        let inline = vec![Target::Wiki("a"), Target::Path("../é.md"), Target::Wiki("")];
+        for links in [Links { typed: vec![("supports", "qp-2"), ("", "ü")], inline }, Links::default()] {
+            let bytes = links.to_bytes();
+            assert_eq!(Links::from_bytes(&bytes), Some(links.clone()));
+            (0..bytes.len()).for_each(|end| assert_ne!(Links::from_bytes(&bytes[..end]), Some(links.clone())));
+        }
+        // Rows that say that they are longer than they are.
+        assert_eq!(Links::from_bytes(&[2, 0xff, 0x7f]), None);
+        assert_eq!(Links::from_bytes(&[0xff; 12]), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! What is kept of notes, packed some hundred at a time, so that a call unpacks what it looks at.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::sections::{Sections, pack, unpack};
+use crate::note::{self, CHUNK, PARTS};
+
+/// Packed chunks by part, in memory or in a file.
+#[derive(Debug)]
+pub(super) enum Shelf {
+    Memory([Vec<Vec<u8>>; PARTS]),
+    /// In a section, one behind the other, and where each ends.
+    File(Arc<Sections>, usize, [Vec<u64>; PARTS]),
+}
+
+impl Shelf {
+    /// Takes chunks that are as long as `lengths` says from a section.
+    pub(super) fn of_file(sections: Arc<Sections>, section: usize, lengths: &[Vec<u32>; PARTS]) -> Self {
+        let mut end = 0;
+        let mut next = |length: &u32| {
+            end += u64::from(*length);
+            end
+        };
+        let ends = std::array::from_fn(|part| {
+            // The first is where the chunks of the part begin.
+            let ends: Vec<u64> =
+                std::iter::once(&0).chain(lengths.get(part).into_iter().flatten()).map(&mut next).collect();
+            ends
+        });
+        Self::File(sections, section, ends)
+    }
+
+    /// Returns a chunk as [`note::chunk`] made it.
+    pub(super) fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>> {
+        match self {
+            Self::Memory(chunks) => unpack(chunks.get(part)?.get(number)?),
+            Self::File(sections, section, ends) => {
+                let ends = ends.get(part)?;
+                unpack(&sections.read(*section, *ends.get(number)?..*ends.get(number + 1)?)?)
+            }
+        }
+    }
+}
+
+/// Chunks in the making.
+#[derive(Default)]
+pub(super) struct Packer {
+    chunks: [Vec<Vec<u8>>; PARTS],
+    /// The notes that do not fill a chunk yet.
+    waiting: Vec<[Vec<u8>; PARTS]>,
+}
+
+impl Packer {
+    /// Takes what is kept of the next notes.
+    pub(super) fn add(&mut self, notes: Vec<[Vec<u8>; PARTS]>) {
+        self.waiting.extend(notes);
+        self.pack(self.waiting.len() / CHUNK * CHUNK);
+    }
+
+    /// Returns the chunks of all notes.
+    pub(super) fn finish(mut self) -> [Vec<Vec<u8>>; PARTS] {
+        self.pack(self.waiting.len());
+        self.chunks
+    }
+
+    fn pack(&mut self, count: usize) {
+        let notes: Vec<_> = self.waiting.drain(..count).collect();
+        for (part, chunks) in self.chunks.iter_mut().enumerate() {
+            chunks.par_extend(notes.par_chunks(CHUNK).map(|notes| pack(&note::chunk(notes, part))));
+        }
+    }
+}
