@@ -58,6 +58,7 @@ pub use render::Screen;
 use cli::Parsed;
 use env::Env;
 use error::Error;
+use request::Request;
 
 /// Runs one call of the program: words become a request, the request a report, the report is cut
 /// to size once, the text is written once.
@@ -75,7 +76,7 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     let Some(report) = commands::run(&request.command, env)? else {
         return Ok(());
     };
-    let screen = Screen { is_terminal: env.is_terminal, has_color: env.has_color };
+    let screen = screen(&request, env);
     phases::end("command");
     let text = match fit::fit(&report, request.budget, request.format, screen) {
         // A session starts whatever its hook does.
@@ -88,5 +89,15 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     match report.verdict {
         Some(verdict) => Err(verdict),
         None => Ok(written?),
+    }
+}
+
+/// Returns what is known of the place where the text goes.
+fn screen(request: &Request, env: &Env) -> Screen {
+    Screen {
+        is_terminal: env.is_terminal,
+        has_color: request.show.color.unwrap_or(env.has_color),
+        columns: env.size.map(|size| size.columns),
+        today: request.show.today.filter(|_| env.size.is_some()),
     }
 }

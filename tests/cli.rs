@@ -504,6 +504,8 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         editor: Box::new(|_| Ok(())),
         is_terminal,
         has_color: false,
+        size: None,
+        pager: None,
         now: jiff::Timestamp::UNIX_EPOCH,
         today: || jiff::civil::date(1970, 1, 1),
         random: 0,

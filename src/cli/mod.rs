@@ -21,7 +21,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Index, Request, SetupAction};
+use crate::request::{Action, Budget, Change, Command, Doctor, Edit, Format, Index, Request, SetupAction, Showing};
 use crate::store::Location;
 
 /// What the words of a call come to.
@@ -212,6 +212,32 @@ struct Global {
     /// Show what would change, and change nothing
     #[arg(long, global = true)]
     dry_run: bool,
+    /// Whether words are shown in colour
+    #[arg(long, global = true, value_name = "WHEN")]
+    color: Option<ColorName>,
+    /// Write to the terminal what is longer than it, and not through $QIPU_PAGER, $PAGER or less
+    #[arg(long, global = true)]
+    no_pager: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ColorName {
+    /// On a terminal
+    Auto,
+    /// In a pipe too
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl ColorName {
+    fn choice(self) -> Option<bool> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some(true),
+            Self::Never => Some(false),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -304,7 +330,22 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
     let is_verbose = cli.global.verbose;
-    Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose })))
+    let show = Showing {
+        color: cli.global.color.and_then(ColorName::choice),
+        is_paged: format == Format::Human && !cli.global.no_pager && may_be_paged(&command),
+        today: env.is_terminal.then(day),
+    };
+    Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose, show })))
+}
+
+/// Tells whether an answer is to be read, and not told of what was done.
+fn may_be_paged(command: &Command) -> bool {
+    match command {
+        Command::Setup(setup) => matches!(setup.action, SetupAction::List | SetupAction::Print(_)),
+        Command::Doctor(doctor) => !doctor.is_fix,
+        Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) | Command::Edit(_) => false,
+        _ => true,
+    }
 }
 
 /// Refuses global flags that a command could not keep.

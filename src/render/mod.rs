@@ -3,11 +3,18 @@
 //! A document is a frame (texts around sections) and pieces (what an entry puts into the
 //! sections). Its length is the sum of the parts, so whoever cuts can measure before writing.
 
+mod days;
+mod flow;
 mod hook;
 mod human;
 mod json;
+mod markdown;
+mod paint;
 mod records;
+mod rows;
 mod tree;
+
+use jiff::civil::Date;
 
 use crate::escape::{one_line, without_bidi};
 use crate::report::{Body, Detail, Entry, Format, Report};
@@ -26,6 +33,10 @@ pub struct Screen {
     pub is_terminal: bool,
     /// Whether words may be shown in colour.
     pub has_color: bool,
+    /// How many columns it has: lines are broken there, and markdown is shown as it is meant.
+    pub columns: Option<usize>,
+    /// The day from which days are told in words.
+    pub today: Option<Date>,
 }
 
 /// Makes characters visible that reorder others, where the text goes to a terminal.
@@ -119,8 +130,8 @@ pub(crate) trait Renderer: Sync {
 /// Returns the renderer for a format: the one place that tells formats apart.
 pub(crate) fn renderer(report: &Report, format: Format, screen: Screen) -> Box<dyn Renderer + '_> {
     match format {
-        Format::Human => Box::new(human::Human { report, screen }),
-        Format::Hook => Box::new(hook::Hook { text: human::Human { report, screen } }),
+        Format::Human => Box::new(human::Human::new(report, screen)),
+        Format::Hook => Box::new(hook::Hook { text: human::Human::new(report, Screen::default()) }),
         Format::Json => Box::new(json::Json { report }),
         Format::Records => Box::new(records::Records { report, screen }),
     }
