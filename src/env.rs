@@ -29,6 +29,8 @@ pub struct Env {
     /// Whether colour is wanted there: on a terminal, unless `NO_COLOR` is set, `CLICOLOR` is 0 or the terminal
     /// is dumb, and anywhere where `CLICOLOR_FORCE` is set.
     pub has_color: bool,
+    /// Whether somebody sees what is written to standard error while work goes on.
+    pub tells_progress: bool,
     /// How large the terminal is, where standard output is one.
     pub size: Option<Size>,
     /// The command line that shows a long text on a terminal, page by page; `None` where nobody wants that.
@@ -73,6 +75,7 @@ impl Env {
             random: getrandom::u64().map_err(io::Error::other)?,
             is_terminal,
             has_color: has_color(is_terminal),
+            tells_progress: io::IsTerminal::is_terminal(&io::stderr()) && !is_dumb(),
             size: is_terminal.then(size),
             pager: pager().filter(|_| is_terminal && !is_dumb()),
         })

@@ -5,7 +5,10 @@
 //! ```text
 //! floor 4  main      argv, exit code, the only place that prints errors
 //!          lib       this map and run()
+//!          pager     a long text on a terminal
+//!          watch     how far long work is, on standard error
 //! floor 3  commands  one file each: request + store -> report
+//!          complete  what a shell completes
 //!          fit       the one place where anything is dropped, shortened or counted
 //! floor 2  cli       words -> request
 //!          context   selection
@@ -25,11 +28,13 @@
 //!          error     kinds of failure and exit codes
 //!          escape    text made harmless
 //!          phases    where the time of a call goes
+//!          progress  how far work is that may take long
 //! ```
 
 pub mod calendar;
 pub mod cli;
 pub mod commands;
+pub mod complete;
 pub mod context;
 #[cfg(test)]
 mod crash;
@@ -41,14 +46,17 @@ pub mod graph;
 pub mod import;
 pub mod note;
 pub mod pack;
+mod pager;
 pub mod parts;
 pub mod phases;
+pub mod progress;
 mod render;
 pub mod report;
 pub mod request;
 pub mod search;
 pub mod setup;
 pub mod store;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -66,6 +74,9 @@ use request::Request;
 /// # Errors
 /// Everything that can go wrong; `ClosedPipe` when the reader went away.
 pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
+    if let Some(answer) = complete::answer(args, env) {
+        return Ok(out.write_all(&answer)?);
+    }
     let request = match cli::parse(args, env)? {
         Parsed::Request(request) => request,
         Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
@@ -73,7 +84,10 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     if request.is_verbose {
         phases::begin();
     }
-    let Some(report) = commands::run(&request.command, env)? else {
+    let watch = watch::begin(env);
+    let report = commands::run(&request.command, env);
+    drop(watch);
+    let Some(report) = report? else {
         return Ok(());
     };
     let screen = screen(&request, env);
@@ -84,7 +98,10 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         text => text?,
     };
     phases::end("fit");
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = match request.show.is_paged && pager::show(&text, env) {
+        true => Ok(()),
+        false => out.write_all(text.as_bytes()).and_then(|()| out.flush()),
+    };
     // A check that failed has failed, whether or not somebody read so to the end.
     match report.verdict {
         Some(verdict) => Err(verdict),

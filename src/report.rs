@@ -73,6 +73,8 @@ pub struct Head {
     pub is_limited: bool,
     /// Words that were searched for and that no note holds.
     pub spellings: Vec<Spelling>,
+    /// Tags that were asked for and that no note has, where no note is shown.
+    pub near_tags: Vec<NearTag>,
     /// What a question was understood to mean.
     pub analysis: Option<Box<Analysis>>,
 }
@@ -88,6 +90,7 @@ impl Head {
             matched: 0,
             is_limited: false,
             spellings: Vec::new(),
+            near_tags: Vec::new(),
             analysis: None,
         }
     }
@@ -102,6 +105,15 @@ impl Head {
         let store = self.store.as_deref().unwrap_or_default();
         format!("{}{path}", store.strip_prefix("./").unwrap_or(store))
     }
+}
+
+/// A tag that no note has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearTag {
+    /// The tag.
+    pub tag: String,
+    /// Tags in use that are like it.
+    pub near: Vec<String>,
 }
 
 /// A word that no note holds.

@@ -10,11 +10,11 @@ use regex::Regex;
 
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
-    &["note", "calendar", "env", "error", "escape", "parts", "phases"],
+    &["note", "calendar", "env", "error", "escape", "parts", "phases", "progress"],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
-    &["commands", "fit"],
-    &["lib", "main"],
+    &["commands", "fit", "complete"],
+    &["lib", "main", "pager", "watch"],
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.

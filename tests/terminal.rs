@@ -35,7 +35,7 @@ fn budgets_and_colours_are_sound_on_any_screen() {
         let last = color.find_iter(text).last();
         assert!(last.is_none_or(|last| is_reset(last.as_str())), "a colour stays on: {text:?}");
     };
-    runner(12)
+    runner(6)
         .run(&strategy, |(store, budgets, columns, has_color)| {
             let screen = screen(columns, has_color);
             for command in commands(&store) {

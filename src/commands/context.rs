@@ -55,6 +55,7 @@ pub(super) fn run(request: &Context, store: &Store) -> Result<Report, Error> {
         matched: selection.matched,
         is_limited: lacks_blocks || notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
+        near_tags: Vec::new(),
         analysis: told.map(|question| Box::new(analysis(store, &question))),
     };
     Ok(Report::new(head, found_out.into_iter().chain(notes.into_iter().map(Entry::Note)).collect()))

@@ -94,6 +94,7 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_lim
         matched,
         is_limited,
         spellings: Vec::new(),
+        near_tags: Vec::new(),
         analysis: None,
     };
     Report::new(head, entries)

@@ -93,6 +93,7 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>) -> Report {
         matched: 0,
         is_limited: false,
         spellings: Vec::new(),
+        near_tags: Vec::new(),
         analysis: None,
     };
     let mut report = Report::new(head, entries);

@@ -17,6 +17,7 @@ mod prime;
 mod search;
 mod setup;
 mod show;
+mod suggest;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -96,6 +97,11 @@ fn gathering(config: &Config) -> Box<dyn Gather> {
 /// # Errors
 /// Whatever keeps the command from answering; `Usage` for a command that needs no store.
 pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
+    let report = reported(command, store)?;
+    Ok(suggest::with_near_tags(report, command, store))
+}
+
+fn reported(command: &Command, store: &Store) -> Result<Report, Error> {
     match command {
         Command::Prime(request) => Ok(prime::run(request, store)),
         Command::Context(request) => context::run(request, store),

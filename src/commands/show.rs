@@ -57,6 +57,7 @@ fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
         matched,
         is_limited: false,
         spellings: Vec::new(),
+        near_tags: Vec::new(),
         analysis: None,
     };
     Report::new(head, entries)

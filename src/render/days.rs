@@ -9,8 +9,8 @@ pub(super) fn in_words(day: Date, today: Date) -> String {
         0 => "today".to_owned(),
         1 => "yesterday".to_owned(),
         -1 => "tomorrow".to_owned(),
-        1.. => format!("{} ago", span(days)),
-        _ => format!("in {}", span(-days)),
+        2.. => format!("{} ago", span(days)),
+        ..=-2 => format!("in {}", span(-days)),
     }
 }
 

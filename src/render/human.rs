@@ -10,8 +10,8 @@ use super::{
 };
 use crate::escape::{lines, one_line};
 use crate::report::{
-    Analysis, BlockEntry, ComparisonEntry, Detail, EdgeEntry, Entry, Mode, NoteEntry, PatternEntry, Report, Role,
-    SideEntry, Snippet, Spelling, Traits,
+    Analysis, BlockEntry, ComparisonEntry, Detail, EdgeEntry, Entry, Mode, NearTag, NoteEntry, PatternEntry, Report,
+    Role, SideEntry, Snippet, Spelling, Traits,
 };
 
 /// How far in the rest of a line that was broken begins.
@@ -38,7 +38,9 @@ impl Renderer for Human<'_> {
 
     fn frame(&self, shown: Shown) -> Frame {
         let (before, after) = match &self.report.head.mode {
-            Mode::Context => (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n")),
+            Mode::Context => {
+                (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n") + &self.near_tags(shown))
+            }
             Mode::Prime => (self.prime_head(), self.rest(shown)),
             Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
             Mode::LinkPath { from, to, length: None, .. } => {
@@ -48,6 +50,7 @@ impl Renderer for Human<'_> {
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
             Mode::List | Mode::Search => {
                 let before = self.spellings(shown) + &self.if_empty(shown, "No note matches.\n");
+                let before = before + &self.near_tags(shown);
                 (before, self.rest(shown))
             }
             Mode::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
@@ -200,6 +203,19 @@ impl Human<'_> {
             format!("no {}; showing {shown}\n", quoted(&spelling.word))
         };
         for_screen(self.report.head.spellings.iter().map(line).collect(), self.screen)
+    }
+
+    /// Names tags that no note has, and those that may have been meant.
+    fn near_tags(&self, shown: Shown) -> String {
+        if shown.is_brief {
+            return String::new();
+        }
+        let line = |tag: &NearTag| {
+            let near: Vec<_> = tag.near.iter().map(|near| format!("'{near}'")).collect();
+            let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+            format!("no note has the tag '{}'{meant}\n", one_line(&tag.tag))
+        };
+        for_screen(self.report.head.near_tags.iter().map(line).collect(), self.screen)
     }
 
     /// A note of a list, with what was found in it.

@@ -48,6 +48,7 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         editor: Box::new(|_| Err(std::io::Error::other("no editor in a test"))),
         is_terminal: false,
         has_color: false,
+        tells_progress: false,
         size: None,
         pager: None,
         now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),
