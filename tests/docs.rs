@@ -125,9 +125,7 @@ fn run_taught(line: &str) {
         .replace(":ID", ":qp-9f2t")
         .replace(" TAG", " errors");
     let tmp = tempfile::tempdir().unwrap();
-    for name in ["graph"] {
-        copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join(name));
-    }
+    copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
     let project = tmp.path().join("project");
     match filled.starts_with("qipu init") {
         true => fs::create_dir_all(&project).unwrap(),

@@ -1,6 +1,6 @@
 //! Programs on a real terminal: python's pty, since the standard library has none.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::path::Path;
 use std::process::Command;
