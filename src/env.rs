@@ -26,9 +26,15 @@ pub struct Env {
     pub editor: Editor,
     /// Whether standard output is a terminal.
     pub is_terminal: bool,
-    /// Whether colour is wanted there: on a terminal, unless `NO_COLOR` is set, and anywhere where
-    /// `CLICOLOR_FORCE` is.
+    /// Whether colour is wanted there: on a terminal, unless `NO_COLOR` is set, `CLICOLOR` is 0 or the terminal
+    /// is dumb, and anywhere where `CLICOLOR_FORCE` is set.
     pub has_color: bool,
+    /// Whether somebody sees what is written to standard error while work goes on.
+    pub tells_progress: bool,
+    /// How large the terminal is, where standard output is one.
+    pub size: Option<Size>,
+    /// The command line that shows a long text on a terminal, page by page; `None` where nobody wants that.
+    pub pager: Option<OsString>,
     /// The moment of the call. Only what is written into notes depends on it.
     pub now: jiff::Timestamp,
     /// The date on the user's calendar, from which words such as `last week` count where no other
@@ -38,15 +44,22 @@ pub struct Env {
     pub random: u64,
 }
 
+/// How large a terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// How many columns it has.
+    pub columns: usize,
+    /// How many rows it has.
+    pub rows: usize,
+}
+
 impl Env {
     /// Takes the surroundings of this process.
     ///
     /// # Errors
     /// When the machine gives no random number.
     pub fn of_process() -> io::Result<Self> {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
         let is_terminal = io::IsTerminal::is_terminal(&io::stdout());
-        let has_color = !is_set("NO_COLOR") && (is_terminal || is_set("CLICOLOR_FORCE"));
         Ok(Self {
             // A directory that was removed under us has no store; the command says so.
             current_dir: std::env::current_dir().unwrap_or_default(),
@@ -61,7 +74,10 @@ impl Env {
             today: || jiff::Timestamp::now().to_zoned(TimeZone::system()).date(),
             random: getrandom::u64().map_err(io::Error::other)?,
             is_terminal,
-            has_color,
+            has_color: has_color(is_terminal),
+            tells_progress: io::IsTerminal::is_terminal(&io::stderr()) && !is_dumb(),
+            size: is_terminal.then(size),
+            pager: pager().filter(|_| is_terminal && !is_dumb()),
         })
     }
 }
@@ -79,11 +95,41 @@ fn cache_dir() -> Option<PathBuf> {
     path("XDG_CACHE_HOME").or_else(|| path("LOCALAPPDATA")).or_else(of_home)
 }
 
+/// Returns a variable's value where it has one.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn is_dumb() -> bool {
+    variable("TERM").is_some_and(|name| name == "dumb")
+}
+
+/// Tells whether colour is wanted, as `NO_COLOR` and `CLICOLOR` are understood by most programs.
+fn has_color(is_terminal: bool) -> bool {
+    let is_off = |value: OsString| value == "0";
+    let is_forced = variable("CLICOLOR_FORCE").is_some_and(|value| !is_off(value));
+    let is_capable = is_terminal && !is_dumb() && !variable("CLICOLOR").is_some_and(is_off);
+    variable("NO_COLOR").is_none() && (is_forced || is_capable)
+}
+
+/// Returns how large the terminal is, or what most are where it does not tell.
+fn size() -> Size {
+    let told = terminal_size::terminal_size_of(io::stdout());
+    let told = told.map(|(columns, rows)| Size { columns: columns.0.into(), rows: rows.0.into() });
+    told.filter(|size| size.columns > 0 && size.rows > 0).unwrap_or(Size { columns: 80, rows: 24 })
+}
+
+/// Returns what QIPU_PAGER or PAGER say, else what shows colours everywhere. One that is set to nothing,
+/// or to `cat`, is none.
+fn pager() -> Option<OsString> {
+    let named = std::env::var_os("QIPU_PAGER").or_else(|| std::env::var_os("PAGER"));
+    Some(named.unwrap_or_else(|| "less -FRX".into())).filter(|pager| !pager.is_empty() && pager != "cat")
+}
+
 /// Runs what VISUAL or EDITOR say. They may hold arguments, so a shell takes them apart, as it does
 /// for other programs that open an editor.
 fn run_editor(file: &Path) -> io::Result<()> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {
+    let Some(editor) = variable("VISUAL").or_else(|| variable("EDITOR")) else {
         return Err(io::Error::new(io::ErrorKind::NotFound, "neither VISUAL nor EDITOR names one"));
     };
     let mut line = editor.clone();

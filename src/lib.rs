@@ -7,7 +7,10 @@
 //!          lib       this map and run()
 //!          mcp       the face for agent tools, which stays open: the same requests, the same commands
 //!          browse    the one for people
+//!          pager     a long text on a terminal
+//!          watch     how far long work is, on standard error
 //! floor 3  commands  one file each: request + store -> report
+//!          complete  what a shell completes
 //!          fit       the one place where anything is dropped, shortened or counted
 //! floor 2  cli       words -> request
 //!          context   selection
@@ -27,6 +30,7 @@
 //!          error     kinds of failure and exit codes
 //!          escape    text made harmless
 //!          phases    where the time of a call goes
+//!          progress  how far work is that may take long
 //!          tokens    counts tokens
 //! ```
 
@@ -34,6 +38,7 @@ mod browse;
 pub mod calendar;
 pub mod cli;
 pub mod commands;
+pub mod complete;
 pub mod context;
 #[cfg(test)]
 mod crash;
@@ -46,8 +51,10 @@ pub mod import;
 mod mcp;
 pub mod note;
 pub mod pack;
+mod pager;
 pub mod parts;
 pub mod phases;
+pub mod progress;
 mod render;
 pub mod report;
 pub mod request;
@@ -55,6 +62,7 @@ pub mod search;
 pub mod setup;
 pub mod store;
 pub mod tokens;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -64,7 +72,7 @@ pub use render::Screen;
 use cli::Parsed;
 use env::Env;
 use error::Error;
-use request::{Command, Graph};
+use request::{Command, Graph, Request};
 
 /// Runs one call of the program: words become a request, the request a report, the report is cut
 /// to size once, the text is written once.
@@ -72,6 +80,9 @@ use request::{Command, Graph};
 /// # Errors
 /// Everything that can go wrong; `ClosedPipe` when the reader went away.
 pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
+    if let Some(answer) = complete::answer(args, env) {
+        return Ok(out.write_all(&answer)?);
+    }
     let request = match cli::parse(args, env)? {
         Parsed::Request(request) => request,
         Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
@@ -86,10 +97,13 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     if let Command::Mcp(request) = &request.command {
         return mcp::serve(request, env);
     }
-    let Some(report) = commands::run(&request.command, env)? else {
+    let watch = watch::begin(env);
+    let report = commands::run(&request.command, env);
+    drop(watch);
+    let Some(report) = report? else {
         return Ok(());
     };
-    let screen = Screen { is_terminal: env.is_terminal, has_color: env.has_color };
+    let screen = screen(&request, env);
     phases::end("command");
     let text = match fit::fit(&report, request.budget, request.format, screen) {
         // A session starts whatever its hook does.
@@ -109,10 +123,23 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         }
         _ => text,
     };
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = match request.show.is_paged && pager::show(&text, env) {
+        true => Ok(()),
+        false => out.write_all(text.as_bytes()).and_then(|()| out.flush()),
+    };
     // A check that failed has failed, whether or not somebody read so to the end.
     match report.verdict {
         Some(verdict) => Err(verdict),
         None => Ok(written?),
+    }
+}
+
+/// Returns what is known of the place where the text goes.
+fn screen(request: &Request, env: &Env) -> Screen {
+    Screen {
+        is_terminal: env.is_terminal,
+        has_color: request.show.color.unwrap_or(env.has_color),
+        columns: env.size.map(|size| size.columns),
+        today: request.show.today.filter(|_| env.size.is_some()),
     }
 }

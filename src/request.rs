@@ -21,6 +21,19 @@ pub struct Request {
     pub budget: Budget,
     /// Whether it is told where the time goes.
     pub is_verbose: bool,
+    /// How it is shown on a terminal.
+    pub show: Showing,
+}
+
+/// How an answer is shown on a terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Showing {
+    /// Whether it has colours; `None` leaves it to the surroundings.
+    pub color: Option<bool>,
+    /// Whether it is shown page by page where it is longer than the screen.
+    pub is_paged: bool,
+    /// The day from which days are told in words.
+    pub today: Option<Date>,
 }
 
 /// How long an answer may be; both limits count when both are given.

@@ -504,6 +504,9 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         editor: Box::new(|_| Ok(())),
         is_terminal,
         has_color: false,
+        tells_progress: false,
+        size: None,
+        pager: None,
         now: jiff::Timestamp::UNIX_EPOCH,
         today: || jiff::civil::date(1970, 1, 1),
         random: 0,
@@ -833,4 +836,20 @@ fn a_body_may_begin_with_a_dash() {
     assert!(
         call(path(&dir), &["show", made.split(' ').next().unwrap(), "--raw"]).stdout.ends_with("---\n- from stdin\n")
     );
+}
+
+/// Whoever names a note or a tag that is not there is told what may have been meant.
+#[test]
+fn what_may_have_been_meant_is_named() {
+    let hint = |args: &[&str]| call(DEMO, args).error.unwrap().hint.unwrap();
+    assert!(hint(&["show", "qp-h2v7"]).starts_with("did you mean qp-h2v6 (Retry fsync until it succeeds)? "));
+    assert!(hint(&["link", "tree", "when fsync fail"]).starts_with("did you mean qp-9f2t (When fsync fails), "));
+    assert!(hint(&["show", "qp-zzzz"]).starts_with("`qipu context"));
+    assert!(hint(&["tags", "rename", "error", "x", "--dry-run"]).starts_with("did you mean `errors`? "));
+    for args in [["list", "--tag", "error"], ["context", "--tag", "error"]] {
+        let text = call(DEMO, &args).stdout;
+        assert!(text.contains("No note matches.\nno note has the tag 'error'; did you mean 'errors'?\n"), "{text}");
+    }
+    assert!(!call(DEMO, &["list", "--tag", "errors", "--type", "no"]).stdout.contains("has the tag"));
+    assert!(!call(DEMO, &["list", "--tag", "error", "--json"]).stdout.contains("has the tag"));
 }

@@ -117,22 +117,35 @@ fn developers_commands_are_run_by_ci() {
 
 /// Runs a command line as a document teaches it, with its placeholders filled in.
 fn run_taught(line: &str) {
-    let line =
-        line.replace("\"WORDS\"", "fsync").replace("\"TEXT\"", "thought").replacen(" ID ID", " qp-h2v6 qp-9f2t", 1);
-    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
-    let words: Vec<&str> = words
-        .into_iter()
-        .map(|word| match word {
-            "ID" => "qp-9f2t",
-            "TAG" => "errors",
-            other => other,
-        })
-        .collect();
+    let filled = line
+        .replace("\"WORDS\"", "fsync")
+        .replace("\"TEXT\"", "thought")
+        .replacen(" ID ID", " qp-h2v6 qp-9f2t", 1)
+        .replace(" ID", " qp-9f2t")
+        .replace(":ID", ":qp-9f2t")
+        .replace(" TAG", " errors");
     let tmp = tempfile::tempdir().unwrap();
-    copy_folder(&Path::new(ROOT).join("fixtures/research"), tmp.path());
-    let answer = call(tmp.path().to_str().unwrap(), &words);
-    assert_eq!(answer.code(), 0, "{line}: {:?}", answer.error);
-    assert!(!answer.stdout.is_empty(), "{line}");
+    copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
+    let project = tmp.path().join("project");
+    match filled.starts_with("qipu init") {
+        true => fs::create_dir_all(&project).unwrap(),
+        false => copy_folder(&Path::new(ROOT).join("fixtures/research"), &project),
+    }
+    if line.contains("--all-detected") {
+        Command::new("git").args(["init", "-q"]).current_dir(&project).status().unwrap();
+    }
+    let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    // The last of a pipe may be a program that reads the answer, such as `man`.
+    let script = match filled.rsplit_once(" | ") {
+        Some((line, last)) if !last.starts_with("qipu") => line.to_owned(),
+        _ => filled,
+    };
+    let script = script.replace("git log -1 --format=%B", "echo thought");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(&project).env_clear().env("PATH", path).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(!output.stdout.is_empty() || line.contains("edit"), "{line} says nothing");
 }
 
 /// Returns the command lines in a text: what begins with `qipu ` after a mark, up to its end.
@@ -152,15 +165,41 @@ fn every_command_that_prime_and_recipes_teach_runs() {
     }
 }
 
+/// Returns the names of the commands that a help text lists.
+fn commands_in(help: &str) -> Vec<String> {
+    let list = help.split_once("Commands:\n").map_or("", |(_, list)| list.split("\n\n").next().unwrap());
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("    "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+}
+
+/// Every command has examples in its help, and each of them runs; so do the ten tasks of the program's help.
 #[test]
 fn every_example_in_help_runs() {
-    for (words, least) in [(["--help"].as_slice(), 5), (&["graph", "--help"], 3)] {
-        let help = call("fixtures/research", words).stdout;
-        let (_, examples) = help.split_once("Examples:\n").unwrap();
-        let lines: Vec<&str> = examples.lines().map(str::trim).filter(|line| line.starts_with("qipu ")).collect();
-        assert!(lines.len() >= least);
-        lines.iter().for_each(|line| run_taught(line));
+    let help = |words: &[&str]| call("fixtures/research", &[words, &["--help"]].concat()).stdout;
+    let main = help(&[]);
+    let mut lines: Vec<String> = Vec::new();
+    let mut take = |text: &str, mark: &str| {
+        let (_, examples) = text.split_once(mark).unwrap_or_else(|| panic!("no examples in {text}"));
+        let found = examples.lines().map(str::trim).filter(|line| line.contains("qipu ")).map(str::to_owned);
+        let before = lines.len();
+        lines.extend(found);
+        assert!(lines.len() > before, "{text}");
+    };
+    take(&main, "Common tasks:\n");
+    let commands = commands_in(&main);
+    assert!(commands.len() >= 28, "{commands:?}");
+    for command in &commands {
+        let text = help(&[command]);
+        take(&text, "\nExamples:\n");
+        commands_in(&text).iter().filter(|_| command != "import").for_each(|below| {
+            take(&help(&[command, below]), "\nExamples:\n");
+        });
     }
+    let tasks = lines.iter().take_while(|line| !line.contains("--hook")).count();
+    assert!(tasks >= 10 && lines.len() >= 60, "{lines:?}");
+    lines.sort();
+    lines.dedup();
+    lines.iter().for_each(|line| run_taught(line));
 }
 
 /// The most important of the primer stands in its first 2,000 characters, and all of it in 8,000.

@@ -10,11 +10,11 @@ use regex::Regex;
 
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
-    &["note", "calendar", "env", "error", "escape", "parts", "phases", "tokens"],
+    &["note", "calendar", "env", "error", "escape", "parts", "phases", "progress", "tokens"],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
-    &["commands", "fit"],
-    &["lib", "main", "mcp", "browse"],
+    &["commands", "fit", "complete"],
+    &["lib", "main", "mcp", "browse", "pager", "watch"],
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.
@@ -22,8 +22,10 @@ const ARROWS: [(&str, &str); 5] =
     [("request", "store"), ("request", "graph"), ("request", "report"), ("error", "escape"), ("parts", "note")];
 
 /// What a room may see of the floors below it, where that is not everything.
-const BARS: [(&str, &[&str]); 2] =
-    [("render", &["report", "note", "escape", "tokens"]), ("fit", &["report", "render", "request", "error", "escape", "tokens"])];
+const BARS: [(&str, &[&str]); 2] = [
+    ("render", &["report", "note", "escape", "tokens"]),
+    ("fit", &["report", "render", "request", "error", "escape", "tokens"]),
+];
 
 fn sources() -> Vec<(String, PathBuf, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

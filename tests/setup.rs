@@ -143,6 +143,7 @@ fn what_was_edited_by_hand_is_not_written_over() {
         let edited = tree(dir.path());
         let check = answer(&dir, &format!("setup {recipe} --check"));
         assert!(check.code() == 1 && check.stdout.contains("edited"), "{recipe}: {}", check.stdout);
+        assert!(check.error.unwrap().hint.unwrap().contains("--force"), "{recipe}");
         for words in ["", " --remove"] {
             let refused = answer(&dir, &format!("setup {recipe}{words}"));
             assert!(refused.code() == 1 && refused.error.unwrap().message.contains("by hand"), "{recipe}{words}");
@@ -180,6 +181,7 @@ fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
         ("aider", ".aider.conf.yml", "read: MINE.md\n", "sets `read`"),
         ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not a map"),
         ("claude", ".claude/settings.json", "not json", "not JSON"),
+        ("claude", ".claude/settings.json", "{\"hooks\": {}, \"hooks\": {}}", "`hooks` is there 2 times"),
         ("gemini", "GEMINI.md", "<!-- qipu:begin version=1 -->\nhalf\n", "damaged"),
         ("cline", ".clinerules", "an older rules file", ".clinerules"),
     ] {

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::examples;
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Action, Init, NewFields, NewNote};
@@ -31,6 +32,7 @@ impl InitArgs {
 
 /// Fields that new and old notes can be given.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Fields")]
 struct FieldArgs {
     /// The type: fleeting, literature, permanent, moc, journal, or your own
     #[arg(long = "type", value_name = "TYPE")]
@@ -177,6 +179,7 @@ fn split(pair: &str, mark: char, form: &str) -> Result<(String, String), Error> 
 #[derive(Debug, Subcommand)]
 pub(super) enum TagsSub {
     /// Give a tag another name in every note
+    #[command(after_help = examples::TAGS_RENAME)]
     Rename {
         /// The tag
         from: String,

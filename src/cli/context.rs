@@ -25,6 +25,7 @@ const MIN_CANDIDATES: usize = 100;
 
 /// What notes are chosen by, for every command that takes a selection.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Which notes")]
 pub(super) struct SelectorArgs {
     /// A note by id or file; `-` reads them from standard input, one a line (repeatable)
     #[arg(long, value_name = "ID")]
@@ -144,6 +145,7 @@ pub(super) struct ContextArgs {
 
 /// How a query is read, and what of its answers counts.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How questions are understood")]
 struct QuestionArgs {
     /// Search for the words as they stand: no names of notes, days or wishes are read in them
     #[arg(long)]
@@ -191,6 +193,7 @@ impl QuestionArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Blocks in place of bodies")]
 struct BlockArgs {
     /// Show blocks (list items, paragraphs, tables) in place of bodies
     #[arg(long, value_name = "WHICH", conflicts_with_all = ["purpose", "abstraction"])]

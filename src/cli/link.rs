@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::examples;
 use crate::graph::{Direction, Follow, Limits};
 use crate::request::{Action, Link, LinkView};
 use crate::store::Location;
@@ -13,6 +14,7 @@ const PATH_HOPS: usize = 10;
 #[derive(Debug, Subcommand)]
 pub(super) enum LinkSub {
     /// Show the links at a note
+    #[command(after_help = examples::LINK_LIST)]
     List {
         /// The note
         id: String,
@@ -20,6 +22,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Show the notes around a note
+    #[command(after_help = examples::LINK_TREE)]
     Tree {
         /// The note in the middle
         id: String,
@@ -30,6 +33,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Show a shortest way between two notes
+    #[command(after_help = examples::LINK_PATH)]
     Path {
         /// Where it begins
         from: String,
@@ -42,6 +46,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Add a typed link to a note's frontmatter
+    #[command(after_help = examples::LINK_ADD)]
     Add {
         /// The note that gets the link
         from: String,
@@ -52,6 +57,7 @@ pub(super) enum LinkSub {
         kind: String,
     },
     /// Take typed links between two notes away
+    #[command(after_help = examples::LINK_REMOVE)]
     Remove {
         /// The note that has the link
         from: String,
@@ -73,6 +79,7 @@ pub(super) enum Parsed {
 
 /// Which links are followed.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Which links")]
 pub(super) struct LinkArgs {
     /// Which way links are followed
     #[arg(long, value_name = "WAY", default_value = "both")]

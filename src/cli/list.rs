@@ -30,6 +30,7 @@ impl ShowArgs {
 
 /// Which notes are looked at, for lists and searches alike.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Which notes")]
 pub(super) struct FilterArgs {
     /// Only notes of this type (repeatable)
     #[arg(long = "type", value_name = "TYPE")]

@@ -3,6 +3,7 @@
 mod change;
 mod context;
 mod days;
+mod examples;
 mod graph;
 mod import;
 mod journal;
@@ -14,6 +15,9 @@ mod pack;
 mod prime;
 mod search;
 mod setup;
+mod shell;
+
+pub use shell::{COMPLETE, command};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,7 +27,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Browse, Budget, Change, Command, Doctor, Edit, Format, Index, Mcp, Request, SetupAction};
+use crate::request::{
+    Action, Browse, Budget, Change, Command, Doctor, Edit, Format, Index, Mcp, Request, SetupAction, Showing,
+};
 use crate::store::Location;
 use crate::tokens::Tokenizer;
 
@@ -41,7 +47,7 @@ pub enum Parsed {
     name = "qipu",
     version,
     about = "Memory for coding agents: linked notes in your repository, context in an exact budget",
-    after_help = EXAMPLES,
+    after_help = examples::TASKS,
     arg_required_else_help = true,
     args_override_self = true,
     max_term_width = 100
@@ -53,37 +59,32 @@ struct Cli {
     command: Sub,
 }
 
-const EXAMPLES: &str = "Examples:
-  What an agent should know when a session starts:
-    qipu prime
-  Notes on a subject, in exactly that space:
-    qipu context --query \"WORDS\" --format records --max-chars 8000
-  A note, whole:
-    qipu context --note ID
-  What hangs together with a note:
-    qipu link tree ID
-  Tell the agents that work here:
-    qipu setup agents-md";
-
 #[derive(Debug, Subcommand)]
 enum Sub {
     /// Show what an agent should know when a session starts
+    #[command(after_help = examples::PRIME)]
     Prime(prime::PrimeArgs),
     /// Show a bundle of notes: named, tagged, searched for, or linked
+    #[command(after_help = examples::CONTEXT)]
     Context(context::ContextArgs),
     /// Search for notes: best match first
+    #[command(after_help = examples::SEARCH)]
     Search(search::SearchArgs),
     /// Show the notes that are most like one and not linked with it
+    #[command(after_help = examples::RELATED)]
     Related(search::RelatedArgs),
     /// Show how notes are linked
+    #[command(after_help = examples::LINK)]
     #[command(subcommand)]
     Link(link::LinkSub),
     /// Draw notes and their links: for a browser, Graphviz, Mermaid, or tools that read GraphML
     #[command(after_help = graph::EXAMPLES)]
     Graph(graph::GraphArgs),
     /// Read notes
+    #[command(after_help = examples::SHOW)]
     Show(list::ShowArgs),
     /// Show today's journal, or add to it
+    #[command(after_help = examples::JOURNAL)]
     Journal(journal::JournalArgs),
     /// Look around in the store, full-screen: find, read, walk along links (? shows the keys)
     Browse {
@@ -92,17 +93,22 @@ enum Sub {
         query: Vec<String>,
     },
     /// List notes
+    #[command(after_help = examples::LIST)]
     List(list::ListArgs),
     /// List fleeting notes, the newest first: what waits to be worked on
+    #[command(after_help = examples::INBOX)]
     Inbox,
     /// List the tags in use, with how many notes have them
+    #[command(after_help = examples::TAGS)]
     Tags {
         #[command(subcommand)]
         action: Option<change::TagsSub>,
     },
     /// Tell what is in the store
+    #[command(after_help = examples::STATUS)]
     Status,
     /// Look for what is wrong or odd in the store; exit code 3 when there are errors
+    #[command(after_help = examples::DOCTOR)]
     Doctor {
         /// Fail for warnings too
         #[arg(long)]
@@ -112,6 +118,7 @@ enum Sub {
         fix: bool,
     },
     /// Tell of the index that qipu keeps; it tends itself
+    #[command(after_help = examples::INDEX)]
     Index {
         /// Write it anew
         #[arg(long, conflicts_with = "status")]
@@ -121,20 +128,26 @@ enum Sub {
         status: bool,
     },
     /// Make a store
+    #[command(after_help = examples::INIT)]
     Init(change::InitArgs),
     /// Keep a thought: a note from a text
+    #[command(after_help = examples::CAPTURE)]
     Capture(change::CaptureArgs),
     /// Make a note
+    #[command(after_help = examples::CREATE)]
     #[command(visible_alias = "new")]
     Create(change::CreateArgs),
     /// Open a note in your editor ($VISUAL, else $EDITOR)
+    #[command(after_help = examples::EDIT)]
     Edit {
         /// The note
         id: String,
     },
     /// Change fields of notes, and nothing else of them
+    #[command(after_help = examples::UPDATE)]
     Update(change::UpdateArgs),
     /// Give a note another title; its file and the links to it follow
+    #[command(after_help = examples::RENAME)]
     Rename {
         /// The note
         id: String,
@@ -142,6 +155,7 @@ enum Sub {
         title: String,
     },
     /// Make one note of two: the other becomes an alias of it, and links follow
+    #[command(after_help = examples::MERGE)]
     Merge {
         /// The note that stays
         into: String,
@@ -149,6 +163,7 @@ enum Sub {
         from: String,
     },
     /// Let a digest stand for notes in context, prime and link
+    #[command(after_help = examples::COMPACT)]
     Compact {
         /// The digest
         digest: String,
@@ -160,6 +175,7 @@ enum Sub {
         undo: bool,
     },
     /// Remove a note that nothing links to
+    #[command(after_help = examples::DELETE)]
     Delete {
         /// The note
         id: String,
@@ -168,16 +184,27 @@ enum Sub {
         force: bool,
     },
     /// Write notes and attachments into one file, to load them elsewhere
+    #[command(after_help = examples::DUMP)]
     Dump(pack::DumpArgs),
     /// Take the notes and attachments of a dump into the store: all of them or none
+    #[command(after_help = examples::LOAD)]
     Load(pack::LoadArgs),
     /// Take the notes of another app into the store; its folder is only read
+    #[command(after_help = examples::IMPORT)]
     #[command(subcommand)]
     Import(import::ImportSub),
     /// Teach agent tools and git about qipu
+    #[command(after_help = examples::SETUP)]
     Setup(setup::SetupArgs),
     /// Serve agent tools over MCP, on standard input and output
+    #[command(after_help = examples::MCP)]
     Mcp,
+    /// Print what makes a shell complete commands, ids, tags and types
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(shell::CompletionsArgs),
+    /// Print a manual page
+    #[command(after_help = examples::MAN)]
+    Man(shell::ManArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
     #[command(hide = true)]
     MergeDriver(merge_driver::MergeDriverArgs),
@@ -229,6 +256,32 @@ struct Global {
     /// Show what would change, and change nothing
     #[arg(long, global = true)]
     dry_run: bool,
+    /// Whether words are shown in colour
+    #[arg(long, global = true, value_name = "WHEN")]
+    color: Option<ColorName>,
+    /// Write to the terminal what is longer than it, and not through $QIPU_PAGER, $PAGER or less
+    #[arg(long, global = true)]
+    no_pager: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ColorName {
+    /// On a terminal
+    Auto,
+    /// In a pipe too
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl ColorName {
+    fn choice(self) -> Option<bool> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some(true),
+            Self::Never => Some(false),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -268,6 +321,9 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         }
         Err(error) => return Err(usage(&error)),
     };
+    if let Some(text) = shell_text(&cli.command) {
+        return text.map(Parsed::Help);
+    }
     let mut format = cli.global.format()?;
     let today = match &cli.command {
         // A primer in a hook must not fail for a variable that it does not use.
@@ -343,6 +399,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
         Sub::Browse { query } => Command::Browse(Browse { location, query: query.join(" "), today }),
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
+        Sub::Completions(_) | Sub::Man(_) => return Err(Error::usage("that is no request")),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
     if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
@@ -352,7 +409,28 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         return Err(Error::usage("`qipu browse` fills a terminal, so it has no --format"));
     }
     let is_verbose = cli.global.verbose;
-    Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose })))
+    let today = env.is_terminal.then(day);
+    let show = cli.global.showing(today, format == Format::Human && may_be_paged(&command));
+    Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose, show })))
+}
+
+/// Returns the text for a shell or for `man`, where one was asked for.
+fn shell_text(command: &Sub) -> Option<Result<String, Error>> {
+    match command {
+        Sub::Completions(args) => Some(args.text()),
+        Sub::Man(args) => Some(args.text()),
+        _ => None,
+    }
+}
+
+/// Tells whether an answer is to be read, and not told of what was done.
+fn may_be_paged(command: &Command) -> bool {
+    match command {
+        Command::Setup(setup) => matches!(setup.action, SetupAction::List | SetupAction::Print(_)),
+        Command::Doctor(doctor) => !doctor.is_fix,
+        Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) | Command::Edit(_) => false,
+        _ => true,
+    }
 }
 
 /// Refuses global flags that a command could not keep.
@@ -401,6 +479,11 @@ pub fn wants_json(args: &[OsString]) -> bool {
 }
 
 impl Global {
+    /// Returns how an answer is shown on a terminal.
+    fn showing(&self, today: Option<jiff::civil::Date>, may_be_paged: bool) -> Showing {
+        Showing { color: self.color.and_then(ColorName::choice), is_paged: may_be_paged && !self.no_pager, today }
+    }
+
     fn format(&self) -> Result<Format, Error> {
         if let Some(version) = self.records_version.filter(|version| *version != 1) {
             return Err(Error::usage(format!("there is no version {version} of the records format")).hint("use 1"));

@@ -49,7 +49,9 @@ fn left_out(store: &Store, path: &str, why: &str) -> Entry {
 fn packed(store: &Store, request: &Dump) -> Result<(Pack, PassedOver), Error> {
     let places: BTreeSet<usize> = match &request.selection {
         None => (0..store.notes().len()).collect(),
-        Some(selectors) => select(&Desk::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect(),
+        Some(selectors) => {
+            select(&Desk::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect()
+        }
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let notes: Result<Vec<PackedNote>, Error> = places.iter().map(|place| packed_note(store, &graph, *place)).collect();

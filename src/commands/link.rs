@@ -1,6 +1,5 @@
 //! `qipu link`: the links at a note, the notes around it, a way between two notes.
 
-
 use crate::context::edge_entry;
 use crate::error::Error;
 use crate::graph::{Digests, Direction, Edge, Graph, Limits, Reached, Walk, other_end};

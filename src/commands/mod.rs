@@ -18,6 +18,7 @@ mod prime;
 mod search;
 mod setup;
 mod show;
+mod suggest;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -123,6 +124,11 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
 /// # Errors
 /// As [`run_on`].
 pub fn run_at(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
+    let report = reported(command, desk)?;
+    Ok(suggest::with_near_tags(report, command, desk.store))
+}
+
+fn reported(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
     let store = desk.store;
     match command {
         Command::Prime(request) => Ok(prime::run(request, store)),

@@ -62,7 +62,8 @@ fn install(recipes: &[&'static Recipe], place: &Place<'_>) -> Result<Report, Err
 fn check(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
     let mut report = report(vec![entry(recipe, place, recipe.state(place)?.name())]);
     if let Some(message) = recipe.flaw(place)? {
-        let hint = format!("`qipu setup {}` writes it", recipe.name);
+        let force = if recipe.state(place)? == State::Edited { " --force" } else { "" };
+        let hint = format!("`qipu setup {}{force}` writes it", recipe.name);
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }
     Ok(report)

@@ -107,8 +107,18 @@ pub fn select(
         named: 0,
     };
     selector.run(max_hits)?;
-    let Selector { chosen: mut notes, over_limit, digests, spellings, question, journals, marker, relevance, named, .. } =
-        selector;
+    let Selector {
+        chosen: mut notes,
+        over_limit,
+        digests,
+        spellings,
+        question,
+        journals,
+        marker,
+        relevance,
+        named,
+        ..
+    } = selector;
     let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
     let named = named.min(notes.len());

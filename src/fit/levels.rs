@@ -69,8 +69,14 @@ impl Page<'_> {
     }
 
     /// Returns a proposed note at the highest level that fits.
-    fn at_best_level(&self, proposal: &Proposal, proposals: &dyn Proposals, least: &mut Least) -> Option<(Shape, Piece)> {
-        let whole = Shape { level: proposal.level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
+    fn at_best_level(
+        &self,
+        proposal: &Proposal,
+        proposals: &dyn Proposals,
+        least: &mut Least,
+    ) -> Option<(Shape, Piece)> {
+        let whole =
+            Shape { level: proposal.level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
         if !self.belongs_to_belief(proposal.entry) {
             let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
             return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
@@ -127,7 +133,13 @@ impl Page<'_> {
     }
 
     /// Returns a note at a level, where that fits and takes so much at most.
-    fn at_level(&self, proposal: &Proposal, shape: Shape, most: usize, proposals: &dyn Proposals) -> Option<(Shape, Piece)> {
+    fn at_level(
+        &self,
+        proposal: &Proposal,
+        shape: Shape,
+        most: usize,
+        proposals: &dyn Proposals,
+    ) -> Option<(Shape, Piece)> {
         let piece = self.renderer.piece(proposal.entry, Extent::At(shape), &self.kept);
         let takes = || piece.items.iter().map(|item| self.limits.measure(&item.text)).sum::<usize>();
         let is_short = most == usize::MAX || takes() <= most;

@@ -57,7 +57,11 @@ pub fn fit_both(report: &Report, budget: Budget, format: Format, beside: Format)
     let other = render::renderer(report, beside, screen, budget.tokenizer);
     let mut both = Page::new(report, &*other, Limits::new(Budget::default()));
     for (number, piece) in &page.pieces {
-        let extent = page.shown.iter().find(|shown| shown.entry == *number).map_or(Extent::Whole, |shown| Extent::At(shown.shape));
+        let extent = page
+            .shown
+            .iter()
+            .find(|shown| shown.entry == *number)
+            .map_or(Extent::Whole, |shown| Extent::At(shown.shape));
         let extent = if piece.is_cut { Extent::Summary(0) } else { extent };
         both.keep(*number, other.piece(*number, extent, &page.kept));
     }

@@ -123,6 +123,7 @@ fn run(task: &Task, desk: &Desk<'_>, env: &Env) -> Result<Answer, Error> {
     if let Some(verdict) = report.verdict {
         return Err(verdict);
     }
-    let facts = serde_json::from_str(&facts).map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
+    let facts =
+        serde_json::from_str(&facts).map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
     Ok(Answer { text, facts })
 }

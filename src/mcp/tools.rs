@@ -48,7 +48,8 @@ const KINDS: [&str; 3] = ["derivation", "evidence", "contradictions"];
 /// Returns what the client is told of all tools.
 pub(super) fn all() -> Vec<Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
-    let number = |about: &str, usual: usize| json!({"type": "integer", "minimum": 1, "default": usual, "description": about});
+    let number =
+        |about: &str, usual: usize| json!({"type": "integer", "minimum": 1, "default": usual, "description": about});
     let share = |about: &str| json!({"type": "number", "minimum": 0, "maximum": 1, "description": about});
     let flag = |about: &str| json!({"type": "boolean", "default": false, "description": about});
     let texts = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
@@ -242,9 +243,9 @@ fn link(given: &mut Arguments) -> Result<Action, Error> {
 fn change(location: Location, action: Action) -> Result<Task, Error> {
     let now = jiff::Timestamp::now();
     let seconds = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let random = getrandom::u64().map_err(|error| Error::failure(format!("the machine gives no random number: {error}")))?;
-    let change =
-        Change { location, action, is_dry_run: false, now: seconds.to_string(), random, opens_editor: false };
+    let random =
+        getrandom::u64().map_err(|error| Error::failure(format!("the machine gives no random number: {error}")))?;
+    let change = Change { location, action, is_dry_run: false, now: seconds.to_string(), random, opens_editor: false };
     Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
 }
 

@@ -37,7 +37,8 @@ pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Con
         }
         Extent::Whole | Extent::At(_) => at_level(entry, level, &detailed),
     };
-    let is_cut = matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
+    let is_cut =
+        matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
     let says_all = text.split_whitespace().eq(detailed.split_whitespace());
     let hides_origins = level < Level::Detailed && !belief.derived_from.is_empty();
     Content { level, has_more: is_cut || !says_all || hides_origins, text, is_cut }
@@ -66,7 +67,8 @@ fn detailed(entry: &NoteEntry) -> String {
     }
 }
 
-fn summary(entry: &NoteEntry) -> String {
+/// The summary on one line; the title of a note that has none.
+pub(super) fn summary(entry: &NoteEntry) -> String {
     let summary = entry.summary().map(|summary| one_line(&summary)).unwrap_or_default();
     if summary.is_empty() { one_line(&entry.note.title) } else { summary }
 }

@@ -1,23 +1,38 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
+use jiff::civil::Date;
+
 use super::content::{Content, content};
-use super::for_screen;
+use super::paint::Role as As;
 use super::prompt::confidence;
+use super::rows::Widths;
 use super::{
-    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text, tree,
+    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, for_screen, markdown,
+    shows_body, summary_text, tree,
 };
 use crate::escape::{lines, one_line};
 use crate::report::{
-    Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Level, Mode, NoteEntry, PatternEntry,
-    RecipeEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS,
+    Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Level, Mode, NearTag,
+    NoteEntry, PatternEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
+
+/// How far in the rest of a line that was broken begins.
+const HANG: usize = 2;
 
 /// Renders a report for people.
 pub(super) struct Human<'a> {
     pub(super) report: &'a Report,
     pub(super) screen: Screen,
     pub(super) tokenizer: Tokenizer,
+    pub(super) widths: Widths,
+}
+
+impl<'a> Human<'a> {
+    pub(super) fn new(report: &'a Report, screen: Screen, tokenizer: Tokenizer) -> Self {
+        let human = Self { report, screen, tokenizer, widths: Widths::default() };
+        Self { widths: human.widths(), ..human }
+    }
 }
 
 impl Renderer for Human<'_> {
@@ -27,8 +42,10 @@ impl Renderer for Human<'_> {
 
     fn frame(&self, shown: Shown<'_>) -> Frame {
         let (before, after) = match &self.report.head.mode {
-            Mode::Context if shown.account.is_some() => (self.bundle_head(shown), String::new()),
-            Mode::Context => (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n")),
+            Mode::Context if shown.account.is_some() => (self.bundle_head(shown), self.near_tags(shown)),
+            Mode::Context => {
+                (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n") + &self.near_tags(shown))
+            }
             Mode::Expansion => (self.expansion_head(shown), String::new()),
             Mode::Prime => (self.prime_head(), self.rest(shown)),
             Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
@@ -39,6 +56,7 @@ impl Renderer for Human<'_> {
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
             Mode::List | Mode::Search | Mode::Graph => {
                 let before = self.spellings(shown) + &self.if_empty(shown, "No note matches.\n");
+                let before = before + &self.near_tags(shown);
                 (before, self.rest(shown))
             }
             Mode::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
@@ -50,7 +68,7 @@ impl Renderer for Human<'_> {
             Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
             Mode::Tags | Mode::Status | Mode::Index | Mode::Setup => (String::new(), String::new()),
         };
-        Frame(vec![before, after])
+        Frame(vec![self.flowing(before), self.flowing(after)])
     }
 
     fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
@@ -64,21 +82,22 @@ impl Renderer for Human<'_> {
             Entry::About(text) => self.add(&mut piece, format!("\n{text}\n")),
             Entry::Command { line, purpose } => {
                 let heading = self.heading(number, "Commands", kept);
-                self.add(&mut piece, format!("{heading}- `{line}`: {purpose}\n"));
+                let line = self.screen.paint(As::Code, &format!("`{line}`"));
+                self.add(&mut piece, format!("{heading}- {line}: {purpose}\n"));
             }
-            Entry::Recipe(recipe) => self.add(&mut piece, recipe_line(recipe)),
+            Entry::Recipe(recipe) => self.add(&mut piece, self.recipe_line(recipe)),
             Entry::Link { edge, title } => {
-                let text = format!("{} → {} ({})\n", one_line(&edge.kind), one_line(title), edge.to);
+                let kind = self.screen.paint(As::Link, &one_line(&edge.kind));
+                let text = format!("{kind} → {} ({})\n", one_line(title), edge.to);
                 self.add(&mut piece, text);
             }
-            Entry::Tag { tag, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(tag))),
-            Entry::Fact { name, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(name))),
-            Entry::Finding(finding) => {
-                let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
-                let (path, message) = (one_line(&finding.path), one_line(&finding.message));
-                self.add(&mut piece, format!("{}: {path}{line}: {message} ({})\n", finding.level(), finding.code));
+            Entry::Tag { tag, count } => {
+                let tag = self.screen.paint(As::Tag, &one_line(tag));
+                self.add(&mut piece, format!("{count:>5}  {tag}\n"));
             }
-            Entry::Change(change) => self.add(&mut piece, change_lines(change)),
+            Entry::Fact { name, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(name))),
+            Entry::Finding(finding) => self.add(&mut piece, self.finding_line(finding)),
+            Entry::Change(change) => self.change(change, &mut piece),
             Entry::Comparison(comparison) => self.add(&mut piece, comparison_lines(comparison)),
             Entry::Pattern(pattern) => {
                 let heading = self.heading(number, "Patterns", kept);
@@ -93,6 +112,8 @@ impl Renderer for Human<'_> {
     fn detail(&self, entry: &Entry) -> Detail {
         match (entry.note().map(|entry| entry.role), &self.report.head.mode) {
             _ if entry.note().is_some_and(|entry| entry.belief.is_some()) => Detail::Name,
+            // Markdown that is shown as it is meant may be shorter than its text.
+            _ if self.screen.columns.is_some() => Detail::Name,
             (Some(Role::Selected), Mode::Context | Mode::Show | Mode::Journal { .. }) if self.shows_body() => {
                 Detail::Body
             }
@@ -102,11 +123,8 @@ impl Renderer for Human<'_> {
     }
 
     fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
-        match &self.report.head.mode {
-            Mode::LinkList { .. } | Mode::LinkTree { .. } => {
-                let [before, after] = frame.0.as_slice() else {
-                    return String::new();
-                };
+        match frame.0.as_slice() {
+            [before, after] if self.is_tree() => {
                 format!("{before}{}{after}", tree::draw(&self.report.entries, pieces))
             }
             _ => super::join(frame, pieces, self.separator()),
@@ -116,7 +134,26 @@ impl Renderer for Human<'_> {
 
 impl Human<'_> {
     fn add(&self, piece: &mut Piece, text: String) {
-        piece.add(0, for_screen(text, self.screen));
+        piece.add(0, self.flowing(text));
+    }
+
+    /// Makes a text ready for the screen: nothing reorders it, and its lines end where the screen does.
+    pub(super) fn flowing(&self, text: String) -> String {
+        self.hanging(text, HANG)
+    }
+
+    fn hanging(&self, text: String, hang: usize) -> String {
+        let text = for_screen(text, self.screen);
+        match self.screen.columns {
+            Some(columns) if self.is_tree() => flow::wrap(&text, columns.max(flow::least_columns(&text, hang)), hang),
+            Some(columns) => flow::wrap(&text, columns, hang),
+            None => text,
+        }
+    }
+
+    /// Tells whether lines hang on each other, so that each must keep its indent.
+    fn is_tree(&self) -> bool {
+        matches!(self.report.head.mode, Mode::LinkList { .. } | Mode::LinkTree { .. })
     }
 
     fn shows_body(&self) -> bool {
@@ -126,7 +163,8 @@ impl Human<'_> {
     fn bundle_head(&self, shown: Shown<'_>) -> String {
         let head = &self.report.head;
         let store = one_line(head.store.as_deref().unwrap_or_default());
-        let mut text = format!("# Qipu Context Bundle\nStore: {store}\nNotes: {}", shown.notes);
+        let title = self.screen.paint(As::Title, "# Qipu Context Bundle");
+        let mut text = format!("{title}\nStore: {store}\nNotes: {}", shown.notes);
         if shown.is_truncated {
             text.push_str(&format!(" of {} (truncated)", head.matched));
         }
@@ -185,11 +223,26 @@ impl Human<'_> {
         for_screen(self.report.head.spellings.iter().map(line).collect(), self.screen)
     }
 
+    /// Names tags that no note has, and those that may have been meant.
+    fn near_tags(&self, shown: Shown) -> String {
+        if shown.is_brief {
+            return String::new();
+        }
+        let line = |tag: &NearTag| {
+            let near: Vec<_> = tag.near.iter().map(|near| format!("'{near}'")).collect();
+            let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+            format!("no note has the tag '{}'{meant}\n", one_line(&tag.tag))
+        };
+        for_screen(self.report.head.near_tags.iter().map(line).collect(), self.screen)
+    }
+
     /// A note of a list, with what was found in it.
     fn listed(&self, entry: &NoteEntry, piece: &mut Piece) {
-        let Some(found) = &entry.found else { return self.add(piece, list_line(entry)) };
-        let line = list_line(entry);
-        let mut text = format!("{}  {:.2}\n", line.trim_end(), found.relevance);
+        let hang = self.widths.hang();
+        let line = self.list_line(entry);
+        let Some(found) = &entry.found else { return piece.add(0, self.hanging(line, hang)) };
+        let head = self.hanging(format!("{}  {:.2}\n", line.trim_end(), found.relevance), hang);
+        let mut text = String::new();
         if let Some(snippet) = found.excerpt.as_ref().and_then(|excerpt| (excerpt.0)(&entry.note)) {
             text.push_str(&format!("    {}\n", self.marked(&snippet)));
         }
@@ -205,12 +258,44 @@ impl Human<'_> {
             let parts: Vec<_> = found.parts.iter().map(|(name, part)| format!("{name} {part:.2}")).collect();
             text.push_str(&format!("    {}\n", parts.join(", ")));
         }
-        self.add(piece, text);
+        piece.add(0, head + &self.hanging(text, 0));
+    }
+
+    /// A note's title and id, and for which notes it is shown.
+    fn name(&self, entry: &NoteEntry) -> String {
+        let members: Vec<_> = entry.compacts.iter().map(|id| id.as_str()).collect();
+        let members = if members.is_empty() { String::new() } else { format!(" [stands for {}]", members.join(", ")) };
+        let title = self.screen.paint(As::Title, &one_line(&entry.note.title));
+        let id = self.screen.paint(As::Kind(&entry.note.kind), entry.note.id.as_str());
+        format!("{title} ({id}){members}")
+    }
+
+    fn tags(&self, entry: &NoteEntry) -> String {
+        let tags: Vec<_> = entry.note.tags.iter().map(|tag| self.screen.paint(As::Tag, &one_line(tag))).collect();
+        tags.join(", ")
+    }
+
+    fn kind(&self, entry: &NoteEntry) -> String {
+        self.screen.paint(As::Kind(&entry.note.kind), &one_line(&entry.note.kind))
+    }
+
+    /// A day: in words beside it, where days are told so.
+    fn day(&self, day: Date, text: &str) -> String {
+        let words = |today| format!("{} ({})", days::in_words(day, today), one_line(text));
+        self.screen.today.map_or_else(|| one_line(text), words)
+    }
+
+    /// A body: markdown as it is meant on a terminal, else as it is. One that was cut is always shown as it
+    /// is, so that its length grows with the place of the cut.
+    fn body(&self, body: &str, extent: Extent) -> String {
+        let columns = self.screen.columns.filter(|_| extent == Extent::Whole);
+        let rendered = columns.and_then(|columns| markdown::rendered(body, self.screen, columns));
+        rendered.unwrap_or_else(|| for_screen(lines(body), self.screen))
     }
 
     /// A note of a graph: its line, then its links with notes before it.
     fn tied(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
-        let mut text = list_line(entry);
+        let mut text = self.list_line(entry);
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
             text.push_str(&format!("    {} {} → {}\n", edge.from, one_line(&edge.kind), edge.to));
         }
@@ -219,12 +304,15 @@ impl Human<'_> {
 
     /// Emphasises the marked words: as markdown does, in colour where the screen has colours.
     fn marked(&self, snippet: &Snippet) -> String {
-        let (begin, end) = if self.screen.has_color { ("\u{1b}[1;33m", "\u{1b}[0m") } else { ("**", "**") };
+        let marked = |text: &str| match self.screen.has_color {
+            true => self.screen.paint(As::Mark, text),
+            false => format!("**{text}**"),
+        };
         let mut text = String::new();
         let mut at = 0;
         for mark in &snippet.marks {
             text.push_str(snippet.text.get(at..mark.start).unwrap_or_default());
-            text.push_str(&format!("{begin}{}{end}", snippet.text.get(mark.clone()).unwrap_or_default()));
+            text.push_str(&marked(snippet.text.get(mark.clone()).unwrap_or_default()));
             at = mark.end;
         }
         text + snippet.text.get(at..).unwrap_or_default()
@@ -261,9 +349,8 @@ impl Human<'_> {
     /// A note of a bundle: a heading, what is known of it, its text.
     fn bundled(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let note = &entry.note;
-        let tags: Vec<_> = note.tags.iter().map(|tag| one_line(tag)).collect();
-        let mut text =
-            format!("\n## Note: {}\nType: {}\nTags: {}\n", name(entry), one_line(&note.kind), tags.join(", "));
+        let (name, kind, tags) = (self.name(entry), self.kind(entry), self.tags(entry));
+        let mut text = format!("\n## Note: {name}\nType: {kind}\nTags: {tags}\n");
         let show = self.report.head.show;
         if show.sources && !note.sources.is_empty() {
             text.push_str("Sources:\n");
@@ -280,64 +367,83 @@ impl Human<'_> {
             }
         }
         if entry.blocks.is_some() {
-            let changed = note.changed().map_or("unknown".to_owned(), |stamp| stamp.date().to_string());
+            let day = |day: Date| self.day(day, &day.to_string());
+            let changed = note.changed().map_or("unknown".to_owned(), |stamp| day(stamp.date()));
             text.push_str(&format!("Changed: {changed}\n"));
         }
         if let Some(belief) = &entry.belief {
             let content = content(entry, belief, extent);
             text.push_str(&belief_lines(entry, belief, &content, extent, self.report.head.explains, kept));
-            text.push_str(&format!("\n---\n{}\n\n---\n", lines(&content.text)));
+            let extent = if content.is_cut { extent } else { Extent::Whole };
+            let said = self.body(&content.text, extent);
             piece.say(&content, self.tokenizer);
-            return self.add(piece, text);
+            return piece.add(0, format!("{}\n---\n{said}\n\n---\n", self.flowing(text)));
         }
         let shows_body = entry.blocks.is_none() && self.shows_body();
         let (shown, is_cut) = match (&entry.blocks, body_text(note.body(), note.is_cut, extent, shows_body)) {
-            (Some(blocks), _) if extent == Extent::Whole => (block_lines(&(blocks.0)(note)), false),
-            (_, Some((body, is_cut))) => (lines(&body), is_cut),
-            (_, None) => summary_text(entry.summary().as_deref(), extent),
+            (Some(blocks), _) if extent == Extent::Whole => (self.blocks(&(blocks.0)(note)), false),
+            (_, Some((body, is_cut))) => (self.body(&body, extent), is_cut),
+            (_, None) => {
+                let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
+                (self.hanging(summary, 0), is_cut)
+            }
         };
         piece.is_cut = is_cut;
-        text.push_str("\n---\n");
+        let mut text = self.flowing(text) + "\n---\n";
         if !shown.is_empty() {
             text.push_str(&format!("{shown}\n\n"));
         }
         text.push_str("---\n");
-        self.add(piece, text);
+        piece.add(0, text);
+    }
+
+    /// Blocks, each below its id and the headings above it.
+    fn blocks(&self, blocks: &[BlockEntry]) -> String {
+        let block = |block: &BlockEntry| {
+            let path: Vec<String> = block.path.iter().map(|heading| one_line(heading)).collect();
+            let path = if path.is_empty() { String::new() } else { format!(" {}", path.join(" > ")) };
+            let id = self.screen.paint(As::Quiet, &format!("[{}]", one_line(&block.id)));
+            self.flowing(format!("{id}{path}\n")) + &self.body(&block.text, Extent::Whole)
+        };
+        blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
     }
 
     /// A note for somebody who reads this one: what is known of it, then its text.
     fn whole(&self, entry: &NoteEntry, extent: Extent, piece: &mut Piece) {
         let note = &entry.note;
-        let mut text = format!("{}\n{}", name(entry), one_line(&note.kind));
+        let mut text = format!("{}\n{}", self.name(entry), self.kind(entry));
         text.push_str(&format!(", value {}", note.value_or_default()));
         if !note.tags.is_empty() {
-            let tags: Vec<_> = note.tags.iter().map(|tag| one_line(tag)).collect();
-            text.push_str(&format!(", tags {}", tags.join(", ")));
+            text.push_str(&format!(", tags {}", self.tags(entry)));
         }
         let stamps = [("created", &note.created), ("updated", &note.updated)];
         for (word, stamp) in stamps {
-            text.push_str(
-                &stamp.as_ref().map_or(String::new(), |stamp| format!(", {word} {}", one_line(stamp.as_str()))),
-            );
+            let Some(stamp) = stamp else { continue };
+            text.push_str(&format!(", {word} {}", self.day(stamp.date(), stamp.as_str())));
         }
-        text.push_str(&format!("\n{}\n", one_line(&self.report.head.shown(&note.path))));
-        let (body, is_cut) = body_text(note.body(), note.is_cut, extent, true).unwrap_or_else(|| {
-            let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
-            (summary, is_cut)
-        });
+        let path = one_line(&self.report.head.shown(&note.path));
+        text.push_str(&format!("\n{}\n", self.screen.paint(As::Quiet, &path)));
+        let (body, is_cut) = match body_text(note.body(), note.is_cut, extent, true) {
+            Some((body, is_cut)) => (self.body(&body, extent), is_cut),
+            None => {
+                let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
+                (self.hanging(lines(&summary), 0), is_cut)
+            }
+        };
         piece.is_cut = is_cut;
+        let mut text = self.flowing(text);
         if !body.is_empty() {
-            text.push_str(&format!("\n{}\n", lines(&body)));
+            text.push_str(&format!("\n{body}\n"));
         }
         text.push('\n');
-        self.add(piece, text);
+        piece.add(0, text);
     }
 
     /// A note of the primer.
     fn index_line(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let is_map = entry.role == Role::Map;
         let heading = if is_map { "Maps of content" } else { "Recently changed" };
-        let mut text = format!("{}- {}", self.heading(number, heading, kept), name(entry));
+        let mut text = format!("{}- {}", self.heading(number, heading, kept), self.name(entry));
         if is_map {
             let (summary, is_cut) = summary_text(entry.note.summary(), extent);
             piece.is_cut = is_cut;
@@ -356,7 +462,7 @@ impl Human<'_> {
         if before.any(|(other, entry)| kept.has(other) && self::group(entry) == group) {
             return String::new();
         }
-        format!("\n## {heading}\n")
+        format!("\n{}\n", self.screen.paint(As::Title, &format!("## {heading}")))
     }
 
     /// A step of a path: how it is reached, then the note.
@@ -364,10 +470,21 @@ impl Human<'_> {
         let edges: Vec<_> = entry.edges.iter().filter(|edge| kept.has(edge.other)).collect();
         let mut text = String::new();
         if !edges.is_empty() {
-            text.push_str(&format!("│ {}\n", arrow(entry, &edges)));
+            text.push_str(&format!("│ {}\n", self.arrow(entry, &edges)));
         }
-        text.push_str(&format!("{}\n", name(entry)));
+        text.push_str(&format!("{}\n", self.name(entry)));
         self.add(piece, text);
+    }
+
+    /// Writes how links lead from the note before to this one.
+    fn arrow(&self, entry: &NoteEntry, edges: &[&EdgeEntry]) -> String {
+        let is_inward = edges.iter().any(|edge| edge.to == entry.note.id);
+        if is_inward { format!("{} →", self.kinds(edges)) } else { format!("← {}", self.kinds(edges)) }
+    }
+
+    fn kinds(&self, edges: &[&EdgeEntry]) -> String {
+        let kinds: Vec<_> = edges.iter().map(|edge| self.screen.paint(As::Link, &one_line(&edge.kind))).collect();
+        kinds.join(", ")
     }
 
     /// A note of a tree: its own line, then a line for each link that leads to a note which has
@@ -375,15 +492,15 @@ impl Human<'_> {
     fn branch(&self, number: usize, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
         let edges = entry.edges.iter().filter(|edge| kept.has(edge.other));
         let (branch, again): (Vec<_>, Vec<_>) = edges.partition(|edge| is_branch(entry, edge));
-        let label = if branch.is_empty() { String::new() } else { format!("{} ", arrow(entry, &branch)) };
-        self.add(piece, format!("{}{label}{}\n", tree::indent(entry.hop), name(entry)));
+        let label = if branch.is_empty() { String::new() } else { format!("{} ", self.arrow(entry, &branch)) };
+        self.add(piece, format!("{}{label}{}\n", tree::indent(entry.hop), self.name(entry)));
         for edges in again.chunk_by(|a, b| (&a.from, &a.to) == (&b.from, &b.to)) {
             let [edge, ..] = edges else { continue };
             let Some(other) = self.report.entries.get(edge.other).and_then(Entry::note) else { continue };
             let is_outward = edge.from == entry.note.id;
             let (from, to, under) = if is_outward { (entry, other, number) } else { (other, entry, edge.other) };
-            let text = format!("{}{} → {} (again)\n", tree::indent(from.hop + 1), kinds(edges), name(to));
-            let text = for_screen(text, self.screen);
+            let text = format!("{}{} → {} (again)\n", tree::indent(from.hop + 1), self.kinds(edges), self.name(to));
+            let text = self.flowing(text);
             piece.items.push(Item { section: 0, text, under: Some(under) });
         }
     }
@@ -394,32 +511,6 @@ impl Human<'_> {
 fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
     let is_inward = |edge: &EdgeEntry| entry.parent == Some(edge.other) && edge.to == entry.note.id;
     entry.parent == Some(edge.other) && (is_inward(edge) || !entry.edges.iter().any(is_inward))
-}
-
-/// Writes how links lead from the note before to this one.
-fn arrow(entry: &NoteEntry, edges: &[&EdgeEntry]) -> String {
-    let is_inward = edges.iter().any(|edge| edge.to == entry.note.id);
-    if is_inward { format!("{} →", kinds(edges)) } else { format!("← {}", kinds(edges)) }
-}
-
-fn kinds(edges: &[&EdgeEntry]) -> String {
-    let kinds: Vec<_> = edges.iter().map(|edge| one_line(&edge.kind)).collect();
-    kinds.join(", ")
-}
-
-/// A note of a list; the id comes first, so that a script can take it.
-fn list_line(entry: &NoteEntry) -> String {
-    let head = entry.note.head();
-    let tags: Vec<_> = entry.note.ties().tags.iter().map(|tag| one_line(tag)).collect();
-    let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
-    format!("{}  {}  {}{tags}\n", entry.note.id, one_line(head.kind), one_line(head.title))
-}
-
-/// A note's title and id, and for which notes it is shown.
-fn name(entry: &NoteEntry) -> String {
-    let members: Vec<_> = entry.compacts.iter().map(|id| id.as_str()).collect();
-    let members = if members.is_empty() { String::new() } else { format!(" [stands for {}]", members.join(", ")) };
-    format!("{} ({}){members}", one_line(&entry.note.title), entry.note.id)
 }
 
 /// Says on one line what a question was understood to mean.
@@ -479,16 +570,6 @@ fn comparison_lines(comparison: &ComparisonEntry) -> String {
     )
 }
 
-/// Blocks, each below its id and the headings above it.
-fn block_lines(blocks: &[BlockEntry]) -> String {
-    let block = |block: &BlockEntry| {
-        let path: Vec<String> = block.path.iter().map(|heading| one_line(heading)).collect();
-        let path = if path.is_empty() { String::new() } else { format!(" {}", path.join(" > ")) };
-        format!("[{}]{path}\n{}", one_line(&block.id), lines(&block.text))
-    };
-    blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
-}
-
 /// The groups of the primer, and of a bundle.
 fn group(entry: &Entry) -> u8 {
     match entry {
@@ -498,18 +579,6 @@ fn group(entry: &Entry) -> u8 {
         Entry::Note(_) => 2,
         _ => 3,
     }
-}
-
-/// The id comes first, so that a script can take it.
-fn change_lines(change: &ChangeEntry) -> String {
-    let id = change.id.as_ref().map_or(String::new(), |id| format!("{id} "));
-    let diff = change.diff.as_deref().map(lines).unwrap_or_default();
-    format!("{id}{} {}\n{diff}", change.action, one_line(&change.path))
-}
-
-fn recipe_line(recipe: &RecipeEntry) -> String {
-    let fits = if recipe.fits == Some(true) { "; fits this project" } else { "" };
-    format!("{}: {} ({}): {}{fits}\n", recipe.name, recipe.state, one_line(&recipe.path), recipe.about)
 }
 
 /// Says how notes were chosen, and what is missing.

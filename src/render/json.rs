@@ -221,7 +221,10 @@ impl Json<'_> {
             let utility = utility.with_novelty(shape.novelty);
             let parts = UTILITY_PARTS.iter().zip(utility.parts).map(|(name, part)| (*name, part));
             let all = [("total", utility.total())].into_iter().chain(parts);
-            say("utility", Value::Object(all.map(|(name, part)| (name.to_owned(), json!(ten_thousandths(part)))).collect()));
+            say(
+                "utility",
+                Value::Object(all.map(|(name, part)| (name.to_owned(), json!(ten_thousandths(part)))).collect()),
+            );
         }
         say("token_count", json!(piece.tokens));
         say("has_derivation", json!(!belief.derived_from.is_empty()));
@@ -229,9 +232,7 @@ impl Json<'_> {
         say("contradiction_count", json!(belief.contradictions));
         if content.level == Level::Detailed && !belief.derived_from.is_empty() {
             let origins = belief.derived_from.iter();
-            let origin = |(id, title, confidence): &(NoteId, String, f64)| {
-                json!({"id": id.as_str(), "title": title, "confidence": confidence})
-            };
+            let origin = |(id, title, confidence): &(NoteId, String, f64)| json!({"id": id.as_str(), "title": title, "confidence": confidence});
             say("derived_from", origins.map(origin).collect());
         }
         self.say_fields(note, &mut object);

@@ -4,13 +4,20 @@
 //! sections). Its length is the sum of the parts, so whoever cuts can measure before writing.
 
 mod content;
+mod days;
+mod flow;
 mod hook;
 mod human;
 mod json;
+mod markdown;
+mod paint;
 mod pictures;
 mod prompt;
 mod records;
+mod rows;
 mod tree;
+
+use jiff::civil::Date;
 
 use crate::escape::{one_line, without_bidi};
 pub(crate) use content::count_answers;
@@ -33,6 +40,10 @@ pub struct Screen {
     pub is_terminal: bool,
     /// Whether words may be shown in colour.
     pub has_color: bool,
+    /// How many columns it has: lines are broken there, and markdown is shown as it is meant.
+    pub columns: Option<usize>,
+    /// The day from which days are told in words.
+    pub today: Option<Date>,
 }
 
 /// Makes characters visible that reorder others, where the text goes to a terminal.
@@ -150,14 +161,14 @@ pub(crate) fn renderer(
     screen: Screen,
     tokenizer: Tokenizer,
 ) -> Box<dyn Renderer + '_> {
-    let human = human::Human { report, screen, tokenizer };
+    let human = |screen| human::Human::new(report, screen, tokenizer);
     match format {
-        Format::Human => Box::new(human),
-        Format::Hook => Box::new(hook::Hook { text: human }),
+        Format::Human => Box::new(human(screen)),
+        Format::Hook => Box::new(hook::Hook { text: human(Screen::default()) }),
         Format::Json => Box::new(json::Json { report, tokenizer, says_content: true }),
         Format::Facts => Box::new(json::Json { report, tokenizer, says_content: false }),
         Format::Records => Box::new(records::Records { report, screen, tokenizer }),
-        Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human }),
+        Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
         Format::Picture(picture) => pictures::renderer(report, picture),
     }
 }

@@ -1,6 +1,6 @@
 //! The records format: one record a line, made for the context of a model.
 
-use super::content::{Content, content};
+use super::content::{Content, content, summary};
 use super::for_screen;
 use super::prompt::confidence;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
@@ -39,7 +39,8 @@ impl Renderer for Records<'_> {
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| analysis_lines(analysis)));
         text.extend(shown.account.map(|account| account_lines(account, shown)));
-        let usual = matches!(head.mode, Mode::Context | Mode::Expansion | Mode::Prime | Mode::Show | Mode::Journal { .. });
+        let usual =
+            matches!(head.mode, Mode::Context | Mode::Expansion | Mode::Prime | Mode::Show | Mode::Journal { .. });
         if head.banner.unwrap_or(usual) {
             text.push_str(&format!("W {BANNER}\n"));
         }
@@ -154,16 +155,18 @@ impl Records<'_> {
         let note = &entry.note;
         let content = content(entry, belief, extent);
         piece.say(&content, self.tokenizer);
-        if content.level <= Level::Summary {
+        // A text that is its own summary stands on one line.
+        let is_summary = content.text == summary(entry);
+        if content.level <= Level::Summary || is_summary {
             text.push_str(&format!("S {} {}\n", note.id, content.text));
         }
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
             text.push_str(&edge_line(edge));
         }
         compacted_lines(entry, text);
-        text.push_str(&belief_line(belief, &content, piece.tokens, note));
+        text.push_str(&belief_line(belief, &content, note));
         if let (true, Extent::At(shape)) = (self.report.head.explains, extent) {
-            text.push_str(&explained_lines(belief, shape.novelty, note));
+            text.push_str(&explained_lines(belief, shape.novelty, piece.tokens, note));
         }
         self.details(note, text);
         if content.level == Level::Detailed {
@@ -171,7 +174,7 @@ impl Records<'_> {
                 text.push_str(&format!("D derived-from id={id} confidence={confidence:.2} from={}\n", note.id));
             }
         }
-        if content.level > Level::Summary {
+        if content.level > Level::Summary && !is_summary {
             push_body(note.id.as_str(), &content.text, text);
         }
     }
@@ -385,11 +388,10 @@ fn account_lines(account: &Account, shown: Shown<'_>) -> String {
     text
 }
 
-/// Says how far a note can be relied on; what is so of most notes is not said.
-fn belief_line(belief: &Belief, content: &Content, tokens: usize, note: &Note) -> String {
-    let (trust, relevance) = (belief.trust, belief.relevance);
+/// Says how far a note can be relied on, in few characters: every note has this line. The rest is told
+/// where it is asked for.
+fn belief_line(belief: &Belief, content: &Content, note: &Note) -> String {
     let mut text = format!("D belief level={} confidence={}", content.level.name(), confidence(belief, content));
-    text.push_str(&format!(" trust={trust:.2} relevance={relevance:.2} tokens={tokens}"));
     if content.has_more {
         text.push_str(" more=true");
     }
@@ -403,11 +405,12 @@ fn belief_line(belief: &Belief, content: &Content, tokens: usize, note: &Note) -
 }
 
 /// Tells the parts of a note's confidence and of its use.
-fn explained_lines(belief: &Belief, novelty: f64, note: &Note) -> String {
+fn explained_lines(belief: &Belief, novelty: f64, tokens: usize, note: &Note) -> String {
     let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
         names.iter().zip(parts).map(|(name, part)| format!(" {name}={part:.4}")).collect()
     };
-    let mut text = String::new();
+    let (trust, relevance) = (belief.trust, belief.relevance);
+    let mut text = format!("D weighed trust={trust:.2} relevance={relevance:.2} tokens={tokens} from={}\n", note.id);
     if let Some(dimensions) = belief.confidence.dimensions {
         text.push_str(&format!("D confidence{} from={}\n", parts(DIMENSIONS, dimensions), note.id));
     }

@@ -48,9 +48,13 @@ pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
     drawing.text
 }
 
-/// Returns an item's line without its indent.
+/// Returns an item's line without its indent. Where it was broken, its other lines have it too.
 fn line(item: &Item) -> String {
-    item.text.trim_start_matches(' ').to_owned()
+    let line = item.text.trim_start_matches(' ');
+    let indent = " ".repeat(item.text.len() - line.len());
+    let mut lines = line.split_inclusive('\n');
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| text + line.strip_prefix(&indent).unwrap_or(line))
 }
 
 struct Drawing {
@@ -62,7 +66,8 @@ struct Drawing {
 impl Drawing {
     /// Draws an entry and all that hangs on it, without recursion: paths can be long.
     fn draw_from(&mut self, root: usize) {
-        self.text.push_str(&self.own_lines[root]);
+        let own = std::mem::take(&mut self.own_lines[root]);
+        self.push_lines(&own, "");
         let mut open = vec![(std::mem::take(&mut self.branches[root]).into_iter().peekable(), String::new())];
         while let Some((branches, prefix)) = open.last_mut() {
             let Some(branch) = branches.next() else {
@@ -73,15 +78,23 @@ impl Drawing {
             let connector = if is_last { "└── " } else { "├── " };
             self.text.push_str(prefix);
             self.text.push_str(connector);
+            let below = format!("{prefix}{}", if is_last { "    " } else { "│   " });
             match branch {
-                Branch::Line(line) => self.text.push_str(&line),
+                Branch::Line(line) => self.push_lines(&line, &below),
                 Branch::Entry(place) => {
-                    let below = if is_last { "    " } else { "│   " };
-                    let prefix = format!("{prefix}{below}");
-                    self.text.push_str(&self.own_lines[place]);
-                    open.push((std::mem::take(&mut self.branches[place]).into_iter().peekable(), prefix));
+                    let own = std::mem::take(&mut self.own_lines[place]);
+                    self.push_lines(&own, &below);
+                    open.push((std::mem::take(&mut self.branches[place]).into_iter().peekable(), below));
                 }
             }
+        }
+    }
+
+    /// Writes lines, all but the first of them below a prefix.
+    fn push_lines(&mut self, lines: &str, prefix: &str) {
+        for (number, line) in lines.split_inclusive('\n').enumerate() {
+            self.text.push_str(if number == 0 { "" } else { prefix });
+            self.text.push_str(line);
         }
     }
 }

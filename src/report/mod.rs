@@ -103,6 +103,8 @@ pub struct Head {
     pub is_limited: bool,
     /// Words that were searched for and that no note holds.
     pub spellings: Vec<Spelling>,
+    /// Tags that were asked for and that no note has, where no note is shown.
+    pub near_tags: Vec<NearTag>,
     /// What a question was understood to mean.
     pub analysis: Option<Box<Analysis>>,
     /// Whether the parts of utility and confidence are told.
@@ -120,6 +122,7 @@ impl Head {
             matched: 0,
             is_limited: false,
             spellings: Vec::new(),
+            near_tags: Vec::new(),
             analysis: None,
             explains: false,
         }
@@ -135,6 +138,15 @@ impl Head {
         let store = self.store.as_deref().unwrap_or_default();
         format!("{}{path}", store.strip_prefix("./").unwrap_or(store))
     }
+}
+
+/// A tag that no note has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearTag {
+    /// The tag.
+    pub tag: String,
+    /// Tags in use that are like it.
+    pub near: Vec<String>,
 }
 
 /// A word that no note holds.

@@ -42,7 +42,13 @@ impl<'a> Settings<'a> {
         let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
         match parsed.map_err(|error| anyhow!("it is not JSON: {error}"))?.value {
             None => Ok(Self { text, root: None }),
-            Some(Value::Object(root)) => Ok(Self { text, root: Some(root) }),
+            Some(Value::Object(root)) => {
+                expect_once(&root, HOOKS)?;
+                if let Some(Value::Object(hooks)) = property(&root, HOOKS) {
+                    expect_once(hooks, EVENT)?;
+                }
+                Ok(Self { text, root: Some(root) })
+            }
             Some(_) => bail!("it is not a map of settings"),
         }
     }
@@ -86,6 +92,12 @@ impl<'a> Settings<'a> {
 
 fn property<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
     object.properties.iter().find(|property| property.name.as_str() == name).map(|property| &property.value)
+}
+
+/// Refuses a key that is there twice: tools read the last one, and what is put into the other has no effect.
+fn expect_once(object: &Object<'_>, name: &str) -> Result<()> {
+    let count = object.properties.iter().filter(|property| property.name.as_str() == name).count();
+    if count > 1 { bail!("`{name}` is there {count} times; tools read the last one: make one of them") } else { Ok(()) }
 }
 
 /// Tells how much of what our hook needs is there.
@@ -276,6 +288,10 @@ mod tests {
 
     #[test]
     fn what_is_no_settings_is_refused() {
+        let twice = ["{\"hooks\": {}, \"hooks\": {}}", "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": []}}"];
+        for text in twice {
+            assert!(with(Some(text), &hook()).unwrap_err().to_string().contains("there 2 times"));
+        }
         for text in ["[]", "{", "{\"hooks\": []}", "{\"hooks\": {\"SessionStart\": {}}}", "x", &"[".repeat(100_000)] {
             assert!(with(Some(text), &hook()).is_err());
         }

@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::{self, Files, Kept, KeptNote, MAX_BYTES, Note};
 use crate::parts::{Gather, Gathered, InMemory, Parts};
 use crate::phases;
+use crate::progress;
 
 /// More than most notes have, in bytes.
 const USUAL_BYTES: usize = 32 * 1024;
@@ -137,6 +138,7 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     let mut notes = Vec::with_capacity(files.len());
     let (mut seen, mut packer) = (Vec::new(), Packer::default());
     let mut odd_notes: Vec<(usize, Arc<Note>)> = Vec::new();
+    let _work = progress::begin("reading notes", files.len());
     for run in files.chunks(RUN) {
         let buffer = || Vec::with_capacity(USUAL_BYTES);
         let read = |buffer: &mut Vec<u8>, found| Some((read_note(place.root, found, buffer)?, found.clone()));
@@ -246,6 +248,7 @@ fn is_hidden(entry: &DirEntry) -> bool {
 
 /// Reads a note; one buffer for many saves asking every file for its length.
 fn read_note(root: &Path, found: &Found, buffer: &mut Vec<u8>) -> Option<Arc<Note>> {
+    progress::advance();
     read_into(&found.real_path(root), buffer)?;
     Some(Arc::new(Note::parse(&found.path, buffer.as_slice().to_vec())))
 }

@@ -9,11 +9,12 @@ pub(crate) mod git;
 mod index;
 mod init;
 mod load;
+mod near;
 mod pending;
 mod scan;
 mod sections;
-mod watch;
 mod shelf;
+mod watch;
 mod write;
 
 use std::collections::HashMap;
@@ -248,7 +249,16 @@ impl Store {
 
     fn unknown(&self, names: &[String]) -> Error {
         let message = format!("no such note: {} in {}", names.join(", "), self.shown_path);
-        Error::new(ErrorKind::NoNote, message).hint("`qipu context --query WORDS` finds notes and their ids")
+        let bare = names.iter().map(|name| name.trim_matches('`'));
+        let near: Vec<String> = bare.take(MAX_CANDIDATES).flat_map(|name| near::notes(&self.notes, name)).collect();
+        let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
+        let hint = format!("{meant}`qipu context --query WORDS` finds notes and their ids");
+        Error::new(ErrorKind::NoNote, message).hint(hint)
+    }
+
+    /// Returns tags in use that are like one that is not.
+    pub fn near_tags(&self, tag: &str) -> Vec<String> {
+        near::tags(&self.notes, tag)
     }
 
     /// Refuses the id of a note that shares it with another: `x~2` names it only as long as both are

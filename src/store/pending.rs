@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::files::Beside;
 use super::write::{Change, inside};
 use super::{PENDING_FILE, files};
+use crate::progress;
 
 /// The list as it is written.
 #[derive(Serialize, Deserialize)]
@@ -31,6 +32,8 @@ pub(super) fn apply(root: &Path, changes: &[Change]) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
+    // Each is written beside its place, and then put there.
+    let _work = progress::begin("writing files", 2 * changes.len());
     let mut prepared: Vec<Prepared> =
         changes.par_iter().map(|change| Prepared::new(root, change)).collect::<Result<_>>()?;
     let is_one_step = changes.len() == 1 && !matches!(changes, [Change::Move { .. }]);
@@ -137,6 +140,7 @@ struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     fn new(root: &Path, change: &'a Change) -> Result<Self> {
+        progress::advance();
         let beside = |path: &Path, bytes: &[u8]| Beside::new(path, bytes).map(Some);
         let (path, to, new) = match change {
             Change::Create { path, new } => {
@@ -163,6 +167,7 @@ impl<'a> Prepared<'a> {
 
     /// Makes the change, if the file still is what it was when the change was planned.
     fn carry_out(&mut self) -> Result<()> {
+        progress::advance();
         let old = match self.change {
             Change::Create { .. } => None,
             Change::Replace { old, .. } | Change::Move { old, .. } | Change::Delete { old, .. } => Some(old),

@@ -19,8 +19,10 @@ pub(super) fn plan_rename(store: &Store, request: &Change, from: &str, to: &str)
         tagged.map(|note| plan_edits(store, note, &edits, &request.now)).collect();
     match planned? {
         none if none.is_empty() => {
+            let near = store.near_tags(from);
+            let meant = if near.is_empty() { String::new() } else { format!("did you mean `{}`? ", near.join("`, `")) };
             Err(Error::new(ErrorKind::NoNote, format!("no note has the tag `{from}`"))
-                .hint("`qipu tags` lists the tags"))
+                .hint(format!("{meant}`qipu tags` lists the tags")))
         }
         planned => Ok(planned),
     }

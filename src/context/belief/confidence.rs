@@ -282,12 +282,16 @@ mod tests {
     #[test]
     fn every_dimension_is_derived() {
         let notes = [
-            ("a", "type: permanent\nupdated: 2025-03-05\ntags: [x]\nsources: [https://p.org/1, https://p.org/2, https://q.org]"),
+            (
+                "a",
+                "type: permanent\nupdated: 2025-03-05\ntags: [x]\nsources: [https://p.org/1, https://p.org/2, https://q.org]",
+            ),
             ("b", "type: fleeting\nlinks:\n- type: supports\n  id: a\n- type: contradicts\n  id: c"),
             ("c", "type: literature\nupdated: 2024-12-05"),
             ("d", "type: permanent\nupdated: 2020-01-01\nlinks:\n- type: derived-from\n  id: b"),
         ];
-        let dimensions = weigh(&notes, |weigher, at| notes.map(|(id, _)| weigher.confidence(at(id)).dimensions.unwrap()));
+        let dimensions =
+            weigh(&notes, |weigher, at| notes.map(|(id, _)| weigher.confidence(at(id)).dimensions.unwrap()));
         assert_eq!(dimensions[0], [0.6, 0.5, 0.9, 1.0, rounded(1.0 - 0.216), 0.6]);
         assert_eq!(dimensions[1], [0.5, 0.2, 0.3, 0.5, 0.2, 0.6]);
         assert_eq!(dimensions[2], [0.5, 0.3, 0.3, 0.5, 0.2, 0.6]);
@@ -307,7 +311,8 @@ mod tests {
     fn the_strongest_opponent_counts_and_two_may_contradict_each_other() {
         let against = |fields: &str| {
             let opponent = format!("{fields}\nlinks:\n- type: contradicts\n  id: a");
-            let notes = [("a", "links:\n- type: contradicts\n  id: b"), ("b", opponent.as_str()), ("c", "confidence: 0.1")];
+            let notes =
+                [("a", "links:\n- type: contradicts\n  id: b"), ("b", opponent.as_str()), ("c", "confidence: 0.1")];
             weigh(&notes, |weigher, at| weigher.confidence(at("a")).dimensions.unwrap()[2])
         };
         let consistency = ["confidence: 0.3", "confidence: 0.6", "confidence: 0.9", "verified: true"].map(against);

@@ -87,7 +87,10 @@ fn share_or_label(value: &Value) -> Option<f64> {
 pub fn odd_fields(note: &Note) -> Vec<(&'static str, &'static str)> {
     let mut odd = Vec::new();
     if field(note, CONFIDENCE).is_some_and(|value| !is_confidence(value)) {
-        odd.push((CONFIDENCE, "a number from 0 to 1, very-low, low, moderate, high, very-high, or a map of dimensions"));
+        odd.push((
+            CONFIDENCE,
+            "a number from 0 to 1, very-low, low, moderate, high, very-high, or a map of dimensions",
+        ));
     }
     if field(note, TRUST).is_some() && trust(note).is_none() {
         odd.push((TRUST, "a number from 0 to 1"));
@@ -142,7 +145,8 @@ mod tests {
         assert_eq!(stated("custom:\n  confidence: '1'"), Some(Stated::Overall(1.0)));
         let map = stated("confidence:\n  corroboration: 0.5\n  method_quality: 2");
         assert_eq!(map, Some(Stated::Dimensions([None, None, None, None, Some(0.5), None], None)));
-        for odd in ["confidence: 1.5", "confidence: sure", "confidence: [1]", "confidence: nan", "confidence:\n  x: 1"] {
+        for odd in ["confidence: 1.5", "confidence: sure", "confidence: [1]", "confidence: nan", "confidence:\n  x: 1"]
+        {
             assert_eq!(stated(odd), None, "{odd}");
             assert_eq!(odd_fields(&note(odd)).len(), 1, "{odd}");
         }

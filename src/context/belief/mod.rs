@@ -145,8 +145,12 @@ impl Weighing<'_, '_> {
     /// Adds the notes that are shown right behind others, where they are not chosen themselves.
     fn add_followers(&mut self) {
         let mut have: BTreeSet<usize> = self.all.iter().map(|weighted| weighted.place).collect();
-        let following: BTreeSet<usize> =
-            self.all.iter().flat_map(|weighted| self.followers(weighted.place)).filter(|place| have.insert(*place)).collect();
+        let following: BTreeSet<usize> = self
+            .all
+            .iter()
+            .flat_map(|weighted| self.followers(weighted.place))
+            .filter(|place| have.insert(*place))
+            .collect();
         let add = |place: &usize| {
             let content = Content::default();
             let relevance = self.selection.relevance.get(place).copied().unwrap_or_default();
@@ -172,7 +176,11 @@ impl Weighing<'_, '_> {
         let mut entries: Vec<NoteEntry> = Vec::with_capacity(self.all.len());
         for weighted in &self.all {
             let belief = Some(Box::new(weighted.belief.clone()));
-            entries.push(NoteEntry { belief, edges: self.edges(weighted.place, &number_of, before), ..entry(weighted.place) });
+            entries.push(NoteEntry {
+                belief,
+                edges: self.edges(weighted.place, &number_of, before),
+                ..entry(weighted.place)
+            });
         }
         let insufficient = self.insufficient(chosen);
         let notes = self.weigher.desk.store.notes();
@@ -182,7 +190,11 @@ impl Weighing<'_, '_> {
             Candidate {
                 id: notes[place].id.clone(),
                 value: notes[place].value_or_default(),
-                level: utility::deserved(self.need.abstraction, weighted.belief.relevance, notes[place].value_or_default()),
+                level: utility::deserved(
+                    self.need.abstraction,
+                    weighted.belief.relevance,
+                    notes[place].value_or_default(),
+                ),
                 is_named: weighted.is_named,
                 same: numbers(self.weigher.linked(place, SAME_AS)),
                 has_opponents_beyond: opponents.iter().any(|opponent| !number_of.contains_key(opponent)),
@@ -219,7 +231,9 @@ impl Weighing<'_, '_> {
         match best {
             None if self.selection.notes.is_empty() => Some("no note answers this".to_owned()),
             None => Some("no note that answers this is valid and reliable enough".to_owned()),
-            Some(best) if best < HARDLY_RELEVANT => Some(format!("what was found hardly answers this (relevance {best:.2})")),
+            Some(best) if best < HARDLY_RELEVANT => {
+                Some(format!("what was found hardly answers this (relevance {best:.2})"))
+            }
             Some(_) => None,
         }
     }

@@ -136,13 +136,14 @@ impl Choosing<'_> {
         if self.of.all.first()?.belief.utility.is_none() {
             return open.into_iter().next();
         }
-        open.map(|number| (number, rank(number))).reduce(|best, other| {
-            let order = other.1.0.total_cmp(&best.1.0).then(other.1.1.total_cmp(&best.1.1));
-            let order = order.then(other.1.2.cmp(&best.1.2));
-            let order = order.then_with(|| self.of.all[best.0].id.cmp(&self.of.all[other.0].id));
-            if order.is_gt() { other } else { best }
-        })
-        .map(|(number, _)| number)
+        open.map(|number| (number, rank(number)))
+            .reduce(|best, other| {
+                let order = other.1.0.total_cmp(&best.1.0).then(other.1.1.total_cmp(&best.1.1));
+                let order = order.then(other.1.2.cmp(&best.1.2));
+                let order = order.then_with(|| self.of.all[best.0].id.cmp(&self.of.all[other.0].id));
+                if order.is_gt() { other } else { best }
+            })
+            .map(|(number, _)| number)
     }
 
     fn proposal(&self, number: usize, is_follower: bool) -> Proposal {
@@ -238,7 +239,8 @@ impl Proposals for Choosing<'_> {
         let relevance = |number: usize| all[number].belief.relevance;
         let candidates: f64 = (0..self.of.chosen).map(relevance).sum();
         let redundant = self.redundant.iter().map(|(number, _)| *number);
-        let covered: f64 = (0..self.of.chosen).filter(|number| kept.contains(number)).chain(redundant).map(relevance).sum();
+        let covered: f64 =
+            (0..self.of.chosen).filter(|number| kept.contains(number)).chain(redundant).map(relevance).sum();
         let confidences = shown.iter().map(|(number, _)| all[*number].belief.confidence.overall);
         let has_hidden_opponents = |number: usize| {
             let candidate = &all[number];

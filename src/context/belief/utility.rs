@@ -43,7 +43,10 @@ mod tests {
         let totals = Purpose::ALL.map(|purpose| [near, sure].map(|inputs| utility(purpose, inputs).total()));
         let by_hand = [[0.68, 0.70], [0.63, 0.73], [0.85, 0.75], [0.69, 0.675], [0.84, 0.76]];
         for (totals, by_hand) in totals.iter().zip(by_hand) {
-            assert!(totals.iter().zip(by_hand).all(|(total, hand)| (total - hand).abs() < 1e-9), "{totals:?} {by_hand:?}");
+            assert!(
+                totals.iter().zip(by_hand).all(|(total, hand)| (total - hand).abs() < 1e-9),
+                "{totals:?} {by_hand:?}"
+            );
         }
         for purpose in Purpose::ALL {
             assert!((weights(purpose).iter().sum::<f64>() - 1.0).abs() < 1e-9);
@@ -53,12 +56,10 @@ mod tests {
     #[test]
     fn importance_gives_the_level() {
         let level = |relevance, value| deserved(Abstraction::Adaptive, relevance, value);
-        assert_eq!([level(1.0, 50), level(0.9, 50), level(0.3, 50), level(0.2, 50)], [
-            Level::Detailed,
-            Level::Summary,
-            Level::Summary,
-            Level::Essence
-        ]);
+        assert_eq!(
+            [level(1.0, 50), level(0.9, 50), level(0.3, 50), level(0.2, 50)],
+            [Level::Detailed, Level::Summary, Level::Summary, Level::Essence]
+        );
         assert_eq!(deserved(Abstraction::Fixed(Level::Essence), 1.0, 100), Level::Essence);
     }
 }

@@ -1,0 +1,141 @@
+//! What a shell completes: commands and flags, and the ids, tags, types and recipes that there are.
+//!
+//! The shell calls the program with [`COMPLETE`] set. Values are attached here to what `cli` knows, by the
+//! names that values have in the help, so that an ordinary call has nothing to do with it. Whatever goes wrong,
+//! there is just nothing to complete.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::Shells;
+
+use crate::cli::{self, COMPLETE};
+use crate::env::Env;
+use crate::escape::{one_line, without_bidi};
+use crate::note::Note;
+use crate::setup;
+use crate::store::{Location, Store};
+
+/// Returns the answer to a shell that asks how words may go on; `None` where no shell asks.
+pub fn answer(args: &[OsString], env: &Env) -> Option<Vec<u8>> {
+    let shells = Shells::builtins();
+    let shell = shells.completer(env.vars.get(COMPLETE)?.to_str()?)?;
+    let words: Vec<OsString> = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
+    let place = Arc::new(Place::new(&words, env));
+    let mut command = with_values(cli::command(), "", &place);
+    command.build();
+    let mut answer = Vec::new();
+    let is_written = shell.write_complete(&mut command, words, Some(&env.current_dir), &mut answer).is_ok();
+    Some(if is_written { answer } else { Vec::new() })
+}
+
+/// The store that words are completed from; opened when it is first asked.
+struct Place {
+    location: Location,
+    current_dir: PathBuf,
+    store: OnceLock<Option<Store>>,
+}
+
+impl Place {
+    fn new(words: &[OsString], env: &Env) -> Self {
+        let given = |flag: &str| {
+            let pair = words.windows(2).find(|pair| pair[0] == flag).map(|pair| PathBuf::from(&pair[1]));
+            let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix(flag)?.strip_prefix('='));
+            pair.or_else(|| joined.map(PathBuf::from))
+        };
+        let root = given("--root");
+        let of_env = env.vars.get("QIPU_STORE").filter(|_| root.is_none()).map(PathBuf::from);
+        let store = given("--store").or(of_env);
+        let location = Location { store, root, cache: env.cache_dir.clone(), ..Location::default() };
+        Self { location, current_dir: env.current_dir.clone(), store: OnceLock::new() }
+    }
+
+    fn store(&self) -> Option<&Store> {
+        self.store.get_or_init(|| Store::open(&self.location, &self.current_dir).ok()).as_ref()
+    }
+
+    fn notes(&self) -> &[Arc<Note>] {
+        self.store().map_or(&[], Store::notes)
+    }
+}
+
+/// What a value may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Values {
+    Ids,
+    Tags,
+    Kinds,
+    LinkTypes,
+    Recipes,
+}
+
+impl Values {
+    /// Tells from its name in the help what a value of a command may be.
+    fn of(command: &str, name: &str) -> Option<Self> {
+        match (command, name) {
+            ("rename", "FROM" | "TO") => Some(Self::Tags),
+            (_, "ID" | "ID or WORDS" | "FROM" | "TO" | "INTO" | "DIGEST") => Some(Self::Ids),
+            (_, "TAG") => Some(Self::Tags),
+            ("list" | "tree" | "path" | "add" | "remove", "TYPE") => Some(Self::LinkTypes),
+            (_, "TYPE") => Some(Self::Kinds),
+            (_, "RECIPE") => Some(Self::Recipes),
+            _ => None,
+        }
+    }
+
+    /// Returns the values that begin with a text, each with what is said of it.
+    fn beginning_with(self, text: &str, place: &Place) -> Vec<CompletionCandidate> {
+        let notes = place.notes();
+        let one = |value: &str| (value.to_owned(), None);
+        let all: Vec<(String, Option<String>)> = match self {
+            Self::Ids => {
+                let notes = notes.iter().filter(|note| note.id.as_str().starts_with(text));
+                notes.map(|note| (note.id.to_string(), Some(without_bidi(one_line(note.head().title))))).collect()
+            }
+            Self::Tags => {
+                let tags: BTreeSet<String> =
+                    notes.iter().flat_map(|note| note.ties().tags).map(str::to_owned).collect();
+                tags.iter().map(|tag| one(tag)).collect()
+            }
+            Self::Kinds => {
+                let kinds: BTreeSet<&str> = notes.iter().map(|note| note.head().kind).collect();
+                kinds.into_iter().map(one).collect()
+            }
+            Self::LinkTypes => {
+                let types = place.store().map(|store| store.config.link_types.names().map(one).collect());
+                types.unwrap_or_default()
+            }
+            Self::Recipes => setup::RECIPES.iter().map(|recipe| (recipe.name.to_owned(), None)).collect(),
+        };
+        // What would break a line, or need quotes, can't be typed as it is.
+        let is_plain =
+            |value: &str| !value.is_empty() && !value.contains(|c: char| c.is_control() || c.is_whitespace());
+        let fitting = all.into_iter().filter(|(value, _)| value.starts_with(text) && is_plain(value));
+        fitting.map(|(value, help)| CompletionCandidate::new(value).help(help.map(Into::into))).collect()
+    }
+}
+
+/// Attaches values to every argument of a command and of the commands below it.
+fn with_values(command: Command, above: &str, place: &Arc<Place>) -> Command {
+    // A list of notes has types of notes, one of links has types of links.
+    let is_link = above == "link";
+    let name = command.get_name().to_owned();
+    let named = if name == "list" && !is_link { "notes" } else { &name };
+    let named = if name == "rename" && above != "tags" { "title" } else { named };
+    let command = command.mut_args(|arg| with_value(arg, named, place));
+    command.mut_subcommands(|below| with_values(below, &name, place))
+}
+
+fn with_value(arg: Arg, command: &str, place: &Arc<Place>) -> Arg {
+    let names: Vec<&str> = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
+    let Some(values) = names.first().and_then(|name| Values::of(command, name)) else {
+        return arg;
+    };
+    let place = Arc::clone(place);
+    let complete = move |text: &OsStr| values.beginning_with(text.to_str().unwrap_or("\0"), &place);
+    arg.add(ArgValueCompleter::new(complete))
+}

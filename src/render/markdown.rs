@@ -1,0 +1,109 @@
+//! Bodies on a terminal: markdown as it is meant, by tui-markdown, in our colours.
+
+use anstyle::Style;
+use ratatui_core::style::Style as TuiStyle;
+use ratatui_core::text::Line;
+use tui_markdown::{Options, StyleSheet, from_str_with_options};
+
+use super::{Screen, flow};
+use crate::escape::{lines, without_bidi};
+
+/// The longest body that is shown as markdown. Longer ones are shown as they are.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// How the parts of a body look.
+#[derive(Debug, Clone, Copy)]
+struct Look;
+
+impl StyleSheet for Look {
+    fn heading(&self, level: u8) -> TuiStyle {
+        if level <= 2 { TuiStyle::new().bold().underlined() } else { TuiStyle::new().bold() }
+    }
+
+    fn code(&self) -> TuiStyle {
+        TuiStyle::new().cyan()
+    }
+
+    fn link(&self) -> TuiStyle {
+        TuiStyle::new().blue().underlined()
+    }
+
+    fn blockquote(&self) -> TuiStyle {
+        TuiStyle::new().italic()
+    }
+}
+
+/// Writes a body for a screen of so many columns; `None` where it is shown as it is. The parser makes
+/// characters of entities such as `&#27;`, so that each text is made harmless when it is known.
+pub(super) fn rendered(body: &str, screen: Screen, columns: usize) -> Option<String> {
+    if body.len() > MOST_BYTES {
+        return None;
+    }
+    let options = Options::new(Look).table_width(u16::try_from(columns).unwrap_or(u16::MAX));
+    let text = from_str_with_options(body, &options);
+    let mut out = String::with_capacity(body.len());
+    let mut is_code = false;
+    for line in &text.lines {
+        let is_fence = plain(line).trim_start_matches([' ', '>']).starts_with("```");
+        is_code ^= is_fence;
+        let styled = styled(line, screen);
+        // Code is kept as it is: a line end in the middle would change it.
+        if is_code || is_fence {
+            out.push_str(&styled);
+        } else {
+            out.push_str(&flow::wrap(&styled, columns, hang(&plain(line))));
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    Some(out)
+}
+
+fn plain(line: &Line<'_>) -> String {
+    line.spans.iter().map(|span| &*span.content).collect()
+}
+
+fn styled(line: &Line<'_>, screen: Screen) -> String {
+    let text = |content: &str| without_bidi(lines(content)).replace('\n', " ");
+    let style = |style: TuiStyle| Style::from(line.style.patch(style));
+    line.spans.iter().map(|span| screen.styled(style(span.style), &text(&span.content))).collect()
+}
+
+/// Returns how far in an item goes on, from where its line begins.
+fn hang(line: &str) -> usize {
+    let line = line.trim_start_matches(' ');
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    match line.get(digits..).unwrap_or_default() {
+        rest if digits > 0 && rest.starts_with(". ") => digits + 2,
+        rest if digits == 0 && (rest.starts_with("- ") || rest.starts_with("> ")) => 2,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(body: &str, columns: usize) -> String {
+        rendered(body, Screen::default(), columns).unwrap()
+    }
+
+    #[test]
+    fn markdown_is_shown_as_it_is_meant() {
+        let body = "# Title\n\nSome **bold** words and `code` in a line that is long.\n\n- one item that goes on and on\n- two\n\n```sh\nls   --all --long-option-that-goes-on\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
+        assert_eq!(
+            shown(body, 24),
+            "# Title\n\nSome bold words and code\nin a line that is long.\n\n- one item that goes on\n  and on\n- two\n\n\
+             ```sh\nls   --all --long-option-that-goes-on\n```\n\n┌───┬───┐\n│ a │ b │\n├───┼───┤\n│ 1 │ 2 │\n└───┴───┘"
+        );
+        let colored = rendered("**bold** &#27;[31m", Screen { has_color: true, ..Screen::default() }, 40).unwrap();
+        assert_eq!(colored, "\u{1b}[1mbold\u{1b}[0m ␛[31m");
+    }
+
+    #[test]
+    fn what_entities_stand_for_steers_no_terminal() {
+        let text = shown("&#27;]8;;x&#7; &#x202e; &#x9b; &#13; [[link]] <b>html</b>", 60);
+        assert!(!text.contains(|c: char| c.is_control() || c == '\u{202e}'), "{text:?}");
+        assert!(text.contains("[[link]] <b>html</b>"), "{text}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Colours: which part of an answer looks how, on screens that have colours.
+
+use anstyle::{AnsiColor, Style};
+
+use super::Screen;
+
+/// What a word is in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role<'a> {
+    /// The id or the type of a note of this type.
+    Kind(&'a str),
+    /// A title, or a heading.
+    Title,
+    /// A tag.
+    Tag,
+    /// How notes are linked.
+    Link,
+    /// A word that was searched for.
+    Mark,
+    /// A command line.
+    Code,
+    /// What went well, or was added.
+    Good,
+    /// What is odd.
+    Warning,
+    /// What is wrong, or was taken away.
+    Error,
+    /// What may be overlooked: days, paths, counts.
+    Quiet,
+}
+
+impl Role<'_> {
+    /// Returns how it looks. The sixteen colours of the terminal, so that the user's own theme holds.
+    fn style(self) -> Style {
+        let color = |color: AnsiColor| Style::new().fg_color(Some(color.into()));
+        match self {
+            Self::Kind("moc") => color(AnsiColor::Magenta),
+            Self::Kind("permanent") => color(AnsiColor::Green),
+            Self::Kind("literature") => color(AnsiColor::Blue),
+            Self::Kind("journal") => color(AnsiColor::Cyan),
+            Self::Kind(_) | Self::Warning => color(AnsiColor::Yellow),
+            Self::Title => Style::new().bold(),
+            Self::Tag => color(AnsiColor::Blue),
+            Self::Link | Self::Code => color(AnsiColor::Cyan),
+            Self::Mark => color(AnsiColor::Yellow).bold(),
+            Self::Good => color(AnsiColor::Green),
+            Self::Error => color(AnsiColor::Red).bold(),
+            Self::Quiet => Style::new().dimmed(),
+        }
+    }
+}
+
+impl Screen {
+    /// Writes a text as what it is; unchanged where there are no colours.
+    pub(super) fn paint(self, role: Role<'_>, text: &str) -> String {
+        self.styled(role.style(), text)
+    }
+
+    /// Writes a text in a style; unchanged where there are no colours.
+    pub(super) fn styled(self, style: Style, text: &str) -> String {
+        if !self.has_color || text.is_empty() || style.is_plain() {
+            return text.to_owned();
+        }
+        format!("{style}{text}{style:#}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_colour_nothing_is_added() {
+        let colored = Screen { has_color: true, ..Screen::default() };
+        assert_eq!(Screen::default().paint(Role::Title, "a"), "a");
+        assert_eq!(colored.paint(Role::Title, "a"), "\u{1b}[1ma\u{1b}[0m");
+        assert_eq!(colored.paint(Role::Tag, ""), "");
+    }
+}

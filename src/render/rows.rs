@@ -1,0 +1,116 @@
+//! Lines of the human format that stand below each other: lists, findings, changes, recipes.
+
+use super::human::Human;
+use super::paint::Role as As;
+use super::{Piece, days, flow};
+use crate::escape::{lines, one_line};
+use crate::report::{ChangeEntry, Entry, FindingEntry, Mode, NoteEntry, RecipeEntry, Report};
+
+/// How many entries are looked at for the widths of columns.
+const LOOKED_AT: usize = 1_000;
+/// The widest that a column gets; what is longer pushes the rest of its line away.
+const WIDEST: usize = 24;
+/// What stands between columns.
+const GAP: &str = "  ";
+
+/// The widths of the columns of a list on a terminal.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Widths {
+    id: usize,
+    kind: usize,
+    changed: usize,
+}
+
+impl Widths {
+    /// Returns how far in the last column begins.
+    pub(super) fn hang(self) -> usize {
+        self.id + self.kind + self.changed + 3 * GAP.len()
+    }
+}
+
+impl Human<'_> {
+    /// Looks at the beginning of a list for how wide its columns are.
+    pub(super) fn widths(&self) -> Widths {
+        let is_list = |report: &Report| matches!(report.head.mode, Mode::List | Mode::Search | Mode::Related { .. });
+        let mut widths = Widths::default();
+        if self.screen.columns.is_none() || !is_list(self.report) {
+            return widths;
+        }
+        for entry in self.report.entries.iter().filter_map(Entry::note).take(LOOKED_AT) {
+            let wider = |now: usize, text: &str| now.max(flow::width(text)).min(WIDEST);
+            let head = entry.note.head();
+            widths.id = wider(widths.id, head.id);
+            widths.kind = wider(widths.kind, &one_line(head.kind));
+            widths.changed = wider(widths.changed, &self.changed(entry));
+        }
+        widths
+    }
+
+    /// Says when a note changed, where days are told in words.
+    fn changed(&self, entry: &NoteEntry) -> String {
+        let day = entry.note.changed().map(|stamp| stamp.date());
+        day.zip(self.screen.today).map_or(String::new(), |(day, today)| days::in_words(day, today))
+    }
+
+    /// A note of a list; the id comes first, so that a script can take it.
+    pub(super) fn list_line(&self, entry: &NoteEntry) -> String {
+        let head = entry.note.head();
+        let tags: Vec<_> = entry.note.ties().tags.iter().map(|tag| one_line(tag)).collect();
+        let tags = if tags.is_empty() { String::new() } else { format!("[{}]", tags.join(", ")) };
+        let (kind, title) = (one_line(head.kind), self.screen.paint(As::Title, &one_line(head.title)));
+        let painted = |role, text: &str| self.screen.paint(role, text);
+        let (id, kind) = (painted(As::Kind(head.kind), head.id), painted(As::Kind(head.kind), &kind));
+        let tags = if tags.is_empty() { tags } else { GAP.to_owned() + &painted(As::Tag, &tags) };
+        if self.screen.columns.is_none() {
+            return format!("{id}{GAP}{kind}{GAP}{title}{tags}\n");
+        }
+        let widths = self.widths;
+        let changed = flow::padded(painted(As::Quiet, &self.changed(entry)), widths.changed);
+        let (id, kind) = (flow::padded(id, widths.id), flow::padded(kind, widths.kind));
+        format!("{id}{GAP}{kind}{GAP}{changed}{GAP}{title}{tags}\n")
+    }
+
+    pub(super) fn finding_line(&self, finding: &FindingEntry) -> String {
+        let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
+        let (path, message) = (one_line(&finding.path), one_line(&finding.message));
+        let role = if finding.is_error { As::Error } else { As::Warning };
+        let level = self.screen.paint(role, finding.level());
+        let code = self.screen.paint(As::Quiet, &format!("({})", finding.code));
+        format!("{level}: {path}{line}: {message} {code}\n")
+    }
+
+    /// What was done to a file. The id comes first, so that a script can take it. A difference is shown
+    /// as it is: broken lines would not be those of the file.
+    pub(super) fn change(&self, change: &ChangeEntry, piece: &mut Piece) {
+        let id = change.id.as_ref().map_or(String::new(), |id| format!("{id} "));
+        let action = self.screen.paint(As::Good, change.action);
+        let mut text = self.flowing(format!("{id}{action} {}\n", one_line(&change.path)));
+        let diff = change.diff.as_deref().map(lines).unwrap_or_default();
+        text.extend(diff.split_inclusive('\n').map(|line| self.painted_diff(line)));
+        piece.add(0, super::for_screen(text, self.screen));
+    }
+
+    fn painted_diff(&self, line: &str) -> String {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let role = match line.chars().next() {
+            Some('+') => As::Good,
+            Some('-') => As::Error,
+            Some('@') => As::Link,
+            _ => return format!("{line}{end}"),
+        };
+        self.screen.paint(role, line) + end
+    }
+
+    pub(super) fn recipe_line(&self, recipe: &RecipeEntry) -> String {
+        let fits = if recipe.fits == Some(true) { "; fits this project" } else { "" };
+        let role = match recipe.state {
+            "missing" => As::Quiet,
+            "stale" | "edited" => As::Warning,
+            _ => As::Good,
+        };
+        let state = self.screen.paint(role, recipe.state);
+        let fits = self.screen.paint(As::Good, fits);
+        let name = self.screen.paint(As::Title, recipe.name);
+        format!("{name}: {state} ({}): {}{fits}\n", one_line(&recipe.path), recipe.about)
+    }
+}

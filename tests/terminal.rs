@@ -1,0 +1,112 @@
+//! Answers on a terminal: colours, lines that end where it does, days in words, markdown as it is meant.
+//! In process, where the terminal is simulated; `tests/pty.rs` has a real one.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+mod process;
+mod stores;
+
+use jiff::civil::date;
+use proptest::prelude::*;
+use qipu::Screen;
+use qipu::commands::run_on;
+use qipu::fit::fit;
+use qipu::request::{Budget, Format};
+use regex::Regex;
+
+use process::{call, call_on_terminal};
+use stores::{commands, runner, stores};
+
+fn screen(columns: usize, has_color: bool) -> Screen {
+    Screen { is_terminal: true, has_color, columns: Some(columns), today: Some(date(2025, 3, 31)) }
+}
+
+/// The law of fit holds for the text that is written, colours and all; and only our own colours are in it.
+#[test]
+fn budgets_and_colours_are_sound_on_any_screen() {
+    let color = Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
+    let strategy = (stores(), prop::collection::vec(0_usize..4000, 2), 1_usize..120, any::<bool>());
+    let check = |text: &str| {
+        let plain = color.replace_all(text, "");
+        let steers =
+            |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        assert!(!plain.contains(steers), "{plain:?}");
+        let is_reset = |found: &str| found == "\u{1b}[0m";
+        let last = color.find_iter(text).last();
+        assert!(last.is_none_or(|last| is_reset(last.as_str())), "a colour stays on: {text:?}");
+    };
+    runner(6)
+        .run(&strategy, |(store, budgets, columns, has_color)| {
+            let screen = screen(columns, has_color);
+            for command in commands(&store) {
+                let Ok(report) = run_on(&command, &store) else { continue };
+                let whole = fit(&report, Budget::default(), Format::Human, screen).unwrap();
+                check(&whole);
+                assert!(has_color || !whole.contains('\u{1b}'));
+                let length = whole.chars().count();
+                for max in budgets.iter().copied().chain([length, length.saturating_sub(1), length / 2]) {
+                    let budget = Budget { max_chars: Some(max), max_tokens: None };
+                    if let Ok(text) = fit(&report, budget, Format::Human, screen) {
+                        prop_assert!(text.chars().count() <= max);
+                        prop_assert!(text == whole || max < length);
+                        check(&text);
+                    } else {
+                        prop_assert!(max < length);
+                    }
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// What the documents of a store look like on a terminal, plain and in colour.
+#[test]
+fn answers_on_a_terminal() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let _bound = settings.bind_to_scope();
+    let calls: [(&str, &str, &[&str]); 9] = [
+        ("list", "research", &["list", "--tag", "errors"]),
+        ("search", "research", &["search", "fsync again", "--limit", "3"]),
+        ("show", "research", &["show", "qp-h2v6", "--today", "2025-03-31"]),
+        ("context", "research", &["context", "--note", "qp-9f2t", "--banner"]),
+        (
+            "blocks",
+            "research",
+            &["context", "--query", "fsync from last week", "--blocks", "top", "--today", "2025-03-31"],
+        ),
+        ("link-tree", "research", &["link", "tree", "qp-9f2t", "--max-hops", "2", "--max-fanout", "4"]),
+        ("tags", "research", &["tags"]),
+        ("doctor", "hostile", &["doctor"]),
+        ("show", "hostile", &["show", "forged-records", "escapes", "--links"]),
+    ];
+    for (name, store, args) in calls {
+        let shown = |columns, has_color| {
+            let answer = call_on_terminal(&format!("fixtures/{store}"), args, columns, has_color);
+            format!("==== {columns} columns\n{}", answer.stdout.replace('\u{1b}', "ESC"))
+        };
+        let text = shown(60, false) + &shown(100, true);
+        insta::assert_snapshot!(format!("terminal@{store}@{name}"), text);
+    }
+}
+
+/// `--color` goes before what the surroundings say, in both ways.
+#[test]
+fn colour_is_a_choice() {
+    let colored = |args: &[&str], has_color| {
+        call_on_terminal("fixtures/research", &[&["tags"], args].concat(), 80, has_color).stdout.contains('\u{1b}')
+    };
+    assert!(colored(&[], true) && colored(&["--color", "auto"], true) && colored(&["--color=always"], false));
+    assert!(!colored(&[], false) && !colored(&["--color", "never"], true));
+    let piped = |args: &[&str]| call("fixtures/research", args).stdout;
+    assert!(piped(&["tags", "--color", "always"]).contains('\u{1b}'));
+    for format in ["json", "records"] {
+        let words = ["list", "--format", format];
+        assert_eq!(piped(&[words.as_slice(), &["--color", "always"]].concat()), piped(&words));
+        assert_eq!(call_on_terminal("fixtures/research", &words, 40, true).stdout, piped(&words), "{format}");
+    }
+    let hook = ["prime", "--hook", "claude"];
+    assert_eq!(call_on_terminal("fixtures/research", &hook, 40, true).stdout, piped(&hook));
+}
