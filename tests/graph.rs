@@ -24,7 +24,7 @@ use stores::{runner, stores};
 const PICTURES: [Picture; 4] = [Picture::Dot, Picture::Mermaid, Picture::Graphml, Picture::Html];
 
 fn draw(report: &Report, picture: Picture, max_chars: Option<usize>) -> Result<String, qipu::error::Error> {
-    fit(report, Budget { max_chars, max_tokens: None }, Format::Picture(picture), Screen::default())
+    fit(report, Budget { max_chars, ..Budget::default() }, Format::Picture(picture), Screen::default())
 }
 
 /// What a picture holds: the texts of notes by which they go there, pairs of notes that are linked, and whether it

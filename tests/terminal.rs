@@ -45,7 +45,7 @@ fn budgets_and_colours_are_sound_on_any_screen() {
                 assert!(has_color || !whole.contains('\u{1b}'));
                 let length = whole.chars().count();
                 for max in budgets.iter().copied().chain([length, length.saturating_sub(1), length / 2]) {
-                    let budget = Budget { max_chars: Some(max), max_tokens: None };
+                    let budget = Budget { max_chars: Some(max), ..Budget::default() };
                     if let Ok(text) = fit(&report, budget, Format::Human, screen) {
                         prop_assert!(text.chars().count() <= max);
                         prop_assert!(text == whole || max < length);

@@ -15,32 +15,78 @@ const DETAILED: f64 = 0.4;
 /// The part of the room that a note leaves to those that follow where it takes more than it deserves.
 const FOR_OTHERS: f64 = 0.6;
 
+/// Keeps what is proposed, as far as it fits, until there is enough.
+///
+/// # Errors
+/// What the shortest answer takes, where that is too long.
+pub(super) fn leveled<'a>(
+    page: &Page<'a>,
+    ranking: &dyn Ranking,
+    target_tokens: Option<usize>,
+) -> Result<Page<'a>, Size> {
+    let everything = match page.clone().with_all_at_best(ranking, target_tokens) {
+        Ok(page) => return Ok(page),
+        Err(size) => size,
+    };
+    page.clone().with_levels(ranking, target_tokens, everything)
+}
+
 impl Page<'_> {
-    /// Keeps what is proposed, as far as it fits, until there is enough.
+    /// Keeps what is proposed at the highest level.
     ///
     /// # Errors
-    /// What the shortest answer takes, where that is too long.
-    pub(super) fn with_levels(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> Result<Self, Size> {
+    /// What it takes, where that is too long; counting stops early then.
+    fn with_all_at_best(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> Result<Self, Size> {
         let mut proposals = ranking.proposals();
         self.account = Some(proposals.account(&[]));
-        self.make_room_for_frame(None)?;
-        let mut least = Least(vec![None; self.report.entries.len()]);
-        let (mut passed_over, mut has_enough) = (0, false);
-        let mut first = None;
-        while let Some(proposal) = if has_enough { None } else { proposals.next() } {
-            first = first.or(Some(proposal));
-            match self.at_best_level(&proposal, &*proposals, &mut least) {
-                Some((shape, piece)) => self.keep_at(&proposal, shape, piece, &mut *proposals),
-                None => passed_over += 1,
+        let enough = self.limits.most_chars().max(self.renderer.frame_chars(self.says(true)));
+        self.is_all = true;
+        while let Some(proposal) = proposals.next() {
+            let level = if proposal.is_adaptive { Level::Detailed } else { proposal.level };
+            let shape = Shape { level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
+            let extent = if self.is_belief(proposal.entry) { Extent::At(shape) } else { Extent::Whole };
+            let piece = self.renderer.piece(proposal.entry, extent, &self.kept);
+            self.keep_at(&proposal, shape, piece, &mut *proposals);
+            if self.chars > enough {
+                return Err(Size { chars: self.chars, tokens: None });
             }
-            has_enough = target_tokens.is_some_and(|target| self.tokens() >= target);
+            if target_tokens.is_some_and(|target| self.tokens() >= target) {
+                self.is_all = proposals.next().is_none();
+                break;
+            }
         }
         self.account = Some(proposals.account(&self.shown));
-        self.is_all = passed_over == 0 && !has_enough && !self.report.head.is_limited && !self.has_cut;
+        let frame = self.renderer.frame(self.says(!self.is_all || self.has_cut || self.report.head.is_limited));
+        let text = self.renderer.assemble(&frame, &self.pieces);
+        if self.limits.allow(&text) { Ok(self) } else { Err(self.limits.size(&text)) }
+    }
+
+    /// Keeps each note at the level that it deserves and that fits.
+    fn with_levels(
+        mut self,
+        ranking: &dyn Ranking,
+        target_tokens: Option<usize>,
+        everything: Size,
+    ) -> Result<Self, Size> {
+        let mut proposals = ranking.proposals();
+        self.account = Some(proposals.account(&[]));
+        if self.report.entries.is_empty() && !self.has_more_to_say() {
+            return Err(everything);
+        }
+        self.make_room_for_frame(everything)?;
+        let mut least = Least(vec![None; self.report.entries.len()]);
+        while let Some(proposal) = proposals.next() {
+            if let Some((shape, piece)) = self.at_best_level(&proposal, &*proposals, &mut least) {
+                self.keep_at(&proposal, shape, piece, &mut *proposals);
+                self.account = Some(proposals.account(&self.shown));
+            }
+            if target_tokens.is_some_and(|target| self.tokens() >= target) {
+                break;
+            }
+        }
+        self.account = Some(proposals.account(&self.shown));
         if self.pieces.is_empty() {
             self.cut_first_entry();
-            // What was cut is shown; the rest is as if it were not.
-            self.is_all = self.is_all && self.pieces.is_empty();
         }
         Ok(self)
     }
@@ -53,14 +99,13 @@ impl Page<'_> {
     fn keep_at(&mut self, proposal: &Proposal, shape: Shape, piece: Piece, proposals: &mut dyn Proposals) {
         let shown = self.shown_as(proposal.entry, shape, &piece);
         self.keep(proposal.entry, piece);
-        if self.belongs_to_belief(proposal.entry) {
+        if self.is_belief(proposal.entry) {
             self.shown.push(shown);
         }
         proposals.keep(proposal.entry);
-        self.account = Some(proposals.account(&self.shown));
     }
 
-    fn belongs_to_belief(&self, entry: usize) -> bool {
+    fn is_belief(&self, entry: usize) -> bool {
         self.report.entries.get(entry).and_then(Entry::note).is_some_and(|note| note.belief.is_some())
     }
 
@@ -77,13 +122,16 @@ impl Page<'_> {
     ) -> Option<(Shape, Piece)> {
         let whole =
             Shape { level: proposal.level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
-        if !self.belongs_to_belief(proposal.entry) {
+        if !self.is_belief(proposal.entry) {
             let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
             return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
         }
         if !proposal.is_adaptive {
             return match proposal.level {
-                Level::Extract => self.longest_extract(proposal, usize::MAX, proposals),
+                // Where nothing answers, the summary stands in.
+                Level::Extract => self
+                    .longest_extract(proposal, usize::MAX, proposals)
+                    .or_else(|| self.at_level(proposal, Shape { blocks: 0, ..whole }, usize::MAX, proposals)),
                 _ => self.at_level(proposal, whole, usize::MAX, proposals),
             };
         }
@@ -171,7 +219,7 @@ impl Page<'_> {
             return false;
         }
         let mut shown = self.shown.clone();
-        if self.belongs_to_belief(proposal.entry) {
+        if self.is_belief(proposal.entry) {
             shown.push(self.shown_as(proposal.entry, shape, piece));
         }
         let account = proposals.account(&shown);

@@ -3,6 +3,9 @@
 use crate::request::Budget;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
+/// No token of an encoding has more characters.
+const MAX_CHARS_PER_TOKEN: usize = 256;
+
 /// How long a text may be: both limits count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -33,6 +36,12 @@ impl Limits {
 
     pub(super) fn are_there(&self) -> bool {
         self.chars != usize::MAX || self.tokens.is_some()
+    }
+
+    /// Returns a number of characters that no text has which is short enough.
+    pub(super) fn most_chars(&self) -> usize {
+        let by_tokens = self.tokens.map_or(usize::MAX, |tokens| tokens.saturating_mul(MAX_CHARS_PER_TOKEN));
+        self.chars.min(by_tokens)
     }
 
     /// Tells whether a text is short enough.

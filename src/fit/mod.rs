@@ -31,11 +31,12 @@ pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> R
     let renderer = render::renderer(report, format, screen, budget.tokenizer);
     let limits = Limits::new(budget);
     let page = Page::new(report, &*renderer, limits);
-    let text = if let Some(ranking) = &report.ranking {
-        page.with_levels(&**ranking, budget.target_tokens).and_then(Page::finished)
-    } else {
-        let everything = page.with_everything();
-        everything.or_else(|least| Page::new(report, &*renderer, limits).with_what_fits(least).and_then(Page::finished))
+    let text = match &report.ranking {
+        Some(ranking) => levels::leveled(&page, &**ranking, budget.target_tokens).and_then(Page::finished),
+        None => {
+            let everything = page.clone().with_everything();
+            everything.or_else(|least| page.with_what_fits(least).and_then(Page::finished))
+        }
     };
     let text = text.map_err(|least| too_small(least, budget))?;
     debug_assert!(limits.allow(&text), "the parts are the sum of the text");
@@ -53,7 +54,8 @@ pub fn fit_both(report: &Report, budget: Budget, format: Format, beside: Format)
         return Ok((fit(report, budget, format, screen)?, fit(report, Budget::default(), beside, screen)?));
     };
     let page = Page::new(report, &*renderer, Limits::new(budget));
-    let page = page.with_levels(&**ranking, budget.target_tokens).map_err(|least| too_small(least, budget))?;
+    let page =
+        levels::leveled(&page, &**ranking, budget.target_tokens).map_err(|least| too_small(least, budget))?;
     let other = render::renderer(report, beside, screen, budget.tokenizer);
     let mut both = Page::new(report, &*other, Limits::new(Budget::default()));
     for (number, piece) in &page.pieces {
@@ -73,6 +75,7 @@ pub fn fit_both(report: &Report, budget: Budget, format: Format, beside: Format)
 }
 
 /// A document in the making.
+#[derive(Clone)]
 struct Page<'a> {
     report: &'a Report,
     renderer: &'a dyn Renderer,
@@ -160,7 +163,7 @@ impl<'a> Page<'a> {
         if !self.report.is_divisible() || (!has_entries && !self.has_more_to_say()) {
             return Err(everything);
         }
-        self.make_room_for_frame(Some(everything))?;
+        self.make_room_for_frame(everything)?;
         if has_entries {
             self.keep_whole_entries();
         }
@@ -174,7 +177,7 @@ impl<'a> Page<'a> {
     ///
     /// # Errors
     /// What the shortest answer takes, where that is too long.
-    fn make_room_for_frame(&mut self, everything: Option<Size>) -> Result<(), Size> {
+    fn make_room_for_frame(&mut self, everything: Size) -> Result<(), Size> {
         if !self.allow(self.says(true), None) || self.report.entries.is_empty() {
             // A long question must not make the least budget longer than a short one does.
             self.is_brief = true;
@@ -184,7 +187,7 @@ impl<'a> Page<'a> {
         }
         let frame = self.renderer.frame(self.says(true));
         let empty = self.limits.size(&self.renderer.assemble(&frame, &self.pieces));
-        Err(everything.map_or(empty, |everything| everything.min(empty)))
+        Err(everything.min(empty))
     }
 
     /// Writes what was kept.
@@ -192,11 +195,12 @@ impl<'a> Page<'a> {
     /// # Errors
     /// What the shortest answer takes, where that is too long.
     fn finished(mut self) -> Result<String, Size> {
+        let is_truncated = !self.is_all || self.has_cut || self.report.head.is_limited;
         // What is said of the notes may have become longer with the last that was passed over.
-        if !self.allow(self.says(!self.is_all), None) {
+        if !self.allow(self.says(is_truncated), None) {
             self.is_brief = true;
         }
-        let frame = self.renderer.frame(self.says(!self.is_all));
+        let frame = self.renderer.frame(self.says(is_truncated));
         let text = self.renderer.assemble(&frame, &self.pieces);
         if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
     }
@@ -224,7 +228,8 @@ impl<'a> Page<'a> {
     /// Tells whether the frame says more than it must. If not, nothing can be left out of an answer
     /// without entries.
     fn has_more_to_say(&self) -> bool {
-        let shown = Shown { notes: 0, is_truncated: false, is_empty: true, is_brief: false, account: None };
+        let account = self.account.as_ref();
+        let shown = Shown { notes: 0, is_truncated: false, is_empty: true, is_brief: false, account };
         let frame = |is_brief| self.renderer.frame(Shown { is_brief, ..shown }).0;
         frame(false) != frame(true)
     }

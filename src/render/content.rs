@@ -23,22 +23,18 @@ pub(super) struct Content {
 
 /// Returns what is said of a note.
 pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Content {
-    let level = match extent {
-        Extent::At(shape) => shape.level,
-        Extent::Whole | Extent::Body(_) => Level::Detailed,
-        Extent::Summary(_) => Level::Summary,
-    };
     let detailed = detailed(entry);
-    let text = match extent {
-        Extent::Body(end) => cut(without_blank_ends(entry.note.body()), end),
-        Extent::Summary(end) => cut(&one_line(&entry.summary().unwrap_or_default()), end),
-        Extent::At(shape) if level == Level::Extract => {
-            extract(entry, belief, shape).filter(|text| is_shorter(text, &detailed)).unwrap_or_else(|| detailed.clone())
-        }
-        Extent::Whole | Extent::At(_) => at_level(entry, level, &detailed),
+    let (level, text) = match extent {
+        Extent::Body(end) => (Level::Detailed, cut(without_blank_ends(entry.note.body()), end)),
+        Extent::Summary(end) => (Level::Summary, cut(&one_line(&entry.summary().unwrap_or_default()), end)),
+        Extent::Whole => (Level::Detailed, detailed.clone()),
+        Extent::At(shape) => match (shape.level, extract(entry, belief, shape)) {
+            (Level::Extract, None) => (Level::Summary, summary(entry)),
+            (Level::Extract, Some(text)) if is_shorter(&text, &detailed) => (Level::Extract, text),
+            (level, _) => (level, at_level(entry, level, &detailed)),
+        },
     };
-    let is_cut =
-        matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
+    let is_cut = matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
     let says_all = text.split_whitespace().eq(detailed.split_whitespace());
     let hides_origins = level < Level::Detailed && !belief.derived_from.is_empty();
     Content { level, has_more: is_cut || !says_all || hides_origins, text, is_cut }
@@ -84,8 +80,11 @@ fn essence(entry: &NoteEntry) -> String {
 }
 
 /// Puts the best blocks together in the order of the text, below the headings that they stand under.
-/// `None` where no block answers.
+/// `None` where no block answers, or at another level.
 fn extract(entry: &NoteEntry, belief: &Belief, shape: Shape) -> Option<String> {
+    if shape.level != Level::Extract {
+        return None;
+    }
     let blocks = belief.answers.as_ref()?.blocks(&entry.note);
     let mut best: Vec<usize> = (0..blocks.len()).filter(|block| is_answer(&blocks[*block], shape)).collect();
     best.sort_by(|a, b| blocks[*b].score.total_cmp(&blocks[*a].score).then(a.cmp(b)));

@@ -46,7 +46,7 @@ impl Renderer for Human<'_> {
             Mode::Context => {
                 (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n") + &self.near_tags(shown))
             }
-            Mode::Expansion => (self.expansion_head(shown), String::new()),
+            Mode::Expansion => (self.expansion_head(shown), self.rest(shown)),
             Mode::Prime => (self.prime_head(), self.rest(shown)),
             Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
             Mode::LinkPath { from, to, length: None, .. } => {

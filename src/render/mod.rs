@@ -120,6 +120,7 @@ pub(crate) enum Extent {
 }
 
 /// Which entries have their place, by their number.
+#[derive(Clone)]
 pub(crate) struct Kept(pub(crate) Vec<bool>);
 
 impl Kept {

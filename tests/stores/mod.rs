@@ -7,8 +7,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, Limits};
 use qipu::note::Note;
 use qipu::request::{
-    Asking, BlockChoice, Blocks, Command, Context, Graph, Journal, Link, LinkView, List, Prime, Related, Search,
-    Selectors, Show, Sort,
+    Abstraction, Asking, BlockChoice, Blocks, Command, Context, Expand, Graph, Journal, Level, Link, LinkView, List, Need,
+    Prime, Purpose, Related, Search, Selectors, Show, Sort,
 };
 use qipu::store::{self, Location, Store};
 
@@ -225,6 +225,21 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
             ..Search::default()
         }));
     }
+    for (query, abstraction, purpose) in [
+        ("fsync 日本語 word item", Abstraction::Adaptive, Some(Purpose::Decide)),
+        ("word Title", Abstraction::Adaptive, None),
+        ("fsync item", Abstraction::Fixed(Level::Extract), Some(Purpose::Explore)),
+        ("fsync item", Abstraction::Fixed(Level::Essence), None),
+    ] {
+        commands.push(needed(query, abstraction, purpose));
+    }
+    commands.push(Command::Expand(Expand {
+        ids: ids.clone(),
+        derivation: true,
+        evidence: true,
+        contradictions: true,
+        ..Expand::default()
+    }));
     commands.push(Command::Graph(Graph { max_notes: Some(5), ..Graph::default() }));
     commands.push(Command::Journal(Journal { location: Location::default(), day: TODAY }));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
@@ -257,6 +272,22 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     ));
     commands.push(link(LinkView::Path(first.clone(), last.clone()), Follow::default(), None));
     commands
+}
+
+/// Notes by their use, with everything that can be told of them.
+fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Command {
+    let need = Need {
+        purpose,
+        abstraction,
+        with_derivations: true,
+        with_contradictions: purpose.is_some(),
+        explains: true,
+        today: purpose.map(|_| TODAY),
+        ..Need::default()
+    };
+    let asking = Some(Asking { today: TODAY, ..Asking::default() });
+    let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
+    Command::Context(Context { selection, need: Some(need), with_custom: true, ..Context::default() })
 }
 
 fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Command {

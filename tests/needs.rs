@@ -1,0 +1,335 @@
+//! Notes by their use: what each trap of a store comes to, and the laws of levels.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+mod stores;
+
+use proptest::prelude::*;
+use qipu::Screen;
+use qipu::commands::run_on;
+use qipu::fit::fit;
+use qipu::note::Note;
+use qipu::report::Report;
+use qipu::request::{Abstraction, Asking, Budget, Command, Context, Expand, Format, Level, Need, Purpose, Selectors};
+use qipu::store::{Config, Store};
+use qipu::tokens::Tokenizer;
+use serde_json::Value;
+
+use stores::runner;
+
+fn store(notes: &[(&str, &str)]) -> Store {
+    let note = |(id, text): &(&str, &str)| {
+        let (fields, body) = text.split_once("\n\n").unwrap_or((text, ""));
+        let text = format!("---\nid: {id}\ntitle: Note {id}\n{fields}\n---\n\n{body}\n");
+        Note::parse(&format!("notes/{id}.md"), text.into_bytes())
+    };
+    Store::from_notes(".qipu/".to_owned(), Config::default(), notes.iter().map(note).collect())
+}
+
+fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> Need {
+    let today = purpose.map(|_| "2025-03-05".parse().unwrap());
+    Need { purpose, abstraction, today, ..Need::default() }
+}
+
+fn asked(query: &str, need: Need) -> Command {
+    let asking = Some(Asking { is_plain: true, ..Asking::default() });
+    let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
+    Command::Context(Context { selection, need: Some(need), ..Context::default() })
+}
+
+fn written(report: &Report, budget: Budget, format: Format) -> String {
+    fit(report, budget, format, Screen::default()).unwrap()
+}
+
+fn tokens(max_tokens: usize) -> Budget {
+    Budget { max_tokens: Some(max_tokens), ..Budget::default() }
+}
+
+fn json(store: &Store, command: &Command, budget: Budget) -> Value {
+    serde_json::from_str(&written(&run_on(command, store).unwrap(), budget, Format::Json)).unwrap()
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    answer["notes"].as_array().unwrap().iter().map(|note| note["id"].as_str().unwrap()).collect()
+}
+
+fn note<'a>(answer: &'a Value, id: &str) -> &'a Value {
+    answer["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap_or_else(|| panic!("{id}: {answer}"))
+}
+
+const ADAPTIVE: Abstraction = Abstraction::Adaptive;
+
+#[test]
+fn two_notes_rank_as_computed_by_hand_for_each_purpose() {
+    // `near` says all of the question and is dense; `sure` says some of it, is reliable, and says words twice.
+    let near = "type: permanent\nconfidence: 0.2\ntrust: 0.1\nupdated: 2025-03-05\n\nAlpha beta gamma delta.";
+    let sure = "type: permanent\nconfidence: 0.95\ntrust: 0.9\nupdated: 2024-03-05\n\nAlpha omega omega, omega omega.";
+    let other = "type: permanent\nconfidence: 0\ntrust: 0\n\nNothing of it: kappa.";
+    let store = store(&[("near", near), ("sure", sure), ("other", other)]);
+    let weights = [
+        (Purpose::Answer, [0.30, 0.30, 0.20, 0.10, 0.05, 0.05]),
+        (Purpose::Verify, [0.20, 0.40, 0.20, 0.10, 0.05, 0.05]),
+        (Purpose::Explore, [0.20, 0.10, 0.10, 0.10, 0.10, 0.40]),
+        (Purpose::Decide, [0.25, 0.25, 0.25, 0.15, 0.05, 0.05]),
+        (Purpose::Create, [0.20, 0.10, 0.10, 0.05, 0.15, 0.40]),
+    ];
+    let names = ["relevance", "confidence", "trust", "recency", "density", "novelty"];
+    for (purpose, weights) in weights {
+        let answer = json(&store, &asked("alpha beta gamma delta", need(Some(purpose), ADAPTIVE)), Budget::default());
+        let mut totals: Vec<(f64, &str)> = Vec::new();
+        for id in ["near", "sure"] {
+            let utility = &note(&answer, id)["utility"];
+            let parts = names.map(|name| utility[name].as_f64().unwrap());
+            let (confidence, trust) = if id == "near" { (0.2, 0.1) } else { (0.95, 0.9) };
+            assert_eq!((parts[1], parts[2]), (confidence, trust));
+            let days: f64 = if id == "near" { 0.0 } else { 365.0 };
+            assert!((parts[3] - (-days / 69.0).exp2()).abs() < 1e-4);
+            assert_eq!(parts[4], if id == "near" { 1.0 } else { 0.4 });
+            let sum: f64 = parts.iter().zip(weights).map(|(part, weight)| part * weight).sum();
+            assert!((sum - utility["total"].as_f64().unwrap()).abs() < 2e-4, "{purpose:?}: {utility}");
+            totals.push((sum, id));
+        }
+        let first = totals.iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1;
+        assert_eq!(ids(&answer)[0], first, "{purpose:?}");
+    }
+    let first = |purpose| ids(&json(&store, &asked("alpha beta", need(Some(purpose), ADAPTIVE)), tokens(4000)))[0].to_owned();
+    assert_eq!((first(Purpose::Verify), first(Purpose::Explore)), ("sure".to_owned(), "near".to_owned()));
+}
+
+#[test]
+fn traps_do_not_win() {
+    let good = "type: permanent\nverified: true\nupdated: 2025-03-01\nsources:\n- https://a.org\n- https://b.org\n\n\
+                The cache is written through, since a crash lost the write buffer twice.";
+    let stuffed = format!("type: fleeting\ngenerated: true\n\n{}", "cache crash write buffer ".repeat(40));
+    let notes = [
+        ("good", good),
+        ("stuffed", stuffed.as_str()),
+        ("outdated", "type: permanent\nupdated: 2015-01-01\nvalid_until: 2020-01-01\n\nThe cache is written back after a crash."),
+        ("old", "type: fleeting\nupdated: 2015-01-01\n\nA cache may lose its write buffer in a crash, some day."),
+        ("guess", "type: fleeting\nconfidence: very-low\nupdated: 2025-03-01\n\nPerhaps the cache is the cause of the crash?"),
+        ("single", "type: literature\nupdated: 2025-03-01\nsources: https://forum.example\n\nOne post says the cache survives a crash."),
+    ];
+    let store = store(&notes);
+    for purpose in [Purpose::Answer, Purpose::Verify, Purpose::Decide] {
+        let answer = json(&store, &asked("cache crash write buffer", need(Some(purpose), ADAPTIVE)), tokens(4000));
+        assert_eq!(ids(&answer)[0], "good", "{purpose:?}: {answer}");
+        assert!(!ids(&answer).contains(&"outdated"), "{answer}");
+        assert!(answer["selection_reasoning"].as_str().unwrap().contains("1 not valid today"), "{answer}");
+        let density = |id: &str| note(&answer, id)["utility"]["density"].as_f64().unwrap();
+        assert!(density("stuffed") < 0.1 && density("good") > 0.5);
+        let confidence = |id: &str| note(&answer, id)["confidence"]["overall"].as_f64().unwrap();
+        assert!(confidence("good") > confidence("single") && confidence("single") > confidence("guess"), "{answer}");
+        let single = &note(&answer, "single")["confidence"]["corroboration"];
+        assert_eq!(single.as_f64(), Some(0.4));
+    }
+    // Without a purpose, time plays no part.
+    let command = asked("cache crash write buffer", need(None, ADAPTIVE));
+    assert!(ids(&json(&store, &command, tokens(4000))).contains(&"outdated"));
+    let strict = Need { min_confidence: 600_000, ..need(Some(Purpose::Verify), ADAPTIVE) };
+    assert_eq!(ids(&json(&store, &asked("cache crash", strict), tokens(4000))), ["good"]);
+}
+
+#[test]
+fn near_duplicates_are_left_out_and_contradictions_are_not() {
+    let claim = "type: permanent\nupdated: 2025-03-01\n\nRetries with backoff keep the queue short under heavy load at night.";
+    let opposed = format!("{}\n\n{}", "type: permanent\nlinks:\n- type: contradicts\n  id: claim", claim.split_once("\n\n").unwrap().1);
+    let same = "type: permanent\nlinks:\n- type: same-as\n  id: claim\n\nA queue, told in quite other words: wait longer each time.";
+    let notes = [("claim", claim), ("copy", claim), ("opposed", opposed.as_str()), ("same", same)];
+    let store = store(&notes);
+    let answer = json(&store, &asked("queue retries backoff load", need(Some(Purpose::Answer), ADAPTIVE)), tokens(4000));
+    let shown = ids(&answer);
+    let reasoning = answer["selection_reasoning"].as_str().unwrap();
+    assert!(shown.contains(&"opposed") && shown.contains(&"claim") != shown.contains(&"copy"), "{answer}");
+    assert!(!(shown.contains(&"claim") && shown.contains(&"same")), "{answer}");
+    assert!(reasoning.contains("near-duplicate"), "{reasoning}");
+    assert_eq!(note(&answer, "opposed")["contradiction_count"], 1);
+    // What is left out since another says it is covered.
+    assert!(answer["coverage_estimate"].as_f64().unwrap() > 0.99, "{answer}");
+}
+
+#[test]
+fn a_claim_brings_its_opponent_and_what_it_comes_from() {
+    let notes = [
+        ("claim", "type: permanent\nlinks:\n- type: contradicts\n  id: denial\n- type: derived-from\n  id: origin\n\nZeta holds."),
+        ("denial", "type: permanent\nlinks:\n- type: contradicts\n  id: claim\n\nOmicron fails."),
+        ("origin", "type: literature\nlinks:\n- type: derived-from\n  id: claim\n\nMeasured in May."),
+    ];
+    let store = store(&notes);
+    let plain = json(&store, &asked("zeta", need(Some(Purpose::Answer), ADAPTIVE)), tokens(4000));
+    assert_eq!(ids(&plain), ["claim"]);
+    assert_eq!(plain["contradictions_available"], true);
+    let wanted = Need { with_derivations: true, with_contradictions: true, ..need(Some(Purpose::Answer), ADAPTIVE) };
+    let command = asked("zeta", wanted);
+    let answer = json(&store, &command, tokens(4000));
+    assert_eq!(ids(&answer), ["claim", "origin", "denial"], "{answer}");
+    assert_eq!(answer["contradictions_available"], false);
+    assert_eq!(answer["links"].as_array().unwrap().len(), 4, "{answer}");
+    let records = written(&run_on(&command, &store).unwrap(), tokens(4000), Format::Records);
+    assert!(records.contains("\nE claim contradicts denial typed\n"), "{records}");
+    assert!(records.contains("\nD derived-from id=origin "), "{records}");
+}
+
+#[test]
+fn a_long_note_is_an_extract_where_it_does_not_fit() {
+    let filler = "Other things are told here at some length, day after day.\n\n".repeat(340);
+    let long = format!("type: permanent\nvalue: 100\n\n{filler}## Where\n\nThe needle lies in the haystack.\n\n{filler}");
+    let store = store(&[("long", &long), ("short", "type: permanent\n\nA needle is thin.")]);
+    let command = asked("needle haystack", need(Some(Purpose::Answer), ADAPTIVE));
+    let answer = json(&store, &command, tokens(1000));
+    let long = note(&answer, "long");
+    assert_eq!(long["level"], "extract", "{answer}");
+    assert!(long["content"].as_str().unwrap().contains("Where\nThe needle lies in the haystack.\n…"), "{long}");
+    assert_eq!((&long["has_more_detail"], &answer["truncated"]), (&Value::Bool(true), &Value::Bool(true)));
+    assert!(answer["expandable_ids"].as_array().unwrap().contains(&Value::from("long")));
+    assert_eq!(note(&json(&store, &command, Budget::default()), "long")["level"], "detailed");
+}
+
+#[test]
+fn nothing_relevant_is_said_to_be_nothing() {
+    let store = store(&[("a", "type: permanent\n\nAlpha.")]);
+    let command = asked("unheardof", need(Some(Purpose::Answer), ADAPTIVE));
+    for format in [Format::Human, Format::Json, Format::Records, Format::Prompt] {
+        let text = written(&run_on(&command, &store).unwrap(), Budget::default(), format);
+        assert!(text.contains("no note answers this"), "{text}");
+    }
+    let answer = json(&store, &command, Budget::default());
+    assert_eq!(answer["confidence_floor"], Value::Null);
+    assert_eq!(answer["insufficient"]["reason"], "no note answers this");
+}
+
+#[test]
+fn an_expansion_shows_only_what_is_new() {
+    let notes = [
+        ("a", "type: permanent\nsummary: Short.\nlinks:\n- type: derived-from\n  id: b\n- type: contradicts\n  id: d\n\nThe whole text."),
+        ("b", "type: permanent\nlinks:\n- type: derived-from\n  id: c\n\nFrom here."),
+        ("c", "type: permanent\nlinks:\n- type: derived-from\n  id: a\n\nAnd there."),
+        ("d", "type: permanent\n\nNot so."),
+        ("e", "type: permanent\nlinks:\n- type: supports\n  id: a\n\nIndeed."),
+    ];
+    let store = store(&notes);
+    let expand = |ids: &[&str], kinds: [bool; 3]| {
+        let [derivation, evidence, contradictions] = kinds;
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        json(&store, &Command::Expand(Expand { ids, derivation, evidence, contradictions, ..Expand::default() }), tokens(500))
+    };
+    let shown = |answer: &Value| ids(answer).join(" ");
+    assert_eq!(shown(&expand(&["a"], [false; 3])), "a");
+    let mut origins = ids(&expand(&["a"], [true, false, false])).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(origins.remove(0), "a");
+    origins.sort();
+    assert_eq!(origins, ["b", "c"]);
+    assert_eq!(shown(&expand(&["a"], [false, true, false])), "a e");
+    assert_eq!(shown(&expand(&["a"], [false, false, true])), "a d");
+    // A body that a summary said already is not new.
+    let nothing = expand(&["d"], [false; 3]);
+    assert_eq!((shown(&nothing).as_str(), &nothing["insufficient"]["reason"]), ("", &Value::from("there is nothing to add")));
+}
+
+/// Stores of notes of very different lengths, and a budget for them.
+fn cases() -> impl Strategy<Value = (Store, Vec<usize>)> {
+    let words = prop::collection::vec(prop::sample::select(vec!["alpha", "beta", "gamma", "delta", "eps", "zeta"]), 1..60);
+    let note = (words, 0_u8..100, prop::sample::select(vec!["permanent", "fleeting", "moc"]), 1_usize..8);
+    (prop::collection::vec(note, 1..9), prop::collection::vec(20_usize..3000, 6)).prop_map(|(notes, budgets)| {
+        let text = |(number, (words, value, kind, parts)): (usize, (Vec<&str>, u8, &str, usize))| {
+            let paragraphs: Vec<String> =
+                words.chunks(words.len().div_ceil(parts)).map(|chunk| format!("{} number {number}.", chunk.join(" "))).collect();
+            (format!("n{number}"), format!("type: {kind}\nvalue: {value}\n\n{}", paragraphs.join("\n\n")))
+        };
+        let texts: Vec<(String, String)> = notes.into_iter().enumerate().map(text).collect();
+        let notes: Vec<(&str, &str)> = texts.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+        (store(&notes), budgets)
+    })
+}
+
+fn level(name: &str) -> usize {
+    ["essence", "summary", "extract", "detailed"].iter().position(|have| *have == name).unwrap()
+}
+
+#[test]
+fn the_laws_of_levels() {
+    runner(150)
+        .run(&(cases(), 0_usize..6), |((store, mut budgets), choice)| {
+            let purpose = Purpose::ALL.get(choice).copied();
+            let report = run_on(&asked("alpha beta gamma", need(purpose, ADAPTIVE)), &store).unwrap();
+            let whole = written(&report, Budget::default(), Format::Json);
+            let all: Value = serde_json::from_str(&whole).unwrap();
+            // With room for everything, everything is detailed.
+            prop_assert!(all["notes"].as_array().unwrap().iter().all(|note| note["level"] == "detailed"));
+            prop_assert_eq!(&all["truncated"], false);
+            let exact = Budget { max_chars: Some(whole.chars().count()), ..Budget::default() };
+            prop_assert_eq!(&written(&report, exact, Format::Json), &whole);
+            let Some(first) = ids(&all).first().map(|id| (*id).to_owned()) else { return Ok(()) };
+            budgets.sort_unstable();
+            let mut before = 0;
+            for max_chars in budgets {
+                let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
+                let Ok(text) = fit(&report, budget, Format::Json, Screen::default()) else { continue };
+                prop_assert!(text.chars().count() <= max_chars);
+                prop_assert_eq!(&fit(&report, budget, Format::Json, Screen::default()).unwrap(), &text);
+                let answer: Value = serde_json::from_str(&text).unwrap();
+                if ids(&answer).contains(&first.as_str()) {
+                    let now = level(note(&answer, &first)["level"].as_str().unwrap());
+                    // A larger budget never shows less of the first note.
+                    prop_assert!(now >= before || note(&answer, &first)["content"].as_str().unwrap().ends_with("…[truncated]"));
+                    before = before.max(now);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn no_tokenizer_is_exceeded_in_any_format() {
+    runner(12)
+        .run(&(stores::stores(), 60_usize..900), |(store, max_tokens)| {
+            let adaptive = need(Some(Purpose::Explore), ADAPTIVE);
+            let detailed = need(None, Abstraction::Fixed(Level::Detailed));
+            let plain = Command::Context(Context { selection: selected("fsync word 日本語"), ..Context::default() });
+            for command in [asked("fsync word 日本語", adaptive), asked("fsync word item", detailed), plain] {
+                let report = run_on(&command, &store).unwrap();
+                for tokenizer in [Tokenizer::Cl100k, Tokenizer::O200k, Tokenizer::Estimate] {
+                    for format in [Format::Human, Format::Json, Format::Records] {
+                        let budget = Budget { max_tokens: Some(max_tokens), tokenizer, ..Budget::default() };
+                        let Ok(text) = fit(&report, budget, format, Screen::default()) else { continue };
+                        prop_assert!(tokenizer.count(&text) <= max_tokens, "{:?} {:?}\n{}", tokenizer, format, text);
+                    }
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn selected(query: &str) -> Selectors {
+    let asking = Some(Asking { is_plain: true, ..Asking::default() });
+    Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() }
+}
+
+/// In a prompt nothing of a note stands at the beginning of a line, where it could be a heading.
+#[test]
+fn no_note_forges_a_heading_in_a_prompt() {
+    runner(60)
+        .run(&(stores::stores(), 200_usize..4000), |(store, max_chars)| {
+            let report = run_on(&asked("fsync word item", need(None, Abstraction::Fixed(Level::Detailed))), &store).unwrap();
+            let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
+            let text = fit(&report, budget, Format::Prompt, Screen::default()).unwrap();
+            prop_assert!(text.chars().count() <= max_chars);
+            for (number, line) in text.lines().enumerate() {
+                let is_ours = number == 0
+                    || line.is_empty()
+                    || line.starts_with("The following notes are")
+                    || line.starts_with("- [n")
+                    || line.starts_with("- [")
+                    || line.starts_with("      ")
+                    || line == "  Derived from:"
+                    || line.starts_with("  - ")
+                    || line.starts_with("Note: ")
+                    || line.starts_with("Coverage: ")
+                    || line.starts_with("(n");
+                prop_assert!(is_ours, "{:?} in\n{}", line, text);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
