@@ -115,8 +115,8 @@ fn traps_do_not_win() {
         assert_eq!(ids(&answer)[0], "good", "{purpose:?}: {answer}");
         assert!(!ids(&answer).contains(&"outdated"), "{answer}");
         assert!(answer["selection_reasoning"].as_str().unwrap().contains("1 not valid today"), "{answer}");
-        let density = |id: &str| note(&answer, id)["utility"]["density"].as_f64().unwrap();
-        assert!(density("stuffed") < 0.1 && density("good") > 0.5);
+        // Words said over and over say nothing new.
+        assert!(!ids(&answer).contains(&"stuffed"), "{answer}");
         let confidence = |id: &str| note(&answer, id)["confidence"]["overall"].as_f64().unwrap();
         assert!(confidence("good") > confidence("single") && confidence("single") > confidence("guess"), "{answer}");
         let single = &note(&answer, "single")["confidence"]["corroboration"];

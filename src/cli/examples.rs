@@ -38,7 +38,11 @@ pub(super) const CONTEXT: &str = "Examples:
   qipu context --expand ID --include derivation,evidence";
 
 pub(super) const MCP: &str = "Examples:
-  qipu mcp --help";
+  qipu mcp";
+
+pub(super) const BROWSE: &str = "Examples:
+  qipu browse
+  qipu browse WORDS";
 
 pub(super) const SEARCH: &str = "Examples:
   qipu search \"WORDS\"

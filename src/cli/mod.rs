@@ -87,6 +87,7 @@ enum Sub {
     #[command(after_help = examples::JOURNAL)]
     Journal(journal::JournalArgs),
     /// Look around in the store, full-screen: find, read, walk along links (? shows the keys)
+    #[command(after_help = examples::BROWSE)]
     Browse {
         /// What to find at first
         #[arg(value_name = "QUERY")]

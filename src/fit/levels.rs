@@ -24,19 +24,17 @@ pub(super) fn leveled<'a>(
     ranking: &dyn Ranking,
     target_tokens: Option<usize>,
 ) -> Result<Page<'a>, Size> {
-    let everything = match page.clone().with_all_at_best(ranking, target_tokens) {
-        Ok(page) => return Ok(page),
-        Err(size) => size,
-    };
-    page.clone().with_levels(ranking, target_tokens, everything)
+    let (all, everything) = page.clone().with_all_at_best(ranking, target_tokens);
+    match everything {
+        None => Ok(all),
+        Some(everything) => page.clone().with_levels(ranking, target_tokens, (&all, everything)),
+    }
 }
 
 impl Page<'_> {
-    /// Keeps what is proposed at the highest level.
-    ///
-    /// # Errors
-    /// What it takes, where that is too long; counting stops early then.
-    fn with_all_at_best(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> Result<Self, Size> {
+    /// Keeps what is proposed at the highest level. Returns also what that takes, where it is too long;
+    /// keeping stops early then.
+    fn with_all_at_best(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> (Self, Option<Size>) {
         let mut proposals = ranking.proposals();
         self.account = Some(proposals.account(&[]));
         let enough = self.limits.most_chars().max(self.renderer.frame_chars(self.says(true)));
@@ -48,7 +46,8 @@ impl Page<'_> {
             let piece = self.renderer.piece(proposal.entry, extent, &self.kept);
             self.keep_at(&proposal, shape, piece, &mut *proposals);
             if self.chars > enough {
-                return Err(Size { chars: self.chars, tokens: None });
+                let size = Size { chars: self.chars, tokens: None };
+                return (self, Some(size));
             }
             if target_tokens.is_some_and(|target| self.tokens() >= target) {
                 self.is_all = proposals.next().is_none();
@@ -58,7 +57,8 @@ impl Page<'_> {
         self.account = Some(proposals.account(&self.shown));
         let frame = self.renderer.frame(self.says(!self.is_all || self.has_cut || self.report.head.is_limited));
         let text = self.renderer.assemble(&frame, &self.pieces);
-        if self.limits.allow(&text) { Ok(self) } else { Err(self.limits.size(&text)) }
+        let size = (!self.limits.allow(&text)).then(|| self.limits.size(&text));
+        (self, size)
     }
 
     /// Keeps each note at the level that it deserves and that fits.
@@ -66,7 +66,7 @@ impl Page<'_> {
         mut self,
         ranking: &dyn Ranking,
         target_tokens: Option<usize>,
-        everything: Size,
+        (all, everything): (&Self, Size),
     ) -> Result<Self, Size> {
         let mut proposals = ranking.proposals();
         self.account = Some(proposals.account(&[]));
@@ -75,7 +75,9 @@ impl Page<'_> {
         }
         self.make_room_for_frame(everything)?;
         let mut least = Least(vec![None; self.report.entries.len()]);
+        let mut first: Option<Proposal> = None;
         while let Some(proposal) = proposals.next() {
+            first = first.or(Some(proposal).filter(|proposal| self.is_belief(proposal.entry)));
             if let Some((shape, piece)) = self.at_best_level(&proposal, &*proposals, &mut least) {
                 self.keep_at(&proposal, shape, piece, &mut *proposals);
                 self.account = Some(proposals.account(&self.shown));
@@ -84,9 +86,14 @@ impl Page<'_> {
                 break;
             }
         }
+        // That everything does not fit is known; without the word that something is left out it might
+        // seem to.
+        if self.shown.len() == all.shown.len() && self.shown.iter().zip(&all.shown).all(|(a, b)| says_same(a, b)) {
+            self.take_back();
+        }
         self.account = Some(proposals.account(&self.shown));
-        if self.pieces.is_empty() {
-            self.cut_first_entry();
+        if let Some(first) = first.filter(|_| self.pieces.is_empty()) {
+            self.cut_entry(first.entry, !first.is_adaptive && first.level >= Level::Extract);
         }
         Ok(self)
     }
@@ -227,6 +234,11 @@ impl Page<'_> {
         let shown = Shown { account: Some(&account), ..self.truncated(self.notes + is_note) };
         self.allow(shown, Some((proposal.entry, piece)))
     }
+}
+
+/// Tells whether two notes are the same, shown alike.
+fn says_same(a: &ShownBelief, b: &ShownBelief) -> bool {
+    a.entry == b.entry && a.shape.level == b.shape.level && a.tokens == b.tokens
 }
 
 /// What notes take at the least that they deserve, once somebody asked.

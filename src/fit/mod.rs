@@ -168,7 +168,8 @@ impl<'a> Page<'a> {
             self.keep_whole_entries();
         }
         if self.pieces.is_empty() {
-            self.cut_first_entry();
+            let first = self.report.entries.iter().position(|entry| !entry.is_finding_out());
+            first.into_iter().for_each(|first| self.cut_entry(first, true));
         }
         Ok(self)
     }
@@ -264,19 +265,17 @@ impl<'a> Page<'a> {
         Shown { notes, is_truncated: true, is_empty: false, is_brief, account }
     }
 
-    /// Cuts the first entry's text where the most of it fits: its body, or else its summary.
-    fn cut_first_entry(&mut self) {
-        let first = self.report.entries.iter().position(|entry| !entry.is_finding_out());
-        let note = first.and_then(|first| Some((first, self.report.entries.get(first)?.note()?)));
-        let Some((first, note)) = note else {
+    /// Cuts an entry's text where the most of it fits: its body, or else its summary.
+    fn cut_entry(&mut self, number: usize, may_be_body: bool) {
+        let Some(note) = self.report.entries.get(number).and_then(Entry::note) else {
             return;
         };
         let body = without_blank_ends(note.note.body());
         let summary = note.summary().map(|summary| escape::one_line(&summary)).unwrap_or_default();
-        let piece = self.longest_cut(first, body, Extent::Body);
-        let piece = piece.or_else(|| self.longest_cut(first, &summary, Extent::Summary));
+        let piece = may_be_body.then(|| self.longest_cut(number, body, Extent::Body)).flatten();
+        let piece = piece.or_else(|| self.longest_cut(number, &summary, Extent::Summary));
         if let Some(piece) = piece {
-            self.keep(first, piece);
+            self.keep(number, piece);
         }
     }
 
@@ -297,6 +296,18 @@ impl<'a> Page<'a> {
         // A text that is a little longer may have fewer tokens.
         let last = fitting.checked_sub(1)?;
         (last.saturating_sub(MAX_STEPS_BACK)..=last).rev().find_map(|place| cut_at(*places.get(place)?))
+    }
+
+    /// Takes back what was kept last.
+    fn take_back(&mut self) {
+        let pieces = std::mem::take(&mut self.pieces);
+        let kept = Kept(vec![false; self.kept.0.len()]);
+        (self.kept, self.chars, self.notes, self.has_cut) = (kept, 0, 0, false);
+        self.in_use.clear();
+        let but_last = pieces.len().saturating_sub(1);
+        let last = pieces.last().map(|(number, _)| *number);
+        self.shown.retain(|shown| Some(shown.entry) != last);
+        pieces.into_iter().take(but_last).for_each(|(number, piece)| self.keep(number, piece));
     }
 
     fn keep(&mut self, number: usize, piece: Piece) {

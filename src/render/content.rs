@@ -26,7 +26,8 @@ pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Con
     let detailed = detailed(entry);
     let (level, text) = match extent {
         Extent::Body(end) => (Level::Detailed, cut(without_blank_ends(entry.note.body()), end)),
-        Extent::Summary(end) => (Level::Summary, cut(&one_line(&entry.summary().unwrap_or_default()), end)),
+        // Less than a summary, so the least of all.
+        Extent::Summary(end) => (Level::Essence, cut(&one_line(&entry.summary().unwrap_or_default()), end)),
         Extent::Whole => (Level::Detailed, detailed.clone()),
         Extent::At(shape) => match (shape.level, extract(entry, belief, shape)) {
             (Level::Extract, None) => (Level::Summary, summary(entry)),

@@ -109,9 +109,11 @@ fn indented(text: &str) -> String {
     for (number, line) in text.trim_end().lines().enumerate() {
         if number > 0 {
             indented.push('\n');
-            indented.push_str(if line.trim().is_empty() { "" } else { INDENT });
         }
-        indented.push_str(line);
+        if !line.trim().is_empty() {
+            indented.push_str(if number > 0 { INDENT } else { "" });
+            indented.push_str(line);
+        }
     }
     indented
 }

@@ -199,7 +199,7 @@ impl Weighing<'_, '_> {
                 same: numbers(self.weigher.linked(place, SAME_AS)),
                 has_opponents_beyond: opponents.iter().any(|opponent| !number_of.contains_key(opponent)),
                 opponents: numbers(opponents),
-                followers: numbers(self.followers(place).into_iter().collect()),
+                followers: self.followers(place).iter().filter_map(|place| number_of.get(place).copied()).collect(),
                 terms: weighted.content.terms.clone(),
                 belief: weighted.belief.clone(),
             }

@@ -76,12 +76,18 @@ impl Candidates {
             }
         }
         let one = &self.all[of];
-        let share = |(number, count): (usize, u32)| match () {
-            () if one.opponents.contains(&number) => 0.0,
-            () if one.same.contains(&number) => 1.0,
-            () => f64::from(count) / self.all[number].terms.len().max(1) as f64,
+        let held = |number: usize| f64::from(counts[number]) / self.all[number].terms.len().max(1) as f64;
+        // Whatever says the same as a note that another contradicts is contradicted too.
+        let is_opponent = |number: usize| {
+            let opponents = &self.all[number].opponents;
+            opponents.iter().any(|opponent| *opponent == of || (*opponent < self.chosen && held(*opponent) >= 1.0 - self.threshold))
         };
-        counts.into_iter().enumerate().map(share).collect()
+        let share = |number: usize| match () {
+            () if one.opponents.contains(&number) || is_opponent(number) => 0.0,
+            () if one.same.contains(&number) => 1.0,
+            () => held(number),
+        };
+        (0..self.chosen).map(share).collect()
     }
 
     fn is_redundant(&self, number: usize, said: f64) -> bool {

@@ -1,0 +1,231 @@
+//! The MCP server, driven by the SDK's own client.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject};
+use rmcp::service::RunningService;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+type Client = RunningService<RoleClient, ()>;
+
+fn note(root: &Path, id: &str, fields: &str, body: &str) {
+    let text = format!("---\nid: {id}\ntitle: Note {id}\n{fields}---\n\n{body}\n");
+    fs::create_dir_all(root.join(".qipu/notes")).unwrap();
+    fs::write(root.join(format!(".qipu/notes/{id}.md")), text).unwrap();
+}
+
+fn project() -> tempfile::TempDir {
+    let tmp = tempfile::tempdir().unwrap();
+    note(tmp.path(), "qp-a", "type: permanent\nverified: true\n", "The cache is written through.\n\nA crash lost the write buffer twice.");
+    note(tmp.path(), "qp-b", "links:\n- type: contradicts\n  id: qp-a\n", "Writing back would be faster for the cache.");
+    note(tmp.path(), "qp-c", "tags: [x]\ntype: moc\n", "Other matters.");
+    tmp
+}
+
+async fn client(root: &Path) -> Client {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+    command.arg("mcp").current_dir(root).env_clear().stderr(Stdio::inherit());
+    ().serve(TokioChildProcess::new(command).unwrap()).await.unwrap()
+}
+
+async fn call(client: &Client, tool: &str, arguments: Value) -> CallToolResult {
+    let Value::Object(arguments) = arguments else { panic!("no arguments: {arguments}") };
+    let arguments: JsonObject = arguments;
+    let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+    client.call_tool(request).await.unwrap()
+}
+
+fn text(result: &CallToolResult) -> String {
+    let ContentBlock::Text(text) = &result.content[0] else { panic!("{result:?}") };
+    text.text.clone()
+}
+
+fn run<F: Future>(work: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+#[test]
+fn every_tool_answers() {
+    let project = project();
+    run(async {
+        let client = client(project.path()).await;
+        let tools = client.list_all_tools().await.unwrap();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+        assert_eq!(names, ["get_context", "expand", "search", "capture", "link"]);
+        for tool in &tools {
+            assert!(tool.description.as_ref().is_some_and(|about| about.len() > 20));
+            assert_eq!(tool.input_schema["type"], "object");
+            assert!(!tool.input_schema["required"].as_array().unwrap().is_empty());
+        }
+
+        let found = call(&client, "get_context", json!({"topic": "How is the cache written?"})).await;
+        assert_eq!(found.is_error, Some(false));
+        let said = text(&found);
+        assert!(said.starts_with("## Relevant Knowledge (from qipu)\n"), "{said}");
+        assert!(said.contains("- [qp-a] Note qp-a:\n      The cache is written through.\n"), "{said}");
+        let facts = found.structured_content.unwrap();
+        assert_eq!(facts["notes"][0]["id"], "qp-a");
+        assert!(facts["notes"][0].get("content").is_none() && facts["selection_reasoning"].is_string(), "{facts}");
+        assert!(!facts.to_string().contains("written through"), "{facts}");
+
+        let more = call(&client, "expand", json!({"ids": ["qp-a"], "include": ["contradictions", "evidence"]})).await;
+        assert!(text(&more).contains("[qp-b] contradicts [qp-a]"), "{}", text(&more));
+        let hits = call(&client, "search", json!({"query": "cache", "limit": 1, "type": "permanent"})).await;
+        assert!(text(&hits).starts_with("qp-a "), "{}", text(&hits));
+        assert_eq!(hits.structured_content.unwrap()["notes"].as_array().unwrap().len(), 1);
+
+        let made = call(&client, "capture", json!({"text": "Zeppelins need hangars.", "tags": ["air"], "type": "permanent"})).await;
+        let id = made.structured_content.as_ref().unwrap()["changes"][0]["id"].as_str().unwrap().to_owned();
+        assert!(text(&made).starts_with(&format!("{id} created ")), "{}", text(&made));
+        let tied = call(&client, "link", json!({"from": id, "to": "qp-c", "type": "supports"})).await;
+        assert_eq!(tied.is_error, Some(false), "{tied:?}");
+        let found = call(&client, "get_context", json!({"topic": "zeppelins", "purpose": "verify"})).await;
+        assert!(text(&found).contains("Zeppelins need hangars."), "{}", text(&found));
+        client.cancel().await.unwrap();
+    });
+}
+
+#[test]
+fn a_bad_argument_is_an_error_that_names_it_and_the_server_lives_on() {
+    let project = project();
+    run(async {
+        let client = client(project.path()).await;
+        let bad = [
+            ("get_context", json!({}), "topic"),
+            ("get_context", json!({"topic": " "}), "topic"),
+            ("get_context", json!({"topic": 3}), "topic"),
+            ("get_context", json!({"topic": "x", "purpose": "win"}), "purpose"),
+            ("get_context", json!({"topic": "x", "purpose": 1}), "purpose"),
+            ("get_context", json!({"topic": "x", "max_tokens": 0}), "max_tokens"),
+            ("get_context", json!({"topic": "x", "max_tokens": "many"}), "max_tokens"),
+            ("get_context", json!({"topic": "x", "max_tokens": 10.5}), "max_tokens"),
+            ("get_context", json!({"topic": "x", "target_tokens": 3000}), "target_tokens"),
+            ("get_context", json!({"topic": "x", "abstraction": "short"}), "abstraction"),
+            ("get_context", json!({"topic": "x", "min_confidence": 2}), "min_confidence"),
+            ("get_context", json!({"topic": "x", "min_trust": "all"}), "min_trust"),
+            ("get_context", json!({"topic": "x", "include_derivations": "yes"}), "include_derivations"),
+            ("get_context", json!({"topic": "x", "include_contradictions": 1}), "include_contradictions"),
+            ("get_context", json!({"topic": "x", "budget": 1}), "budget"),
+            ("expand", json!({}), "ids"),
+            ("expand", json!({"ids": [1]}), "ids"),
+            ("expand", json!({"ids": ["qp-zz"]}), "qp-zz"),
+            ("expand", json!({"ids": ["qp-a"], "include": ["all"]}), "include"),
+            ("expand", json!({"ids": ["qp-a"], "max_additional_tokens": -1}), "max_additional_tokens"),
+            ("search", json!({}), "query"),
+            ("search", json!({"query": "x", "limit": 0}), "limit"),
+            ("search", json!({"query": "x", "tag": 1}), "tag"),
+            ("search", json!({"query": "x", "type": []}), "type"),
+            ("capture", json!({}), "text"),
+            ("capture", json!({"text": "x", "tags": {}}), "tags"),
+            ("capture", json!({"text": "x", "title": 1}), "title"),
+            ("link", json!({"from": "qp-a", "to": "qp-b"}), "type"),
+            ("link", json!({"from": "qp-zz", "to": "qp-b", "type": "supports"}), "qp-zz"),
+            ("unheard-of", json!({}), "unheard-of"),
+        ];
+        for (tool, arguments, named) in bad {
+            let result = call(&client, tool, arguments.clone()).await;
+            assert_eq!(result.is_error, Some(true), "{tool} {arguments}");
+            assert!(text(&result).contains(named), "{tool} {arguments}: {}", text(&result));
+        }
+        // A budget too small for anything is such an error too, and says what would do.
+        let small = call(&client, "get_context", json!({"topic": "cache", "max_tokens": 3})).await;
+        assert_eq!(small.is_error, Some(true));
+        let found = call(&client, "get_context", json!({"topic": "cache"})).await;
+        assert_eq!(found.is_error, Some(false));
+        client.cancel().await.unwrap();
+    });
+}
+
+#[test]
+fn what_changes_on_disk_is_known_to_the_next_call() {
+    let project = project();
+    let root = project.path();
+    run(async {
+        let client = client(root).await;
+        for round in 0..20 {
+            let word = format!("word{round}x");
+            note(root, "qp-c", "", &format!("Now it says {word}."));
+            let found = call(&client, "get_context", json!({"topic": word})).await;
+            assert!(text(&found).contains(&word), "{}", text(&found));
+            fs::create_dir_all(root.join(format!(".qipu/notes/deep{round}/er"))).unwrap();
+            fs::write(root.join(format!(".qipu/notes/deep{round}/er/n{round}.md")), format!("# T{round}\n\nIn it stands inner{round}x.\n")).unwrap();
+            let found = call(&client, "search", json!({"query": format!("inner{round}x")})).await;
+            assert!(text(&found).contains(&format!("T{round}")), "{}", text(&found));
+        }
+        fs::remove_file(root.join(".qipu/notes/qp-c.md")).unwrap();
+        let found = call(&client, "get_context", json!({"topic": "word19x"})).await;
+        assert!(text(&found).contains("no note answers this"), "{}", text(&found));
+        client.cancel().await.unwrap();
+    });
+}
+
+/// The resident memory of a process in kB.
+#[cfg(target_os = "linux")]
+fn memory(id: u32) -> usize {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thousand_calls_take_no_more_memory_and_budgets_hold() {
+    let project = project();
+    run(async {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+        command.arg("mcp").current_dir(project.path()).env_clear();
+        let child = TokioChildProcess::new(command).unwrap();
+        let id = child.id().unwrap();
+        let client: Client = ().serve(child).await.unwrap();
+        let mut after_some = 0;
+        for round in 0..1000_usize {
+            let max_tokens = 120 + round % 200;
+            let found = call(&client, "get_context", json!({"topic": "cache crash", "max_tokens": max_tokens})).await;
+            assert!(text(&found).chars().count().div_ceil(4) <= max_tokens, "{}", text(&found));
+            if round == 200 {
+                after_some = memory(id);
+            }
+        }
+        let now = memory(id);
+        assert!(now < after_some + 4096, "from {after_some} kB to {now} kB");
+        client.cancel().await.unwrap();
+    });
+}
+
+#[test]
+fn stdout_carries_the_protocol_alone() {
+    use std::io::Write;
+    let project = project();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"))
+        .arg("mcp")
+        .current_dir(project.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let ask = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "get_context", "arguments": {"topic": "cache"}}});
+    for message in [hello, ready, ask] {
+        writeln!(stdin, "{message}").unwrap();
+    }
+    let output = std::thread::spawn(move || child.wait_with_output().unwrap());
+    // The answer may take a moment; the server ends when its input does.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    drop(stdin);
+    let output = output.join().unwrap();
+    let lines: Vec<Value> =
+        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.len() >= 2 && lines.iter().all(|line| line["jsonrpc"] == "2.0"), "{lines:?}");
+    assert!(output.status.success());
+}
