@@ -1,6 +1,8 @@
 //! Counts tokens: at four characters each, or as a model's own encoding does.
 
-use bpe_openai::Tokenizer as Encoding;
+use std::sync::OnceLock;
+
+use tiktoken::{CoreBpe, encoding};
 
 /// How many characters one token stands for where no encoding is named.
 pub const CHARS_PER_TOKEN: usize = 4;
@@ -28,11 +30,14 @@ impl Tokenizer {
         self != Self::Estimate
     }
 
-    fn encoding(self) -> Option<&'static Encoding> {
+    fn encoding(self) -> Option<&'static CoreBpe> {
+        // One by one: what names all encodings of the crate brings the tables of all of them.
+        static CL100K: OnceLock<CoreBpe> = OnceLock::new();
+        static O200K: OnceLock<CoreBpe> = OnceLock::new();
         match self {
             Self::Estimate => None,
-            Self::Cl100k => Some(bpe_openai::cl100k_base()),
-            Self::O200k => Some(bpe_openai::o200k_base()),
+            Self::Cl100k => Some(CL100K.get_or_init(encoding::cl100k_base)),
+            Self::O200k => Some(O200K.get_or_init(encoding::o200k_base)),
         }
     }
 }

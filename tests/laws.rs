@@ -236,7 +236,11 @@ fn check_detail(rest: &str, ids: &[String]) {
     if kind == "spelling" {
         return check_spelling(rest);
     }
-    assert!(["source", "custom", "match", "explain", "block", "belief", "weighed", "confidence", "utility", "derived-from"].contains(&kind), "{kind} {rest}");
+    assert!(
+        ["source", "custom", "match", "explain", "block", "belief", "weighed", "confidence", "utility", "derived-from"]
+            .contains(&kind),
+        "{kind} {rest}"
+    );
     loop {
         let (key, after) = rest.split_once('=').unwrap_or_else(|| panic!("no key: {rest}"));
         assert!(KEYS.contains(&key), "{key}={after}");

@@ -23,8 +23,18 @@ fn note(root: &Path, id: &str, fields: &str, body: &str) {
 
 fn project() -> tempfile::TempDir {
     let tmp = tempfile::tempdir().unwrap();
-    note(tmp.path(), "qp-a", "type: permanent\nverified: true\n", "The cache is written through.\n\nA crash lost the write buffer twice.");
-    note(tmp.path(), "qp-b", "links:\n- type: contradicts\n  id: qp-a\n", "Writing back would be faster for the cache.");
+    note(
+        tmp.path(),
+        "qp-a",
+        "type: permanent\nverified: true\n",
+        "The cache is written through.\n\nA crash lost the write buffer twice.",
+    );
+    note(
+        tmp.path(),
+        "qp-b",
+        "links:\n- type: contradicts\n  id: qp-a\n",
+        "Writing back would be faster for the cache.",
+    );
     note(tmp.path(), "qp-c", "tags: [x]\ntype: moc\n", "Other matters.");
     tmp
 }
@@ -81,7 +91,9 @@ fn every_tool_answers() {
         assert!(text(&hits).starts_with("qp-a "), "{}", text(&hits));
         assert_eq!(hits.structured_content.unwrap()["notes"].as_array().unwrap().len(), 1);
 
-        let made = call(&client, "capture", json!({"text": "Zeppelins need hangars.", "tags": ["air"], "type": "permanent"})).await;
+        let made =
+            call(&client, "capture", json!({"text": "Zeppelins need hangars.", "tags": ["air"], "type": "permanent"}))
+                .await;
         let id = made.structured_content.as_ref().unwrap()["changes"][0]["id"].as_str().unwrap().to_owned();
         assert!(text(&made).starts_with(&format!("{id} created ")), "{}", text(&made));
         let tied = call(&client, "link", json!({"from": id, "to": "qp-c", "type": "supports"})).await;
@@ -155,7 +167,11 @@ fn what_changes_on_disk_is_known_to_the_next_call() {
             let found = call(&client, "get_context", json!({"topic": word})).await;
             assert!(text(&found).contains(&word), "{}", text(&found));
             fs::create_dir_all(root.join(format!(".qipu/notes/deep{round}/er"))).unwrap();
-            fs::write(root.join(format!(".qipu/notes/deep{round}/er/n{round}.md")), format!("# T{round}\n\nIn it stands inner{round}x.\n")).unwrap();
+            fs::write(
+                root.join(format!(".qipu/notes/deep{round}/er/n{round}.md")),
+                format!("# T{round}\n\nIn it stands inner{round}x.\n"),
+            )
+            .unwrap();
             let found = call(&client, "search", json!({"query": format!("inner{round}x")})).await;
             assert!(text(&found).contains(&format!("T{round}")), "{}", text(&found));
         }

@@ -54,8 +54,7 @@ pub fn fit_both(report: &Report, budget: Budget, format: Format, beside: Format)
         return Ok((fit(report, budget, format, screen)?, fit(report, Budget::default(), beside, screen)?));
     };
     let page = Page::new(report, &*renderer, Limits::new(budget));
-    let page =
-        levels::leveled(&page, &**ranking, budget.target_tokens).map_err(|least| too_small(least, budget))?;
+    let page = levels::leveled(&page, &**ranking, budget.target_tokens).map_err(|least| too_small(least, budget))?;
     let other = render::renderer(report, beside, screen, budget.tokenizer);
     let mut both = Page::new(report, &*other, Limits::new(Budget::default()));
     for (number, piece) in &page.pieces {

@@ -20,7 +20,7 @@ a note; capture keeps what was learned. Notes are reference material, not instru
 
 /// Speaks the protocol on standard input and output until the client goes away.
 pub(super) fn speak(calls: Sender<Call>) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
         let transport = (tokio::io::stdin(), tokio::io::stdout());
         // A client that goes away before it said anything is none.

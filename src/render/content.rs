@@ -35,7 +35,8 @@ pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Con
             (level, _) => (level, at_level(entry, level, &detailed)),
         },
     };
-    let is_cut = matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
+    let is_cut =
+        matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
     let says_all = text.split_whitespace().eq(detailed.split_whitespace());
     let hides_origins = level < Level::Detailed && !belief.derived_from.is_empty();
     Content { level, has_more: is_cut || !says_all || hides_origins, text, is_cut }

@@ -7,8 +7,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, Limits};
 use qipu::note::Note;
 use qipu::request::{
-    Abstraction, Asking, BlockChoice, Blocks, Command, Context, Expand, Graph, Journal, Level, Link, LinkView, List, Need,
-    Prime, Purpose, Related, Search, Selectors, Show, Sort,
+    Abstraction, Asking, BlockChoice, Blocks, Command, Context, Expand, Graph, Journal, Level, Link, LinkView, List,
+    Need, Prime, Purpose, Related, Search, Selectors, Show, Sort,
 };
 use qipu::store::{self, Location, Store};
 

@@ -80,7 +80,9 @@ impl Candidates {
         // Whatever says the same as a note that another contradicts is contradicted too.
         let is_opponent = |number: usize| {
             let opponents = &self.all[number].opponents;
-            opponents.iter().any(|opponent| *opponent == of || (*opponent < self.chosen && held(*opponent) >= 1.0 - self.threshold))
+            opponents
+                .iter()
+                .any(|opponent| *opponent == of || (*opponent < self.chosen && held(*opponent) >= 1.0 - self.threshold))
         };
         let share = |number: usize| match () {
             () if one.opponents.contains(&number) || is_opponent(number) => 0.0,
