@@ -2,7 +2,8 @@
 //! fits, or a higher one where there is room to spare.
 //!
 //! A note at its turn may take what it deserves. It may take more while what is left leaves room for the
-//! notes that follow, at the least that they deserve, or at least [`FOR_OTHERS`] of what was left. How
+//! notes that follow, at the least that they deserve, or at least [`FOR_OTHERS`] of what was left; one
+//! that deserves an essence alone only in the first case. How
 //! much the first note gets so depends on the budget and on the notes alone, never on what happens to
 //! fit behind it: it does not fall as the budget grows.
 
@@ -176,7 +177,10 @@ impl Page<'_> {
             return usize::MAX;
         }
         let room = self.room();
-        let for_others = (room as f64 * FOR_OTHERS) as usize;
+        let for_others = match proposal.level {
+            Level::Essence => room,
+            _ => (room as f64 * FOR_OTHERS) as usize,
+        };
         let mut needed = 0;
         for (entry, level) in proposals.after(proposal.entry) {
             needed += least.of(self, entry, level);

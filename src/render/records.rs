@@ -389,9 +389,13 @@ fn account_lines(account: &Account, shown: Shown<'_>) -> String {
 }
 
 /// Says how far a note can be relied on, in few characters: every note has this line. The rest is told
-/// where it is asked for.
+/// where it is asked for; a note without a level is detailed.
 fn belief_line(belief: &Belief, content: &Content, note: &Note) -> String {
-    let mut text = format!("D belief level={} confidence={}", content.level.name(), confidence(belief, content));
+    let mut text = "D belief".to_owned();
+    if content.level < Level::Detailed {
+        text.push_str(&format!(" level={}", content.level.name()));
+    }
+    text.push_str(&format!(" confidence={}", confidence(belief, content)));
     if content.has_more {
         text.push_str(" more=true");
     }
