@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::change::{self, repair};
+use crate::context::odd_fields;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Digests, Graph};
 use crate::note::{Finding, Note};
@@ -41,6 +42,7 @@ fn removed(store: &Store, path: &str) -> Entry {
 fn report(request: &Doctor, store: &Store, mut entries: Vec<Entry>) -> Report {
     let mut findings = note_findings(store);
     findings.extend(link_findings(store));
+    findings.extend(belief_findings(store));
     findings.extend(duplicate_findings(store));
     findings.extend(file_findings(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
@@ -96,6 +98,19 @@ fn note_findings(store: &Store) -> Vec<FindingEntry> {
         let findings =
             note.findings.iter().map(|finding| FindingEntry::of_note(store.shown(&note.path), note, finding));
         findings.collect::<Vec<_>>()
+    };
+    store.notes().iter().flat_map(of_note).collect()
+}
+
+/// Fields that say how far a note can be relied on, and make no sense.
+fn belief_findings(store: &Store) -> Vec<FindingEntry> {
+    let of_note = |note: &std::sync::Arc<Note>| {
+        let odd = odd_fields(note).into_iter().map(|(field, expected)| {
+            let message = format!("`{field}` counts as absent: expected {expected}");
+            let finding = Finding { code: "odd-belief", line: None, message };
+            FindingEntry::of_note(store.shown(&note.path), note, &finding)
+        });
+        odd.collect::<Vec<_>>()
     };
     store.notes().iter().flat_map(of_note).collect()
 }
