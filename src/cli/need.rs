@@ -140,7 +140,7 @@ impl NeedArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "More of notes that were shown")]
 pub(super) struct ExpandArgs {
-    /// Show the rest of these notes, and nothing that a summary of them said
+    /// Show these notes whole, for whoever saw a summary or an extract of them
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["words", "query", "purpose", "abstraction"])]
     expand: Vec<String>,
     /// What stands behind or against them, too (with commas between)
@@ -170,6 +170,10 @@ impl ExpandArgs {
     }
 
     pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
+        if !self.is_asked() && (!self.include.is_empty() || self.max_additional_tokens.is_some()) {
+            return Err(Error::usage("--include and --max-additional-tokens say how notes are expanded")
+                .hint("name the notes with --expand ID"));
+        }
         if !self.is_asked() || (budget.is_limited() && self.max_additional_tokens.is_none()) {
             return Ok(budget);
         }

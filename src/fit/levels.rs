@@ -8,7 +8,7 @@
 //! fit behind it: it does not fall as the budget grows.
 
 use super::{Page, Size};
-use crate::render::{Extent, Piece, Shown, count_answers};
+use crate::render::{Extent, Piece, Shown, count_answers, longest_answer};
 use crate::report::{Entry, Level, Proposal, Proposals, Ranking, Shape, ShownBelief};
 
 /// The most of the whole budget that a detailed note takes by what it deserves.
@@ -37,7 +37,7 @@ impl Page<'_> {
     /// keeping stops early then.
     fn with_all_at_best(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> (Self, Option<Size>) {
         let mut proposals = ranking.proposals();
-        self.account = Some(proposals.account(&[]));
+        self.account = Some(proposals.account(&[], false));
         let enough = self.limits.most_chars().max(self.renderer.frame_chars(self.says(true)));
         self.is_all = true;
         while let Some(proposal) = proposals.next() {
@@ -55,7 +55,7 @@ impl Page<'_> {
                 break;
             }
         }
-        self.account = Some(proposals.account(&self.shown));
+        self.account = Some(proposals.account(&self.shown, true));
         let frame = self.renderer.frame(self.says(!self.is_all || self.has_cut || self.report.head.is_limited));
         let text = self.renderer.assemble(&frame, &self.pieces);
         let size = (!self.limits.allow(&text)).then(|| self.limits.size(&text));
@@ -70,7 +70,7 @@ impl Page<'_> {
         (all, everything): (&Self, Size),
     ) -> Result<Self, Size> {
         let mut proposals = ranking.proposals();
-        self.account = Some(proposals.account(&[]));
+        self.account = Some(proposals.account(&[], false));
         if self.report.entries.is_empty() && !self.has_more_to_say() {
             return Err(everything);
         }
@@ -81,7 +81,7 @@ impl Page<'_> {
             first = first.or(Some(proposal).filter(|proposal| self.is_belief(proposal.entry)));
             if let Some((shape, piece)) = self.at_best_level(&proposal, &*proposals, &mut least) {
                 self.keep_at(&proposal, shape, piece, &mut *proposals);
-                self.account = Some(proposals.account(&self.shown));
+                self.account = Some(proposals.account(&self.shown, false));
             }
             if target_tokens.is_some_and(|target| self.tokens() >= target) {
                 break;
@@ -92,9 +92,14 @@ impl Page<'_> {
         if self.shown.len() == all.shown.len() && self.shown.iter().zip(&all.shown).all(|(a, b)| says_same(a, b)) {
             self.take_back();
         }
-        self.account = Some(proposals.account(&self.shown));
+        self.account = Some(proposals.account(&self.shown, true));
         if let Some(first) = first.filter(|_| self.pieces.is_empty()) {
             self.cut_entry(first.entry, !first.is_adaptive && first.level >= Level::Extract);
+            let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
+            let cut = self.pieces.iter().map(|(_, piece)| self.shown_as(first.entry, shape, piece));
+            let shown: Vec<ShownBelief> = cut.collect();
+            self.account = Some(proposals.account(&shown, true));
+            self.shown = shown;
         }
         Ok(self)
     }
@@ -134,17 +139,17 @@ impl Page<'_> {
             let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
             return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
         }
+        let to_spare = self.room_to_spare(proposal, proposals, least);
+        let deserved = (self.limits.most() as f64 * DETAILED) as usize;
         if !proposal.is_adaptive {
             return match proposal.level {
                 // Where nothing answers, the summary stands in.
                 Level::Extract => self
-                    .longest_extract(proposal, usize::MAX, proposals)
+                    .longest_extract(proposal, to_spare.max(deserved), proposals)
                     .or_else(|| self.at_level(proposal, Shape { blocks: 0, ..whole }, usize::MAX, proposals)),
                 _ => self.at_level(proposal, whole, usize::MAX, proposals),
             };
         }
-        let to_spare = self.room_to_spare(proposal, proposals, least);
-        let deserved = (self.limits.most() as f64 * DETAILED) as usize;
         let room = self.room();
         Level::FALLING.into_iter().find_map(|level| {
             let most = match level {
@@ -210,7 +215,25 @@ impl Page<'_> {
     fn longest_extract(&self, proposal: &Proposal, most: usize, proposals: &dyn Proposals) -> Option<(Shape, Piece)> {
         let entry = self.report.entries.get(proposal.entry)?.note()?;
         let block_chars = most.min(self.limits.chars);
-        let shape = Shape { level: Level::Extract, blocks: 0, block_chars, novelty: proposal.novelty };
+        let mut shape = Shape { level: Level::Extract, blocks: 0, block_chars, novelty: proposal.novelty };
+        loop {
+            let extract = self.most_blocks(proposal, shape, most, proposals);
+            if extract.is_some() {
+                return extract;
+            }
+            shape.block_chars = longest_answer(entry, shape)?.checked_sub(1)?;
+        }
+    }
+
+    /// Returns the extract of the most blocks of those that a shape allows.
+    fn most_blocks(
+        &self,
+        proposal: &Proposal,
+        shape: Shape,
+        most: usize,
+        proposals: &dyn Proposals,
+    ) -> Option<(Shape, Piece)> {
+        let entry = self.report.entries.get(proposal.entry)?.note()?;
         let with = |blocks| self.at_level(proposal, Shape { blocks, ..shape }, most, proposals);
         let (mut fits, mut too_many) = (0, count_answers(entry, shape) + 1);
         let mut best = None;
@@ -233,7 +256,7 @@ impl Page<'_> {
         if self.is_belief(proposal.entry) {
             shown.push(self.shown_as(proposal.entry, shape, piece));
         }
-        let account = proposals.account(&shown);
+        let account = proposals.account(&shown, false);
         let is_note = usize::from(self.report.entries[proposal.entry].note().is_some());
         let shown = Shown { account: Some(&account), ..self.truncated(self.notes + is_note) };
         self.allow(shown, Some((proposal.entry, piece)))

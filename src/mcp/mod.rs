@@ -20,7 +20,7 @@ use crate::context::Desk;
 use crate::env::Env;
 use crate::error::Error;
 use crate::fit;
-use crate::request::{Format, Mcp};
+use crate::request::{Command, Format, Mcp};
 use crate::store::{Location, Store};
 use tools::Task;
 use watch::Watch;
@@ -114,12 +114,20 @@ fn answer_from(
     }
 }
 
+/// Says what a budget lacks in the words of the tool.
+fn in_arguments(error: Error, task: &Task) -> Error {
+    let name = if matches!(task.command, Command::Expand(_)) { "max_additional_tokens" } else { "max_tokens" };
+    let said = |text: &str| text.replace("--max-tokens", name);
+    Error { message: said(&error.message), hint: error.hint.as_deref().map(said), ..error }
+}
+
 fn run(task: &Task, desk: &Desk<'_>, env: &Env) -> Result<Answer, Error> {
     let report = match task.is_write {
         true => commands::run(&task.command, env)?.ok_or_else(|| Error::failure("there is nothing to say"))?,
         false => commands::run_at(&task.command, desk)?,
     };
-    let (text, facts) = fit::fit_both(&report, task.budget, task.format, Format::Facts)?;
+    let fitted = fit::fit_both(&report, task.budget, task.format, Format::Facts);
+    let (text, facts) = fitted.map_err(|error| in_arguments(error, task))?;
     if let Some(verdict) = report.verdict {
         return Err(verdict);
     }

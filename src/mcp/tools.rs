@@ -226,10 +226,18 @@ fn search(given: &mut Arguments, location: Location) -> Result<Task, Error> {
 }
 
 fn capture(given: &mut Arguments) -> Result<Action, Error> {
+    let text = given.needed("text")?;
+    if text.contains('\0') {
+        return Err(wrong("text", "it holds a NUL character"));
+    }
+    let tags: Vec<String> = given.texts("tags")?.iter().map(|tag| tag.trim().to_owned()).collect();
+    if tags.iter().any(|tag| tag.is_empty() || tag.contains(char::is_control)) {
+        return Err(wrong("tags", "a tag is empty or holds a control character"));
+    }
     let fields = NewFields {
-        body: Some(given.needed("text")?),
+        body: Some(text),
         kind: given.text("type")?,
-        tags: given.texts("tags")?,
+        tags,
         custom: vec![(GENERATED.0.to_owned(), GENERATED.1.to_owned())],
         ..NewFields::default()
     };

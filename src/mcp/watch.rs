@@ -42,6 +42,7 @@ impl Watch {
     pub(super) fn new(root: &Path) -> Option<Self> {
         let root = root.canonicalize().ok()?;
         let cache = root.join("cache");
+        std::fs::create_dir_all(&cache).ok()?;
         let heard = Arc::new(Heard::default());
         let (listener, own) = (Arc::clone(&heard), cache.clone());
         let listen = move |event: notify::Result<Event>| listener.take(event, &own);
@@ -74,7 +75,7 @@ impl Watch {
         let Ok(news) = self.heard.news.lock() else { return true };
         let is_unheard = |news: &mut News| news.token.as_ref() != Some(&token);
         let waited = self.heard.more.wait_timeout_while(news, PATIENCE, is_unheard);
-        // A file that is left over is in nobody's way; `qipu doctor --fix` removes it.
+        // One that is left over is in nobody's way.
         let _ = std::fs::remove_file(&token);
         waited.map_or(true, |(news, time)| time.timed_out() || news.has_changed)
     }

@@ -112,6 +112,13 @@ fn is_answer(block: &BlockEntry, shape: Shape) -> bool {
     block.score > 0.0 && block.text.chars().count() <= shape.block_chars
 }
 
+/// Returns the characters of the longest block of a note that an extract of this shape may have.
+pub(crate) fn longest_answer(entry: &NoteEntry, shape: Shape) -> Option<usize> {
+    let answers = entry.belief.as_ref()?.answers.as_ref()?;
+    let blocks = answers.blocks(&entry.note).iter().filter(|block| is_answer(block, shape));
+    blocks.map(|block| block.text.chars().count()).max()
+}
+
 /// Returns how many blocks of a note an extract of this shape may have.
 pub(crate) fn count_answers(entry: &NoteEntry, shape: Shape) -> usize {
     let blocks = entry.belief.as_ref().and_then(|belief| belief.answers.as_ref());

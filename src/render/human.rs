@@ -172,7 +172,7 @@ impl Human<'_> {
         text.push_str(&self.spellings(shown));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| for_screen(analysis_line(analysis), self.screen)));
-        if head.matched > 0 && shown.is_empty {
+        if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {
             text.push_str("Nothing fitted.\n");
         }
         text.extend(shown.account.map(|account| for_screen(account_lines(account, shown), self.screen)));
@@ -182,7 +182,7 @@ impl Human<'_> {
 
     fn expansion_head(&self, shown: Shown<'_>) -> String {
         let mut text = "# Qipu Expansion\n".to_owned();
-        if self.report.head.matched > 0 && shown.is_empty {
+        if shown.is_empty && !self.report.entries.is_empty() {
             text.push_str("Nothing fitted.\n");
         }
         text.extend(shown.account.map(|account| account_lines(account, shown)));
@@ -596,7 +596,7 @@ fn account_lines(account: &Account, shown: Shown<'_>) -> String {
     }
     text.push_str(&format!("Selection: {}\n", account.reasoning));
     if account.has_contradictions {
-        text.push_str("Contradicted by notes that are not shown (--include-contradictions)\n");
+        text.push_str("Contradicted by notes that are not shown (ask for contradictions to see them)\n");
     }
     if !account.expandable.is_empty() {
         let ids: Vec<_> = account.expandable.iter().map(|id| id.as_str()).collect();

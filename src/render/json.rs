@@ -217,8 +217,8 @@ impl Json<'_> {
         }
         say("source_trust", json!(belief.trust));
         say("relevance_score", json!(belief.relevance));
-        if let (Some(utility), Extent::At(shape)) = (belief.utility, extent) {
-            let utility = utility.with_novelty(shape.novelty);
+        if let Some(utility) = belief.utility {
+            let utility = if let Extent::At(shape) = extent { utility.with_novelty(shape.novelty) } else { utility };
             let parts = UTILITY_PARTS.iter().zip(utility.parts).map(|(name, part)| (*name, part));
             let all = [("total", utility.total())].into_iter().chain(parts);
             say(

@@ -20,7 +20,7 @@ mod tree;
 use jiff::civil::Date;
 
 use crate::escape::{one_line, without_bidi};
-pub(crate) use content::count_answers;
+pub(crate) use content::{count_answers, longest_answer};
 pub(crate) use pictures::is_picture;
 
 use crate::report::{Account, Body, Detail, Entry, Format, Report, Shape};

@@ -4,7 +4,7 @@
 use super::content::{Content, content};
 use super::human::Human;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown};
-use crate::escape::{lines, one_line};
+use crate::escape::{lines, one_line, without_bidi};
 use crate::report::{Belief, Detail, Entry, Level, NoteEntry, Report};
 use crate::tokens::Tokenizer;
 
@@ -33,7 +33,7 @@ impl Renderer for Prompt<'_> {
         let why = account.and_then(|account| account.insufficient.as_deref());
         if let Some(why) = why {
             before.push_str(&format!("({})\n", one_line(why)));
-        } else if shown.is_empty && self.report.head.matched > 0 {
+        } else if shown.is_empty && !self.report.entries.is_empty() {
             before.push_str("(nothing fitted)\n");
         }
         let mut after = String::new();
@@ -91,7 +91,7 @@ impl Prompt<'_> {
             text.push_str(&format!("  [{}] {} [{}]\n", edge.from, one_line(&edge.kind), edge.to));
         }
         piece.say(&content, self.tokenizer);
-        piece.add(0, text);
+        piece.add(0, without_bidi(text));
     }
 }
 

@@ -1,14 +1,15 @@
 //! More of notes that were shown: their bodies, and the notes that stand behind or against them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::confidence::{CONTRADICTS, SUPPORTED_BY, Weigher};
 use super::ranking::{Candidate, Candidates};
 use super::{Weighed, alone, link_entries};
 use crate::context::Desk;
 use crate::error::Error;
-use crate::note::Note;
-use crate::report::{Level, NoteEntry};
+use crate::note::{Block, Note};
+use crate::report::{Answers, Belief, BlockEntry, Level, NoteEntry, ShownBlocks};
 use crate::request::Expand;
 
 /// Selects what there is more of notes to show: each body that says more than its summary, then the
@@ -33,6 +34,12 @@ pub fn expand(desk: &Desk<'_>, request: &Expand) -> Result<Weighed, Error> {
         }
     }
     Ok(expansion.finished(request))
+}
+
+/// Finds all blocks of a note, the first ones first.
+fn first_blocks() -> Answers {
+    let entry = |block: Block| BlockEntry { id: String::new(), path: block.path, text: block.text, score: 1.0 };
+    Answers::new(ShownBlocks(Arc::new(move |note: &Note| note.blocks().into_iter().map(entry).collect())))
 }
 
 /// Tells whether a note's body says more than what was shown of it before.
@@ -81,7 +88,7 @@ impl Expansion<'_, '_> {
         let notes = desk.store.notes();
         let (mut entries, mut all) = (Vec::new(), Vec::new());
         for (place, level) in &self.chosen {
-            let belief = self.weigher.belief(*place, 1.0);
+            let belief = Belief { answers: Some(first_blocks()), ..self.weigher.belief(*place, 1.0) };
             let is_told = |edge: &&crate::graph::Edge| {
                 let kind = edge.kind.as_str();
                 (request.derivation && matches!(kind, "derived-from" | "source-of"))
@@ -102,6 +109,8 @@ impl Expansion<'_, '_> {
                 has_opponents_beyond: opponents.iter().any(|opponent| !self.number_of.contains_key(opponent)),
                 opponents: opponents.iter().filter_map(|opponent| self.number_of.get(opponent).copied()).collect(),
                 followers: Vec::new(),
+                // A body that is too long is cut to its first blocks; what stands around is summed up.
+                is_fixed: *level < Level::Detailed,
             });
             entries.push(entry);
         }
@@ -109,11 +118,12 @@ impl Expansion<'_, '_> {
         let ranking = Candidates {
             before: 0,
             chosen: all.len(),
-            is_adaptive: false,
+            is_adaptive: true,
             threshold: 0.0,
             aim: "to expand".to_owned(),
             left_out: Vec::new(),
             insufficient,
+            relevance_beyond: 0.0,
             holders: HashMap::new(),
             all,
         };

@@ -202,9 +202,15 @@ impl Weighing<'_, '_> {
                 followers: self.followers(place).iter().filter_map(|place| number_of.get(place).copied()).collect(),
                 terms: weighted.content.terms.clone(),
                 belief: weighted.belief.clone(),
+                is_fixed: false,
             }
         };
         let Left { invalid, unsure, untrusted, beyond } = self.left_out;
+        let selection_beyond = self.selection.matched.saturating_sub(self.selection.notes.len());
+        let mut not_weighed: Vec<(&usize, &f64)> =
+            self.selection.relevance.iter().filter(|(place, _)| !number_of.contains_key(place)).collect();
+        not_weighed.sort_by_key(|(place, _)| **place);
+        let relevance_beyond = not_weighed.into_iter().fold(0.0, |sum, (_, relevance)| sum + relevance);
         let all: Vec<Candidate> = self.all.iter().map(candidate).collect();
         let ranking = Candidates {
             before,
@@ -216,9 +222,10 @@ impl Weighing<'_, '_> {
                 (invalid, "not valid today"),
                 (unsure, "below --min-confidence"),
                 (untrusted, "below --min-trust"),
-                (beyond, "too far down"),
+                (beyond + selection_beyond, "too far down"),
             ],
             insufficient,
+            relevance_beyond,
             holders: HashMap::new(),
             all,
         };

@@ -26,6 +26,8 @@ pub(super) struct Candidate {
     pub(super) has_opponents_beyond: bool,
     /// Entries that are shown right behind it.
     pub(super) followers: Vec<usize>,
+    /// Whether it is shown at its level and at no other.
+    pub(super) is_fixed: bool,
 }
 
 /// Candidates in the order of their relevance, then notes that may only follow others.
@@ -45,6 +47,8 @@ pub(super) struct Candidates {
     pub(super) left_out: Vec<(usize, &'static str)>,
     /// Why there is nothing relevant, where there isn't.
     pub(super) insufficient: Option<String>,
+    /// How relevant all those are together that were left out before.
+    pub(super) relevance_beyond: f64,
     /// For each term, the candidates that hold it.
     pub(super) holders: HashMap<u32, Vec<u32>>,
 }
@@ -164,7 +168,7 @@ impl Choosing<'_> {
         if self.of.is_adaptive && novelty < HALF_REDUNDANT {
             level = lower(level);
         }
-        Proposal { entry: self.of.before + number, level, is_adaptive: self.of.is_adaptive, novelty }
+        Proposal { entry: self.of.before + number, level, is_adaptive: self.of.is_adaptive && !candidate.is_fixed, novelty }
     }
 
     fn look_at(&mut self, number: usize) {
@@ -239,16 +243,17 @@ impl Proposals for Choosing<'_> {
         after.into_iter().map(|number| (self.of.before + number, self.of.all[number].level)).collect()
     }
 
-    fn account(&self, shown: &[ShownBelief]) -> Account {
+    fn account(&self, shown: &[ShownBelief], is_end: bool) -> Account {
         let shown: Vec<(usize, &ShownBelief)> =
             shown.iter().filter_map(|shown| Some((shown.entry.checked_sub(self.of.before)?, shown))).collect();
         let all = &self.of.all;
         let kept: HashSet<usize> = shown.iter().map(|(number, _)| *number).collect();
         let relevance = |number: usize| all[number].belief.relevance;
-        let candidates: f64 = (0..self.of.chosen).map(relevance).sum();
+        // From 0: the sum of nothing is minus zero.
+        let sum = |numbers: &mut dyn Iterator<Item = usize>| numbers.map(relevance).fold(0.0, |sum, one| sum + one);
+        let candidates = sum(&mut (0..self.of.chosen)) + self.of.relevance_beyond;
         let redundant = self.redundant.iter().map(|(number, _)| *number);
-        let covered: f64 =
-            (0..self.of.chosen).filter(|number| kept.contains(number)).chain(redundant).map(relevance).sum();
+        let covered = sum(&mut (0..self.of.chosen).filter(|number| kept.contains(number)).chain(redundant));
         let confidences = shown.iter().map(|(number, _)| all[*number].belief.confidence.overall);
         let has_hidden_opponents = |number: usize| {
             let candidate = &all[number];
@@ -262,12 +267,22 @@ impl Proposals for Choosing<'_> {
             expandable: expandable.take(MAX_EXPANDABLE).collect(),
             has_contradictions: shown.iter().any(|(number, _)| has_hidden_opponents(*number)),
             insufficient: self.of.insufficient.clone(),
-            reasoning: self.reasoning(&kept),
+            reasoning: if is_end { self.reasoning(&kept) } else { self.longest_reasoning() },
         }
     }
 }
 
 impl Choosing<'_> {
+    /// Returns a sentence that is as long as [`Self::reasoning`] may become.
+    fn longest_reasoning(&self) -> String {
+        let of = self.of;
+        let longest = of.all.iter().map(|candidate| candidate.id.as_str().len()).max().unwrap_or_default();
+        let digits = of.chosen.to_string().len();
+        let named = "near-duplicates (, …), over budget, after the target, ".len() + MAX_PAIRS * (2 * longest + 6);
+        let left_out = self.reasoning(&(0..of.chosen).collect()).len();
+        " ".repeat(left_out + named + 4 * digits)
+    }
+
     /// Says how notes were chosen, in one sentence.
     fn reasoning(&self, kept: &HashSet<usize>) -> String {
         let of = self.of;
@@ -283,9 +298,10 @@ impl Choosing<'_> {
             let noun = if count == 1 { "near-duplicate" } else { "near-duplicates" };
             reasons.push(format!("{count} {noun} ({})", pairs.join(", ")));
         }
-        let over = of.chosen - shown - self.redundant.len();
-        if over > 0 {
-            reasons.push(format!("{over} over budget"));
+        let open = self.is_open.iter().filter(|is_open| **is_open).count();
+        let over = of.chosen.saturating_sub(shown + self.redundant.len() + open);
+        for (count, why) in [(over, "over budget"), (open, "after the target")] {
+            reasons.extend((count > 0).then(|| format!("{count} {why}")));
         }
         reasons.extend(of.left_out.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")));
         let reasons = if reasons.is_empty() { "nothing left out".to_owned() } else { reasons.join(", ") };
