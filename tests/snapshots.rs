@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 35] = [
+const RESEARCH: [(&str, &str); 41] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -21,6 +21,18 @@ const RESEARCH: [(&str, &str); 35] = [
     ("context-backlinks", "context|qp-p1j5|--backlinks|--without-body"),
     ("context-scripts", "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body"),
     ("context-nothing", "context|--query|zzzz"),
+    (
+        "need-decide",
+        "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--max-notes|4|--today|2025-03-31",
+    ),
+    (
+        "need-verify",
+        "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--max-notes|5|--today|2025-03-31",
+    ),
+    ("need-extract", "context|--query|retry fsync|--abstraction|extract|--max-notes|3"),
+    ("need-summary", "context|--tag|errors|--abstraction|summary|--target-tokens|120"),
+    ("need-nothing", "context|--query|zzzz|--purpose|answer|--today|2025-03-31"),
+    ("need-expand", "context|--expand|qp-h2v6|--include|derivation,evidence,contradictions"),
     ("question-patterns", "context|--query|What patterns do you see in my journals?|--today|2025-03-31"),
     ("question-comparison", "context|--query|compare today's journal with last week|--today|2025-03-31|--without-body"),
     ("question-journal", "context|--query|today's journal|--today|2025-03-31"),
@@ -69,6 +81,8 @@ const HOSTILE: [(&str, &str); 11] = [
 ];
 
 const FORMATS: [&str; 3] = ["human", "json", "records"];
+/// What weighed notes can be shown in, too.
+const PROMPT: &str = "prompt";
 const BUDGETS: [&str; 3] = ["", "300", "2000"];
 
 #[test]
@@ -79,7 +93,8 @@ fn every_command_in_every_format_and_budget() {
     let _bound = settings.bind_to_scope();
     for (store, questions) in [("research", RESEARCH.as_slice()), ("hostile", HOSTILE.as_slice())] {
         for (name, words) in questions {
-            for format in FORMATS {
+            let prompt = Some(PROMPT).filter(|_| name.starts_with("need-"));
+            for format in FORMATS.into_iter().chain(prompt) {
                 insta::assert_snapshot!(format!("{store}@{name}@{format}"), in_every_budget(store, words, format));
             }
         }

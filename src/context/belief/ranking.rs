@@ -263,7 +263,8 @@ impl Proposals for Choosing<'_> {
         Account {
             total_tokens: shown.iter().map(|(_, shown)| shown.tokens).sum(),
             confidence_floor: confidences.reduce(f64::min),
-            coverage: if candidates > 0.0 { (covered / candidates).min(1.0) } else { 0.0 },
+            // The sum of nothing is -0.
+            coverage: if covered > 0.0 { (covered / candidates).min(1.0) } else { 0.0 },
             expandable: expandable.take(MAX_EXPANDABLE).collect(),
             has_contradictions: shown.iter().any(|(number, _)| has_hidden_opponents(*number)),
             insufficient: self.of.insufficient.clone(),
