@@ -205,6 +205,40 @@ fn a_long_note_is_an_extract_where_it_does_not_fit() {
     assert_eq!(note(&json(&store, &command, Budget::default()), "long")["level"], "detailed");
 }
 
+/// A paragraph that is too long for an extract does not keep the others out of it.
+#[test]
+fn the_level_does_not_fall_where_the_best_block_is_long() {
+    let long = format!("The power of the disk fails {}.", "word ".repeat(150));
+    let others: String = (0..8).map(|n| format!("\n\nThe power of the disk fails {n} {}.", "else ".repeat(20))).collect();
+    let store = store(&[("a", &format!("type: fleeting\n\n{long}{others}"))]);
+    let report = run_on(&asked("power disk", need(Some(Purpose::Answer), ADAPTIVE)), &store).unwrap();
+    let mut before = 0;
+    for max_tokens in (200..1200).step_by(20) {
+        let text = written(&report, tokens(max_tokens), Format::Json);
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        let now = level(note(&answer, "a")["level"].as_str().unwrap());
+        assert!(now >= before, "{max_tokens}: {answer}");
+        before = now;
+        assert!(answer["selection_reasoning"].is_string() && answer["expandable_ids"].is_array(), "{answer}");
+    }
+    assert_eq!(before, level("detailed"));
+}
+
+#[test]
+fn an_expansion_that_is_too_long_shows_what_fits_of_the_note_that_was_asked_for() {
+    let long = (0..60).map(|n| format!("Paragraph {n} tells something else.")).collect::<Vec<_>>().join("\n\n");
+    let notes = [
+        ("a", format!("type: permanent\nlinks:\n- type: derived-from\n  id: b\n\n{long}")),
+        ("b", "type: permanent\n\nFrom here.".to_owned()),
+    ];
+    let notes: Vec<(&str, &str)> = notes.iter().map(|(id, text)| (*id, text.as_str())).collect();
+    let expand = Expand { ids: vec!["a".to_owned()], derivation: true, ..Expand::default() };
+    let answer = json(&store(&notes), &Command::Expand(expand), tokens(500));
+    assert_eq!(ids(&answer), ["a", "b"], "{answer}");
+    assert!(note(&answer, "a")["content"].as_str().unwrap().starts_with("Paragraph 0 tells"), "{answer}");
+    assert!(answer["expandable_ids"].as_array().unwrap().contains(&Value::from("a")));
+}
+
 #[test]
 fn nothing_relevant_is_said_to_be_nothing() {
     let store = store(&[("a", "type: permanent\n\nAlpha.")]);

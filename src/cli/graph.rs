@@ -73,6 +73,9 @@ const ENDINGS: [(&str, Picture); 7] = [
     ("htm", Picture::Html),
 ];
 
+/// Endings of drawings, which other programs make of ours.
+const DRAWN: [&str; 7] = ["svg", "png", "jpg", "jpeg", "gif", "webp", "pdf"];
+
 impl GraphArgs {
     /// Returns the request and the format that the picture has. Without a picture's form and file, a format
     /// that is named is the answer's.
@@ -87,6 +90,11 @@ impl GraphArgs {
         let file = self.output.clone().filter(|file| file != Path::new("-"));
         if is_format_named && file.is_none() && self.form.is_some() {
             return Err(Error::usage("a picture is a format of its own").hint("give --as or a format, not both"));
+        }
+        let ending = file.as_deref().and_then(Path::extension).unwrap_or_default();
+        if self.form.is_none() && DRAWN.iter().any(|drawn| ending.eq_ignore_ascii_case(drawn)) {
+            return Err(Error::usage(format!("qipu does not write `.{}` itself", ending.to_string_lossy()))
+                .hint("write a .dot file and draw it with Graphviz, or an .html page"));
         }
         let answer = if is_format_named && file.is_none() { format } else { Format::Picture(self.picture()) };
         let follow = Follow {
