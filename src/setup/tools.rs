@@ -51,7 +51,7 @@ pub(super) const CODEX: Recipe = Recipe {
 };
 
 /// What runs when a session of Gemini CLI starts.
-const GEMINI_HOOK: HookPart = HookPart {
+pub(super) const GEMINI_HOOK: HookPart = HookPart {
     path: ".gemini/settings.json",
     hook: r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#,
     keeper: "GEMINI.md",
