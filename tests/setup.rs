@@ -7,6 +7,7 @@ mod process;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use process::{Answer, call};
@@ -203,7 +204,7 @@ fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
     }
     let dir = project(&[]);
     let outside = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(outside.path(), dir.path().join(".cursor")).unwrap();
+    symlink(outside.path(), dir.path().join(".cursor")).unwrap();
     assert_eq!(answer(&dir, "setup cursor").code(), 1);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
@@ -298,4 +299,28 @@ fn a_hook_and_a_server_in_one_file_come_and_go_in_any_order() {
     ] {
         in_any_order(["gemini", "mcp"], || project(&own));
     }
+}
+
+/// Makes a project in which two files of instructions lead to a third.
+fn linked(there: &str, links: [&str; 2]) -> TempDir {
+    let dir = project(&[(there, "# Mine\n\nno line end"), (".gemini/settings.json", "{}")]);
+    links.iter().for_each(|name| symlink(there, dir.path().join(name)).unwrap());
+    dir
+}
+
+#[test]
+fn recipes_whose_files_are_one_file_share_its_section() {
+    in_any_order(["claude", "gemini", "codex", "agents-md"], || linked("AGENTS.md", ["CLAUDE.md", "GEMINI.md"]));
+    in_any_order(["claude", "gemini", "agents-md"], || linked("CLAUDE.md", ["AGENTS.md", "GEMINI.md"]));
+    let dir = project(&[("AGENTS.md", "")]);
+    symlink("AGENTS.md", dir.path().join("CLAUDE.md")).unwrap();
+    ["claude", "agents-md"].iter().for_each(|recipe| drop(run(&dir, &format!("setup {recipe}"))));
+    let text = fs::read_to_string(dir.path().join("AGENTS.md")).unwrap();
+    assert_eq!(text.matches("qipu:begin").count(), 1, "{text}");
+    // Skills may be shared as well.
+    in_any_order(["claude", "codex"], || {
+        let dir = project(&[(".agents/skills/mine/SKILL.md", "x"), (".claude/x", "")]);
+        symlink("../.agents/skills", dir.path().join(".claude/skills")).unwrap();
+        dir
+    });
 }

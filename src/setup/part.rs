@@ -38,7 +38,7 @@ pub(super) struct SectionPart {
     pub(super) text: &'static str,
     /// What a file begins with that is made for them.
     pub(super) head: &'static str,
-    /// The recipe, where several share the section.
+    /// The recipe, where several can share the section: a file may be a link to that of another tool.
     pub(super) user: &'static str,
     /// A key that the lines set: where the user sets it, they can't.
     pub(super) key: Option<&'static str>,
@@ -67,6 +67,8 @@ pub(super) struct HookPart {
     pub(super) hook: &'static str,
     /// The file with the section whose marker remembers what was there before.
     pub(super) keeper: &'static str,
+    /// The recipe, under whose name it is remembered.
+    pub(super) user: &'static str,
 }
 
 /// Where the path of a file begins.
@@ -230,11 +232,12 @@ impl SectionPart {
         })
     }
 
-    /// Tells whether this recipe wants the section. One that names nobody is that of the recipe that had it
-    /// before others shared it.
+    /// Tells whether this recipe wants the section. One that names nobody is of the recipe that the file is
+    /// known by.
     fn is_used(&self, marker: &Marker) -> bool {
         let has = |name: &str| marker.users.iter().any(|user| user == name);
-        self.user.is_empty() || has(self.user) || (marker.users.is_empty() && self.user == FIRST_USER)
+        let is_first = self.path != SHARED || self.user == FIRST_USER;
+        self.user.is_empty() || has(self.user) || (marker.users.is_empty() && is_first)
     }
 
     /// Returns what the section's marker says.
@@ -294,7 +297,7 @@ impl SectionPart {
         if let Some(hook) = self.hook
             && hook.state(place)? == State::Missing
         {
-            marker.settings = Some(hook.found(place)?);
+            marker.remember(self.user, hook.found(place)?);
         }
         Ok(marker)
     }
@@ -304,9 +307,10 @@ impl SectionPart {
         if !self.is_used(&section.marker) {
             return Ok(old.map(str::to_owned));
         }
-        let users: Vec<String> = section.marker.users.iter().filter(|user| *user != self.user).cloned().collect();
-        if !users.is_empty() {
-            return Ok(Some(section.with_marker(&Marker { users, ..section.marker.clone() })));
+        let mut marker = section.marker.clone();
+        marker.forget(self.user);
+        if !marker.users.is_empty() {
+            return Ok(Some(section.with_marker(&marker)));
         }
         if section.is_edited() && !place.is_forced {
             return Err(edited(format!("the section in {}", self.path)));
@@ -347,7 +351,9 @@ impl SectionPart {
     }
 }
 
-/// The recipe that had a section before others shared it.
+/// The file that several tools read.
+const SHARED: &str = "AGENTS.md";
+/// The recipe that it is known by.
 const FIRST_USER: &str = "agents-md";
 
 /// The key under which tools that have hooks look for servers.
@@ -398,7 +404,7 @@ impl HookPart {
     /// gone, the file is the user's.
     pub(super) fn made(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
         let keeper = SectionPart { path: self.keeper, ..SECTION };
-        Ok(keeper.marker(place)?.and_then(|marker| marker.settings).unwrap_or((2, 0)))
+        Ok(keeper.marker(place)?.and_then(|marker| marker.settings_of(self.user)).unwrap_or((2, 0)))
     }
 
     fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
