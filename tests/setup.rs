@@ -7,12 +7,13 @@ mod process;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use process::{Answer, call};
 use tempfile::TempDir;
 
-const RECIPES: [&str; 12] = [
+const RECIPES: [&str; 13] = [
     "agents-md",
     "claude",
     "codex",
@@ -25,6 +26,7 @@ const RECIPES: [&str; 12] = [
     "zed",
     "junie",
     "cline",
+    "mcp",
 ];
 
 fn project(files: &[(&str, &str)]) -> TempDir {
@@ -60,6 +62,10 @@ fn own_files() -> Vec<(&'static str, &'static str)> {
         (".aider.conf.yml", "# mine\nmodel: x   # y"),
         (".junie/guidelines.md", "\n"),
         (".clinerules/a.md", "x"),
+        (".mcp.json", "// mine\n{ // c\n\t\"mcpServers\": {\n\t\t\"o\": { \"command\": \"x\" }, // d\n\t},\n}"),
+        (".cursor/mcp.json", "{}"),
+        (".vscode/mcp.json", "{\r\n    \"inputs\": [],\r\n    \"servers\": {\r\n    }\r\n}\r\n"),
+        ("opencode.jsonc", "/* mine */ { \"theme\": \"x\" , }\n\n"),
     ]
 }
 
@@ -131,6 +137,7 @@ fn what_was_edited_by_hand_is_not_written_over() {
         ("claude", "CLAUDE.md", "qipu prime", "qipu list"),
         ("claude", ".claude/settings.json", "startup|resume|clear|compact", "startup"),
         ("codex", ".agents/skills/qipu/SKILL.md", "Look before", "Think before"),
+        ("mcp", ".mcp.json", "[\"mcp\"]", "[\"mcp\", \"--verbose\"]"),
         ("gemini", ".gemini/settings.json", "--hook gemini", "--hook gemini --max-chars 900"),
         ("cursor", ".cursor/rules/qipu.mdc", "Use it", "Never use it"),
     ] {
@@ -181,6 +188,9 @@ fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
         ("aider", ".aider.conf.yml", "read: MINE.md\n", "sets `read`"),
         ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not a map"),
         ("claude", ".claude/settings.json", "not json", "not JSON"),
+        ("mcp", ".mcp.json", "[1]", "not a map of settings"),
+        ("mcp", ".vscode/mcp.json", "{\"servers\": []}", "`servers` is not a map"),
+        ("mcp", "opencode.json", "{\"mcp\": {\"qipu\": {\"enabled\": false}}}", "by hand"),
         ("claude", ".claude/settings.json", "{\"hooks\": {}, \"hooks\": {}}", "`hooks` is there 2 times"),
         ("gemini", "GEMINI.md", "<!-- qipu:begin version=1 -->\nhalf\n", "damaged"),
         ("cline", ".clinerules", "an older rules file", ".clinerules"),
@@ -194,7 +204,123 @@ fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
     }
     let dir = project(&[]);
     let outside = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(outside.path(), dir.path().join(".cursor")).unwrap();
+    symlink(outside.path(), dir.path().join(".cursor")).unwrap();
     assert_eq!(answer(&dir, "setup cursor").code(), 1);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+/// Returns the one server of qipu that a file names, under a tool's key.
+fn server(dir: &TempDir, path: &str, key: &str) -> serde_json::Value {
+    let text = fs::read_to_string(dir.path().join(path)).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    settings[key]["qipu"].clone()
+}
+
+#[test]
+fn each_tool_that_is_used_is_told_of_the_server_in_its_own_words() {
+    let plain = serde_json::json!({"command": "qipu", "args": ["mcp"]});
+    let dir = project(&[]);
+    run(&dir, "setup mcp");
+    assert_eq!(tree(dir.path()).keys().collect::<Vec<_>>(), ["", ".git", ".mcp.json"], "no sign of any tool");
+    assert_eq!(server(&dir, ".mcp.json", "mcpServers"), plain);
+    let signs = [(".cursorrules", ""), (".vscode/settings.json", "{}"), ("GEMINI.md", ""), (".opencode/a.md", "")];
+    let dir = project(&signs);
+    let before = tree(dir.path());
+    run(&dir, "setup mcp");
+    for (path, key) in
+        [(".mcp.json", "mcpServers"), (".cursor/mcp.json", "mcpServers"), (".gemini/settings.json", "mcpServers")]
+    {
+        assert_eq!(server(&dir, path, key), plain, "{path}");
+    }
+    let typed = serde_json::json!({"type": "stdio", "command": "qipu", "args": ["mcp"]});
+    assert_eq!(server(&dir, ".vscode/mcp.json", "servers"), typed);
+    let local = serde_json::json!({"type": "local", "command": ["qipu", "mcp"], "enabled": true});
+    assert_eq!(server(&dir, "opencode.json", "mcp"), local);
+    fs::write(dir.path().join(".vscode/mcp.json"), "{}").unwrap();
+    let check = answer(&dir, "setup mcp --check");
+    assert_eq!(check.error.unwrap().message, "the server in .vscode/mcp.json is missing");
+    run(&dir, "setup mcp");
+    run(&dir, "setup mcp --remove");
+    fs::remove_file(dir.path().join(".vscode/mcp.json")).unwrap();
+    assert_eq!(tree(dir.path()), before);
+    // An empty folder would go with the file that is made in it.
+    let dir = project(&[]);
+    fs::create_dir(dir.path().join(".vscode")).unwrap();
+    let before = tree(dir.path());
+    run(&dir, "setup mcp");
+    run(&dir, "setup mcp --remove");
+    assert_eq!(tree(dir.path()), before);
+}
+
+/// Sets recipes up in each order, and takes them out in another.
+fn in_any_order<const N: usize>(recipes: [&str; N], project: impl Fn() -> TempDir) {
+    let orders = orders(&recipes);
+    for (number, order) in orders.iter().enumerate() {
+        // Two recipes are taken out in both orders, more in one that is far from that of the way in.
+        let backs = if N == 2 { vec![0, 1] } else { vec![(number * 5 + 1) % orders.len()] };
+        for back in backs.into_iter().map(|at| &orders[at]) {
+            let dir = project();
+            let before = tree(dir.path());
+            order.iter().for_each(|recipe| drop(run(&dir, &format!("setup {recipe}"))));
+            for (number, recipe) in back.iter().enumerate() {
+                assert!(run(&dir, &format!("setup {recipe} --remove")).contains("removed"), "{order:?} {back:?}");
+                for rest in &back[number + 1..] {
+                    let check = run(&dir, &format!("setup {rest} --check"));
+                    assert!(check.contains("current"), "{order:?} {back:?}: {recipe} took {rest} along");
+                }
+            }
+            assert_eq!(tree(dir.path()), before, "{order:?} {back:?}");
+        }
+    }
+}
+
+fn orders<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
+    if words.is_empty() {
+        return vec![Vec::new()];
+    }
+    let begun_with = |at: usize| {
+        let rest = [&words[..at], &words[at + 1..]].concat();
+        orders(&rest).into_iter().map(move |order| [vec![words[at]], order].concat())
+    };
+    (0..words.len()).flat_map(begun_with).collect()
+}
+
+#[test]
+fn a_hook_and_a_server_in_one_file_come_and_go_in_any_order() {
+    let settings = ".gemini/settings.json";
+    for own in [
+        vec![("GEMINI.md", "x\n")],
+        vec![(settings, "")],
+        vec![(settings, "// mine\n")],
+        vec![(settings, "{}")],
+        vec![(settings, "{\n}\n")],
+        vec![(settings, "{\n  \"hooks\": {},\n  \"mcpServers\": {\n  }\n}\n")],
+        vec![(settings, "{ \"mcpServers\": {\"o\": {}}, \"hooks\": {\"SessionStart\": []} }")],
+    ] {
+        in_any_order(["gemini", "mcp"], || project(&own));
+    }
+}
+
+/// Makes a project in which two files of instructions lead to a third.
+fn linked(there: &str, links: [&str; 2]) -> TempDir {
+    let dir = project(&[(there, "# Mine\n\nno line end"), (".gemini/settings.json", "{}")]);
+    links.iter().for_each(|name| symlink(there, dir.path().join(name)).unwrap());
+    dir
+}
+
+#[test]
+fn recipes_whose_files_are_one_file_share_its_section() {
+    in_any_order(["claude", "gemini", "codex", "agents-md"], || linked("AGENTS.md", ["CLAUDE.md", "GEMINI.md"]));
+    in_any_order(["claude", "gemini", "agents-md"], || linked("CLAUDE.md", ["AGENTS.md", "GEMINI.md"]));
+    let dir = project(&[("AGENTS.md", "")]);
+    symlink("AGENTS.md", dir.path().join("CLAUDE.md")).unwrap();
+    ["claude", "agents-md"].iter().for_each(|recipe| drop(run(&dir, &format!("setup {recipe}"))));
+    let text = fs::read_to_string(dir.path().join("AGENTS.md")).unwrap();
+    assert_eq!(text.matches("qipu:begin").count(), 1, "{text}");
+    // Skills may be shared as well.
+    in_any_order(["claude", "codex"], || {
+        let dir = project(&[(".agents/skills/mine/SKILL.md", "x"), (".claude/x", "")]);
+        symlink("../.agents/skills", dir.path().join(".claude/skills")).unwrap();
+        dir
+    });
 }

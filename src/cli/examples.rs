@@ -161,6 +161,7 @@ pub(super) const SETUP: &str = "Examples:
   qipu setup
   qipu setup --all-detected
   qipu setup claude
+  qipu setup mcp
   qipu setup agents-md --print";
 
 pub(super) const COMPLETIONS: &str = "Once, in the shell's start file:

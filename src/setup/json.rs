@@ -4,14 +4,11 @@
 //! Ours comes first in its list, and lists that are not there come first in theirs: what stands right
 //! behind an opening bracket can be taken out again without guessing.
 
-use std::ops::Range;
-
 use anyhow::{Result, anyhow, bail};
 use jsonc_parser::ast::{Array, Object, Value};
-use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::section::line_end;
+use super::splice::{Lines, cut, expect_once, first, property, range, range_of, written};
 
 /// Where hooks for the start of a session stand.
 const HOOKS: &str = "hooks";
@@ -90,16 +87,6 @@ impl<'a> Settings<'a> {
     }
 }
 
-fn property<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
-    object.properties.iter().find(|property| property.name.as_str() == name).map(|property| &property.value)
-}
-
-/// Refuses a key that is there twice: tools read the last one, and what is put into the other has no effect.
-fn expect_once(object: &Object<'_>, name: &str) -> Result<()> {
-    let count = object.properties.iter().filter(|property| property.name.as_str() == name).count();
-    if count > 1 { bail!("`{name}` is there {count} times; tools read the last one: make one of them") } else { Ok(()) }
-}
-
 /// Tells how much of what our hook needs is there.
 ///
 /// # Errors
@@ -138,18 +125,28 @@ pub(super) fn with(old: Option<&str>, hook: &serde_json::Value) -> Result<String
             format!("{}{end}{text}", written(&serde_json::json!({ HOOKS: map() }), "", "\n"))
         }
         (Some(root), None, _) => {
-            first(text, range_of(&root.range), root.properties.first().map(range), Some(HOOKS), &map())
+            first(text, range_of(&root.range), root.properties.first().map(range), Some(HOOKS), &plain(&map()))
         }
         (_, Some(hooks), None) => {
-            first(text, range_of(&hooks.range), hooks.properties.first().map(range), Some(EVENT), &list())
+            first(text, range_of(&hooks.range), hooks.properties.first().map(range), Some(EVENT), &plain(&list()))
         }
-        (_, _, Some(event)) => first(text, range_of(&event.range), event.elements.first().map(range), None, hook),
+        (_, _, Some(event)) => {
+            first(text, range_of(&event.range), event.elements.first().map(range), None, &plain(hook))
+        }
     };
     let back = without(&new, level(old)?)?;
     if find(&new, hook)? != Hook::Current || back.as_deref() != old {
         bail!("it is written in a way that nothing can be added to and taken out again");
     }
     Ok(new)
+}
+
+/// Returns how a value is written where there is room for lines, and where there is none.
+fn plain(value: &serde_json::Value) -> impl Fn(Lines<'_>) -> String {
+    move |place| match place {
+        Some((indent, line_end)) => written(value, indent, line_end),
+        None => value.to_string(),
+    }
 }
 
 /// Returns the file's text without our hook and without what was made for it; nothing where that is
@@ -179,75 +176,6 @@ pub(super) fn without(text: &str, made_from: Level) -> Result<Option<String>> {
     let range = range_of(&root.range);
     let rest = format!("{}{}", text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
     Ok((made_from > 0 || !rest.trim().is_empty()).then_some(rest))
-}
-
-fn range(node: &impl Ranged) -> Range<usize> {
-    node.start()..node.end()
-}
-
-fn range_of(range: &jsonc_parser::common::Range) -> Range<usize> {
-    range.start..range.end
-}
-
-/// Puts an item first into a map or list; `next` is the one that is first so far.
-fn first(
-    text: &str,
-    within: Range<usize>,
-    next: Option<Range<usize>>,
-    key: Option<&str>,
-    value: &serde_json::Value,
-) -> String {
-    let open = within.start + 1;
-    let end = next.as_ref().map_or(within.end.saturating_sub(1), |next| next.start);
-    let gap = text.get(open..end).unwrap_or_default();
-    let name = key.map(|key| format!("{}: ", serde_json::Value::from(key))).unwrap_or_default();
-    let comma = if next.is_some() { "," } else { "" };
-    let Some((line, _)) = gap.split_once('\n') else {
-        return spliced(text, open, &format!("{name}{value}{comma}"));
-    };
-    let line_end = line_end(text);
-    let last = gap.rsplit('\n').next().unwrap_or_default();
-    let indent = last.get(..last.len() - last.trim_start().len()).unwrap_or_default();
-    let indent = if next.is_some() { indent.to_owned() } else { format!("{indent}  ") };
-    // A comment behind the bracket stays on its line.
-    let at = if line.trim().is_empty() { open } else { open + line.trim_end_matches('\r').len() };
-    spliced(text, at, &format!("{line_end}{indent}{name}{}{comma}", written(value, &indent, line_end)))
-}
-
-fn spliced(text: &str, at: usize, new: &str) -> String {
-    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-    format!("{before}{new}{after}")
-}
-
-/// Takes an item out of a map or list, with the white space before it and its comma.
-fn cut(text: &str, item: Range<usize>) -> String {
-    let before = text.get(..item.start).unwrap_or_default().trim_end();
-    let after = text.get(item.end..).unwrap_or_default();
-    match after.strip_prefix(',') {
-        Some(rest) => format!("{before}{rest}"),
-        None => format!("{}{after}", before.strip_suffix(',').unwrap_or(before)),
-    }
-}
-
-/// Writes a value over several lines.
-fn written(value: &serde_json::Value, indent: &str, line_end: &str) -> String {
-    let deeper = format!("{indent}  ");
-    let block = |open: char, items: Vec<String>, close: char| {
-        let items: Vec<String> = items.iter().map(|item| format!("{line_end}{deeper}{item}")).collect();
-        format!("{open}{}{line_end}{indent}{close}", items.join(","))
-    };
-    match value {
-        serde_json::Value::Array(items) if !items.is_empty() => {
-            block('[', items.iter().map(|item| written(item, &deeper, line_end)).collect(), ']')
-        }
-        serde_json::Value::Object(map) if !map.is_empty() => {
-            let item = |(key, value): (&String, &serde_json::Value)| {
-                format!("{}: {}", serde_json::Value::from(key.as_str()), written(value, &deeper, line_end))
-            };
-            block('{', map.iter().map(item).collect(), '}')
-        }
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,13 @@
 //! Users own the files that recipes write into. Only the section between our markers is ours.
 
 mod agents_md;
+mod entry;
 mod git;
 mod json;
+mod mcp;
 mod part;
 mod section;
+mod splice;
 mod tools;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +32,7 @@ pub struct Recipe {
 }
 
 /// Every recipe, in the order in which they are listed.
-pub static RECIPES: [Recipe; 13] = [
+pub static RECIPES: [Recipe; 14] = [
     agents_md::RECIPE,
     tools::CLAUDE,
     tools::CODEX,
@@ -42,6 +45,7 @@ pub static RECIPES: [Recipe; 13] = [
     tools::ZED,
     tools::JUNIE,
     tools::CLINE,
+    mcp::RECIPE,
     git::RECIPE,
 ];
 
@@ -127,9 +131,14 @@ impl Recipe {
         Ok(flaw.map(|(part, state)| format!("{} is {}", part.describe(place), state.name())))
     }
 
+    /// Returns the parts that are of use in the project.
+    fn wanted(&self, place: &Place<'_>) -> impl Iterator<Item = &'static Part> {
+        self.parts.iter().filter(|part| part.is_wanted(place))
+    }
+
     fn first_flaw(&self, place: &Place<'_>) -> Result<Option<(&'static Part, State)>, Error> {
         let mut flaws = Vec::new();
-        for part in self.parts {
+        for part in self.wanted(place) {
             flaws.push((part, part.state(place)?));
         }
         let first = |state: State| flaws.iter().find(|(_, found)| *found == state).copied();
@@ -141,9 +150,11 @@ impl Recipe {
     /// # Errors
     /// When a part can't be written; those before it are, unless it was clear from the start.
     pub fn install(&self, place: &Place<'_>) -> Result<State, Error> {
-        self.parts.iter().try_for_each(|part| part.expect_possible(place))?;
+        // What is put in for one part is no reason for another.
+        let parts: Vec<_> = self.wanted(place).collect();
+        parts.iter().try_for_each(|part| part.expect_possible(place))?;
         let state = self.state(place)?;
-        self.parts.iter().try_for_each(|part| part.install(place))?;
+        parts.iter().try_for_each(|part| part.install(place))?;
         Ok(state)
     }
 
@@ -153,9 +164,10 @@ impl Recipe {
     /// As those.
     pub fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Vec<(String, String)>, Error> {
         if !is_removal {
-            self.parts.iter().try_for_each(|part| part.expect_possible(place))?;
+            self.wanted(place).try_for_each(|part| part.expect_possible(place))?;
         }
-        let previews = self.parts.iter().map(|part| Ok((part.path(place), part.preview(place, is_removal)?)));
+        let parts = self.parts.iter().filter(|part| is_removal || part.is_wanted(place));
+        let previews = parts.map(|part| Ok((part.path(place), part.preview(place, is_removal)?)));
         let previews: Result<Vec<(String, Option<String>)>, Error> = previews.collect();
         Ok(previews?.into_iter().filter_map(|(path, diff)| Some((path, diff?))).collect())
     }

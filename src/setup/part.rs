@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+use super::entry;
 use super::json::{self, Hook};
+use super::mcp::ServerPart;
 use super::section::{MARKDOWN, Marker, Marks, Section, insert};
 use super::{Place, State};
 use crate::error::{Error, ErrorKind};
@@ -17,6 +19,8 @@ pub(super) enum Part {
     Section(SectionPart),
     /// A hook in a tool's JSON settings.
     Hook(HookPart),
+    /// A server in a tool's JSON settings.
+    Entry(ServerPart),
     /// Settings of the repository that holds the store: keys and values.
     GitConfig(&'static [(&'static str, &'static str)]),
 }
@@ -34,7 +38,7 @@ pub(super) struct SectionPart {
     pub(super) text: &'static str,
     /// What a file begins with that is made for them.
     pub(super) head: &'static str,
-    /// The recipe, where several share the section.
+    /// The recipe, where several can share the section: a file may be a link to that of another tool.
     pub(super) user: &'static str,
     /// A key that the lines set: where the user sets it, they can't.
     pub(super) key: Option<&'static str>,
@@ -63,6 +67,8 @@ pub(super) struct HookPart {
     pub(super) hook: &'static str,
     /// The file with the section whose marker remembers what was there before.
     pub(super) keeper: &'static str,
+    /// The recipe, under whose name it is remembered.
+    pub(super) user: &'static str,
 }
 
 /// Where the path of a file begins.
@@ -75,7 +81,7 @@ pub(super) enum Folder {
 }
 
 /// A file's text before and after; none where there is no file.
-type Change = (Option<String>, Option<String>);
+pub(super) type Change = (Option<String>, Option<String>);
 
 impl Part {
     /// Tells whether it is written into the store.
@@ -83,10 +89,19 @@ impl Part {
         matches!(self, Self::Section(SectionPart { folder: Folder::Store, .. }))
     }
 
+    /// Tells whether installing the recipe here writes it. What is not wanted is taken out all the same.
+    pub(super) fn is_wanted(&self, place: &Place<'_>) -> bool {
+        match self {
+            Self::Entry(server) => server.is_wanted(place),
+            _ => true,
+        }
+    }
+
     pub(super) fn state(&self, place: &Place<'_>) -> Result<State, Error> {
         match self {
             Self::Section(section) => section.state(place),
             Self::Hook(hook) => hook.state(place),
+            Self::Entry(server) => server.state(place),
             Self::GitConfig(settings) => Ok(settings_state(settings, place)),
         }
     }
@@ -96,6 +111,7 @@ impl Part {
         match self {
             Self::Section(section) => section.change(place, false).map(|_| ()),
             Self::Hook(hook) => hook.change(place, false).map(|_| ()),
+            Self::Entry(server) => server.change(place, false).map(|_| ()),
             Self::GitConfig(_) => git::expect_work_tree(&place.store()?).map_err(|error| {
                 Error::new(ErrorKind::Failure, format!("{error:#}"))
                     .hint("it needs git, and a repository that holds the store: `git init` makes one")
@@ -105,14 +121,9 @@ impl Part {
 
     pub(super) fn install(&self, place: &Place<'_>) -> Result<(), Error> {
         match self {
-            Self::Section(section) => {
-                let (old, new) = section.change(place, false)?;
-                new.filter(|new| old.as_ref() != Some(new)).map_or(Ok(()), |new| write(&section.file(place)?, &new))
-            }
-            Self::Hook(hook) => {
-                let (old, new) = hook.change(place, false)?;
-                new.filter(|new| old.as_ref() != Some(new)).map_or(Ok(()), |new| write(&hook.file(place)?, &new))
-            }
+            Self::Section(section) => put(section.change(place, false)?, || section.file(place)),
+            Self::Hook(hook) => put(hook.change(place, false)?, || hook.file(place)),
+            Self::Entry(server) => put(server.change(place, false)?, || server.file(place)),
             Self::GitConfig(settings) => set(settings, place),
         }
     }
@@ -126,6 +137,7 @@ impl Part {
                 take_out(change, || section.file(place), folders)
             }
             Self::Hook(hook) => take_out(hook.change(place, true)?, || hook.file(place), hook.made(place)?.1),
+            Self::Entry(server) => take_out(server.change(place, true)?, || server.file(place), server.folders()),
             Self::GitConfig(settings) => unset(settings, place),
         }
     }
@@ -136,6 +148,7 @@ impl Part {
         let (old, new) = match self {
             Self::Section(section) => section.change(place, is_removal)?,
             Self::Hook(hook) => hook.change(place, is_removal)?,
+            Self::Entry(server) => server.change(place, is_removal)?,
             Self::GitConfig(settings) => {
                 let commands = commands_left(settings, place, is_removal);
                 return Ok((!commands.is_empty()).then_some(commands));
@@ -149,6 +162,7 @@ impl Part {
         match self {
             Self::Section(_) => format!("the section in {}", self.path(place)),
             Self::Hook(hook) => format!("the hook in {}", hook.path),
+            Self::Entry(server) => format!("the server in {}", server.path(place)),
             Self::GitConfig(_) => "the setting in the repository's git configuration".to_owned(),
         }
     }
@@ -161,6 +175,7 @@ impl Part {
                 format!("{}{path}", store.strip_prefix("./").unwrap_or(&store))
             }
             Self::Section(SectionPart { path, .. }) | Self::Hook(HookPart { path, .. }) => (*path).to_owned(),
+            Self::Entry(server) => server.path(place).to_owned(),
             Self::GitConfig(_) => ".git/config".to_owned(),
         }
     }
@@ -170,15 +185,18 @@ impl Part {
         match self {
             Self::Section(section) => format!("{}{}", section.head, section.text),
             Self::Hook(hook) => json::with(None, &hook.value()).unwrap_or_default(),
+            Self::Entry(server) => server.text(),
             Self::GitConfig(settings) => settings.iter().map(|(key, value)| command(key, value)).collect(),
         }
     }
 }
 
 /// Writes a file of the project or the store, and the folders that it needs.
-fn write(file: &std::path::Path, text: &str) -> Result<(), Error> {
-    files::make_folders(file)?;
-    Ok(files::replace(file, text.as_bytes())?)
+fn put((old, new): Change, file: impl FnOnce() -> Result<PathBuf, Error>) -> Result<(), Error> {
+    let Some(new) = new.filter(|new| old.as_ref() != Some(new)) else { return Ok(()) };
+    let file = file()?;
+    files::make_folders(&file)?;
+    Ok(files::replace(&file, new.as_bytes())?)
 }
 
 fn take_out(change: Change, file: impl FnOnce() -> Result<PathBuf, Error>, folders: usize) -> Result<bool, Error> {
@@ -195,7 +213,7 @@ fn take_out(change: Change, file: impl FnOnce() -> Result<PathBuf, Error>, folde
 }
 
 /// Refuses to write over what a person changed.
-fn edited(what: String) -> Error {
+pub(super) fn edited(what: String) -> Error {
     Error::new(ErrorKind::Failure, format!("{what} was edited by hand")).hint("--force does it all the same")
 }
 
@@ -214,11 +232,12 @@ impl SectionPart {
         })
     }
 
-    /// Tells whether this recipe wants the section. One that names nobody is that of the recipe that had it
-    /// before others shared it.
+    /// Tells whether this recipe wants the section. One that names nobody is of the recipe that the file is
+    /// known by.
     fn is_used(&self, marker: &Marker) -> bool {
         let has = |name: &str| marker.users.iter().any(|user| user == name);
-        self.user.is_empty() || has(self.user) || (marker.users.is_empty() && self.user == FIRST_USER)
+        let is_first = self.path != SHARED || self.user == FIRST_USER;
+        self.user.is_empty() || has(self.user) || (marker.users.is_empty() && is_first)
     }
 
     /// Returns what the section's marker says.
@@ -278,7 +297,7 @@ impl SectionPart {
         if let Some(hook) = self.hook
             && hook.state(place)? == State::Missing
         {
-            marker.settings = Some(hook.found(place)?);
+            marker.remember(self.user, hook.found(place)?);
         }
         Ok(marker)
     }
@@ -288,9 +307,10 @@ impl SectionPart {
         if !self.is_used(&section.marker) {
             return Ok(old.map(str::to_owned));
         }
-        let users: Vec<String> = section.marker.users.iter().filter(|user| *user != self.user).cloned().collect();
-        if !users.is_empty() {
-            return Ok(Some(section.with_marker(&Marker { users, ..section.marker.clone() })));
+        let mut marker = section.marker.clone();
+        marker.forget(self.user);
+        if !marker.users.is_empty() {
+            return Ok(Some(section.with_marker(&marker)));
         }
         if section.is_edited() && !place.is_forced {
             return Err(edited(format!("the section in {}", self.path)));
@@ -331,8 +351,13 @@ impl SectionPart {
     }
 }
 
-/// The recipe that had a section before others shared it.
+/// The file that several tools read.
+const SHARED: &str = "AGENTS.md";
+/// The recipe that it is known by.
 const FIRST_USER: &str = "agents-md";
+
+/// The key under which tools that have hooks look for servers.
+const SERVERS: &str = "mcpServers";
 
 impl HookPart {
     fn value(&self) -> serde_json::Value {
@@ -347,7 +372,7 @@ impl HookPart {
         Ok(files::read_if_there(&self.file(place)?)?)
     }
 
-    fn state(&self, place: &Place<'_>) -> Result<State, Error> {
+    pub(super) fn state(&self, place: &Place<'_>) -> Result<State, Error> {
         let Some(text) = self.text(place)? else { return Ok(State::Missing) };
         let found = json::find(&text, &self.value()).with_context(|| self.unusable())?;
         Ok(match found {
@@ -361,17 +386,25 @@ impl HookPart {
         format!("can't use {}", self.path)
     }
 
-    /// Returns how much of what the hook needs is there, and how many folders are not.
+    /// Returns how much of what the hook needs is there, and how many folders are not. What our server made is
+    /// not the user's, and the folder of a file that it made goes where it is empty.
     fn found(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
-        let level = json::level(self.text(place)?.as_deref()).with_context(|| self.unusable())?;
+        let text = self.text(place)?;
+        let level = json::level(text.as_deref()).with_context(|| self.unusable())?;
+        // What else is wrong with the file is for others to say.
+        match text.as_deref().and_then(|text| entry::level(text, SERVERS).ok().flatten()) {
+            Some(entry::Level::Nothing) if level == 2 => return Ok((0, 1)),
+            Some(entry::Level::Blank) if level == 2 => return Ok((1, 0)),
+            _ => {}
+        }
         Ok((level, files::count_missing_folders(&self.file(place)?)))
     }
 
     /// Returns how much was there when the hook was put in, as the section of its recipe remembers. Where that is
     /// gone, the file is the user's.
-    fn made(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
+    pub(super) fn made(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
         let keeper = SectionPart { path: self.keeper, ..SECTION };
-        Ok(keeper.marker(place)?.and_then(|marker| marker.settings).unwrap_or((2, 0)))
+        Ok(keeper.marker(place)?.and_then(|marker| marker.settings_of(self.user)).unwrap_or((2, 0)))
     }
 
     fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
@@ -396,7 +429,8 @@ impl HookPart {
     }
 }
 
-fn inside(folder: &std::path::Path, name: &str, what: &str) -> Result<PathBuf> {
+/// Returns a file's real path; a symbolic link may lead elsewhere inside the folder only.
+pub(super) fn inside(folder: &std::path::Path, name: &str, what: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     let there = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
     let is_inside = there.and_then(|above| above.canonicalize().ok()).zip(folder.canonicalize().ok());

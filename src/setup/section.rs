@@ -45,12 +45,30 @@ pub(super) struct Marker {
     pub(super) is_line_ended: bool,
     /// How many folders were made for the file.
     pub(super) folders: usize,
-    /// How much of what it needs a file of settings of the same recipe held before, and how many
-    /// folders were made for it.
-    pub(super) settings: Option<(u8, usize)>,
+    /// For each recipe with a file of settings, how much of what it needs that held before, and how many
+    /// folders were made for it. A recipe that has the section for itself is not named.
+    pub(super) settings: Vec<(String, (u8, usize))>,
 }
 
 impl Marker {
+    /// Returns what the settings of a recipe held before.
+    pub(super) fn settings_of(&self, user: &str) -> Option<(u8, usize)> {
+        let named = |name: &str| self.settings.iter().find(|(user, _)| user == name).map(|(_, found)| *found);
+        named(user).or_else(|| named(""))
+    }
+
+    /// Remembers what the settings of a recipe hold.
+    pub(super) fn remember(&mut self, user: &str, found: (u8, usize)) {
+        self.settings.retain(|(name, _)| name != user);
+        self.settings.push((user.to_owned(), found));
+    }
+
+    /// Forgets a recipe that no longer wants the section.
+    pub(super) fn forget(&mut self, user: &str) {
+        self.users.retain(|name| name != user);
+        self.settings.retain(|(name, _)| name != user);
+    }
+
     /// Reads a marker's line. What is not known is passed over.
     fn read(line: &str) -> Self {
         let mut marker = Self::default();
@@ -60,8 +78,7 @@ impl Marker {
                 Some(("for", users)) => marker.users = users.split(',').map(str::to_owned).collect(),
                 Some(("folders", count)) => marker.folders = count.parse().unwrap_or_default(),
                 Some(("settings", given)) => {
-                    let (level, folders) = given.split_once('/').unwrap_or((given, "0"));
-                    marker.settings = level.parse().ok().zip(folders.parse().ok());
+                    marker.settings = given.split(',').filter_map(read_settings).collect();
                 }
                 _ => {}
             }
@@ -85,11 +102,23 @@ impl Marker {
         if self.folders > 0 {
             add(format!("folders={}", self.folders));
         }
-        if let Some((level, folders)) = self.settings {
-            add(format!("settings={level}/{folders}"));
+        let settings = self.settings.iter().map(|(user, (level, folders))| match user.as_str() {
+            "" => format!("{level}/{folders}"),
+            user => format!("{user}:{level}/{folders}"),
+        });
+        let settings: Vec<String> = settings.collect();
+        if !settings.is_empty() {
+            add(format!("settings={}", settings.join(",")));
         }
         line + marks.close
     }
+}
+
+/// Reads what a recipe's settings held before.
+fn read_settings(given: &str) -> Option<(String, (u8, usize))> {
+    let (user, given) = given.split_once(':').unwrap_or(("", given));
+    let (level, folders) = given.split_once('/').unwrap_or((given, "0"));
+    level.parse().ok().zip(folders.parse().ok()).map(|found| (user.to_owned(), found))
 }
 
 /// Returns a short sum of a text, whatever its line ends.

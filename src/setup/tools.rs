@@ -17,6 +17,7 @@ const CLAUDE_HOOK: HookPart = HookPart {
     path: ".claude/settings.json",
     hook: r#"{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"qipu prime --hook claude"}]}"#,
     keeper: "CLAUDE.md",
+    user: "claude",
 };
 
 /// The recipe for Claude Code.
@@ -24,9 +25,15 @@ pub(super) const CLAUDE: Recipe = Recipe {
     name: "claude",
     about: "tells Claude Code how to use qipu, and primes its sessions",
     parts: &[
-        Part::Section(SectionPart { path: "CLAUDE.md", text: TEXT, hook: Some(&CLAUDE_HOOK), ..SECTION }),
+        Part::Section(SectionPart {
+            path: "CLAUDE.md",
+            text: TEXT,
+            user: "claude",
+            hook: Some(&CLAUDE_HOOK),
+            ..SECTION
+        }),
         Part::Hook(CLAUDE_HOOK),
-        skill(".claude/skills/qipu/SKILL.md", None),
+        skill("claude", ".claude/skills/qipu/SKILL.md", None),
     ],
     signs: &["CLAUDE.md", ".claude"],
 };
@@ -36,6 +43,7 @@ const CODEX_HOOK: HookPart = HookPart {
     path: ".codex/hooks.json",
     hook: r#"{"matcher":"startup|resume","hooks":[{"type":"command","command":"qipu prime --hook codex"}]}"#,
     keeper: ".agents/skills/qipu/SKILL.md",
+    user: "codex",
 };
 
 /// The recipe for Codex.
@@ -44,17 +52,18 @@ pub(super) const CODEX: Recipe = Recipe {
     about: "tells Codex how to use qipu, and primes its sessions",
     parts: &[
         agents_md::section("codex"),
-        skill(".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
+        skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
         Part::Hook(CODEX_HOOK),
     ],
     signs: &[".codex"],
 };
 
 /// What runs when a session of Gemini CLI starts.
-const GEMINI_HOOK: HookPart = HookPart {
+pub(super) const GEMINI_HOOK: HookPart = HookPart {
     path: ".gemini/settings.json",
     hook: r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#,
     keeper: "GEMINI.md",
+    user: "gemini",
 };
 
 /// The recipe for Gemini CLI.
@@ -62,7 +71,13 @@ pub(super) const GEMINI: Recipe = Recipe {
     name: "gemini",
     about: "tells Gemini CLI how to use qipu, and primes its sessions",
     parts: &[
-        Part::Section(SectionPart { path: "GEMINI.md", text: TEXT, hook: Some(&GEMINI_HOOK), ..SECTION }),
+        Part::Section(SectionPart {
+            path: "GEMINI.md",
+            text: TEXT,
+            user: "gemini",
+            hook: Some(&GEMINI_HOOK),
+            ..SECTION
+        }),
         Part::Hook(GEMINI_HOOK),
     ],
     signs: &["GEMINI.md", ".gemini"],
@@ -72,7 +87,11 @@ pub(super) const GEMINI: Recipe = Recipe {
 pub(super) const CURSOR: Recipe = Recipe {
     name: "cursor",
     about: "gives Cursor a rule on how to use qipu",
-    parts: &[rule(".cursor/rules/qipu.mdc", "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n")],
+    parts: &[rule(
+        "cursor",
+        ".cursor/rules/qipu.mdc",
+        "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n",
+    )],
     signs: &[".cursor", ".cursorrules"],
 };
 
@@ -80,7 +99,7 @@ pub(super) const CURSOR: Recipe = Recipe {
 pub(super) const COPILOT: Recipe = Recipe {
     name: "copilot",
     about: "tells GitHub Copilot how to use qipu",
-    parts: &[rule(".github/copilot-instructions.md", "")],
+    parts: &[rule("copilot", ".github/copilot-instructions.md", "")],
     signs: &[".github/copilot-instructions.md", ".github/instructions"],
 };
 
@@ -88,7 +107,7 @@ pub(super) const COPILOT: Recipe = Recipe {
 pub(super) const WINDSURF: Recipe = Recipe {
     name: "windsurf",
     about: "gives Windsurf a rule on how to use qipu",
-    parts: &[rule(".windsurf/rules/qipu.md", "---\ntrigger: always_on\n---\n")],
+    parts: &[rule("windsurf", ".windsurf/rules/qipu.md", "---\ntrigger: always_on\n---\n")],
     signs: &[".windsurf", ".windsurfrules"],
 };
 
@@ -129,7 +148,7 @@ pub(super) const ZED: Recipe = Recipe {
 pub(super) const JUNIE: Recipe = Recipe {
     name: "junie",
     about: "tells Junie how to use qipu",
-    parts: &[rule(".junie/guidelines.md", "")],
+    parts: &[rule("junie", ".junie/guidelines.md", "")],
     signs: &[".junie"],
 };
 
@@ -137,14 +156,14 @@ pub(super) const JUNIE: Recipe = Recipe {
 pub(super) const CLINE: Recipe = Recipe {
     name: "cline",
     about: "gives Cline a rule on how to use qipu",
-    parts: &[rule(".clinerules/qipu.md", "")],
+    parts: &[rule("cline", ".clinerules/qipu.md", "")],
     signs: &[".clinerules"],
 };
 
-const fn rule(path: &'static str, head: &'static str) -> Part {
-    Part::Section(SectionPart { path, text: TEXT, head, ..SECTION })
+const fn rule(user: &'static str, path: &'static str, head: &'static str) -> Part {
+    Part::Section(SectionPart { path, text: TEXT, head, user, ..SECTION })
 }
 
-const fn skill(path: &'static str, hook: Option<&'static HookPart>) -> Part {
-    Part::Section(SectionPart { path, text: SKILL, head: SKILL_HEAD, hook, ..SECTION })
+const fn skill(user: &'static str, path: &'static str, hook: Option<&'static HookPart>) -> Part {
+    Part::Section(SectionPart { path, text: SKILL, head: SKILL_HEAD, user, hook, ..SECTION })
 }

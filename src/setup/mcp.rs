@@ -1,0 +1,154 @@
+//! The recipe `mcp`: tells agent tools how to start qipu's server, in what each calls its own file.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::entry::{self, Found, Level};
+use super::part::{Change, HookPart, Part, edited, inside};
+use super::tools::GEMINI_HOOK;
+use super::{Place, Recipe, State};
+use crate::error::Error;
+use crate::store::files;
+
+/// The recipe.
+pub(super) const RECIPE: Recipe = Recipe {
+    name: "mcp",
+    about: "lets agent tools call qipu as an MCP server",
+    parts: &[
+        Part::Entry(ServerPart { paths: &[".mcp.json"], ..SERVER }),
+        Part::Entry(ServerPart { paths: &[".cursor/mcp.json"], signs: &[".cursor", ".cursorrules"], ..SERVER }),
+        Part::Entry(ServerPart {
+            paths: &[".vscode/mcp.json"],
+            key: "servers",
+            entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
+            signs: &[".vscode"],
+            ..SERVER
+        }),
+        Part::Entry(ServerPart {
+            paths: &[".gemini/settings.json"],
+            signs: &[".gemini", "GEMINI.md"],
+            hook: Some(&GEMINI_HOOK),
+            ..SERVER
+        }),
+        Part::Entry(ServerPart {
+            paths: &["opencode.json", "opencode.jsonc"],
+            key: "mcp",
+            entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,
+            signs: &["opencode.json", "opencode.jsonc", ".opencode"],
+            ..SERVER
+        }),
+    ],
+    // A tool may be there and its user want no servers: only those who have some are asked for one more.
+    signs: &[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"],
+};
+
+/// A server in a file of settings that belongs to the user.
+#[derive(Debug)]
+pub(super) struct ServerPart {
+    /// The names that the file may have; the first is the one it is made with.
+    paths: &'static [&'static str],
+    /// What the tool calls its map of servers.
+    key: &'static str,
+    /// The server, as JSON.
+    entry: &'static str,
+    /// What shows that the tool is used; nothing where it is written in any case.
+    signs: &'static [&'static str],
+    /// A hook of ours in the same file.
+    hook: Option<&'static HookPart>,
+}
+
+/// A server in the form that most tools read.
+const SERVER: ServerPart =
+    ServerPart { paths: &[], key: "mcpServers", entry: r#"{"command":"qipu","args":["mcp"]}"#, signs: &[], hook: None };
+
+impl ServerPart {
+    /// Tells whether the project shows signs of the tool. Into an empty folder nothing is written: taking it
+    /// out, nobody could tell whether the folder was there before.
+    pub(super) fn is_wanted(&self, place: &Place<'_>) -> bool {
+        let has = |name: &str| place.root.join(name).symlink_metadata().is_ok();
+        let folder = place.root.join(self.path(place)).parent().map(PathBuf::from).unwrap_or_default();
+        let can_be_told = match fs::read_dir(&folder) {
+            Ok(mut inside) => inside.next().is_some(),
+            Err(_) => folder.symlink_metadata().is_err(),
+        };
+        self.signs.is_empty() || (can_be_told && self.signs.iter().any(|sign| has(sign)))
+    }
+
+    /// Returns the file's path, relative to the project's root.
+    pub(super) fn path(&self, place: &Place<'_>) -> &'static str {
+        let there = |path: &&&str| place.root.join(path).symlink_metadata().is_ok();
+        self.paths.iter().find(there).or(self.paths.first()).copied().unwrap_or_default()
+    }
+
+    /// Returns the file's real path.
+    pub(super) fn file(&self, place: &Place<'_>) -> Result<PathBuf, Error> {
+        Ok(inside(&place.root, self.path(place), "project")?)
+    }
+
+    /// Counts the folders that go with a file that was made.
+    pub(super) fn folders(&self) -> usize {
+        self.paths.first().map_or(0, |path| path.matches('/').count())
+    }
+
+    /// Returns what is written where there is no file, below the file's name.
+    pub(super) fn text(&self) -> String {
+        let name = self.paths.first().copied().unwrap_or_default();
+        let text = entry::with(None, self.key, &self.value(), None).unwrap_or_default();
+        format!("// {name}\n{text}")
+    }
+
+    pub(super) fn state(&self, place: &Place<'_>) -> Result<State, Error> {
+        let text = files::read_if_there(&self.file(place)?)?;
+        Ok(match text.map(|text| self.find(&text, place)).transpose()? {
+            None | Some(Found::Missing) => State::Missing,
+            Some(Found::Current) => State::Current,
+            Some(Found::Other) => State::Edited,
+        })
+    }
+
+    /// Returns the file's text before and after.
+    pub(super) fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
+        let old = files::read_if_there(&self.file(place)?)?;
+        let found = old.as_deref().map_or(Ok(Found::Missing), |text| self.find(text, place))?;
+        if found == Found::Other && !place.is_forced {
+            return Err(edited(format!("the server in {}", self.path(place))));
+        }
+        if old.is_none() && is_removal || found == Found::Current && !is_removal {
+            return Ok((old.clone(), old));
+        }
+        let rest = old.as_deref().map_or(Ok(None), |text| entry::without(text, self.key));
+        let rest = rest.with_context(|| self.unusable(place))?;
+        if is_removal {
+            return Ok((old, rest));
+        }
+        let new = entry::with(rest.as_deref(), self.key, &self.value(), self.made_by_hook(place)?);
+        Ok((old, Some(new.with_context(|| self.unusable(place))?)))
+    }
+
+    /// Returns what was there before our hook made the file.
+    fn made_by_hook(&self, place: &Place<'_>) -> Result<Option<Level>, Error> {
+        let Some(hook) = self.hook else { return Ok(None) };
+        Ok(match hook.state(place)? {
+            State::Missing => None,
+            _ => match hook.made(place)?.0 {
+                0 => Some(Level::Nothing),
+                1 => Some(Level::Blank),
+                _ => None,
+            },
+        })
+    }
+
+    fn find(&self, text: &str, place: &Place<'_>) -> Result<Found> {
+        entry::find(text, self.key, &self.value()).with_context(|| self.unusable(place))
+    }
+
+    fn unusable(&self, place: &Place<'_>) -> String {
+        format!("can't use {}", self.path(place))
+    }
+
+    fn value(&self) -> serde_json::Value {
+        serde_json::from_str(self.entry).unwrap_or_default()
+    }
+}
