@@ -37,7 +37,7 @@ impl Page<'_> {
     /// keeping stops early then.
     fn with_all_at_best(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> (Self, Option<Size>) {
         let mut proposals = ranking.proposals();
-        self.account = Some(proposals.account(&[], false));
+        self.account = Some(proposals.account(&[]));
         let enough = self.limits.most_chars().max(self.renderer.frame_chars(self.says(true)));
         self.is_all = true;
         while let Some(proposal) = proposals.next() {
@@ -55,7 +55,7 @@ impl Page<'_> {
                 break;
             }
         }
-        self.account = Some(proposals.account(&self.shown, true));
+        self.account = Some(proposals.account(&self.shown));
         let frame = self.renderer.frame(self.says(!self.is_all || self.has_cut || self.report.head.is_limited));
         let text = self.renderer.assemble(&frame, &self.pieces);
         let size = (!self.limits.allow(&text)).then(|| self.limits.size(&text));
@@ -70,7 +70,7 @@ impl Page<'_> {
         (all, everything): (&Self, Size),
     ) -> Result<Self, Size> {
         let mut proposals = ranking.proposals();
-        self.account = Some(proposals.account(&[], false));
+        self.account = Some(proposals.account(&[]));
         if self.report.entries.is_empty() && !self.has_more_to_say() {
             return Err(everything);
         }
@@ -81,7 +81,7 @@ impl Page<'_> {
             first = first.or(Some(proposal).filter(|proposal| self.is_belief(proposal.entry)));
             if let Some((shape, piece)) = self.at_best_level(&proposal, &*proposals, &mut least) {
                 self.keep_at(&proposal, shape, piece, &mut *proposals);
-                self.account = Some(proposals.account(&self.shown, false));
+                self.account = Some(proposals.account(&self.shown));
             }
             if target_tokens.is_some_and(|target| self.tokens() >= target) {
                 break;
@@ -92,16 +92,21 @@ impl Page<'_> {
         if self.shown.len() == all.shown.len() && self.shown.iter().zip(&all.shown).all(|(a, b)| says_same(a, b)) {
             self.take_back();
         }
-        self.account = Some(proposals.account(&self.shown, true));
+        self.account = Some(proposals.account(&self.shown));
         if let Some(first) = first.filter(|_| self.pieces.is_empty()) {
             self.cut_entry(first.entry, !first.is_adaptive && first.level >= Level::Extract);
-            let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
-            let cut = self.pieces.iter().map(|(_, piece)| self.shown_as(first.entry, shape, piece));
-            let shown: Vec<ShownBelief> = cut.collect();
-            self.account = Some(proposals.account(&shown, true));
-            self.shown = shown;
+            self.count_cut(&first, &*proposals);
         }
         Ok(self)
+    }
+
+    /// Counts a note that was cut among those that are shown, where there is room to say so.
+    fn count_cut(&mut self, first: &Proposal, proposals: &dyn Proposals) {
+        let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
+        let shown: Vec<ShownBelief> =
+            self.pieces.iter().map(|(_, piece)| self.shown_as(first.entry, shape, piece)).collect();
+        let before = self.account.replace(proposals.account(&shown));
+        if self.allow(self.says(true), None) { self.shown = shown } else { self.account = before }
     }
 
     fn tokens(&self) -> usize {
@@ -256,7 +261,7 @@ impl Page<'_> {
         if self.is_belief(proposal.entry) {
             shown.push(self.shown_as(proposal.entry, shape, piece));
         }
-        let account = proposals.account(&shown, false);
+        let account = proposals.account(&shown);
         let is_note = usize::from(self.report.entries[proposal.entry].note().is_some());
         let shown = Shown { account: Some(&account), ..self.truncated(self.notes + is_note) };
         self.allow(shown, Some((proposal.entry, piece)))

@@ -173,8 +173,8 @@ pub trait Proposals {
     /// that it deserves.
     fn after(&self, entry: usize) -> Vec<(usize, Level)>;
 
-    /// Sums up what is shown: as it is at the end, or in as many characters as it may take then.
-    fn account(&self, shown: &[ShownBelief], is_end: bool) -> Account;
+    /// Sums up what is shown.
+    fn account(&self, shown: &[ShownBelief]) -> Account;
 }
 
 /// A note that is shown, for who sums up.

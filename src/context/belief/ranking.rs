@@ -243,7 +243,7 @@ impl Proposals for Choosing<'_> {
         after.into_iter().map(|number| (self.of.before + number, self.of.all[number].level)).collect()
     }
 
-    fn account(&self, shown: &[ShownBelief], is_end: bool) -> Account {
+    fn account(&self, shown: &[ShownBelief]) -> Account {
         let shown: Vec<(usize, &ShownBelief)> =
             shown.iter().filter_map(|shown| Some((shown.entry.checked_sub(self.of.before)?, shown))).collect();
         let all = &self.of.all;
@@ -268,22 +268,12 @@ impl Proposals for Choosing<'_> {
             expandable: expandable.take(MAX_EXPANDABLE).collect(),
             has_contradictions: shown.iter().any(|(number, _)| has_hidden_opponents(*number)),
             insufficient: self.of.insufficient.clone(),
-            reasoning: if is_end { self.reasoning(&kept) } else { self.longest_reasoning() },
+            reasoning: self.reasoning(&kept),
         }
     }
 }
 
 impl Choosing<'_> {
-    /// Returns a sentence that is as long as [`Self::reasoning`] may become.
-    fn longest_reasoning(&self) -> String {
-        let of = self.of;
-        let longest = of.all.iter().map(|candidate| candidate.id.as_str().len()).max().unwrap_or_default();
-        let digits = of.chosen.to_string().len();
-        let named = "near-duplicates (, …), over budget, after the target, ".len() + MAX_PAIRS * (2 * longest + 6);
-        let left_out = self.reasoning(&(0..of.chosen).collect()).len();
-        " ".repeat(left_out + named + 4 * digits)
-    }
-
     /// Says how notes were chosen, in one sentence.
     fn reasoning(&self, kept: &HashSet<usize>) -> String {
         let of = self.of;
