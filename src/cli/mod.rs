@@ -66,7 +66,7 @@ enum Sub {
     Prime(prime::PrimeArgs),
     /// Show a bundle of notes: named, tagged, searched for, or linked
     #[command(after_help = examples::CONTEXT)]
-    Context(context::ContextArgs),
+    Context(Box<context::ContextArgs>),
     /// Search for notes: best match first
     #[command(after_help = examples::SEARCH)]
     Search(search::SearchArgs),

@@ -17,10 +17,46 @@ use serde_json::{Value, json};
 
 const QUERIES: usize = 200;
 const WORDS: [&str; 40] = [
-    "cache", "crash", "recovery", "journal", "queue", "retry", "backoff", "lock", "thread", "index", "page", "write",
-    "buffer", "flush", "disk", "network", "timeout", "latency", "budget", "token", "parser", "escape", "merge", "branch",
-    "commit", "review", "deploy", "rollback", "schema", "migration", "backup", "restore", "shard", "replica", "leader",
-    "vote", "clock", "drift", "limit", "quota",
+    "cache",
+    "crash",
+    "recovery",
+    "journal",
+    "queue",
+    "retry",
+    "backoff",
+    "lock",
+    "thread",
+    "index",
+    "page",
+    "write",
+    "buffer",
+    "flush",
+    "disk",
+    "network",
+    "timeout",
+    "latency",
+    "budget",
+    "token",
+    "parser",
+    "escape",
+    "merge",
+    "branch",
+    "commit",
+    "review",
+    "deploy",
+    "rollback",
+    "schema",
+    "migration",
+    "backup",
+    "restore",
+    "shard",
+    "replica",
+    "leader",
+    "vote",
+    "clock",
+    "drift",
+    "limit",
+    "quota",
 ];
 
 /// A generator of numbers that are the same in every run.
@@ -46,9 +82,19 @@ fn make_store(root: &Path, notes: usize) {
     for number in 0..notes {
         let folder = root.join(format!(".qipu/notes/{:03}", number / 100));
         fs::create_dir_all(&folder).unwrap();
-        let mut text = |count: usize| {
-            (0..count).map(|_| if numbers.next(3) == 0 { format!("w{}", numbers.next(5000)) } else { numbers.word().to_owned() }).collect::<Vec<_>>().join(" ")
-        };
+        let mut text =
+            |count: usize| {
+                (0..count)
+                    .map(|_| {
+                        if numbers.next(3) == 0 {
+                            format!("w{}", numbers.next(5000))
+                        } else {
+                            numbers.word().to_owned()
+                        }
+                    })
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            };
         let paragraphs: Vec<String> = (0..6).map(|_| text(30)).collect();
         let (title, body) = (text(4), paragraphs.join(".\n\n"));
         let kind = ["permanent", "fleeting", "literature"][numbers.next(3)];
@@ -62,7 +108,10 @@ fn make_store(root: &Path, notes: usize) {
     }
 }
 
-async fn time(client: &RunningService<RoleClient, ()>, mut arguments: impl FnMut(&mut Numbers) -> (&'static str, Value)) -> Vec<f64> {
+async fn time(
+    client: &RunningService<RoleClient, ()>,
+    mut arguments: impl FnMut(&mut Numbers) -> (&'static str, Value),
+) -> Vec<f64> {
     let mut numbers = Numbers(7);
     let mut times = Vec::new();
     for _ in 0..QUERIES {
@@ -87,7 +136,10 @@ async fn bench(notes: usize) {
     // The first call opens the store.
     time(&client, |numbers| ("search", json!({"query": topic(numbers)}))).await;
     let kinds: [(&str, Vec<f64>); 3] = [
-        ("query", time(&client, |numbers| ("get_context", json!({"topic": topic(numbers), "abstraction": "summary"}))).await),
+        (
+            "query",
+            time(&client, |numbers| ("get_context", json!({"topic": topic(numbers), "abstraction": "summary"}))).await,
+        ),
         ("query, adaptive", time(&client, |numbers| ("get_context", json!({"topic": topic(numbers)}))).await),
         (
             "expansion",

@@ -168,7 +168,12 @@ impl Choosing<'_> {
         if self.of.is_adaptive && novelty < HALF_REDUNDANT {
             level = lower(level);
         }
-        Proposal { entry: self.of.before + number, level, is_adaptive: self.of.is_adaptive && !candidate.is_fixed, novelty }
+        Proposal {
+            entry: self.of.before + number,
+            level,
+            is_adaptive: self.of.is_adaptive && !candidate.is_fixed,
+            novelty,
+        }
     }
 
     fn look_at(&mut self, number: usize) {
