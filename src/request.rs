@@ -8,7 +8,12 @@ use crate::calendar::Span;
 use crate::graph::{Follow, Limits};
 pub use crate::report::{Format, Level, Picture};
 use crate::store::Location;
-use crate::tokens::Tokenizer;
+use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
+
+/// How many tokens of a budget stand for one note that is weighed: none is shown in so few.
+const TOKENS_PER_CANDIDATE: usize = 5;
+/// The least number of notes that are weighed.
+const MIN_CANDIDATES: usize = 100;
 
 /// One call of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +56,12 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// Returns how many hits are weighed: several times as many as could be shown.
+    pub fn max_candidates(&self) -> Option<usize> {
+        let tokens = [self.max_tokens, self.max_chars.map(|chars| chars / CHARS_PER_TOKEN)];
+        tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
+    }
+
     /// Tells whether there is a limit.
     pub fn is_limited(&self) -> bool {
         self.max_chars.is_some() || self.max_tokens.is_some()

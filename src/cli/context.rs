@@ -13,15 +13,9 @@ use crate::error::Error;
 use crate::graph::Follow;
 use crate::request::{Asking, BlockChoice, Blocks, Budget, Command, Context, Format, Selectors};
 use crate::store::Location;
-use crate::tokens::CHARS_PER_TOKEN;
 
 /// The most notes that a query selects when there is no budget and no other limit.
 const DEFAULT_MAX_HITS: usize = 10;
-
-/// How many tokens of a budget stand for one note that is weighed: none is shown in so few.
-const TOKENS_PER_CANDIDATE: usize = 5;
-/// The least number of notes that are weighed.
-const MIN_CANDIDATES: usize = 100;
 
 /// What notes are chosen by, for every command that takes a selection.
 #[derive(Debug, Args)]
@@ -283,15 +277,9 @@ impl ContextArgs {
             with_custom: self.custom,
             blocks: self.blocks.into_blocks(has_budget),
             need,
-            max_candidates: max_candidates(budget),
+            max_candidates: budget.max_candidates(),
         })
     }
-}
-
-/// Returns how many hits are weighed for a budget: several times as many as could be shown.
-fn max_candidates(budget: Budget) -> Option<usize> {
-    let tokens = [budget.max_tokens, budget.max_chars.map(|chars| chars / CHARS_PER_TOKEN)];
-    tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
 }
 
 /// Returns what two opposite flags say; `None` when neither was given.

@@ -21,9 +21,6 @@ const MAX_ADDITIONAL_TOKENS: usize = 500;
 const MAX_TOLD: usize = 4000;
 /// The most notes that a search finds where nobody names a number.
 const LIMIT: usize = 10;
-/// How many tokens of a budget stand for one note that is weighed, and the least number of them.
-const TOKENS_PER_CANDIDATE: usize = 5;
-const MIN_CANDIDATES: usize = 100;
 /// The field that says that no person wrote a note.
 const GENERATED: (&str, &str) = ("generated_by", "mcp");
 
@@ -171,6 +168,7 @@ fn get_context(given: &mut Arguments, location: Location, env: &Env) -> Result<T
     if target_tokens.is_some_and(|target| target > max_tokens) {
         return Err(wrong("target_tokens", "it is above max_tokens"));
     }
+    let budget = Budget { max_tokens: Some(max_tokens), target_tokens, ..Budget::default() };
     let today = (env.today)();
     let need = Need {
         purpose: Some(purpose),
@@ -187,10 +185,9 @@ fn get_context(given: &mut Arguments, location: Location, env: &Env) -> Result<T
         location,
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
         need: Some(need),
-        max_candidates: Some((max_tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES)),
+        max_candidates: budget.max_candidates(),
         ..Context::default()
     };
-    let budget = Budget { max_tokens: Some(max_tokens), target_tokens, ..Budget::default() };
     Ok(Task { command: Command::Context(context), budget, format: Format::Prompt, is_write: false })
 }
 
