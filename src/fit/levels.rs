@@ -56,7 +56,7 @@ impl Page<'_> {
             }
         }
         self.account = Some(proposals.account(&self.shown));
-        let frame = self.renderer.frame(self.says(!self.is_all || self.has_cut || self.report.head.is_limited));
+        let frame = self.renderer.frame(self.says(self.is_truncated()));
         let text = self.renderer.assemble(&frame, &self.pieces);
         let size = (!self.limits.allow(&text)).then(|| self.limits.size(&text));
         (self, size)
@@ -144,7 +144,8 @@ impl Page<'_> {
             let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
             return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
         }
-        let to_spare = self.room_to_spare(proposal, proposals, least);
+        let room = self.room();
+        let to_spare = self.room_to_spare(room, proposal, proposals, least);
         let deserved = (self.limits.most() as f64 * DETAILED) as usize;
         if !proposal.is_adaptive {
             return match proposal.level {
@@ -155,7 +156,6 @@ impl Page<'_> {
                 _ => self.at_level(proposal, whole, usize::MAX, proposals),
             };
         }
-        let room = self.room();
         Level::FALLING.into_iter().find_map(|level| {
             let most = match level {
                 Level::Detailed if level <= proposal.level => to_spare.max(deserved),
@@ -181,12 +181,11 @@ impl Page<'_> {
         self.limits.most().saturating_sub(taken)
     }
 
-    /// Returns how much a note may take above what it deserves.
-    fn room_to_spare(&self, proposal: &Proposal, proposals: &dyn Proposals, least: &mut Least) -> usize {
+    /// Returns how much of the room a note may take above what it deserves.
+    fn room_to_spare(&self, room: usize, proposal: &Proposal, proposals: &dyn Proposals, least: &mut Least) -> usize {
         if !self.limits.are_there() {
             return usize::MAX;
         }
-        let room = self.room();
         let for_others = match proposal.level {
             Level::Essence => room,
             _ => (room as f64 * FOR_OTHERS) as usize,
@@ -239,12 +238,11 @@ impl Page<'_> {
         proposals: &dyn Proposals,
     ) -> Option<(Shape, Piece)> {
         let entry = self.report.entries.get(proposal.entry)?.note()?;
-        let with = |blocks| self.at_level(proposal, Shape { blocks, ..shape }, most, proposals);
         let (mut fits, mut too_many) = (0, count_answers(entry, shape) + 1);
         let mut best = None;
         while too_many - fits > 1 {
             let blocks = fits.midpoint(too_many);
-            match with(blocks) {
+            match self.at_level(proposal, Shape { blocks, ..shape }, most, proposals) {
                 Some(extract) => (fits, best) = (blocks, Some(extract)),
                 None => too_many = blocks,
             }

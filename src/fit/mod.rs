@@ -195,12 +195,11 @@ impl<'a> Page<'a> {
     /// # Errors
     /// What the shortest answer takes, where that is too long.
     fn finished(mut self) -> Result<String, Size> {
-        let is_truncated = !self.is_all || self.has_cut || self.report.head.is_limited;
         // What is said of the notes may have become longer with the last that was passed over.
-        if !self.allow(self.says(is_truncated), None) {
+        if !self.allow(self.says(self.is_truncated()), None) {
             self.is_brief = true;
         }
-        let frame = self.renderer.frame(self.says(is_truncated));
+        let frame = self.renderer.frame(self.says(self.is_truncated()));
         let text = self.renderer.assemble(&frame, &self.pieces);
         if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
     }
@@ -331,6 +330,11 @@ impl<'a> Page<'a> {
             total += chars(&item.text);
         }
         total
+    }
+
+    /// Tells whether something is left out or cut.
+    fn is_truncated(&self) -> bool {
+        !self.is_all || self.has_cut || self.report.head.is_limited
     }
 
     /// Returns what the frame says of what was kept.

@@ -235,16 +235,13 @@ impl Json<'_> {
             let origin = |(id, title, confidence): &(NoteId, String, f64)| json!({"id": id.as_str(), "title": title, "confidence": confidence});
             say("derived_from", origins.map(origin).collect());
         }
-        self.say_fields(note, &mut object);
-        if !entry.compacts.is_empty() {
-            let ids = entry.compacts.iter().map(|id| json!(id.as_str()));
-            object.insert("compacts".to_owned(), ids.collect());
-        }
+        self.say_fields(entry, &mut object);
         object
     }
 
     /// Says what answers about notes say of all of them.
-    fn say_fields(&self, note: &Note, object: &mut Map<String, Value>) {
+    fn say_fields(&self, entry: &NoteEntry, object: &mut Map<String, Value>) {
+        let note = &entry.note;
         let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
         if self.report.head.show.sources {
             let sources = note
@@ -261,6 +258,9 @@ impl Json<'_> {
         say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
         say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
         say("value", json!(note.value_or_default()));
+        if !entry.compacts.is_empty() {
+            say("compacts", entry.compacts.iter().map(|id| json!(id.as_str())).collect());
+        }
     }
 
     fn note_object(&self, entry: &NoteEntry, extent: Extent) -> (Map<String, Value>, bool) {
@@ -284,11 +284,8 @@ impl Json<'_> {
             is_cut |= body_cut;
             say("content", json!(body));
         }
-        self.say_fields(note, &mut object);
+        self.say_fields(entry, &mut object);
         let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
-        if !entry.compacts.is_empty() {
-            say("compacts", entry.compacts.iter().map(|id| json!(id.as_str())).collect());
-        }
         match &entry.found {
             Some(found) => say_found(found, note, extent, &mut object),
             None if self.report.head.mode == Mode::List => say("relevance", Value::Null),

@@ -108,7 +108,6 @@ impl Ranking for Candidates {
             next_before: 0,
             is_open: vec![true; self.chosen],
             said: vec![(0.0, 0); self.chosen],
-            shares: None,
             following: VecDeque::new(),
             kept: HashSet::new(),
             redundant: Vec::new(),
@@ -124,8 +123,6 @@ struct Choosing<'a> {
     is_open: Vec<bool>,
     /// Of each candidate, the largest share that one note which is shown says, and which one.
     said: Vec<(f64, usize)>,
-    /// The shares of the one that was looked at last.
-    shares: Option<(usize, Vec<f64>)>,
     following: VecDeque<usize>,
     kept: HashSet<usize>,
     /// Candidates that say nothing new, each with the note that says it.
@@ -175,12 +172,6 @@ impl Choosing<'_> {
             novelty,
         }
     }
-
-    fn look_at(&mut self, number: usize) {
-        if self.shares.as_ref().is_none_or(|(of, _)| *of != number) {
-            self.shares = Some((number, self.of.shares(number)));
-        }
-    }
 }
 
 fn lower(level: Level) -> Level {
@@ -222,9 +213,7 @@ impl Proposals for Choosing<'_> {
     fn keep(&mut self, entry: usize) {
         let Some(number) = entry.checked_sub(self.of.before) else { return };
         self.kept.insert(number);
-        self.look_at(number);
-        let shares = self.shares.take().map(|(_, shares)| shares).unwrap_or_default();
-        for (said, share) in self.said.iter_mut().zip(shares) {
+        for (said, share) in self.said.iter_mut().zip(self.of.shares(number)) {
             if share > said.0 {
                 *said = (share, number);
             }
