@@ -11,7 +11,7 @@ use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
 /// How many tokens of a budget stand for one note that is weighed: none is shown in so few.
-const TOKENS_PER_CANDIDATE: usize = 5;
+const TOKENS_PER_CANDIDATE: usize = 10;
 /// The least number of notes that are weighed.
 const MIN_CANDIDATES: usize = 100;
 

@@ -4,6 +4,8 @@
 
 mod stores;
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
@@ -351,6 +353,67 @@ fn the_laws_of_levels() {
             Ok(())
         })
         .unwrap();
+}
+
+/// Says how long a text is in JSON.
+fn json_chars(text: &Value) -> usize {
+    serde_json::to_string(text).unwrap().chars().count()
+}
+
+/// What the frame and the numbers beside a note's text may take more when the note says more.
+const SLACK: usize = 120;
+
+#[test]
+fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
+    // No note is left out for saying what others say.
+    let asked = |abstraction| {
+        let need = Need { novelty_threshold: Some(0), ..need(Some(Purpose::Answer), abstraction) };
+        asked("alpha beta gamma", need)
+    };
+    let looked_at = [const { Cell::new(0) }; 3];
+    runner(150)
+        .run(&cases(), |(store, budgets)| {
+            let at = |level| json(&store, &asked(Abstraction::Fixed(level)), Budget::default());
+            let (essences, summaries, details) = (at(Level::Essence), at(Level::Summary), at(Level::Detailed));
+            let report = run_on(&asked(ADAPTIVE), &store).unwrap();
+            for max_chars in budgets {
+                let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
+                let Ok(text) = fit(&report, budget, Format::Json, Screen::default()) else { continue };
+                let answer: Value = serde_json::from_str(&text).unwrap();
+                let shown = ids(&answer);
+                let left = max_chars - text.chars().count();
+                for id in ids(&essences).into_iter().filter(|id| !shown.contains(id)) {
+                    if shown.is_empty() {
+                        continue;
+                    }
+                    // What would fit now did fit when more was left.
+                    prop_assert!(json_chars(note(&essences, id)) + SLACK > left, "{id} is missing: {text}");
+                    looked_at[0].update(|count: usize| count + 1);
+                }
+                let more = |id: &str, at: &Value| {
+                    json_chars(&note(at, id)["content"]).saturating_sub(json_chars(&note(&answer, id)["content"]))
+                };
+                for id in shown.iter().copied() {
+                    let now = note(&answer, id);
+                    let value = store.notes()[store.named(id).unwrap()].value_or_default();
+                    let importance = now["relevance_score"].as_f64().unwrap() / 2.0 + f64::from(value) / 200.0;
+                    let is_new = now["utility"]["novelty"].as_f64().unwrap() >= 0.5;
+                    if now["level"] == "essence" && importance >= 0.4 && is_new {
+                        prop_assert!(more(id, &summaries) + SLACK > left, "{id} deserves a summary: {text}");
+                        looked_at[1].update(|count: usize| count + 1);
+                    }
+                }
+                // Behind the last of all there is nobody to leave room for.
+                let last = shown.last().copied().filter(|_| shown.len() == ids(&essences).len());
+                if let Some(last) = last.filter(|last| note(&answer, last)["level"] != "detailed") {
+                    prop_assert!(more(last, &details) + SLACK > left, "{last} would fit: {text}");
+                    looked_at[2].update(|count: usize| count + 1);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(looked_at.iter().all(|count| count.get() > 0), "{looked_at:?}");
 }
 
 #[test]

@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use process::call;
 use proptest::prelude::*;
 use qipu::commands::run_on;
-use qipu::context::surroundings;
-use qipu::graph::Graph;
+use qipu::context::Desk;
 use qipu::note::Note;
 use qipu::report::{Entry, Report};
 use qipu::request::{Command, Related, Search};
@@ -21,9 +20,9 @@ use qipu::store::{Config, Store};
 use stores::{files, hostile_text, runner, store_of};
 
 fn find(store: &Store, query: &str) -> Found {
-    let graph = Graph::new(store.notes(), &store.config.link_types);
-    let around = surroundings(store, &graph);
-    Engine::new(store.notes(), store.config.language).search(&Query::parse(query), Some(&around))
+    let desk = Desk::new(store);
+    let (engine, around) = desk.searching(true);
+    engine.search(&Query::parse(query), around.as_ref())
 }
 
 /// What was found: ids, scores and relevance to the bit.

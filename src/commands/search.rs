@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::list::passes;
-use crate::context::{Desk, Filter, surroundings};
+use crate::context::{Desk, Filter};
 use crate::error::Error;
 use crate::graph::Digests;
 use crate::report::{Body, Entry, Excerpt, Found, Head, Mode, NoteEntry, Report, Role, Show, Snippet, Spelling};
@@ -51,7 +51,7 @@ pub(super) fn run_related(request: &Related, desk: &Desk<'_>) -> Result<Report, 
     let store = desk.store;
     let notes = store.notes();
     let place = store.resolve(&request.id)?;
-    let around = surroundings(store, desk.graph());
+    let around = desk.surroundings();
     let (relatives, matched) = desk.engine().related(place, &around, request.limit.unwrap_or(usize::MAX));
     let entries = relatives.into_iter().map(|relative| {
         let common = relative.common.iter().map(|note| notes[*note].id.clone()).collect();

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::journals::Journals;
 use crate::calendar::Period;
 use crate::graph::{Graph, other_end};
-use crate::search::Surroundings;
+use crate::search::Sequences;
 use crate::store::Store;
 
 /// The type of a link from a note to the one before it, and its inverse.
@@ -15,15 +15,11 @@ const PRECEDES: &str = "precedes";
 /// Days that lie so near that their journals are neighbours: a weekend may be between them.
 const MAX_DAYS_BETWEEN: i32 = 3;
 
-/// Collects the neighbours of all notes. A note has one place in one sequence: what its `follows`
+/// Finds the sequences of all notes. A note has one place in one sequence: what its `follows`
 /// links say, else an ordered list of a map of content, else the days of journals.
-pub fn surroundings<'a>(store: &Store, graph: &'a Graph<'_>) -> Surroundings<'a> {
+pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
     let notes = store.notes();
-    let mut around = Surroundings {
-        linked: Box::new(|note| linked(graph, note)),
-        before: vec![None; notes.len()],
-        after: vec![None; notes.len()],
-    };
+    let mut around = Sequences { before: vec![None; notes.len()], after: vec![None; notes.len()] };
     for edge in (0..notes.len()).flat_map(|note| graph.written(note)) {
         match edge.kind.as_str() {
             FOLLOWS => join(&mut around, edge.to, edge.from),
@@ -51,7 +47,7 @@ pub fn surroundings<'a>(store: &Store, graph: &'a Graph<'_>) -> Surroundings<'a>
 }
 
 /// Puts two notes one behind the other, unless one of them has its place already.
-fn join(around: &mut Surroundings<'_>, first: usize, second: usize) {
+fn join(around: &mut Sequences, first: usize, second: usize) {
     if first == second {
         return;
     }
@@ -63,7 +59,7 @@ fn join(around: &mut Surroundings<'_>, first: usize, second: usize) {
 
 /// Returns the notes at the other ends of a note's links, each once, in order. Links that make
 /// sequences count by those.
-fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
+pub(super) fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
     let links = graph.written(note).iter().chain(graph.leading_to(note));
     let links = links.filter(|edge| !matches!(edge.kind.as_str(), FOLLOWS | PRECEDES));
     let mut linked: Vec<usize> = links.map(|edge| other_end(edge, note)).collect();

@@ -3,10 +3,10 @@
 
 use std::sync::OnceLock;
 
-use super::surroundings;
+use super::around::{linked, sequences};
 use crate::graph::Graph;
 use crate::phases;
-use crate::search::{Engine, Surroundings};
+use crate::search::{Engine, Sequences, Surroundings};
 use crate::store::Store;
 
 /// An open store, its links and the words of its notes.
@@ -14,13 +14,14 @@ pub struct Desk<'a> {
     /// The store.
     pub store: &'a Store,
     graph: OnceLock<Graph<'a>>,
+    sequences: OnceLock<Sequences>,
     engine: OnceLock<Engine<'a>>,
 }
 
 impl<'a> Desk<'a> {
     /// Lays a store on the desk.
     pub fn new(store: &'a Store) -> Self {
-        Self { store, graph: OnceLock::new(), engine: OnceLock::new() }
+        Self { store, graph: OnceLock::new(), sequences: OnceLock::new(), engine: OnceLock::new() }
     }
 
     /// Returns the links of all notes.
@@ -35,12 +36,18 @@ impl<'a> Desk<'a> {
         self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.gathered()))
     }
 
+    /// Returns what stands around each note.
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        let graph = self.graph();
+        let sequences = self.sequences.get_or_init(|| sequences(self.store, graph));
+        phases::end("sequences found");
+        Surroundings { linked: Box::new(|note| linked(graph, note)), sequences }
+    }
+
     /// Returns what searches the notes, and what stands around each where that counts.
     pub fn searching(&self, with_graph: bool) -> (&Engine<'a>, Option<Surroundings<'_>>) {
         // Side by side: each has steps in which it can use one thread only.
         let (engine, graph) = rayon::join(|| self.engine(), || with_graph.then(|| self.graph()));
-        let around = graph.map(|graph| surroundings(self.store, graph));
-        phases::end("sequences found");
-        (engine, around)
+        (engine, graph.map(|_| self.surroundings()))
     }
 }

@@ -18,7 +18,6 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use around::surroundings;
 pub use belief::{Weighed, expand, odd_fields, weigh};
 pub use blocks::{BlockLimits, gist, show_blocks};
 pub use comparison::compare;

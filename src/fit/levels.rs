@@ -75,7 +75,7 @@ impl Page<'_> {
             return Err(everything);
         }
         self.make_room_for_frame(everything)?;
-        let mut least = Least(vec![None; self.report.entries.len()]);
+        let mut least = Least(vec![[None; 2]; self.report.entries.len()]);
         let mut first: Option<Proposal> = None;
         while let Some(proposal) = proposals.next() {
             first = first.or(Some(proposal).filter(|proposal| self.is_belief(proposal.entry)));
@@ -144,31 +144,54 @@ impl Page<'_> {
             let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
             return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
         }
-        let room = self.room();
-        let to_spare = self.room_to_spare(room, proposal, proposals, least);
-        let deserved = (self.limits.most() as f64 * DETAILED) as usize;
-        if !proposal.is_adaptive {
-            return match proposal.level {
+        match (proposal.is_adaptive, proposal.level) {
+            (true, _) => self.at_highest_level(proposal, proposals, least),
+            (false, Level::Extract) => {
+                let room = self.room();
+                let most = self.room_to_spare(room, proposal, proposals, least).max(self.deserved());
                 // Where nothing answers, the summary stands in.
-                Level::Extract => self
-                    .longest_extract(proposal, to_spare.max(deserved), proposals)
-                    .or_else(|| self.at_level(proposal, Shape { blocks: 0, ..whole }, usize::MAX, proposals)),
-                _ => self.at_level(proposal, whole, usize::MAX, proposals),
-            };
+                let none = Shape { blocks: 0, ..whole };
+                let extract = self.longest_extract(proposal, most, proposals);
+                extract.or_else(|| self.at_level(proposal, none, usize::MAX, proposals))
+            }
+            (false, _) => self.at_level(proposal, whole, usize::MAX, proposals),
         }
+    }
+
+    fn at_highest_level(
+        &self,
+        proposal: &Proposal,
+        proposals: &dyn Proposals,
+        least: &mut Least,
+    ) -> Option<(Shape, Piece)> {
+        let shape = |level| Shape { level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
+        let room = self.room();
+        let summary = least.of(self, proposal.entry, Level::Summary);
+        if summary > room {
+            // Nor would any higher level fit, and what those behind it need does not matter.
+            return self.at_level(proposal, shape(Level::Essence), room, proposals);
+        }
+        let to_spare = self.room_to_spare(room, proposal, proposals, least);
         Level::FALLING.into_iter().find_map(|level| {
             let most = match level {
-                Level::Detailed if level <= proposal.level => to_spare.max(deserved),
+                Level::Detailed if level <= proposal.level => to_spare.max(self.deserved()),
                 // What is too long to be detailed is an extract.
-                Level::Extract if proposal.level == Level::Detailed => to_spare.max(deserved),
+                Level::Extract if proposal.level == Level::Detailed => to_spare.max(self.deserved()),
                 level if level <= proposal.level => room,
                 _ => to_spare,
             };
             match level {
+                // What is longer than a summary needs no look where that would be too long.
+                level if level > Level::Summary && summary > most => None,
                 Level::Extract => self.longest_extract(proposal, most, proposals),
-                _ => self.at_level(proposal, Shape { level, ..whole }, most, proposals),
+                _ => self.at_level(proposal, shape(level), most, proposals),
             }
         })
+    }
+
+    /// Returns how much a note may take by what it deserves where that is all of it.
+    fn deserved(&self) -> usize {
+        (self.limits.most() as f64 * DETAILED) as usize
     }
 
     /// Returns what is left, as if the frame stayed as it is.
@@ -271,19 +294,21 @@ fn says_same(a: &ShownBelief, b: &ShownBelief) -> bool {
     a.entry == b.entry && a.shape.level == b.shape.level && a.tokens == b.tokens
 }
 
-/// What notes take at the least that they deserve, once somebody asked.
-struct Least(Vec<Option<usize>>);
+/// What notes take as an essence and as a summary, once somebody asked.
+struct Least(Vec<[Option<usize>; 2]>);
 
 impl Least {
     fn of(&mut self, page: &Page<'_>, entry: usize, level: Level) -> usize {
-        if let Some(Some(least)) = self.0.get(entry) {
-            return *least;
+        let level = level.min(Level::Summary);
+        let place = usize::from(level == Level::Summary);
+        if let Some(Some(least)) = self.0.get(entry).map(|least| least[place]) {
+            return least;
         }
-        let shape = Shape { level: level.min(Level::Summary), blocks: 0, block_chars: 0, novelty: 1.0 };
+        let shape = Shape { level, blocks: 0, block_chars: 0, novelty: 1.0 };
         let piece = page.renderer.piece(entry, Extent::At(shape), &page.kept);
         let least = piece.items.iter().map(|item| page.limits.measure(&item.text)).sum();
-        if let Some(place) = self.0.get_mut(entry) {
-            *place = Some(least);
+        if let Some(known) = self.0.get_mut(entry) {
+            known[place] = Some(least);
         }
         least
     }

@@ -265,7 +265,7 @@ impl<'a> Graph<'a> {
         Edge {
             from: edge.to,
             to: edge.from,
-            kind: self.types.inverse(&edge.kind),
+            kind: self.types.inverse(&edge.kind).into_owned(),
             sources: EdgeSources { virtually: true, ..EdgeSources::default() },
         }
     }

@@ -1,5 +1,6 @@
 //! The link types that qipu knows, and what each is called from the other end.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The types every store has, each with its inverse.
@@ -51,11 +52,11 @@ impl LinkTypes {
 
     /// Returns what a link of this type is called from its other end. A type that nobody
     /// configured gets `inverse-` in front, and loses it again.
-    pub fn inverse(&self, kind: &str) -> String {
+    pub fn inverse<'a>(&'a self, kind: &'a str) -> Cow<'a, str> {
         match (self.inverses.get(kind), kind.strip_prefix("inverse-")) {
-            (Some(inverse), _) => inverse.clone(),
-            (None, Some(kind)) => kind.to_owned(),
-            (None, None) => format!("inverse-{kind}"),
+            (Some(inverse), _) => Cow::Borrowed(inverse),
+            (None, Some(kind)) => Cow::Borrowed(kind),
+            (None, None) => Cow::Owned(format!("inverse-{kind}")),
         }
     }
 }

@@ -31,7 +31,10 @@ pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Con
         Extent::Whole => (Level::Detailed, detailed.clone()),
         Extent::At(shape) => match (shape.level, extract(entry, belief, shape)) {
             (Level::Extract, None) => (Level::Summary, summary(entry)),
-            (Level::Extract, Some(text)) if is_shorter(&text, &detailed) => (Level::Extract, text),
+            (Level::Extract, Some(text)) => match behind_summary(entry, &text) {
+                text if is_shorter(&text, &detailed) => (Level::Extract, text),
+                _ => (Level::Extract, detailed.clone()),
+            },
             (level, _) => (level, at_level(entry, level, &detailed)),
         },
     };
@@ -56,12 +59,16 @@ fn is_shorter(text: &str, other: &str) -> bool {
 
 /// The body; with the summary before it where that says more.
 fn detailed(entry: &NoteEntry) -> String {
-    let body = without_blank_ends(entry.note.body());
+    behind_summary(entry, without_blank_ends(entry.note.body()))
+}
+
+/// Returns a text, behind the summary where that says more.
+fn behind_summary(entry: &NoteEntry, text: &str) -> String {
     let summary = summary(entry);
-    match is_shorter(body, &summary) {
-        true if body.is_empty() => summary,
-        true => format!("{summary}\n\n{body}"),
-        false => body.to_owned(),
+    match is_shorter(text, &summary) {
+        true if text.is_empty() => summary,
+        true => format!("{summary}\n\n{text}"),
+        false => text.to_owned(),
     }
 }
 

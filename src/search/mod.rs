@@ -38,7 +38,7 @@ pub use duplicates::Alike;
 pub use gather::Words;
 pub use plan::Spelling;
 pub use query::Query;
-pub use ranking::{Hit, Linked, Parts, Surroundings, Weights};
+pub use ranking::{Hit, Linked, Parts, Sequences, Surroundings, Weights};
 pub use related::Relative;
 pub use snippet::{Marker, Snippet};
 pub use stop_words::StopWords;
@@ -50,6 +50,7 @@ use passages::holds;
 use plan::{Known, Plan};
 use ranking::Ranker;
 use segment::Text;
+use vectors::{Made, Vectors};
 
 /// What a note is about, in terms.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,6 +67,7 @@ pub struct Engine<'a> {
     language: Language,
     corpus: Corpus,
     weights: Weights,
+    made: Made,
 }
 
 /// What a query found.
@@ -89,7 +91,7 @@ impl<'a> Engine<'a> {
     pub fn open(notes: &'a [Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
         let corpus = Corpus::new(notes, language, gathered);
         phases::end("words opened");
-        Self { notes, language, corpus, weights: Weights::default() }
+        Self { notes, language, corpus, weights: Weights::default(), made: Made::default() }
     }
 
     /// Finds the notes that answer a query. What stands around notes counts where it is given.
@@ -101,7 +103,8 @@ impl<'a> Engine<'a> {
         let mut plan = Plan::new(query, &self.corpus, self.language, &known);
         self.drop_unheld_phrases(&mut plan);
         phases::end("query understood");
-        let ranker = Ranker { corpus: &self.corpus, notes: self.notes, around, plan: &plan, weights: &self.weights };
+        let (corpus, notes, weights) = (&self.corpus, self.notes, &self.weights);
+        let ranker = Ranker { corpus, notes, around, plan: &plan, weights, vectors: self.vectors() };
         let barred = self.barred(&plan);
         let passes = |note: usize| self.passes(note, &plan, &barred);
         let mut hits = match plan.slots.is_empty() {
@@ -118,7 +121,11 @@ impl<'a> Engine<'a> {
     /// Finds the notes that are most like one and not linked with it, so many at most; and how many
     /// there are in all.
     pub fn related(&self, note: usize, around: &Surroundings<'_>, limit: usize) -> (Vec<Relative>, usize) {
-        related::related(&self.corpus, &self.weights, around, note, limit)
+        related::related(&self.corpus, &self.vectors(), around, note, limit)
+    }
+
+    fn vectors(&self) -> Vectors<'_> {
+        Vectors::new(&self.corpus, &self.weights, &self.made)
     }
 
     /// Finds notes that say almost the same: each with the first one that it is like.

@@ -101,6 +101,13 @@ pub type Linked<'a> = Box<dyn Fn(usize) -> Vec<usize> + Sync + 'a>;
 pub struct Surroundings<'a> {
     /// Returns the notes that a note links to or that link to it, each once, in order.
     pub linked: Linked<'a>,
+    /// The sequences that notes stand in.
+    pub sequences: &'a Sequences,
+}
+
+/// Which notes stand one behind the other.
+#[derive(Debug, Default)]
+pub struct Sequences {
     /// For each note, the one before it in a sequence.
     pub before: Vec<Option<usize>>,
     /// For each note, the one after it in a sequence.
@@ -190,6 +197,7 @@ pub(super) struct Ranker<'a> {
     pub(super) around: Option<&'a Surroundings<'a>>,
     pub(super) plan: &'a Plan,
     pub(super) weights: &'a Weights,
+    pub(super) vectors: Vectors<'a>,
 }
 
 impl Ranker<'_> {
@@ -209,14 +217,13 @@ impl Ranker<'_> {
             .filter(|hit| passes(hit.note))
             .collect();
         self.sort(&mut hits);
-        let vectors = Vectors::new(self.corpus, self.weights);
         phases::end("hits scored");
-        self.look_around(&mut hits, &held, &idf, &vectors);
+        self.look_around(&mut hits, &held, &idf);
         phases::end("links looked at");
         self.look_closely(&mut hits, &idf);
         phases::end("texts looked at");
         self.sort(&mut hits);
-        self.smooth(&mut hits, &vectors);
+        self.smooth(&mut hits);
         phases::end("hits compared");
         let names = self.names(&held, &idf);
         for hit in &mut hits {
@@ -310,7 +317,7 @@ impl Ranker<'_> {
     }
 
     /// Adds what linked notes lend to the best.
-    fn look_around(&self, hits: &mut [Hit], held: &Held, idf: &[f64], vectors: &Vectors<'_>) {
+    fn look_around(&self, hits: &mut [Hit], held: &Held, idf: &[f64]) {
         let Some(around) = self.around else { return };
         let best = hits.len().min(self.weights.close_looks);
         let scratch = || Scratch::new(self.plan.slots.len(), self.corpus.terms());
@@ -322,7 +329,7 @@ impl Ranker<'_> {
                     scratch.add(term.slot, term.fields + term.tags);
                 }
                 self.lend_sequence(hit.note, around, held, scratch);
-                if self.lend_links(hit.note, around, held, vectors, scratch) {
+                if self.lend_links(hit.note, around, held, scratch) {
                     let score = self.sum(scratch, idf);
                     hit.parts.links = score - hit.score;
                     hit.score = score;
@@ -335,7 +342,9 @@ impl Ranker<'_> {
     /// Adds what the notes of the sequence around a note hold; tells whether that is anything.
     fn lend_sequence(&self, note: usize, around: &Surroundings<'_>, held: &Held, scratch: &mut Scratch) -> bool {
         let mut lends = false;
-        for (steps, weights) in [(&around.before, &self.weights.before), (&around.after, &self.weights.after)] {
+        for (steps, weights) in
+            [(&around.sequences.before, &self.weights.before), (&around.sequences.after, &self.weights.after)]
+        {
             let mut at = note;
             for weight in weights {
                 let Some(next) = steps.get(at).copied().flatten().filter(|next| *next != note) else { break };
@@ -350,14 +359,8 @@ impl Ranker<'_> {
     }
 
     /// Adds what linked notes hold, as far as they are like the note; tells whether that is anything.
-    fn lend_links(
-        &self,
-        note: usize,
-        around: &Surroundings<'_>,
-        held: &Held,
-        vectors: &Vectors<'_>,
-        scratch: &mut Scratch,
-    ) -> bool {
+    fn lend_links(&self, note: usize, around: &Surroundings<'_>, held: &Held, scratch: &mut Scratch) -> bool {
+        let vectors = &self.vectors;
         let linked = (around.linked)(note);
         let share = self.weights.linked / (linked.len() as f64 + 1.0);
         let mut lends = false;
@@ -411,12 +414,12 @@ impl Ranker<'_> {
     }
 
     /// Draws the scores of the best towards those of the notes that are like them.
-    fn smooth(&self, hits: &mut [Hit], vectors: &Vectors<'_>) {
+    fn smooth(&self, hits: &mut [Hit]) {
         let size = self.corpus.len() as f64;
         let share = self.weights.smoothing * size / (size + self.weights.half_smoothing);
         let count = hits.len().min(self.weights.smoothed);
         let (best, rest) = hits.split_at_mut(count);
-        let best_vectors: Vec<_> = best.iter().map(|hit| vectors.of(hit.note)).collect();
+        let best_vectors: Vec<_> = best.iter().map(|hit| self.vectors.of(hit.note)).collect();
         let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
         let means: Vec<f64> = (0..count)
             .into_par_iter()

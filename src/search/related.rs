@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use super::near::written;
-use super::ranking::{Scratch, Surroundings, Weights};
+use super::ranking::{Scratch, Surroundings};
 use super::vectors::{Vector, Vectors};
 
 /// How much common neighbours count, likeness of content being 1.
@@ -33,12 +33,11 @@ pub struct Relative {
 /// of their neighbours: how many they share, over the root of the product of how many they have.
 pub(super) fn related(
     corpus: &Corpus,
-    weights: &Weights,
+    vectors: &Vectors<'_>,
     around: &Surroundings<'_>,
     note: usize,
     limit: usize,
 ) -> (Vec<Relative>, usize) {
-    let vectors = Vectors::new(corpus, weights);
     let own = vectors.of(note);
     let near = neighbours(around, note);
     let mut scratch = Scratch::new(0, corpus.terms());
@@ -67,7 +66,9 @@ pub(super) fn related(
 
 /// Returns the notes that a note is linked with, or beside in a sequence, in order.
 fn neighbours(around: &Surroundings<'_>, note: usize) -> Vec<usize> {
-    let beside = [&around.before, &around.after].into_iter().filter_map(|step| step.get(note).copied().flatten());
+    let beside = [&around.sequences.before, &around.sequences.after]
+        .into_iter()
+        .filter_map(|step| step.get(note).copied().flatten());
     let mut near: Vec<usize> = (around.linked)(note).into_iter().chain(beside).collect();
     near.sort_unstable();
     near.dedup();

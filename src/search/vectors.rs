@@ -17,13 +17,20 @@ thread_local! {
     static COUNTED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The vectors of a corpus that were made so far.
+#[derive(Default)]
+pub(super) struct Made {
+    /// What each term says; nothing for those that say nothing.
+    idf: OnceLock<Vec<f64>>,
+    vectors: OnceLock<Vec<OnceLock<Vector>>>,
+}
+
 /// The vectors of a store's notes, each made when somebody asks for it.
 pub(super) struct Vectors<'a> {
     corpus: &'a Corpus,
     weights: &'a Weights,
-    /// What each term says; nothing for those that say nothing.
-    idf: Vec<f64>,
-    made: Vec<OnceLock<Vector>>,
+    idf: &'a [f64],
+    vectors: &'a [OnceLock<Vector>],
 }
 
 /// One note's vector: its terms, each with a weight.
@@ -34,19 +41,22 @@ pub(super) struct Vector {
 }
 
 impl<'a> Vectors<'a> {
-    pub(super) fn new(corpus: &'a Corpus, weights: &'a Weights) -> Self {
+    /// Takes what was made of the same corpus with the same weights.
+    pub(super) fn new(corpus: &'a Corpus, weights: &'a Weights, made: &'a Made) -> Self {
         let says = |term: u32| match corpus.is_stop(term) {
             true => 0.0,
             false => inverse_frequency(corpus.len() as f64, f64::from(corpus.holders(term))),
         };
-        let idf = (0..corpus.terms() as u32).into_par_iter().with_min_len(4096).map(says).collect();
-        Self { corpus, weights, idf, made: (0..corpus.len()).map(|_| OnceLock::new()).collect() }
+        let idf =
+            made.idf.get_or_init(|| (0..corpus.terms() as u32).into_par_iter().with_min_len(4096).map(says).collect());
+        let vectors = made.vectors.get_or_init(|| (0..corpus.len()).map(|_| OnceLock::new()).collect());
+        Self { corpus, weights, idf, vectors }
     }
 
     /// Returns a note's vector; an empty one where there is no such note.
-    pub(super) fn of(&self, note: usize) -> &Vector {
+    pub(super) fn of(&self, note: usize) -> &'a Vector {
         static NONE: OnceLock<Vector> = OnceLock::new();
-        match self.made.get(note) {
+        match self.vectors.get(note) {
             Some(place) => place.get_or_init(|| self.vector(note)),
             None => NONE.get_or_init(Vector::default),
         }

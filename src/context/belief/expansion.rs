@@ -124,7 +124,7 @@ impl Expansion<'_, '_> {
             left_out: Vec::new(),
             insufficient,
             relevance_beyond: 0.0,
-            holders: HashMap::new(),
+            holders: Vec::new(),
             all,
         };
         Weighed { entries, ranking: Box::new(ranking) }

@@ -226,7 +226,7 @@ impl Weighing<'_, '_> {
             ],
             insufficient,
             relevance_beyond,
-            holders: HashMap::new(),
+            holders: Vec::new(),
             all,
         };
         Weighed { entries, ranking: Box::new(ranking.with_holders()) }

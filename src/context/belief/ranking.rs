@@ -1,7 +1,10 @@
 //! Proposes notes one by one: by use where there is a purpose, else by relevance, passing over those
 //! that say nothing new beside what is shown.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
+
+use foldhash::fast::RandomState;
 
 use crate::note::NoteId;
 use crate::report::{Account, Belief, Level, Proposal, Proposals, Ranking, ShownBelief};
@@ -49,8 +52,8 @@ pub(super) struct Candidates {
     pub(super) insufficient: Option<String>,
     /// How relevant all those are together that were left out before.
     pub(super) relevance_beyond: f64,
-    /// For each term, the candidates that hold it.
-    pub(super) holders: HashMap<u32, Vec<u32>>,
+    /// For each term, by its number among those of the candidates, the candidates that hold it.
+    pub(super) holders: Vec<Vec<u32>>,
 }
 
 /// The most pairs of notes that say the same which are named.
@@ -61,11 +64,18 @@ const MAX_EXPANDABLE: usize = 32;
 const HALF_REDUNDANT: f64 = 0.5;
 
 impl Candidates {
-    /// Notes down which candidates hold which terms.
+    /// Notes down which candidates hold which terms, and numbers the terms anew: those of the candidates
+    /// are few.
     pub(super) fn with_holders(mut self) -> Self {
-        for (number, candidate) in self.all.iter().enumerate().take(self.chosen) {
-            for term in &candidate.terms {
-                self.holders.entry(*term).or_default().push(number as u32);
+        let mut numbers: HashMap<u32, u32, RandomState> = HashMap::default();
+        for (number, candidate) in self.all.iter_mut().enumerate().take(self.chosen) {
+            for term in &mut candidate.terms {
+                let next = self.holders.len() as u32;
+                *term = *numbers.entry(*term).or_insert(next);
+                if *term == next {
+                    self.holders.push(Vec::new());
+                }
+                self.holders[*term as usize].push(number as u32);
             }
         }
         self
@@ -75,7 +85,7 @@ impl Candidates {
     fn shares(&self, of: usize) -> Vec<f64> {
         let mut counts = vec![0_u32; self.chosen];
         for term in &self.all[of].terms {
-            for holder in self.holders.get(term).into_iter().flatten() {
+            for holder in self.holders.get(*term as usize).into_iter().flatten() {
                 counts[*holder as usize] += 1;
             }
         }
@@ -111,6 +121,7 @@ impl Ranking for Candidates {
             following: VecDeque::new(),
             kept: HashSet::new(),
             redundant: Vec::new(),
+            shares: OnceCell::new(),
         })
     }
 }
@@ -127,6 +138,8 @@ struct Choosing<'a> {
     kept: HashSet<usize>,
     /// Candidates that say nothing new, each with the note that says it.
     redundant: Vec<(usize, usize)>,
+    /// What share of the others the candidate says that was proposed last, once somebody asked.
+    shares: OnceCell<Vec<f64>>,
 }
 
 impl Choosing<'_> {
@@ -184,6 +197,7 @@ fn lower(level: Level) -> Level {
 
 impl Proposals for Choosing<'_> {
     fn next(&mut self) -> Option<Proposal> {
+        self.shares = OnceCell::new();
         if self.next_before < self.of.before {
             let entry = self.next_before;
             self.next_before += 1;
@@ -213,9 +227,10 @@ impl Proposals for Choosing<'_> {
     fn keep(&mut self, entry: usize) {
         let Some(number) = entry.checked_sub(self.of.before) else { return };
         self.kept.insert(number);
-        for (said, share) in self.said.iter_mut().zip(self.of.shares(number)) {
-            if share > said.0 {
-                *said = (share, number);
+        let shares = self.shares.get_or_init(|| self.of.shares(number));
+        for (said, share) in self.said.iter_mut().zip(shares) {
+            if *share > said.0 {
+                *said = (*share, number);
             }
         }
         let followers = self.of.all[number].followers.iter().copied();
@@ -224,9 +239,9 @@ impl Proposals for Choosing<'_> {
 
     fn after(&self, entry: usize) -> Vec<(usize, Level)> {
         let number = entry.checked_sub(self.of.before);
-        let shares = number.map(|number| self.of.shares(number)).unwrap_or_default();
+        let shares = number.map(|number| self.shares.get_or_init(|| self.of.shares(number)));
         let is_new = |other: &usize| {
-            let share = shares.get(*other).copied().unwrap_or_default();
+            let share = shares.and_then(|shares| shares.get(*other)).copied().unwrap_or_default();
             self.is_open[*other] && !self.of.is_redundant(*other, self.said[*other].0.max(share))
         };
         let mut after: Vec<usize> = (0..self.of.chosen).filter(is_new).collect();
