@@ -5,49 +5,18 @@
 //! first, without the notes that are gone or changed, and of the second: what comes out is as if all
 //! had been read at once.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::counting::Totals;
 use super::gather::Words;
 use super::plan::NOWHERE;
-use super::segment::{Field, Lengths, Segment, Sought, Term, Text, WordKind};
+use super::postings::Count;
+use super::segment::{Lengths, Segment, Term, Text, WordKind};
 use super::stems::Stems;
 use crate::note::{Language, Note};
 use crate::parts::{Gather, Gathered, InMemory, Parts};
-
-/// How often a term stands in a note, by field.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Count {
-    pub(super) term: u32,
-    /// In the body, headings included, and in a summary of the frontmatter.
-    pub(super) body: u32,
-    /// In title and aliases; at most 255, like the next two.
-    pub(super) title: u8,
-    pub(super) tags: u8,
-    /// In headings that are not the title.
-    pub(super) headings: u8,
-    /// Whether it is the whole of a tag.
-    pub(super) is_tag: bool,
-}
-
-impl Count {
-    /// Counts a word.
-    pub(super) fn add(&mut self, field: Field) {
-        match field {
-            Field::Title => self.title = self.title.saturating_add(1),
-            Field::Tag(is_whole) => {
-                self.tags = self.tags.saturating_add(1);
-                self.is_tag |= is_whole;
-            }
-            Field::Heading => self.headings = self.headings.saturating_add(1),
-            Field::Body => self.body = self.body.saturating_add(1),
-        }
-    }
-}
 
 /// The texts of a store as terms.
 pub struct Corpus {
@@ -200,28 +169,28 @@ impl Corpus {
         is_written
     }
 
-    /// Returns for each note what it holds of some terms, in the order of the notes' places: `slot_of` says
-    /// for each term what it counts as, [`NOWHERE`] for nothing.
-    pub(super) fn find(&self, slot_of: &[u32]) -> Vec<(u32, Vec<(u32, Count)>)> {
-        let found = self.segments.iter().flat_map(|section| section.find(slot_of));
-        let mut found: Vec<(u32, Vec<(u32, Count)>)> = found.collect();
-        found.par_sort_unstable_by_key(|(place, _)| *place);
+    /// Returns what notes hold of some terms, in the order of the notes' places, then of what the terms
+    /// count as: `slot_of` says that for each term, [`NOWHERE`] for nothing.
+    pub(super) fn find(&self, slot_of: &[u32]) -> Vec<Held> {
+        let mut found: Vec<Held> = self.segments.iter().flat_map(|section| section.find(slot_of)).collect();
+        found.par_sort_unstable_by_key(|held| (held.place, held.slot, held.count.term));
         found
     }
 
-    /// Returns the places of the notes for whose texts `is_wanted` holds.
-    pub(super) fn matching(&self, is_wanted: impl Fn(&Text) -> bool + Sync) -> Vec<usize> {
-        let found = self.segments.iter().flat_map(|section| {
-            section.segment.scan(|document, found| {
-                let place = section.places.get(document.number).copied().filter(|place| *place != NOWHERE);
-                if let Some(place) = place {
-                    let text = section.in_terms(document.text()?);
-                    found.extend(is_wanted(&text).then_some(place as usize));
-                }
-                Some(())
-            })
-        });
-        found.collect()
+    /// Returns the places of the notes that hold each of some terms somewhere, in order. Terms that say
+    /// nothing are passed over.
+    pub(super) fn holding(&self, terms: &[u32]) -> Vec<usize> {
+        let mut sought: Vec<u32> = terms.iter().copied().filter(|term| !self.is_stop(*term)).collect();
+        sought.sort_unstable();
+        sought.dedup();
+        if sought.is_empty() {
+            return (0..self.len()).collect();
+        }
+        let mut slot_of = vec![NOWHERE; self.terms()];
+        sought.iter().for_each(|term| slot_of[*term as usize] = 0);
+        let found = self.find(&slot_of);
+        let holding = found.chunk_by(|a, b| a.place == b.place).filter(|held| held.len() == sought.len());
+        holding.filter_map(|held| Some(held.first()?.place as usize)).collect()
     }
 
     /// Returns the lengths of a note's texts.
@@ -316,66 +285,58 @@ impl Section {
         }
     }
 
-    /// See [`Corpus::find`].
-    fn find(&self, slot_of: &[u32]) -> Vec<(u32, Vec<(u32, Count)>)> {
-        let slot = |term: u32| slot_of.get(self.common(term) as usize).copied().unwrap_or(NOWHERE);
-        let is_sought = (0..self.segment.words() as u32).map(|word| slot(self.segment.term_of(word)) != NOWHERE);
-        let Some(words) = Sought::new(is_sought.collect()) else { return Vec::new() };
+    /// See [`Corpus::find`]; here in no order.
+    fn find(&self, slot_of: &[u32]) -> Vec<Held> {
+        let slot = |term: u32| slot_of.get(self.common(term) as usize).copied().filter(|slot| *slot != NOWHERE);
+        let sought = (0..self.segment.terms() as u32).filter_map(|term| Some((term, slot(term)?)));
+        let (silent, sought): (Vec<_>, Vec<_>) = sought.partition(|(term, _)| self.segment.is_stop(*term));
+        let mut found: Vec<Held> = sought
+            .into_par_iter()
+            .flat_map_iter(|(term, slot)| {
+                let mut found = Vec::with_capacity(self.segment.term(term).documents as usize);
+                self.segment.holders(term, |document, count| found.extend(self.held(document, slot, count)));
+                found
+            })
+            .collect();
+        if !silent.is_empty() {
+            found.extend(self.look_through(&silent));
+        }
+        found
+    }
+
+    fn held(&self, document: u32, slot: u32, count: Count) -> Option<Held> {
+        let place = self.places.get(document as usize).copied().filter(|place| *place != NOWHERE)?;
+        Some(Held { place, slot, count: Count { term: self.common(count.term), ..count } })
+    }
+
+    /// Finds terms that have no lists, since they say nothing: a question that holds no others is rare.
+    fn look_through(&self, terms: &[(u32, u32)]) -> Vec<Held> {
         self.segment.scan(|document, found| {
-            let Some(place) = self.places.get(document.number).copied().filter(|place| *place != NOWHERE) else {
-                return Some(());
-            };
-            if !document.may_hold(&words)? {
-                return Some(());
-            }
-            let mut held = Held::default();
+            let mut counts = vec![Count::default(); terms.len()];
             document.visit(|field, word| {
-                if words.holds(word) {
-                    let term = self.segment.term_of(word);
-                    held.count(slot(term), self.common(term), field);
+                let term = self.segment.term_of(word);
+                if let Ok(at) = terms.binary_search_by_key(&term, |(term, _)| *term) {
+                    counts[at].add(field);
                 }
             })?;
-            let mut counts = held.counts;
-            if !counts.is_empty() {
-                counts.sort_unstable_by_key(|(slot, count)| (*slot, count.term));
-                found.push((place, counts));
-            }
+            let counts = terms.iter().zip(counts).filter(|(_, count)| *count != Count::default());
+            let number = document.number as u32;
+            found.extend(
+                counts.filter_map(|((term, slot), count)| self.held(number, *slot, Count { term: *term, ..count })),
+            );
             Some(())
         })
     }
 }
 
-/// The terms of one note that are looked for, each with what it counts as.
-#[derive(Default)]
-struct Held {
-    counts: Vec<(u32, Count)>,
-    /// Where the count of each term is, where there are many of them.
-    places: HashMap<u32, usize, RandomState>,
-}
-
-/// From how many terms on their places are looked up.
-const MANY: usize = 16;
-
-impl Held {
-    fn count(&mut self, slot: u32, term: u32, field: Field) {
-        let place = match self.counts.len() < MANY {
-            true => self.counts.iter().position(|(_, count)| count.term == term),
-            false => self.places.get(&term).copied(),
-        };
-        let place = place.unwrap_or_else(|| {
-            self.counts.push((slot, Count { term, ..Count::default() }));
-            let last = self.counts.len() - 1;
-            if self.counts.len() == MANY {
-                self.places = self.counts.iter().enumerate().map(|(at, (_, count))| (count.term, at)).collect();
-            } else if self.counts.len() > MANY {
-                self.places.insert(term, last);
-            }
-            last
-        });
-        if let Some((_, count)) = self.counts.get_mut(place) {
-            count.add(field);
-        }
-    }
+/// What a note holds of a term.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// The note's place in the store.
+    pub(super) place: u32,
+    /// What the term counts as.
+    pub(super) slot: u32,
+    pub(super) count: Count,
 }
 
 impl Segment {

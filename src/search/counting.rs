@@ -1,9 +1,10 @@
-//! From the chunks of notes to what is kept of their texts: the words of each in their order, and how
-//! many notes and paragraphs hold each term.
+//! From the chunks of notes to what is kept of their texts: the words of each in their order, which notes
+//! hold each term, and how many paragraphs do.
 
 use serde::{Deserialize, Serialize};
 
 use super::lexicon::{Lexicon, STOP, Spans, TIME, WORD};
+use super::postings::{Count, Field, Lists};
 use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text};
 use super::varint;
 
@@ -16,6 +17,8 @@ pub(super) struct Counted {
     pub(super) holders: Vec<(u32, u32)>,
     /// For each word, how many notes hold it.
     pub(super) word_holders: Vec<u32>,
+    /// The terms' lists; notes are counted from the first of these.
+    pub(super) lists: Lists,
     pub(super) totals: Totals,
 }
 
@@ -73,8 +76,9 @@ pub(super) struct Counter<'a> {
     spans: &'a Spans,
     lexicon: &'a Lexicon,
     counted: Counted,
-    /// For each term, the last note and the last paragraph of all that held it, counted from 1.
-    last_seen: Vec<(u32, u32)>,
+    last_seen: Vec<Seen>,
+    /// What the note at hand holds of each of its terms.
+    counts: Vec<Count>,
     /// For each word, the last note that held it.
     last_holders: Vec<u32>,
     /// How many notes and how many paragraphs have begun.
@@ -82,6 +86,16 @@ pub(super) struct Counter<'a> {
     paragraph: u32,
     /// The words of the note at hand.
     words: Words,
+}
+
+/// Where a term was met last.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// The note and the paragraph, counted from 1 over all of them.
+    note: u32,
+    paragraph: u32,
+    /// Its place among the counts of that note.
+    count: u32,
 }
 
 /// The words of a note by their numbers, in the order of the text.
@@ -110,9 +124,11 @@ impl<'a> Counter<'a> {
                 forward: Vec::new(),
                 holders: vec![(0, 0); lexicon.terms.len()],
                 word_holders: vec![0; lexicon.words.len()],
+                lists: Lists::default(),
                 totals: Totals::default(),
             },
-            last_seen: vec![(0, 0); lexicon.terms.len()],
+            last_seen: vec![Seen::default(); lexicon.terms.len()],
+            counts: Vec::new(),
             last_holders: vec![0; lexicon.words.len()],
             note: 0,
             paragraph: 0,
@@ -123,6 +139,7 @@ impl<'a> Counter<'a> {
     pub(super) fn count_all(mut self, texts: &[Text]) -> Counted {
         let chunks = texts.first().zip(texts.last()).map_or(0, |(first, last)| last.summary - first.start);
         self.counted.documents.reserve_exact(texts.len());
+        self.counted.lists.reach(self.lexicon.terms.len());
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.
         self.counted.forward.reserve_exact(2 * chunks);
         texts.iter().for_each(|text| self.add(text));
@@ -135,12 +152,15 @@ impl<'a> Counter<'a> {
         let mut document = Document::default();
         let mut words = std::mem::take(&mut self.words);
         document.title_len = self.add_line(self.part(text.start, text.title), &mut words.title);
+        self.count(&words.title, Field::Title);
         let tags = self.part(text.title, text.tags);
         for tag in tags.split_inclusive(|mark| *mark == TAG_END) {
             self.add_tag(tag, &mut words.tags);
         }
         self.add_body(self.part(text.tags, text.body), &mut document, &mut words);
         document.body_len += self.add_line(self.part(text.body, text.summary), &mut words.summary);
+        self.count(&words.summary, Field::Body);
+        self.list_terms();
         let before = self.counted.forward.len();
         words.write(&mut self.counted.forward);
         document.bytes = self.counted.forward.len() - before;
@@ -168,7 +188,7 @@ impl<'a> Counter<'a> {
             for word in self.words_of(*chunk) {
                 words.push(word & WORD);
                 len += u32::from(word & STOP == 0);
-                self.count(word & WORD);
+                self.meet(word & WORD);
             }
         }
         len
@@ -182,6 +202,7 @@ impl<'a> Counter<'a> {
         if let Some(have) = words.get_mut(place) {
             *have = count;
         }
+        self.count(words.get(place + 1..).unwrap_or_default(), Field::Tag(count == 1));
     }
 
     fn add_body(&mut self, stream: &[u32], document: &mut Document, words: &mut Words) {
@@ -225,22 +246,24 @@ impl<'a> Counter<'a> {
     }
 
     fn add_body_word(&mut self, word: u32) {
-        let term = self.count(word) as usize;
+        self.meet(word);
+        let term = self.count_one(word, Field::Body) as usize;
         let (seen, holders) = (self.last_seen.get_mut(term), self.counted.holders.get_mut(term));
-        if let (Some((_, last)), Some((_, paragraphs))) = (seen, holders)
-            && *last != self.paragraph
+        if let (Some(seen), Some((_, paragraphs))) = (seen, holders)
+            && seen.paragraph != self.paragraph
         {
-            *last = self.paragraph;
+            seen.paragraph = self.paragraph;
             *paragraphs += 1;
         }
     }
 
     /// Notes a heading down once more, unless it only says the title again.
-    fn add_heading(&self, start: usize, words: &mut Words) {
+    fn add_heading(&mut self, start: usize, words: &mut Words) {
         let heading = words.body.get(start..).unwrap_or_default();
         let terms = |words: &[u32]| words.iter().map(|word| self.term(*word)).collect::<Vec<u32>>();
         if terms(heading) != terms(&words.title) {
             words.headings.extend_from_slice(heading);
+            self.count(heading, Field::Heading);
         }
     }
 
@@ -248,9 +271,8 @@ impl<'a> Counter<'a> {
         self.lexicon.term_of.get(word as usize).copied().unwrap_or_default()
     }
 
-    /// Counts a word of the note at hand; returns its term.
-    fn count(&mut self, word: u32) -> u32 {
-        let term = self.term(word);
+    /// Notes down that the note at hand holds a word.
+    fn meet(&mut self, word: u32) {
         let (last, holders) =
             (self.last_holders.get_mut(word as usize), self.counted.word_holders.get_mut(word as usize));
         if let (Some(last), Some(holders)) = (last, holders)
@@ -258,16 +280,40 @@ impl<'a> Counter<'a> {
         {
             *last = self.note;
             *holders += 1;
-            // Only then may it be the term's first word in the note.
-            let (seen, holders) = (self.last_seen.get_mut(term as usize), self.counted.holders.get_mut(term as usize));
-            if let (Some((last, _)), Some((documents, _))) = (seen, holders)
-                && *last != self.note
-            {
-                *last = self.note;
-                *documents += 1;
-            }
+        }
+    }
+
+    /// Counts words of a field of the note at hand.
+    fn count(&mut self, words: &[u32], field: Field) {
+        for word in words {
+            self.count_one(*word, field);
+        }
+    }
+
+    /// Counts a word of a field; returns its term.
+    fn count_one(&mut self, word: u32, field: Field) -> u32 {
+        let term = self.term(word);
+        let Some(seen) = self.last_seen.get_mut(term as usize) else { return term };
+        if seen.note != self.note {
+            (seen.note, seen.count) = (self.note, self.counts.len() as u32);
+            self.counts.push(Count { term, ..Count::default() });
+        }
+        if let Some(count) = self.counts.get_mut(seen.count as usize) {
+            count.add(field);
         }
         term
+    }
+
+    /// Puts the note at hand on the lists of its terms.
+    fn list_terms(&mut self) {
+        for count in self.counts.drain(..) {
+            if let Some((documents, _)) = self.counted.holders.get_mut(count.term as usize) {
+                *documents += 1;
+            }
+            if self.lexicon.terms.get(count.term as usize).is_some_and(|term| !term.is_stop) {
+                self.counted.lists.add(self.note - 1, &count);
+            }
+        }
     }
 }
 
@@ -282,8 +328,6 @@ impl Words {
         for list in [title, tags, headings, ends, summary] {
             varint::put_list(bytes, list.iter().copied());
         }
-        for word in body {
-            varint::put_pair(bytes, *word);
-        }
+        body.iter().for_each(|word| varint::put(bytes, *word));
     }
 }

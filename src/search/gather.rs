@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::chunks::Chunks;
 use super::counting::{Counted, Counter, Totals};
 use super::lexicon::{Lexicon, Written};
+use super::postings::Lists;
 use super::reading::Read;
 use super::segment::{MAX_COMMON, Part, Sums, WordKind};
 use super::stems::Stems;
@@ -21,7 +22,7 @@ use crate::parts::Gather;
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The words of notes.
 pub struct Words {
@@ -30,6 +31,7 @@ pub struct Words {
     lexicon: Lexicon,
     documents: Vec<u8>,
     forward: Vec<u8>,
+    lists: Lists,
     totals: Totals,
 }
 
@@ -42,6 +44,7 @@ impl Words {
             lexicon: Lexicon::new(),
             documents: Vec::new(),
             forward: Vec::new(),
+            lists: Lists::default(),
             totals: Totals::default(),
         }
     }
@@ -53,6 +56,8 @@ impl Words {
             put(&mut self.documents, document.title_len);
         }
         self.forward.extend_from_slice(&counted.forward);
+        self.lists.reach(self.lexicon.terms.len());
+        self.lists.append(&counted.lists, self.totals.documents as u32);
         for (term, (documents, paragraphs)) in self.lexicon.terms.iter_mut().zip(&counted.holders) {
             term.documents += documents;
             term.paragraphs += paragraphs;
@@ -83,6 +88,9 @@ impl Words {
             put(rows, (term.text.len() - common) as u32);
             put(rows, term.documents << 1 | u32::from(term.is_stop));
             put(rows, term.paragraphs);
+            let list = self.lists.list(*number);
+            put(rows, list.len() as u32);
+            parts[Part::Postings as usize].extend_from_slice(list);
             before = &term.text;
             parts[Part::TermTexts as usize].extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
         }

@@ -15,6 +15,7 @@ mod near;
 mod other_languages;
 mod passages;
 mod plan;
+mod postings;
 mod query;
 mod ranking;
 mod reading;
@@ -149,23 +150,22 @@ impl<'a> Engine<'a> {
 
     /// Takes phrases that no note holds for words.
     fn drop_unheld_phrases(&self, plan: &mut Plan) {
-        plan.phrases.retain(|terms| !self.corpus.matching(|text| is_in(text, terms)).is_empty());
+        plan.phrases.retain(|terms| {
+            self.corpus.holding(terms).into_par_iter().any(|note| is_in(&self.corpus.text(note), terms))
+        });
     }
 
     /// Returns the notes that hold what no note may hold.
     fn barred(&self, plan: &Plan) -> HashSet<usize> {
-        if plan.without.is_empty() {
-            return HashSet::new();
-        }
-        let holds_term =
-            |text: &Text, term: &u32| is_in(text, &[*term]) || text.tags.iter().flatten().any(|tag| tag == term);
-        let is_barred = |text: &Text| {
-            plan.without.iter().any(|terms| match terms.as_slice() {
-                [only] => holds_term(text, only),
-                terms => is_in(text, terms),
-            })
+        let holding = plan.without.iter().map(|terms| (terms, self.corpus.holding(terms)));
+        let holds = |terms: &[u32], note: usize| match terms {
+            [only] if !self.corpus.is_stop(*only) => true,
+            [only] => holds_term(&self.corpus.text(note), *only),
+            terms => is_in(&self.corpus.text(note), terms),
         };
-        self.corpus.matching(is_barred).into_iter().collect()
+        let barred = holding
+            .map(|(terms, notes)| notes.into_par_iter().filter(|note| holds(terms, *note)).collect::<Vec<usize>>());
+        barred.flatten().collect()
     }
 
     /// Tells whether a note is what the query demands, whatever its score.
@@ -229,6 +229,11 @@ fn has_tag(note: &Note, tag: &str) -> bool {
 /// Tells whether terms stand side by side in a note.
 fn is_in(text: &Text, terms: &[u32]) -> bool {
     holds(&text.title, terms) || holds(&text.body, terms)
+}
+
+/// Tells whether a term stands somewhere in a note.
+fn holds_term(text: &Text, term: u32) -> bool {
+    is_in(text, &[term]) || text.tags.iter().flatten().any(|tag| *tag == term)
 }
 
 /// Compares two texts on one line each, in any case.

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::corpus::{Corpus, Count};
+use super::corpus::Corpus;
 use super::passages::{nearness, paragraph};
 use super::plan::{Plan, Slot};
+use super::postings::Count;
 use super::vectors::{Vector, Vectors, cosine};
 use crate::note::Note;
 use crate::phases;
@@ -249,15 +250,17 @@ impl Ranker<'_> {
     /// Finds the terms of the query in all notes.
     fn held(&self) -> Held {
         let mut held = Held { found: Vec::new(), starts: Vec::new(), tags: Vec::new() };
-        for (note, counts) in self.corpus.find(&self.plan.slot_of) {
-            let note = note as usize;
-            held.starts.resize(note + 1, held.found.len() as u32);
-            let tags = counts.iter().filter(|(_, count)| count.is_tag);
-            held.tags.extend(tags.map(|(_, count)| (note, count.term, count.body > 0)));
-            for same in counts.chunk_by(|a, b| a.0 == b.0) {
-                let Some((slot, _)) = same.first() else { continue };
-                held.found.push(self.found(note, *slot, same.iter().map(|(_, count)| count)));
+        let found = self.corpus.find(&self.plan.slot_of);
+        for same in found.chunk_by(|a, b| (a.place, a.slot) == (b.place, b.slot)) {
+            let Some(first) = same.first() else { continue };
+            let note = first.place as usize;
+            if held.starts.len() <= note {
+                held.starts.resize(note + 1, held.found.len() as u32);
             }
+            let counts = same.iter().map(|held| &held.count);
+            let tags = counts.clone().filter(|count| count.is_tag);
+            held.tags.extend(tags.map(|count| (note, count.term, count.body > 0)));
+            held.found.push(self.found(note, first.slot, counts));
         }
         held.starts.resize(self.corpus.len() + 1, held.found.len() as u32);
         held

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::counting::Totals;
-use super::varint::{LONG, Reader, pairs, shorts};
+use super::postings::{self, Count, Field};
+use super::varint::Reader;
 use crate::parts::{InMemory, Parts};
 
 /// The parts of what is kept.
@@ -22,7 +23,7 @@ pub(super) enum Part {
     /// the length of its title.
     Documents,
     /// Of each term: how many bytes of it are as in the one before, how many are not, how many notes and
-    /// whether it says nothing, how many paragraphs.
+    /// whether it says nothing, how many paragraphs, how many bytes its list of notes takes.
     Terms,
     TermTexts,
     /// Of each word: its term, how many notes and its kind, the length of its text where it has one.
@@ -30,10 +31,12 @@ pub(super) enum Part {
     WordTexts,
     /// The words of each note.
     Forward,
+    /// Which notes hold each term.
+    Postings,
 }
 
 impl Part {
-    pub(super) const COUNT: usize = Self::Forward as usize + 1;
+    pub(super) const COUNT: usize = Self::Postings as usize + 1;
 }
 
 /// How a word is written.
@@ -83,6 +86,8 @@ struct TermRow {
     documents: u32,
     paragraphs: u32,
     is_stop: bool,
+    /// Where its list of notes ends.
+    list_end: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -145,16 +150,6 @@ impl Text {
     }
 }
 
-/// A field of a note, as its words are visited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
-    Title,
-    /// A tag; whether the word is the whole of it.
-    Tag(bool),
-    Heading,
-    Body,
-}
-
 /// The words of a note as they are kept.
 #[derive(Clone, Copy)]
 pub(super) struct Document<'a> {
@@ -163,21 +158,6 @@ pub(super) struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// Tells whether a note may hold one of some words: of those that hold none, few seem to. That takes a
-    /// small part of the time of visiting all. `None` where this can't be a note.
-    pub(super) fn may_hold(&self, sought: &Sought) -> Option<bool> {
-        let mut rest = Reader(self.bytes);
-        let mut may_hold = false;
-        // How many words there are, and where paragraphs end, is taken for words too: no harm.
-        for _ in 0..LISTS {
-            for _ in 0..rest.number()? {
-                may_hold |= sought.holds(rest.number()?);
-            }
-        }
-        // Without a branch for each word.
-        Some(may_hold || shorts(rest.0).fold(false, |may_hold, short| may_hold | sought.short(short)))
-    }
-
     /// Calls `visit` with each word of each field; `None` where this can't be a note.
     pub(super) fn visit(&self, mut visit: impl FnMut(Field, u32)) -> Option<()> {
         let mut rest = Reader(self.bytes);
@@ -201,7 +181,9 @@ impl Document<'_> {
             rest.number()?;
         }
         each(&mut rest, Field::Body)?;
-        pairs(rest.0).for_each(|word| visit(Field::Body, word));
+        while !rest.0.is_empty() {
+            visit(Field::Body, rest.number()?);
+        }
         Some(())
     }
 
@@ -215,7 +197,11 @@ impl Document<'_> {
             tags.push(all_tags.by_ref().take(count as usize).collect());
         }
         let [headings, paragraphs, summary] = [rest.list()?, rest.list()?, rest.list()?];
-        let mut body: Vec<u32> = pairs(rest.0).collect();
+        // Most words take two bytes.
+        let mut body: Vec<u32> = Vec::with_capacity(rest.0.len() / 2 + summary.len());
+        while !rest.0.is_empty() {
+            body.push(rest.number()?);
+        }
         let own = body.len();
         body.extend(summary);
         Some(Text { title, tags, headings, paragraphs, body, own })
@@ -238,36 +224,6 @@ impl Default for Segment {
     }
 }
 
-/// How many lists of numbers stand before the words of a body.
-const LISTS: usize = 5;
-
-/// Words that are looked for, by their numbers.
-pub(super) struct Sought {
-    is_sought: Vec<bool>,
-    /// Those that are written as one pair of bytes, and of the others what they begin with: that much
-    /// stays near while everything is looked through, and needs no check of where it ends.
-    short: Box<[bool; 1 << 16]>,
-}
-
-impl Sought {
-    /// Takes for each word whether it is looked for; `None` where none is.
-    pub(super) fn new(is_sought: Vec<bool>) -> Option<Self> {
-        let (short, long) = is_sought.split_at_checked(usize::from(LONG)).unwrap_or((&is_sought, &[]));
-        let mut all = Box::new([false; 1 << 16]);
-        all.iter_mut().zip(short).for_each(|(all, short)| *all = *short);
-        all[usize::from(LONG)] = long.contains(&true);
-        all.contains(&true).then_some(Self { is_sought, short: all })
-    }
-
-    pub(super) fn holds(&self, word: u32) -> bool {
-        self.is_sought.get(word as usize) == Some(&true)
-    }
-
-    fn short(&self, short: u16) -> bool {
-        self.short[usize::from(short)]
-    }
-}
-
 /// How many notes are read at once when all are.
 const BATCH: usize = 256;
 
@@ -285,8 +241,10 @@ impl Segment {
         );
         let ((documents, ends), ((terms, texts), words)) = documents.zip(terms_and_words)?;
         let is_known = |word: &WordRow| (word.term as usize) < terms.len();
-        let is_whole =
-            words.iter().all(is_known) && ends.last().copied().unwrap_or(0) == parts.len(Part::Forward as usize);
+        let ends_with = |end: Option<u64>, part: Part| end.unwrap_or(0) == parts.len(part as usize);
+        let is_whole = words.iter().all(is_known)
+            && ends_with(ends.last().copied(), Part::Forward)
+            && ends_with(terms.last().map(|term| u64::from(term.list_end)), Part::Postings);
         let segment = Self { totals, documents, ends, terms, texts, words, word_texts: OnceLock::new(), parts };
         is_whole.then_some(segment)
     }
@@ -356,6 +314,16 @@ impl Segment {
     /// Returns the term of a word.
     pub(super) fn term_of(&self, word: u32) -> u32 {
         self.words.get(word as usize).map_or(0, |row| row.term)
+    }
+
+    /// Calls `take` with each note that holds a term, in their order. Terms that say nothing have no list.
+    pub(super) fn holders(&self, term: u32, mut take: impl FnMut(u32, Count)) {
+        let end = |term: u32| self.terms.get(term as usize).map(|row| u64::from(row.list_end));
+        let start = term.checked_sub(1).and_then(end).unwrap_or_default();
+        let list = self.read(Part::Postings, start..end(term).unwrap_or(start));
+        if postings::read(&list, term, &mut take).is_none() {
+            self.parts.tell_broken();
+        }
     }
 
     /// Returns what `look` finds in each note, in the order of the notes. They are read some at a time,
@@ -433,10 +401,11 @@ fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>,
     let (mut rest, mut left) = (Reader(bytes), texts);
     // A term is no longer than all texts: what is made of little stays little.
     let (mut rows, mut all) = (Vec::new(), Vec::with_capacity(texts.len() * 2));
-    let mut before = 0;
+    let (mut before, mut list_end) = (0, 0_u32);
     while !rest.0.is_empty() {
         let (common, own) = (rest.number()? as usize, rest.number()? as usize);
         let (start, documents, paragraphs) = (all.len(), rest.number()?, rest.number()?);
+        list_end = list_end.checked_add(rest.number()?)?;
         let (own, others) = left.split_at_checked(own)?;
         left = others;
         if common > start - before || common > MAX_COMMON {
@@ -446,7 +415,7 @@ fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>,
         all.extend_from_slice(own);
         before = start;
         let text_end = u32::try_from(all.len()).ok()?;
-        rows.push(TermRow { text_end, documents: documents >> 1, paragraphs, is_stop: documents & 1 == 1 });
+        rows.push(TermRow { text_end, documents: documents >> 1, paragraphs, is_stop: documents & 1 == 1, list_end });
     }
     (rows.len() == count && left.is_empty()).then_some((rows, String::from_utf8(all).ok()?))
 }

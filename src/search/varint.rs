@@ -1,5 +1,4 @@
-//! Whole numbers in as few bytes as they need: seven bits in each, the lowest first (LEB128). And in
-//! pairs of bytes, which take little more room where most are large, and a third of the time to read.
+//! Whole numbers in as few bytes as they need: seven bits in each, the lowest first (LEB128).
 
 /// Adds a number to bytes.
 pub(super) fn put(bytes: &mut Vec<u8>, number: u32) {
@@ -67,35 +66,6 @@ impl Reader<'_> {
     }
 }
 
-/// What stands before a number that needs two pairs of bytes.
-pub(super) const LONG: u16 = u16::MAX;
-
-/// Adds a number to bytes, as a pair of them or, where it is too large, as three.
-pub(super) fn put_pair(bytes: &mut Vec<u8>, number: u32) {
-    match u16::try_from(number).ok().filter(|short| *short != LONG) {
-        Some(short) => bytes.extend_from_slice(&short.to_le_bytes()),
-        None => {
-            bytes.extend_from_slice(&LONG.to_le_bytes());
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-    }
-}
-
-/// Takes the pairs of bytes themselves.
-pub(super) fn shorts(bytes: &[u8]) -> impl Iterator<Item = u16> {
-    let (pairs, _) = bytes.as_chunks::<2>();
-    pairs.iter().map(|pair| u16::from_le_bytes(*pair))
-}
-
-/// Takes all numbers of pairs of bytes.
-pub(super) fn pairs(bytes: &[u8]) -> impl Iterator<Item = u32> {
-    let mut pairs = shorts(bytes);
-    std::iter::from_fn(move || match pairs.next()? {
-        LONG => Some(u32::from(pairs.next()?) | u32::from(pairs.next()?) << 16),
-        short => Some(u32::from(short)),
-    })
-}
-
 /// Adds numbers behind how many they are.
 pub(super) fn put_list(bytes: &mut Vec<u8>, list: impl ExactSizeIterator<Item = u32>) {
     put(bytes, list.len() as u32);
@@ -105,15 +75,6 @@ pub(super) fn put_list(bytes: &mut Vec<u8>, list: impl ExactSizeIterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pairs_are_read_as_they_were_written() {
-        let numbers = [0, 1, 65_534, 65_535, 65_536, u32::MAX, 7];
-        let mut bytes = Vec::new();
-        numbers.iter().for_each(|number| put_pair(&mut bytes, *number));
-        assert_eq!(pairs(&bytes).collect::<Vec<u32>>(), numbers);
-        assert_eq!(pairs(&bytes[..7]).collect::<Vec<u32>>(), [0, 1, 65_534]);
-    }
 
     #[test]
     fn numbers_are_read_as_they_were_written() {

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::corpus::{Corpus, Count};
+use super::corpus::Corpus;
+use super::postings::Count;
 use super::ranking::{Weights, inverse_frequency};
 
 /// Weights are whole numbers, so that sums of their products are the same in any order. A weight
