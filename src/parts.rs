@@ -6,6 +6,11 @@ use std::sync::Arc;
 
 use crate::note::Note;
 
+/// How many bytes one byte can stand for in what is packed.
+const MAX_PACKED: usize = 16;
+/// Stands for the length where a section is not packed, since it would be packed more than that.
+const NOT_PACKED: u32 = u32::MAX;
+
 /// Parts that were kept, by their numbers.
 pub trait Parts: Debug + Send + Sync {
     /// Returns the length of a part in bytes; 0 where there is none.
@@ -60,4 +65,26 @@ impl Parts for InMemory {
     }
 
     fn tell_broken(&self) {}
+}
+
+/// Packs bytes.
+pub fn pack(bytes: &[u8]) -> Vec<u8> {
+    let packed = lz4_flex::block::compress(bytes);
+    match u32::try_from(bytes.len()) {
+        Ok(len) if len != NOT_PACKED && bytes.len() / MAX_PACKED <= packed.len() => {
+            [&len.to_le_bytes(), packed.as_slice()].concat()
+        }
+        _ => [&NOT_PACKED.to_le_bytes(), bytes].concat(),
+    }
+}
+
+/// Unpacks what [`pack`] made.
+pub fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (len, packed) = bytes.split_first_chunk::<4>()?;
+    if u32::from_le_bytes(*len) == NOT_PACKED {
+        return Some(packed.to_vec());
+    }
+    let len = u32::from_le_bytes(*len) as usize;
+    // No byte stands for more than this many: what is small stays small.
+    (len / MAX_PACKED <= packed.len()).then(|| lz4_flex::block::decompress(packed, len).ok()).flatten()
 }

@@ -293,7 +293,7 @@ impl Section {
         let mut found: Vec<Held> = sought
             .into_par_iter()
             .flat_map_iter(|(term, slot)| {
-                let mut found = Vec::with_capacity(self.segment.term(term).documents as usize);
+                let mut found = Vec::with_capacity((self.segment.term(term).documents as usize).min(self.places.len()));
                 self.segment.holders(term, |document, count| found.extend(self.held(document, slot, count)));
                 found
             })

@@ -18,7 +18,7 @@ use super::stems::Stems;
 use super::varint::put;
 use super::words::Chunk;
 use crate::note::{Language, Note};
-use crate::parts::Gather;
+use crate::parts::{Gather, pack};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
@@ -77,7 +77,12 @@ impl Words {
         order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
         let mut places = vec![0; terms.len()];
         let mut before = "";
-        for (place, number) in order.iter().enumerate() {
+        let list = |number: &u32| {
+            let holders = terms.get(*number as usize).map_or(0, |term| term.documents);
+            self.lists.packed(*number, holders, self.totals.documents)
+        };
+        let lists: Vec<Vec<u8>> = order.par_iter().map(list).collect();
+        for ((place, number), list) in order.iter().enumerate().zip(lists) {
             let (Some(term), Some(to)) = (terms.get(*number as usize), places.get_mut(*number as usize)) else {
                 continue;
             };
@@ -88,9 +93,8 @@ impl Words {
             put(rows, (term.text.len() - common) as u32);
             put(rows, term.documents << 1 | u32::from(term.is_stop));
             put(rows, term.paragraphs);
-            let list = self.lists.list(*number);
             put(rows, list.len() as u32);
-            parts[Part::Postings as usize].extend_from_slice(list);
+            parts[Part::Postings as usize].extend_from_slice(&list);
             before = &term.text;
             parts[Part::TermTexts as usize].extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
         }
@@ -145,6 +149,9 @@ impl Gather for Words {
         let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
         parts[Part::Sums as usize] =
             postcard::to_allocvec(&Sums { terms, words, totals: self.totals }).unwrap_or_default();
+        for packed in [Part::Terms, Part::TermTexts, Part::Words, Part::WordTexts] {
+            parts[packed as usize] = pack(&parts[packed as usize]);
+        }
         parts[Part::Documents as usize] = self.documents;
         parts[Part::Forward as usize] = self.forward;
         parts

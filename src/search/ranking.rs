@@ -88,7 +88,7 @@ impl Default for Weights {
             half_smoothing: 20.0,
             neighbours: 8,
             smoothed: 100,
-            close_looks: 400,
+            close_looks: 200,
             named: 0.6,
             timed: 0.3,
         }

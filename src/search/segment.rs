@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::counting::Totals;
 use super::postings::{self, Count, Field};
 use super::varint::Reader;
-use crate::parts::{InMemory, Parts};
+use crate::parts::{InMemory, Parts, unpack};
 
 /// The parts of what is kept.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ pub(super) struct Segment {
     terms: Vec<TermRow>,
     texts: String,
     words: Vec<WordRow>,
-    /// The texts of words; few queries need them.
+    /// The texts of words, once somebody asked: few queries need them.
     word_texts: OnceLock<String>,
 }
 
@@ -235,8 +235,9 @@ impl Segment {
         let (documents, terms_and_words) = rayon::join(
             || read_documents(&whole(Part::Documents)?, totals.documents),
             || {
-                let terms = read_terms(&whole(Part::Terms)?, &whole(Part::TermTexts)?, terms)?;
-                Some((terms, read_words(&whole(Part::Words)?, words)?))
+                let unpacked = |part: Part| unpack(&whole(part)?);
+                let terms = read_terms(&unpacked(Part::Terms)?, &unpacked(Part::TermTexts)?, terms)?;
+                Some((terms, read_words(&unpacked(Part::Words)?, words)?))
             },
         );
         let ((documents, ends), ((terms, texts), words)) = documents.zip(terms_and_words)?;
@@ -299,8 +300,8 @@ impl Segment {
         let start =
             number.checked_sub(1).and_then(|before| self.words.get(before as usize)).map_or(0, |row| row.text_end);
         let texts = self.word_texts.get_or_init(|| {
-            let bytes = self.read(Part::WordTexts, 0..self.parts.len(Part::WordTexts as usize));
-            String::from_utf8(bytes).unwrap_or_default()
+            let bytes = unpack(&self.read(Part::WordTexts, 0..self.parts.len(Part::WordTexts as usize)));
+            bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
         });
         let text = texts.get(start as usize..row.text_end as usize).unwrap_or_default();
         Some(Word { term: row.term, kind: row.kind, text })
@@ -318,10 +319,11 @@ impl Segment {
 
     /// Calls `take` with each note that holds a term, in their order. Terms that say nothing have no list.
     pub(super) fn holders(&self, term: u32, mut take: impl FnMut(u32, Count)) {
-        let end = |term: u32| self.terms.get(term as usize).map(|row| u64::from(row.list_end));
-        let start = term.checked_sub(1).and_then(end).unwrap_or_default();
-        let list = self.read(Part::Postings, start..end(term).unwrap_or(start));
-        if postings::read(&list, term, &mut take).is_none() {
+        let row = |term: u32| self.terms.get(term as usize).copied();
+        let Some(TermRow { list_end, documents, is_stop: false, .. }) = row(term) else { return };
+        let start = term.checked_sub(1).and_then(row).map_or(0, |before| before.list_end);
+        let list = self.read(Part::Postings, u64::from(start)..u64::from(list_end));
+        if postings::read(&list, term, documents, self.totals.documents, &mut take).is_none() {
             self.parts.tell_broken();
         }
     }

@@ -3,8 +3,6 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
 use super::corpus::Corpus;
 use super::postings::Count;
 use super::ranking::{Weights, inverse_frequency};
@@ -44,12 +42,7 @@ pub(super) struct Vector {
 impl<'a> Vectors<'a> {
     /// Takes what was made of the same corpus with the same weights.
     pub(super) fn new(corpus: &'a Corpus, weights: &'a Weights, made: &'a Made) -> Self {
-        let says = |term: u32| match corpus.is_stop(term) {
-            true => 0.0,
-            false => inverse_frequency(corpus.len() as f64, f64::from(corpus.holders(term))),
-        };
-        let idf =
-            made.idf.get_or_init(|| (0..corpus.terms() as u32).into_par_iter().with_min_len(4096).map(says).collect());
+        let idf = made.idf.get_or_init(|| frequencies(corpus));
         let vectors = made.vectors.get_or_init(|| (0..corpus.len()).map(|_| OnceLock::new()).collect());
         Self { corpus, weights, idf, vectors }
     }
@@ -86,6 +79,17 @@ impl<'a> Vectors<'a> {
         let square: u64 = weights.iter().map(|(_, weight)| u64::from(*weight) * u64::from(*weight)).sum();
         Vector { weights, length: (square as f64).sqrt() }
     }
+}
+
+/// Returns what each term says; nothing for those that say nothing. Many terms have as many holders.
+fn frequencies(corpus: &Corpus) -> Vec<f64> {
+    let mut known: Vec<Option<f64>> = vec![None; corpus.len() + 1];
+    let mut says = |term: u32| {
+        let holders = corpus.holders(term);
+        let says = || inverse_frequency(corpus.len() as f64, f64::from(holders));
+        known.get_mut(holders as usize).map_or_else(says, |known| *known.get_or_insert_with(says))
+    };
+    (0..corpus.terms() as u32).map(|term| if corpus.is_stop(term) { 0.0 } else { says(term) }).collect()
 }
 
 impl Vector {

@@ -13,15 +13,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::parts::{pack, unpack};
+
 /// What a file of this version begins and ends with. Another version's is not read: the number is
 /// raised when what is kept of notes changes, or how they are read.
 const MAGIC: &[u8] = concat!("qipu-index 4 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// How many bytes have one checksum.
 const BLOCK: u64 = 4096;
-/// How many bytes one byte can stand for in what is packed.
-const MAX_PACKED: usize = 16;
-/// Stands for the length where a section is not packed, since it would be packed more than that.
-const NOT_PACKED: u32 = u32::MAX;
 /// The bytes behind the table, without the magic.
 const FOOT: usize = 12;
 
@@ -119,28 +117,6 @@ impl Sections {
         let (start, end) = *self.table.ranges.get(section)?;
         (start <= end && end <= self.end).then_some(start..end)
     }
-}
-
-/// Packs bytes.
-pub(super) fn pack(bytes: &[u8]) -> Vec<u8> {
-    let packed = lz4_flex::block::compress(bytes);
-    match u32::try_from(bytes.len()) {
-        Ok(len) if len != NOT_PACKED && bytes.len() / MAX_PACKED <= packed.len() => {
-            [&len.to_le_bytes(), packed.as_slice()].concat()
-        }
-        _ => [&NOT_PACKED.to_le_bytes(), bytes].concat(),
-    }
-}
-
-/// Unpacks what [`pack`] made.
-pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (len, packed) = bytes.split_first_chunk::<4>()?;
-    if u32::from_le_bytes(*len) == NOT_PACKED {
-        return Some(packed.to_vec());
-    }
-    let len = u32::from_le_bytes(*len) as usize;
-    // No byte stands for more than this many: what is small stays small.
-    (len / MAX_PACKED <= packed.len()).then(|| lz4_flex::block::decompress(packed, len).ok()).flatten()
 }
 
 /// Reads bytes of a file without moving in it, so that several threads can.

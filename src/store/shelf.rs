@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::sections::{Sections, pack, unpack};
+use super::sections::Sections;
 use crate::note::{self, CHUNK, PARTS};
+use crate::parts::{pack, unpack};
 
 /// Packed chunks by part, in memory or in a file.
 #[derive(Debug)]
