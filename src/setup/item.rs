@@ -151,13 +151,13 @@ impl Found<'_> {
         let Some(mark) = [OUR_ITEM, OUR_LIST].into_iter().find(|mark| begins(end, mark)) else { return Vec::new() };
         let (first, end_of_mark) = (start + 1, end + mark.len());
         let end_of_item = first + item.len();
-        if !begins(first, item) || !items.first().is_some_and(|first| Value::from_yaml(first).to_line() == item) {
+        if !begins(first, item) || items.first().is_none_or(|first| Value::from_yaml(first).to_line() != item) {
             return Vec::new();
         }
         let after_item = if begins(end_of_item, ", ") { end_of_item + 2 } else { end_of_item };
         match items.as_slice() {
             [_] if mark == OUR_LIST && self.says(self.after_colon()..start) == " " => {
-                vec![self.after_colon()..end_of_mark]
+                std::iter::once(self.after_colon()..end_of_mark).collect()
             }
             [_, rest] if mark == OUR_LIST && !matches!(rest.kind, YamlKind::List(_)) => {
                 vec![start..after_item, end - 1..end_of_mark]
