@@ -228,6 +228,7 @@ fn long_work_tells_how_far_it_is() {
     import(&dir, "logseq");
     for (words, name) in [
         ("import logseq source --dry-run", "reading the folder"),
+        ("import logseq source --dry-run", "carrying over links"),
         ("import logseq source --dry-run", "reading attachments"),
         ("dump all.pack", "packing notes"),
         ("load all.pack --dry-run", "comparing with the store"),
