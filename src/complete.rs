@@ -38,6 +38,8 @@ struct Place {
     location: Location,
     current_dir: PathBuf,
     store: OnceLock<Option<Store>>,
+    /// The words before the one that is completed.
+    words: Vec<OsString>,
 }
 
 impl Place {
@@ -50,12 +52,24 @@ impl Place {
         let root = given("--root");
         let of_env = env.vars.get("QIPU_STORE").filter(|_| root.is_none()).map(PathBuf::from);
         let store = given("--store").or(of_env);
+        let words = words.split_last().map_or(Vec::new(), |(_, before)| before.to_vec());
         let location = Location { store, root, cache: env.cache_dir.clone(), ..Location::default() };
-        Self { location, current_dir: env.current_dir.clone(), store: OnceLock::new() }
+        Self { location, current_dir: env.current_dir.clone(), store: OnceLock::new(), words }
     }
 
     fn store(&self) -> Option<&Store> {
         self.store.get_or_init(|| Store::open(&self.location, &self.current_dir).ok()).as_ref()
+    }
+
+    /// Returns the commands below the ones that were named after `man`, each with what it is for.
+    fn commands(&self) -> Vec<(String, Option<String>)> {
+        let named = self.words.iter().skip_while(|word| *word != "man").skip(1);
+        let command = named.fold(cli::command(), |above, word| match above.find_subcommand(word) {
+            Some(found) => found.clone(),
+            None => above,
+        });
+        let below = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");
+        below.map(|below| (below.get_name().to_owned(), below.get_about().map(ToString::to_string))).collect()
     }
 
     fn notes(&self) -> &[Arc<Note>] {
@@ -71,6 +85,7 @@ enum Values {
     Kinds,
     LinkTypes,
     Recipes,
+    Commands,
 }
 
 impl Values {
@@ -83,32 +98,33 @@ impl Values {
             ("list" | "tree" | "path" | "add" | "remove", "TYPE") => Some(Self::LinkTypes),
             (_, "TYPE") => Some(Self::Kinds),
             (_, "RECIPE") => Some(Self::Recipes),
+            ("man", "COMMAND") => Some(Self::Commands),
             _ => None,
         }
     }
 
     /// Returns the values that begin with a text, each with what is said of it.
     fn beginning_with(self, text: &str, place: &Place) -> Vec<CompletionCandidate> {
-        let notes = place.notes();
+        let notes = || place.notes().iter();
         let one = |value: &str| (value.to_owned(), None);
         let all: Vec<(String, Option<String>)> = match self {
             Self::Ids => {
-                let notes = notes.iter().filter(|note| note.id.as_str().starts_with(text));
+                let notes = notes().filter(|note| note.id.as_str().starts_with(text));
                 notes.map(|note| (note.id.to_string(), Some(without_bidi(one_line(note.head().title))))).collect()
             }
             Self::Tags => {
-                let tags: BTreeSet<String> =
-                    notes.iter().flat_map(|note| note.ties().tags).map(str::to_owned).collect();
+                let tags: BTreeSet<String> = notes().flat_map(|note| note.ties().tags).map(str::to_owned).collect();
                 tags.iter().map(|tag| one(tag)).collect()
             }
             Self::Kinds => {
-                let kinds: BTreeSet<&str> = notes.iter().map(|note| note.head().kind).collect();
+                let kinds: BTreeSet<&str> = notes().map(|note| note.head().kind).collect();
                 kinds.into_iter().map(one).collect()
             }
             Self::LinkTypes => {
                 let types = place.store().map(|store| store.config.link_types.names().map(one).collect());
                 types.unwrap_or_default()
             }
+            Self::Commands => place.commands(),
             Self::Recipes => setup::RECIPES.iter().map(|recipe| (recipe.name.to_owned(), None)).collect(),
         };
         // What would break a line, or need quotes, can't be typed as it is.

@@ -112,6 +112,11 @@ fn has_color(is_terminal: bool) -> bool {
     variable("NO_COLOR").is_none() && (is_forced || is_capable)
 }
 
+/// Tells whether errors are told in colour: the same, of the terminal that they go to.
+pub fn has_color_for_errors() -> bool {
+    has_color(io::IsTerminal::is_terminal(&io::stderr()))
+}
+
 /// Returns how large the terminal is, or what most are where it does not tell.
 fn size() -> Size {
     let told = terminal_size::terminal_size_of(io::stdout());

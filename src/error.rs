@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io;
 
+use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
 use crate::escape::{harmless_json, lines, without_bidi};
@@ -91,24 +92,27 @@ impl Error {
         self
     }
 
-    /// Returns the text for standard error, in words or as JSON, with its final newline.
+    /// Returns the text for standard error in words, with its final newline.
     ///
     /// A message may quote a note or an argument, so nothing in it can steer a terminal.
-    pub fn to_text(&self, as_json: bool) -> String {
-        if as_json {
-            let error = json!({"error": {
-                "code": self.kind.exit_code(),
-                "kind": self.kind.name(),
-                "message": self.message,
-                "hint": self.hint,
-            }});
-            return harmless_json(error.to_string()) + "\n";
-        }
-        let mut text = format!("qipu: {}\n", self.message);
-        if let Some(hint) = &self.hint {
-            text.push_str(&format!("hint: {hint}\n"));
-        }
-        without_bidi(lines(&text))
+    pub fn to_text(&self, has_color: bool) -> String {
+        let line = |color: AnsiColor, mark: &str, text: &str| {
+            let style = if has_color { color.on_default().bold() } else { Style::new() };
+            format!("{style}{mark}:{style:#} {}\n", without_bidi(lines(text)))
+        };
+        let hint = self.hint.as_ref().map(|hint| line(AnsiColor::Cyan, "hint", hint)).unwrap_or_default();
+        line(AnsiColor::Red, "qipu", &self.message) + &hint
+    }
+
+    /// The same as JSON.
+    pub fn to_json(&self) -> String {
+        let error = json!({"error": {
+            "code": self.kind.exit_code(),
+            "kind": self.kind.name(),
+            "message": self.message,
+            "hint": self.hint,
+        }});
+        harmless_json(error.to_string()) + "\n"
     }
 }
 

@@ -22,7 +22,8 @@ fn main() -> ExitCode {
     };
     // A reader such as `head` that has seen enough is no failure of ours.
     if error.kind != ErrorKind::ClosedPipe {
-        let text = error.to_text(qipu::cli::wants_json(&args));
+        let has_color = qipu::cli::wants_color(&args).unwrap_or_else(qipu::env::has_color_for_errors);
+        let text = if qipu::cli::wants_json(&args) { error.to_json() } else { error.to_text(has_color) };
         // Nobody is left to tell when standard error is gone too.
         let _ = io::stderr().write_all(text.as_bytes());
     }

@@ -113,6 +113,8 @@ pub enum Command {
     Import(Import),
     /// Install instructions for agent tools.
     Setup(Setup),
+    /// Write manual pages into a folder.
+    Pages(Pages),
     /// Merge two versions of a note, for git.
     MergeDriver(MergeDriver),
     /// Serve agent tools over MCP.
@@ -126,6 +128,17 @@ impl Command {
     pub fn is_hook(&self) -> bool {
         matches!(self, Self::Prime(prime) if prime.is_hook)
     }
+}
+
+/// Manual pages to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pages {
+    /// The folder.
+    pub dir: PathBuf,
+    /// The names of their files, and what each says.
+    pub pages: Vec<(String, String)>,
+    /// Whether it is only told what would be written.
+    pub is_dry_run: bool,
 }
 
 /// A call of `prime`.

@@ -184,6 +184,23 @@ fn the_editor_is_lent_the_terminal_and_changes_are_seen() {
 }
 
 #[test]
+fn the_shell_gets_the_terminal_for_a_while() {
+    let Some(tmux) = Tmux::new(&[]) else { return };
+    browse(&tmux, "retry until");
+    tmux.wait_for("1/56");
+    tmux.press(&["C-z"]);
+    // What the shell says of a program that was stopped: 128 and the signal.
+    tmux.expect_restored(148);
+    tmux.type_in("clear; fg; echo ended with $?");
+    tmux.press(&["Enter"]);
+    tmux.wait_for("1/56");
+    tmux.press(&["Enter"]);
+    tmux.wait_for("the disk was probably just busy");
+    tmux.press(&["q"]);
+    tmux.expect_restored(0);
+}
+
+#[test]
 fn without_a_terminal_it_says_what_works_there() {
     let dir = research("qipu-pipe");
     let output = Command::new(QIPU).arg("browse").current_dir(dir.path()).stdin(Stdio::null()).output().unwrap();

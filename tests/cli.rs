@@ -83,7 +83,7 @@ fn wrong_words_are_exit_2_or_3_and_say_what_to_do() {
         assert_eq!(answer.code(), code, "{words}: {error}");
         assert!(error.to_text(false).contains(said), "{words}: {}", error.to_text(false));
         assert_eq!(answer.stdout, "", "{words}");
-        let json: serde_json::Value = serde_json::from_str(&error.to_text(true)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&error.to_json()).unwrap();
         assert_eq!(json["error"]["code"], code);
         assert!(json["error"]["kind"].is_string() && json["error"]["message"].is_string());
     }

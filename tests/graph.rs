@@ -21,7 +21,7 @@ use serde_json::Value;
 use process::call;
 use stores::{runner, stores};
 
-const PICTURES: [Picture; 4] = [Picture::Dot, Picture::Mermaid, Picture::Graphml, Picture::Html];
+const PICTURES: [Picture; 5] = [Picture::Dot, Picture::Mermaid, Picture::Markdown, Picture::Graphml, Picture::Html];
 
 fn draw(report: &Report, picture: Picture, max_chars: Option<usize>) -> Result<String, qipu::error::Error> {
     fit(report, Budget { max_chars, ..Budget::default() }, Format::Picture(picture), Screen::default())
@@ -41,6 +41,11 @@ fn read(text: &str, picture: Picture) -> Drawn {
     let (notes, mut links) = match picture {
         Picture::Dot => read_dot(text),
         Picture::Mermaid => read_mermaid(text),
+        Picture::Markdown => {
+            let inner = text.strip_prefix("```mermaid\n").unwrap().strip_suffix("```\n").unwrap();
+            assert!(!inner.contains("```"), "a note ends the block: {text}");
+            read_mermaid(inner)
+        }
         Picture::Graphml => read_graphml(text),
         Picture::Html => read_html(text),
     };
@@ -342,6 +347,20 @@ fn a_picture_is_saved_and_nothing_else_replaced() {
         assert_eq!(call(&["graph", "-o", name]).stdout, format!("unchanged {name}\n"));
     }
     assert_eq!(call(&["graph", "-o", "a.dot", "--as", "mermaid"]).stdout, "changed a.dot\n");
+    let fenced = format!("```mermaid\n{}```\n", call(&["graph", "--as", "mermaid"]).stdout);
+    for (words, done) in
+        [(&["graph", "-o", "a.md"][..], "created"), (&["graph", "-o", "a.md", "--as", "mermaid"], "unchanged")]
+    {
+        assert_eq!(call(words).stdout, format!("{done} a.md\n"));
+        assert_eq!(fs::read_to_string(at("a.md")).unwrap(), fenced);
+    }
+    assert_eq!(call(&["graph", "-o", "plain"]).stdout, "created plain\n");
+    assert_eq!(fs::read_to_string(at("plain")).unwrap(), call(&["graph"]).stdout);
+    for (name, hint) in [("a.txt", ".dot, .gv, .mermaid, .mmd, .md,"), ("a.PNG", "Graphviz")] {
+        let error = call(&["graph", "-o", name]).error.unwrap();
+        assert!(error.kind.exit_code() == 2 && error.hint.unwrap().contains(hint) && !at(name).exists(), "{name}");
+        assert_eq!(call(&["graph", "-o", name, "--as", "dot"]).stdout, format!("created {name}\n"));
+    }
     assert_eq!(call(&["graph", "-o", "-"]).stdout, call(&["graph"]).stdout);
     let json: Value = serde_json::from_str(&call(&["graph", "-o", "a.dot", "--json"]).stdout).unwrap();
     assert_eq!(json["changes"][0]["action"], "changed");

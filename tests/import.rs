@@ -15,6 +15,7 @@ use process::{Answer, call};
 use proptest::prelude::*;
 use qipu::graph::Graph;
 use qipu::note::{LinkTypes, Note};
+use qipu::progress;
 use qipu::store::{Location, Store};
 use stores::{hostile_text, runner};
 use tempfile::TempDir;
@@ -217,6 +218,33 @@ fn graph() -> (Files, Links) {
         files.push((path.to_owned(), text.to_owned()));
     }
     (files, wanted)
+}
+
+/// What loops over many files says how far it is: somebody who looks all the time sees each name at last.
+#[test]
+fn long_work_tells_how_far_it_is() {
+    let (files, _) = graph();
+    let dir = project(&files);
+    import(&dir, "logseq");
+    for (words, name) in [
+        ("import logseq source --dry-run", "reading the folder"),
+        ("import logseq source --dry-run", "carrying over links"),
+        ("import logseq source --dry-run", "reading attachments"),
+        ("dump all.pack", "packing notes"),
+        ("load all.pack --dry-run", "comparing with the store"),
+    ] {
+        let is_seen = (0..50).any(|_| {
+            std::thread::scope(|scope| {
+                let work = scope.spawn(|| run(&dir, words));
+                let mut is_seen = false;
+                while !work.is_finished() {
+                    is_seen |= progress::now().is_some_and(|now| now.name == name && now.total >= 20);
+                }
+                is_seen
+            })
+        });
+        assert!(is_seen, "{words}: {name}");
+    }
 }
 
 #[test]

@@ -185,7 +185,10 @@ fn the_recipes_that_fit_are_found_and_installed() {
 #[test]
 fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
     for (recipe, path, text, said) in [
-        ("aider", ".aider.conf.yml", "read: MINE.md\n", "sets `read`"),
+        ("aider", ".aider.conf.yml", "read: ~\n", "nothing can be added"),
+        ("aider", ".aider.conf.yml", "read: a\nread: b\n", "`read` is there twice"),
+        ("aider", ".aider.conf.yml", "{model: x}\n", "below what is there"),
+        ("aider", ".aider.conf.yml", "read: [a\n", "not YAML"),
         ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not a map"),
         ("claude", ".claude/settings.json", "not json", "not JSON"),
         ("mcp", ".mcp.json", "[1]", "not a map of settings"),
@@ -207,6 +210,39 @@ fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
     symlink(outside.path(), dir.path().join(".cursor")).unwrap();
     assert_eq!(answer(&dir, "setup cursor").code(), 1);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_aider_reads_already_is_added_to_in_place() {
+    let file = ".aider.conf.yml";
+    for (own, with_ours) in [
+        ("# mine\nread: MINE.md # c", "# mine\nread: [AGENTS.md, MINE.md] # qipu:list # c"),
+        ("read: [MINE.md,  'b c.md']\nmodel: x\n", "read: [AGENTS.md, MINE.md,  'b c.md'] # qipu:item\nmodel: x\n"),
+        ("read:   # c\r\n- MINE.md\r\nmodel: x", "read:   # c\r\n- AGENTS.md # qipu:item\r\n- MINE.md\r\nmodel: x"),
+        ("read: [AGENTS.md]", "read: [AGENTS.md]"),
+    ] {
+        let dir = project(&[(file, own)]);
+        let before = tree(dir.path());
+        assert_eq!(answer(&dir, "setup aider --check").code(), 1, "{own}");
+        for state in ["installed", "current"] {
+            assert!(run(&dir, "setup aider").starts_with(&format!("aider: {state}")), "{own}");
+            assert_eq!(fs::read_to_string(dir.path().join(file)).unwrap(), with_ours);
+            run(&dir, "setup aider --check");
+        }
+        run(&dir, "setup aider --remove");
+        assert_eq!(tree(dir.path()), before, "{own}");
+        // A list from which somebody took it is told apart.
+        run(&dir, "setup aider");
+        fs::write(dir.path().join(file), own).unwrap();
+        let is_there = own.contains("AGENTS.md");
+        assert_eq!(answer(&dir, "setup aider --check").code(), u8::from(!is_there), "{own}");
+    }
+    // A list of the user's own beside ours hides it.
+    let dir = project(&[]);
+    run(&dir, "setup aider");
+    let ours = fs::read_to_string(dir.path().join(file)).unwrap();
+    fs::write(dir.path().join(file), ours + "read: MINE.md\n").unwrap();
+    assert!(answer(&dir, "setup aider --check").error.unwrap().message.contains("twice"));
 }
 
 /// Returns the one server of qipu that a file names, under a tool's key.

@@ -119,6 +119,9 @@ fn completions_know_the_store_and_fail_in_silence() {
     assert!(ask(&demo(), &["qipu", "link", "add", "qp-h2v6", "qp-9f2t", "--type", "sup"]).contains("supports"));
     assert!(ask(&demo(), &["qipu", "update", "qp-h2v6", "--type", "per"]).contains("permanent"));
     assert!(ask(&demo(), &["qipu", "setup", "cl"]).contains("claude"));
+    assert_eq!(ask(&demo(), &["qipu", "man", "jour"]), "journal:Show today's journal, or add to it");
+    let below: Vec<String> = ask(&demo(), &["qipu", "man", "link", ""]).lines().map(str::to_owned).collect();
+    assert!(below.iter().any(|line| line.starts_with("tree:")) && !below.iter().any(|line| line.starts_with("help")));
     assert!(ask(&demo(), &["qipu", "jour"]).starts_with("journal"));
     let empty = tempfile::tempdir().unwrap();
     assert_eq!(ask(empty.path(), &["qipu", "show", "q"]), "");
@@ -127,6 +130,58 @@ fn completions_know_the_store_and_fail_in_silence() {
     let hostile = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile");
     let all = ask(&hostile, &["qipu", "show", ""]);
     assert!(all.lines().count() > 10 && !all.contains(|c: char| c.is_control() && c != '\n'), "{all:?}");
+}
+
+#[test]
+fn all_pages_go_into_a_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let man = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+        let output = command.current_dir(dir.path()).env_clear().arg("man").args(args).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert!(man(&["--dir", "share/man1", "--dry-run"]).1.contains("qipu.1"));
+    assert!(!dir.path().join("share").exists());
+    let (code, told) = man(&["--dir", "share/man1"]);
+    assert!(code == 0 && told.contains("created share/man1/qipu-link-tree.1\n"), "{told}");
+    let pages: Vec<_> = std::fs::read_dir(dir.path().join("share/man1")).unwrap().map(Result::unwrap).collect();
+    assert!(pages.len() == told.lines().count() && pages.len() > 35, "{told}");
+    for page in &pages {
+        let name = page.file_name().into_string().unwrap();
+        let words: Vec<&str> = name.strip_suffix(".1").unwrap().split('-').skip(1).collect();
+        assert_eq!(std::fs::read_to_string(page.path()).unwrap(), man(&words).1, "{name}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    std::fs::write(dir.path().join("share/man1/qipu.1"), ".TH qipu of old").unwrap();
+    assert!(man(&["--dir", "share/man1"]).0 == 2, "somebody else's");
+    std::fs::write(dir.path().join("share/man1/qipu.1"), "x\n.TH qipu 1 old\n").unwrap();
+    let told = man(&["--dir", "share/man1"]).1;
+    assert!(told.contains("changed share/man1/qipu.1\n") && told.matches("unchanged ").count() == pages.len() - 1);
+}
+
+#[test]
+fn errors_on_a_terminal_have_colours_unless_somebody_minds() {
+    if !has("python3") {
+        return;
+    }
+    let (red, cyan) = ("\u{1b}[1m\u{1b}[31mqipu:\u{1b}[0m ", "\u{1b}[1m\u{1b}[36mhint:\u{1b}[0m ");
+    let wrong = ["list", "--max-chars", "x"];
+    let colored = shown(&[], &["graph", "--format", "prompt"]);
+    assert!(colored.code == 2 && colored.text.contains(red) && colored.text.contains(cyan), "{:?}", colored.text);
+    for vars in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
+        assert!(!shown(&[vars], &wrong).text.contains('\u{1b}'), "{vars:?}");
+    }
+    assert!(!shown(&[], &[wrong.as_slice(), &["--color=never"]].concat()).text.contains('\u{1b}'));
+    assert!(!shown(&[], &[wrong.as_slice(), &["--json"]].concat()).text.contains('\u{1b}'));
+    let piped = |args: &[&str], vars: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+        let output = command.env_clear().envs(vars.iter().copied()).args(wrong).args(args).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(piped(&[], &[]).starts_with("qipu: ") && !piped(&["--", "--color=always"], &[]).contains('\u{1b}'));
+    assert!(
+        piped(&["--color", "always"], &[]).starts_with(red) && piped(&[], &[("CLICOLOR_FORCE", "1")]).starts_with(red)
+    );
 }
 
 #[test]
@@ -140,11 +195,16 @@ fn man_reads_the_pages() {
     assert!(code == 0 && text.contains(".TH") && text.contains("qipu capture"), "{text}");
     assert!(page(&["link", "tree"]).1.contains("max\\-hops"));
     assert_eq!(page(&["nonsense"]).0, 2);
+    assert_eq!(page(&["qipu"]), page(&[]));
+    assert_eq!(page(&["qipu", "link", "tree"]), page(&["link", "tree"]));
+    assert!(!page(&["link"]).1.contains("help(1)"), "there is no such page");
     if has("man") {
         let mut man = Command::new("sh");
         let line = format!("'{}' man context | man -l -", env!("CARGO_BIN_EXE_qipu"));
         let output = man.args(["-c", &line]).env("MANPAGER", "cat").env("MANWIDTH", "80").output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains("SYNOPSIS") && text.contains("EXAMPLES") || text.contains("Examples"), "{text}");
+        let examples: Vec<&str> = text.lines().skip_while(|line| *line != "EXAMPLES").collect();
+        assert!(text.contains("SYNOPSIS") && examples.len() > 5 && !text.contains("EXTRA"), "{text}");
+        assert!(examples.iter().skip(1).take(3).all(|line| line.trim().starts_with("qipu context")), "{text}");
     }
 }

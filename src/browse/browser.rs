@@ -21,6 +21,8 @@ pub(super) enum Outcome {
     Edit(NoteId),
     /// Put an id on the clipboard.
     Copy(NoteId),
+    /// Give the terminal back to the shell for a while.
+    Suspend,
     /// End.
     Quit,
 }
@@ -55,6 +57,7 @@ impl Browser {
         let outcome = match update(&mut self.model, key) {
             Effect::Nothing => Outcome::Stay,
             Effect::Quit => return Outcome::Quit,
+            Effect::Suspend => return Outcome::Suspend,
             Effect::Edit(id) => return Outcome::Edit(id),
             Effect::Copy(id) => return Outcome::Copy(id),
             Effect::List => self.told(Self::list),

@@ -13,6 +13,7 @@ pub(super) const KEYS: [(&str, &[(&str, &str)]); 4] = [
             ("Ctrl-L", "show or hide the note beside the list"),
             ("Ctrl-R", "read the store again; changes are seen anyway"),
             ("?, F1", "this help"),
+            ("Ctrl-Z", "back to the shell for a while; `fg` comes back"),
             ("Ctrl-C", "quit"),
         ],
     ),

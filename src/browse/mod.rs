@@ -123,6 +123,7 @@ impl Face<'_> {
             Outcome::Stay => {}
             Outcome::Quit => return Ok(false),
             Outcome::Edit(id) => self.edit(&id)?,
+            Outcome::Suspend => self.suspend()?,
             Outcome::Copy(id) => {
                 copy(&mut io::stdout(), id.as_str())?;
                 self.browser.say(&format!("copied {id}, if your terminal takes it (OSC 52)"));
@@ -131,14 +132,26 @@ impl Face<'_> {
         Ok(true)
     }
 
+    /// Stops until the shell lets the browser go on.
+    fn suspend(&mut self) -> Result<(), Error> {
+        ratatui::try_restore()?;
+        stop();
+        self.take_terminal()
+    }
+
+    /// Takes the terminal again, whatever is on it now.
+    fn take_terminal(&mut self) -> Result<(), Error> {
+        self.terminal = ratatui::try_init()?;
+        Ok(self.terminal.clear()?)
+    }
+
     /// Lends the terminal to the user's editor, as `qipu edit` does, and reads the store again.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
         let now = self.request.today.clone().unwrap_or_else(second);
         let edit = Command::Edit(Edit { location: self.request.location.clone(), id: id.to_string(), now });
         ratatui::try_restore()?;
         let report = commands::run(&edit, self.env);
-        self.terminal = ratatui::try_init()?;
-        self.terminal.clear()?;
+        self.take_terminal()?;
         let said = match report {
             Ok(report) => report.as_ref().map(told).unwrap_or_default(),
             Err(error) => [Some(error.message), error.hint].into_iter().flatten().collect::<Vec<_>>().join("; "),
@@ -149,6 +162,13 @@ impl Face<'_> {
         }
         Ok(())
     }
+}
+
+/// Stops this process and those that the shell started with it, as the terminal does for Ctrl-Z in a program that
+/// doesn't read keys. Where no shell could let them go on, nothing stops.
+fn stop() {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
 }
 
 /// Returns this second, as it is written into notes.

@@ -193,6 +193,7 @@ fn one_walks_along_links_and_back_and_forward() {
     press(&mut browser, KeyCode::Down);
     press(&mut browser, KeyCode::Enter);
     assert!(browser.model.status.as_ref().unwrap().contains("no such note"));
+    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), Outcome::Suspend);
     assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Outcome::Quit);
 }
 

@@ -23,6 +23,8 @@ pub(super) enum Effect {
     Copy(NoteId),
     /// Read the store again.
     Reload,
+    /// Give the terminal back to the shell for a while.
+    Suspend,
     /// End.
     Quit,
 }
@@ -35,6 +37,9 @@ pub(super) fn update(model: &mut Model, key: KeyEvent) -> Effect {
     let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
     if has_control && key.code == KeyCode::Char('c') {
         return Effect::Quit;
+    }
+    if has_control && key.code == KeyCode::Char('z') {
+        return Effect::Suspend;
     }
     model.status = None;
     match &mut model.overlay {

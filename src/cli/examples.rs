@@ -177,4 +177,5 @@ Examples:
 pub(super) const MAN: &str = "Examples:
   qipu man
   qipu man link tree
+  qipu man --dir man1
   qipu man context | man -l -";

@@ -22,7 +22,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 #[derive(Debug, Args)]
 pub(super) struct GraphArgs {
-    /// What is drawn (usual: what the name of the file says, else dot)
+    /// What is drawn (usual: what the ending of the file says, else dot)
     #[arg(long = "as", value_name = "FORM")]
     form: Option<FormName>,
     /// The picture's file, else standard output
@@ -63,11 +63,13 @@ enum FormName {
 }
 
 /// Endings of files, and what they say.
-const ENDINGS: [(&str, Picture); 7] = [
+const ENDINGS: [(&str, Picture); 9] = [
     ("dot", Picture::Dot),
     ("gv", Picture::Dot),
     ("mermaid", Picture::Mermaid),
     ("mmd", Picture::Mermaid),
+    ("md", Picture::Markdown),
+    ("markdown", Picture::Markdown),
     ("graphml", Picture::Graphml),
     ("html", Picture::Html),
     ("htm", Picture::Html),
@@ -75,6 +77,17 @@ const ENDINGS: [(&str, Picture); 7] = [
 
 /// Endings of drawings, which other programs make of ours.
 const DRAWN: [&str; 7] = ["svg", "png", "jpg", "jpeg", "gif", "webp", "pdf"];
+
+/// Says which endings are known.
+fn unknown(ending: &str) -> Error {
+    let error = Error::usage(format!("what picture is a `.{ending}` file?"));
+    if DRAWN.iter().any(|drawn| ending.eq_ignore_ascii_case(drawn)) {
+        return error
+            .hint("qipu does not write it itself: write a .dot file and draw it with Graphviz, or an .html page");
+    }
+    let known: Vec<String> = ENDINGS.iter().map(|(known, _)| format!(".{known}")).collect();
+    error.hint(format!("say it with --as, or end the file's name with {}", known.join(", ")))
+}
 
 impl GraphArgs {
     /// Returns the request and the format that the picture has. Without a picture's form and file, a format
@@ -91,12 +104,7 @@ impl GraphArgs {
         if is_format_named && file.is_none() && self.form.is_some() {
             return Err(Error::usage("a picture is a format of its own").hint("give --as or a format, not both"));
         }
-        let ending = file.as_deref().and_then(Path::extension).unwrap_or_default();
-        if self.form.is_none() && DRAWN.iter().any(|drawn| ending.eq_ignore_ascii_case(drawn)) {
-            return Err(Error::usage(format!("qipu does not write `.{}` itself", ending.to_string_lossy()))
-                .hint("write a .dot file and draw it with Graphviz, or an .html page"));
-        }
-        let answer = if is_format_named && file.is_none() { format } else { Format::Picture(self.picture()) };
+        let answer = if is_format_named && file.is_none() { format } else { Format::Picture(self.picture()?) };
         let follow = Follow {
             direction: self.direction.into(),
             kinds: self.kinds,
@@ -119,17 +127,19 @@ impl GraphArgs {
         Ok((Graph { location, selection, max_notes, max_hits, follow, no_compaction, saved }, answer))
     }
 
-    fn picture(&self) -> Picture {
-        match self.form {
-            Some(FormName::Dot) => Picture::Dot,
-            Some(FormName::Mermaid) => Picture::Mermaid,
-            Some(FormName::Graphml) => Picture::Graphml,
-            Some(FormName::Html) => Picture::Html,
-            None => {
-                let ending = self.output.as_deref().and_then(Path::extension).unwrap_or_default();
-                let said = ENDINGS.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known));
-                said.map(|(_, picture)| *picture).unwrap_or_default()
-            }
-        }
+    /// Returns the form that is named, else the one that the ending of the file's name says.
+    fn picture(&self) -> Result<Picture, Error> {
+        let ending = self.output.as_deref().and_then(Path::extension);
+        let said = ENDINGS.iter().find(|(known, _)| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(known)));
+        let said = said.map(|(_, picture)| *picture);
+        Ok(match (self.form, ending, said) {
+            (Some(FormName::Dot), ..) => Picture::Dot,
+            (Some(FormName::Mermaid), _, Some(Picture::Markdown)) => Picture::Markdown,
+            (Some(FormName::Mermaid), ..) => Picture::Mermaid,
+            (Some(FormName::Graphml), ..) => Picture::Graphml,
+            (Some(FormName::Html), ..) => Picture::Html,
+            (None, Some(ending), None) => return Err(unknown(&ending.to_string_lossy())),
+            (None, ..) => said.unwrap_or_default(),
+        })
     }
 }

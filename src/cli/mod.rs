@@ -4,6 +4,7 @@ mod change;
 mod context;
 mod days;
 mod examples;
+mod fitting;
 mod graph;
 mod import;
 mod journal;
@@ -23,7 +24,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind as ClapKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
@@ -203,7 +204,7 @@ enum Sub {
     /// Print what makes a shell complete commands, ids, tags and types
     #[command(after_help = examples::COMPLETIONS)]
     Completions(shell::CompletionsArgs),
-    /// Print a manual page
+    /// Print a manual page, or write all of them into a folder
     #[command(after_help = examples::MAN)]
     Man(shell::ManArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
@@ -211,9 +212,9 @@ enum Sub {
     MergeDriver(merge_driver::MergeDriverArgs),
 }
 
-/// Flags that every command takes.
+/// Flags that every command understands; its help lists those that are of use there.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Common options")]
 struct Global {
     /// How the answer is written
     #[arg(long, global = true, value_name = "FORMAT")]
@@ -315,7 +316,8 @@ enum TokenizerName {
 /// # Errors
 /// `Usage`, with what was wrong and what is expected.
 pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
-    let cli = match Cli::try_parse_from(search::with_marked_words(args)) {
+    let words = search::with_marked_words(args);
+    let cli = match Cli::try_parse_from(&words).map_err(|error| with_fitted_help(error, &words)) {
         Ok(cli) => cli,
         Err(error) if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) => {
             return Ok(Parsed::Help(error.to_string()));
@@ -400,7 +402,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
         Sub::Browse { query } => Command::Browse(Browse { location, query: query.join(" "), today }),
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
-        Sub::Completions(_) | Sub::Man(_) => return Err(Error::usage("that is no request")),
+        Sub::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
+        Sub::Completions(_) => return Err(Error::usage("that is no request")),
     };
     check_fits_command(&command, has_budget, is_dry_run)?;
     if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
@@ -419,7 +422,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
 fn shell_text(command: &Sub) -> Option<Result<String, Error>> {
     match command {
         Sub::Completions(args) => Some(args.text()),
-        Sub::Man(args) => Some(args.text()),
+        Sub::Man(args) => args.text(),
         _ => None,
     }
 }
@@ -430,6 +433,7 @@ fn may_be_paged(command: &Command) -> bool {
         Command::Setup(setup) => matches!(setup.action, SetupAction::List | SetupAction::Print(_)),
         Command::Doctor(doctor) => !doctor.is_fix,
         Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) | Command::Edit(_) => false,
+        Command::Pages(_) => false,
         _ => true,
     }
 }
@@ -453,7 +457,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
     }
     let writes = match command {
-        Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) => true,
+        Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) | Command::Pages(_) => true,
         Command::Doctor(doctor) => doctor.is_fix,
         Command::Setup(setup) => {
             matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_) | SetupAction::InstallFitting)
@@ -470,6 +474,30 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
 fn stamp(today: Option<&str>, env: &Env) -> String {
     let seconds = || jiff::Timestamp::from_second(env.now.as_second()).unwrap_or(env.now);
     today.map_or_else(|| seconds().to_string(), str::to_owned)
+}
+
+/// Returns a help with the flags that its command takes. Only whoever asks for help waits until every command is
+/// built.
+fn with_fitted_help(error: clap::Error, words: &[OsString]) -> clap::Error {
+    let is_help = matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    let fitted = || fitting::fitted(Cli::command()).try_get_matches_from(words).err();
+    is_help.then(fitted).flatten().unwrap_or(error)
+}
+
+/// Returns what a call says of colour, for words that may not even parse.
+pub fn wants_color(args: &[OsString]) -> Option<bool> {
+    let mut words = args.iter().filter_map(|arg| arg.to_str()).take_while(|word| *word != "--");
+    let mut choice = None;
+    while let Some(word) = words.next() {
+        let said = match word.strip_prefix("--color") {
+            Some("") => words.next(),
+            Some(said) => said.strip_prefix('='),
+            None => None,
+        };
+        let said = said.and_then(|said| ColorName::from_str(said, false).ok());
+        choice = said.map_or(choice, ColorName::choice);
+    }
+    choice
 }
 
 /// Tells whether errors are to be written as JSON, for words that may not even parse.

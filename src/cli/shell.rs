@@ -1,11 +1,18 @@
 //! The words of `qipu completions` and `qipu man`: texts for the shell and for `man`, made of the command
 //! line itself.
 
+use std::path::PathBuf;
+
+use clap::builder::Resettable;
 use clap::{Args, CommandFactory};
 use clap_complete::env::Shells;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 
 use super::Cli;
+use super::fitting::fitted;
 use crate::error::{Error, ErrorKind};
+use crate::request::Pages;
 
 /// The variable by which a shell asks for completions. Its value is the shell's name.
 pub const COMPLETE: &str = "QIPU_COMPLETE";
@@ -22,11 +29,14 @@ pub(super) struct ManArgs {
     /// The command, as in `qipu man link tree`; without it, the page of qipu
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
+    /// Write all pages into a folder, each under its own name
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    dir: Option<PathBuf>,
 }
 
-/// Returns the command line as clap knows it.
+/// Returns the command line as clap knows it, each command with the flags that it takes.
 pub fn command() -> clap::Command {
-    Cli::command()
+    fitted(Cli::command())
 }
 
 impl CompletionsArgs {
@@ -41,24 +51,81 @@ impl CompletionsArgs {
 }
 
 impl ManArgs {
-    /// Returns a page, in the form that `man` reads.
-    pub(super) fn text(&self) -> Result<String, Error> {
-        let mut root = Cli::command();
-        root.build();
-        let mut command = &root;
-        for word in &self.command {
-            let unknown = || {
-                Error::usage(format!("there is no command `{}`", self.command.join(" ")))
-                    .hint("`qipu --help` lists the commands")
-            };
-            command = command.find_subcommand(word).filter(|found| !found.is_hide_set()).ok_or_else(unknown)?;
-        }
-        let name = command.get_display_name().unwrap_or("qipu").to_owned();
-        let mut page = Vec::new();
-        // The date of a page would be that of the call.
-        let version = format!("qipu {}", env!("CARGO_PKG_VERSION"));
-        let man = clap_mangen::Man::new(command.clone()).title(name).source(version).manual("qipu").date("");
-        man.render(&mut page)?;
-        String::from_utf8(page).map_err(|error| Error::new(ErrorKind::Failure, error.to_string()))
+    /// Returns a page, in the form that `man` reads; nothing where all are to be written.
+    pub(super) fn text(&self) -> Option<Result<String, Error>> {
+        self.dir.is_none().then(|| page(self.named()?))
     }
+
+    /// Returns all pages, each with the name of its file.
+    pub(super) fn into_request(self, is_dry_run: bool) -> Result<Pages, Error> {
+        let mut pages = Vec::new();
+        add_pages(root(), &mut pages)?;
+        Ok(Pages { dir: self.dir.unwrap_or_default(), pages, is_dry_run })
+    }
+
+    /// Finds the command that is named, also where the program's name stands before it.
+    fn named(&self) -> Result<clap::Command, Error> {
+        let words = self.command.strip_prefix(&["qipu".to_owned()]).unwrap_or(&self.command);
+        let unknown = || {
+            Error::usage(format!("there is no command `{}`", words.join(" "))).hint("`qipu --help` lists the commands")
+        };
+        words.iter().try_fold(root(), |command, word| {
+            let found = command.find_subcommand(word).filter(|found| !found.is_hide_set());
+            found.cloned().ok_or_else(unknown)
+        })
+    }
+}
+
+/// Returns the command line without `help`, which pages have no use for.
+fn root() -> clap::Command {
+    fn without_help(command: clap::Command) -> clap::Command {
+        command.disable_help_subcommand(true).mut_subcommands(without_help)
+    }
+    fitted(without_help(Cli::command()))
+}
+
+/// Adds the pages of a command and of those below it.
+fn add_pages(command: clap::Command, pages: &mut Vec<(String, String)>) -> Result<(), Error> {
+    let below: Vec<_> = command.get_subcommands().filter(|below| !below.is_hide_set()).cloned().collect();
+    pages.push((format!("{}.1", name(&command)), page(command)?));
+    below.into_iter().try_for_each(|command| add_pages(command, pages))
+}
+
+fn name(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or("qipu").to_owned()
+}
+
+fn page(command: clap::Command) -> Result<String, Error> {
+    // The date of a page would be that of the call.
+    let version = format!("qipu {}", env!("CARGO_PKG_VERSION"));
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let is_root = command.get_version().is_some();
+    let man = Man::new(command.clone().after_help(Resettable::Reset)).title(name(&command));
+    let man = man.source(version).manual("qipu").date("");
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.get_subcommands().any(|below| !below.is_hide_set()) {
+        man.render_subcommands_section(&mut page)?;
+    }
+    examples(&help).to_writer(&mut page)?;
+    if is_root {
+        man.render_version_section(&mut page)?;
+    }
+    String::from_utf8(page).map_err(|error| Error::new(ErrorKind::Failure, error.to_string()))
+}
+
+/// Returns the section of a page that holds what stands below the help: examples, line by line.
+fn examples(help: &str) -> Roff {
+    let lines = help.lines().filter(|line| !matches!(*line, "Examples:" | "Common tasks:"));
+    let mut section = Roff::new();
+    section.control("SH", ["EXAMPLES"]).control("nf", []);
+    for line in lines {
+        section.text([roman(line)]);
+    }
+    section.control("fi", []);
+    section
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, joined};
 use crate::note::Note;
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
+use crate::progress;
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Dump;
 use crate::store::Store;
@@ -54,7 +55,9 @@ fn packed(store: &Store, request: &Dump) -> Result<(Pack, PassedOver), Error> {
         }
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);
+    let work = progress::begin("packing notes", places.len());
     let notes: Result<Vec<PackedNote>, Error> = places.iter().map(|place| packed_note(store, &graph, *place)).collect();
+    drop(work);
     let (mut wanted, mut odd) = (store.attachments()?, store.passed_over_attachments());
     if request.selection.is_some() {
         let linked: BTreeSet<String> = places.iter().flat_map(|place| linked_files(&store.notes()[*place])).collect();
@@ -62,12 +65,14 @@ fn packed(store: &Store, request: &Dump) -> Result<(Pack, PassedOver), Error> {
         let is_below = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         odd.retain(|(path, _)| linked.iter().any(|link| link == path || is_below(link, path)));
     }
+    let _work = progress::begin("packing attachments", wanted.len());
     let attachments: Result<Vec<PackedFile>, Error> = wanted.into_iter().map(|path| packed_file(store, path)).collect();
     let pack = Pack { store: store.shown_path.clone(), notes: notes?, attachments: attachments? };
     Ok((pack, odd))
 }
 
 fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedNote, Error> {
+    progress::advance();
     let known = &store.notes()[place];
     check_path(store, &known.path, true)?;
     let bytes = store.bytes_of(known)?;
@@ -94,6 +99,7 @@ fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedN
 }
 
 fn packed_file(store: &Store, path: String) -> Result<PackedFile, Error> {
+    progress::advance();
     check_path(store, &path, false)?;
     let gone = || Error::new(ErrorKind::Failure, format!("{} went away while it was read", store.shown(&path)));
     let bytes = store.file(&path)?.ok_or_else(gone)?;

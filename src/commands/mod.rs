@@ -14,6 +14,7 @@ mod link;
 mod list;
 mod load;
 mod merge_driver;
+mod pages;
 mod prime;
 mod search;
 mod setup;
@@ -52,6 +53,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Index(request) => index::run(request, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, current_dir).map(Some),
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
+        Command::Pages(request) => pages::run(request, current_dir).map(Some),
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
         Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Import(request) => import::run(request, current_dir).map(Some),
@@ -146,6 +148,7 @@ fn reported(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
         Command::Status(_) => Ok(list::run_status(store)),
         Command::Setup(_)
         | Command::Init(_)
+        | Command::Pages(_)
         | Command::Change(_)
         | Command::Edit(_)
         | Command::Index(_)

@@ -14,7 +14,7 @@ const ABOUT: &str = "qipu holds this project's knowledge: decisions, findings, s
                      It is memory, not a task list. Look here before you research or decide something again.";
 
 /// Commands worth knowing, the most useful first. A test runs each of them.
-pub(crate) const COMMANDS: [(&str, &str); 8] = [
+pub(crate) const COMMANDS: [(&str, &str); 9] = [
     (
         "qipu context --query \"WORDS\" --format records --max-chars 8000",
         "find notes on a subject, as an index of summaries",
@@ -25,6 +25,7 @@ pub(crate) const COMMANDS: [(&str, &str); 8] = [
     ("qipu link path ID ID", "see how two notes are connected"),
     ("qipu context --tag TAG --format records --max-chars 8000", "list notes by tag, the most valuable first"),
     ("qipu capture \"TEXT\" --tag TAG", "keep a thought; prints the new note's id first"),
+    ("qipu journal \"TEXT\"", "write down what was done today"),
     ("qipu --help", "everything else"),
 ];
 

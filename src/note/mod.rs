@@ -34,6 +34,7 @@ pub use marks::{Mark, Marked};
 pub use stamp::Stamp;
 pub use stored::{CHUNK, Files, Head, Kept, KeptNote, Links, PARTS, Target, Ties, chunk, keep};
 pub use value::Value;
+pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml};
 
 use frontmatter::Fields;
 

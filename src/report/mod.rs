@@ -79,6 +79,8 @@ pub enum Picture {
     Dot,
     /// What many sites draw from markdown.
     Mermaid,
+    /// The same in markdown that holds nothing else.
+    Markdown,
     /// XML, for tools that work with graphs.
     Graphml,
     /// A page that a browser shows by itself.

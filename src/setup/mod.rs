@@ -5,6 +5,7 @@
 mod agents_md;
 mod entry;
 mod git;
+mod item;
 mod json;
 mod mcp;
 mod part;

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::entry;
+use super::item::Item;
 use super::json::{self, Hook};
 use super::mcp::ServerPart;
 use super::section::{MARKDOWN, Marker, Marks, Section, insert};
@@ -40,8 +41,8 @@ pub(super) struct SectionPart {
     pub(super) head: &'static str,
     /// The recipe, where several can share the section: a file may be a link to that of another tool.
     pub(super) user: &'static str,
-    /// A key that the lines set: where the user sets it, they can't.
-    pub(super) key: Option<&'static str>,
+    /// What the lines say, as an item of a list: where the user sets that list, the item goes in there.
+    pub(super) item: Option<Item>,
     /// The hook of the same recipe, whose state before is kept in the marker.
     pub(super) hook: Option<&'static HookPart>,
 }
@@ -54,7 +55,7 @@ pub(super) const SECTION: SectionPart = SectionPart {
     text: "",
     head: "",
     user: "",
-    key: None,
+    item: None,
     hook: None,
 };
 
@@ -224,9 +225,10 @@ impl SectionPart {
             return Ok(State::Missing);
         };
         Ok(match self.section(&text)? {
+            None if self.has_item(&text)? == Some(true) => State::Current,
             None => State::Missing,
             Some(section) if !self.is_used(&section.marker) => State::Missing,
-            Some(section) if section.says(self.text) => State::Current,
+            Some(section) if section.says(self.text) => self.has_item(&text).map(|_| State::Current)?,
             Some(section) if section.is_edited() => State::Edited,
             Some(_) => State::Stale,
         })
@@ -258,7 +260,9 @@ impl SectionPart {
             (Some(section), false) => Some(self.renewed(&section, place)?),
             (None, false) => {
                 let text = old.as_deref();
-                text.map_or(Ok(()), |text| self.expect_free(text))?;
+                if let Some(new) = text.map(|text| self.with_item(text)).transpose()?.flatten() {
+                    return Ok((old, Some(new)));
+                }
                 let users = Some(self.user).filter(|user| !user.is_empty()).map(str::to_owned).into_iter().collect();
                 let marker = self.noted(
                     Marker { users, folders: files::count_missing_folders(&file), ..Marker::default() },
@@ -267,7 +271,7 @@ impl SectionPart {
                 Some(insert(self.marks, text, self.head, self.text, marker))
             }
             (Some(section), true) => self.without(&section, old.as_deref(), place)?,
-            (None, true) => old.clone(),
+            (None, true) => self.without_item(old.as_deref())?,
         };
         Ok((old, new))
     }
@@ -318,15 +322,36 @@ impl SectionPart {
         Ok(section.taken_out(self.head))
     }
 
-    /// Refuses where the user has set what the section sets.
-    fn expect_free(&self, text: &str) -> Result<(), Error> {
-        let Some(key) = self.key else { return Ok(()) };
-        let sets = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
-        if text.lines().any(sets) {
-            let message = format!("{} sets `{key}` already", self.path);
-            return Err(Error::new(ErrorKind::Failure, message).hint(format!("add it there: {}", self.text.trim())));
-        }
-        Ok(())
+    /// Tells whether the file sets the list of the item, and whether that holds it.
+    fn has_item(&self, text: &str) -> Result<Option<bool>, Error> {
+        let is_in = self.item.map(|item| item.is_in(text)).transpose();
+        Ok(is_in.map_err(|error| self.not_edited(&error))?.flatten())
+    }
+
+    /// Returns the text with the item in the list that the user sets; nothing where the section can set it.
+    fn with_item(&self, text: &str) -> Result<Option<String>, Error> {
+        let Some(item) = self.item else { return Ok(None) };
+        let new = match self.has_item(text)? {
+            // A file may be all in braces, or at its end.
+            None if item.is_in(&format!("{text}\n{}", self.text)).is_ok_and(|is_in| is_in == Some(true)) => {
+                return Ok(None);
+            }
+            None => Err(anyhow!("no key can be put below what is there")),
+            Some(true) => Ok(text.to_owned()),
+            Some(false) => item.with(text),
+        };
+        Ok(Some(new.map_err(|error| self.not_edited(&error))?))
+    }
+
+    /// Returns the text without the item, where it is ours.
+    fn without_item(&self, text: Option<&str>) -> Result<Option<String>, Error> {
+        let (Some(item), Some(text)) = (self.item, text) else { return Ok(text.map(str::to_owned)) };
+        Ok(Some(item.without(text).map_err(|error| self.not_edited(&error))?))
+    }
+
+    fn not_edited(&self, error: &anyhow::Error) -> Error {
+        Error::failure(format!("{} can't be used: {error:#}", self.path))
+            .hint(format!("it needs `{}`", self.text.trim()))
     }
 
     fn section<'t>(&self, text: &'t str) -> Result<Option<Section<'t>>> {

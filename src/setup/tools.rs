@@ -2,6 +2,7 @@
 
 use super::Recipe;
 use super::agents_md;
+use super::item::Item;
 use super::part::{HookPart, Part, SECTION, SectionPart};
 use super::section::HASH;
 
@@ -129,7 +130,7 @@ pub(super) const AIDER: Recipe = Recipe {
             path: ".aider.conf.yml",
             marks: &HASH,
             text: "read: [AGENTS.md]\n",
-            key: Some("read"),
+            item: Some(Item { key: "read", value: "AGENTS.md" }),
             ..SECTION
         }),
     ],

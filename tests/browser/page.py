@@ -139,6 +139,15 @@ def zooms(browser, _):
     browser.run("document.getElementById('whole').click()")
     settle(browser)
     assert abs(apart() - before) < 1, "the whole graph is shown otherwise than at first"
+    # The button works in the moment when a drag ends too.
+    browser.mouse(*corner, "mouseMoved", "mousePressed")
+    browser.mouse(corner[0] + 60, corner[1] + 40, "mouseMoved", "mouseReleased")
+    browser.run("document.getElementById('whole').click()")
+    settle(browser)
+    here = place(browser, "n1")
+    browser.run("document.getElementById('whole').click()")
+    settle(browser)
+    assert abs(place(browser, "n1")[0] - here[0]) < 1, "a click at the end of a drag is lost"
 
 
 def hostile_note_does_nothing(browser, _):

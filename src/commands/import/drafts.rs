@@ -6,6 +6,7 @@ use super::Source;
 use crate::error::{Error, ErrorKind};
 use crate::import::{Composed, Extra, Found, Page, Stamp, Target, compose, is_as_written, note_path, number};
 use crate::note::{Note, NoteId};
+use crate::progress;
 use crate::request::Import;
 use crate::store::Store;
 
@@ -113,7 +114,9 @@ pub(super) fn make<'a>(store: &Store, source: &'a Source, request: &Import) -> R
     let ours: HashSet<usize> = known.iter().flatten().map(|(place, _)| *place).collect();
     let mut maker = Maker::new(store, source, request, &ours);
     let mut drafts = Vec::with_capacity(pages.len());
+    let _work = progress::begin("comparing with the store", pages.len());
     for (page, known) in pages.iter().zip(known) {
+        progress::advance();
         drafts.push(match known {
             Some((place, stamp)) => maker.again(page, &store.notes()[*place], stamp)?,
             None => maker.fresh(page),

@@ -9,6 +9,7 @@ use super::drafts::{Draft, Fate};
 use crate::graph::{Names, PathTarget, joined};
 use crate::import::{Found, Reference, Target, relative};
 use crate::note::{InlineLink, NoteId};
+use crate::progress;
 use crate::request::Import;
 use crate::store::{Change, Store};
 
@@ -20,7 +21,9 @@ pub(super) type Told = Vec<(String, &'static str, String)>;
 
 /// Completes drafts and returns what is odd about their links.
 pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, drafts: &mut [Draft<'_>]) -> Told {
+    let _work = progress::begin("carrying over links", 2 * drafts.len());
     for place in 0..drafts.len() {
+        progress::advance();
         let replaced = moved(source, drafts, place);
         if let Some(draft) = drafts.get_mut(place) {
             draft.extra.replaced = replaced;
@@ -36,7 +39,11 @@ pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, draft
     }
     let store = after(store, drafts);
     let mut linker = Linker::new(&store, source, drafts);
-    let links: Vec<Links> = drafts.iter().map(|draft| linker.missing(draft)).collect();
+    let missing = |draft: &Draft<'_>| {
+        progress::advance();
+        linker.missing(draft)
+    };
+    let links: Vec<Links> = drafts.iter().map(missing).collect();
     let told = linker.told();
     for (draft, links) in drafts.iter_mut().zip(links).filter(|(_, links)| !links.is_empty()) {
         draft.extra.links = links;

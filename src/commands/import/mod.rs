@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::import::{Found, Page, Role, Settings, Target, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
+use crate::progress;
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{Import, ImportFrom};
 use crate::store::{self, Change, Foreign, Store};
@@ -57,7 +58,9 @@ impl Source {
         let settings = Settings::read(request.from, &folder.settings(Settings::file(request.from)));
         let (mut pages, mut files, mut left) = (Vec::new(), Vec::new(), Vec::new());
         let mut leave = |path: &str, why: String| left.push((path.to_owned(), "not-imported", why));
+        let work = progress::begin("reading the folder", folder.files.len());
         for file in &folder.files {
+            progress::advance();
             match settings.role(&file.path) {
                 Role::Own => {}
                 Role::Left(why) => leave(&file.path, why.to_owned()),
@@ -68,6 +71,7 @@ impl Source {
                 },
             }
         }
+        drop(work);
         folder.passed_over.iter().for_each(|(path, why)| leave(path, why.clone()));
         if request.from == ImportFrom::Logseq && !is_graph(&folder) {
             let message = format!("{} is no Logseq graph: no page or journal in it", request.dir.display());
@@ -221,7 +225,9 @@ impl<'a> Plan<'a> {
         let mut left = MAX_ATTACHMENTS;
         let by_path: HashMap<&str, &store::ForeignFile> =
             self.source.folder.files.iter().map(|file| (file.path.as_str(), file)).collect();
+        let _work = progress::begin("reading attachments", self.source.attachments.len());
         for (path, to) in &self.source.attachments {
+            progress::advance();
             let Some(file) = by_path.get(path.as_str()) else { continue };
             let bytes = match file.read(MAX_ATTACHMENT) {
                 Ok(bytes) => bytes,

@@ -12,6 +12,7 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
+use crate::progress;
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{Load, PackSource, Strategy};
 use crate::store::{self, Change, Store};
@@ -60,13 +61,16 @@ impl<'a> Plan<'a> {
         let mut plan = Self { store, request, changes, taken, entries, findings };
         let notes = pack.notes.iter().map(parsed).collect::<Result<Vec<Note>, Error>>()?;
         let counterparts = Counterparts::find(store, &pack.notes)?;
+        let _work = progress::begin("comparing with the store", pack.notes.len() + pack.attachments.len());
         for (packed, theirs) in pack.notes.iter().zip(&notes) {
+            progress::advance();
             match counterparts.of(packed) {
                 None => plan.create(packed, theirs)?,
                 Some(ours) => plan.meet(packed, theirs, ours)?,
             }
         }
         for file in &pack.attachments {
+            progress::advance();
             plan.attach(file)?;
         }
         Ok(plan)

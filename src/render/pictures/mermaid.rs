@@ -5,10 +5,14 @@ use super::{LINKS, NOTES, counts, is_inline, label, shown_edges};
 use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "%% qipu graph: ";
+/// How it begins in a file of markdown.
+pub(super) const FENCED: &str = "```mermaid\n%% qipu graph: ";
 
 /// Renders a report as a flow chart. Notes go by the numbers of their places: ids may be words of the language.
 pub(super) struct Mermaid<'a> {
     pub(super) report: &'a Report,
+    /// Whether it stands in markdown.
+    pub(super) is_fenced: bool,
 }
 
 impl Renderer for Mermaid<'_> {
@@ -17,8 +21,9 @@ impl Renderer for Mermaid<'_> {
     }
 
     fn frame(&self, shown: Shown<'_>) -> Frame {
-        let before = format!("{BEGINNING}{}\nflowchart LR\n", counts(self.report, shown));
-        Frame(vec![before, String::new(), String::new()])
+        let (beginning, end) = if self.is_fenced { (FENCED, "```\n") } else { (BEGINNING, "") };
+        let before = format!("{beginning}{}\nflowchart LR\n", counts(self.report, shown));
+        Frame(vec![before, String::new(), end.to_owned()])
     }
 
     fn piece(&self, number: usize, _extent: Extent, kept: &Kept) -> Piece {

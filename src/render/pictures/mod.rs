@@ -19,7 +19,8 @@ const LINKS: usize = 1;
 pub(super) fn renderer(report: &Report, picture: Picture) -> Box<dyn Renderer + '_> {
     match picture {
         Picture::Dot => Box::new(dot::Dot { report }),
-        Picture::Mermaid => Box::new(mermaid::Mermaid { report }),
+        Picture::Mermaid => Box::new(mermaid::Mermaid { report, is_fenced: false }),
+        Picture::Markdown => Box::new(mermaid::Mermaid { report, is_fenced: true }),
         Picture::Graphml => Box::new(graphml::Graphml { report }),
         Picture::Html => Box::new(html::Html::new(report)),
     }
@@ -27,7 +28,7 @@ pub(super) fn renderer(report: &Report, picture: Picture) -> Box<dyn Renderer + 
 
 /// Tells whether a file holds a picture, or nothing: such a one may be replaced.
 pub(crate) fn is_picture(bytes: &[u8]) -> bool {
-    let beginnings = [dot::BEGINNING, mermaid::BEGINNING, graphml::BEGINNING, html::BEGINNING];
+    let beginnings = [dot::BEGINNING, mermaid::BEGINNING, mermaid::FENCED, graphml::BEGINNING, html::BEGINNING];
     bytes.is_empty() || beginnings.iter().any(|beginning| bytes.starts_with(beginning.as_bytes()))
 }
 

@@ -341,9 +341,10 @@
 
   // Keys and buttons.
   const zoom = (times) => graph.zoom(graph.zoom() * times, still ? 0 : 200);
-  el("closer").addEventListener("click", () => zoom(1.5));
-  el("farther").addEventListener("click", () => zoom(1 / 1.5));
-  el("whole").addEventListener("click", () => fit(400));
+  const views = { closer: () => zoom(1.5), farther: () => zoom(1 / 1.5), whole: () => fit(400) };
+  // When a drag ends, the library swallows clicks anywhere until a timer of its own has run, which may be long where
+  // drawing is. This listener was there before that one, so it is asked first.
+  addEventListener("click", (event) => views[event.target.closest?.("#view button")?.id]?.(), true);
   addEventListener("keydown", (event) => {
     const isTyping = document.activeElement === el("find");
     if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {

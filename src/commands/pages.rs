@@ -1,0 +1,43 @@
+//! `qipu man --dir`: all manual pages into a folder, as whoever packs the program wants them.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::report::{ChangeEntry, Entry, Head, Mode, Report};
+use crate::request::Pages;
+use crate::store::{diff, files};
+
+/// What every page of ours says in its title.
+const TITLE: &str = "\n.TH qipu";
+
+/// Writes the pages, or tells which would be written. Nothing is written where one can't be.
+pub(super) fn run(request: &Pages, current_dir: &Path) -> Result<Report, Error> {
+    let mut old = Vec::new();
+    for (name, _) in &request.pages {
+        let path = current_dir.join(&request.dir).join(name);
+        let text = files::read_if_there(&path)?;
+        if text.as_ref().is_some_and(|text| !text.is_empty() && !text.contains(TITLE)) {
+            let message = format!("{} is there and is something else", request.dir.join(name).display());
+            return Err(Error::usage(message).hint("give another folder, or remove that file"));
+        }
+        old.push((path, text));
+    }
+    let mut entries = Vec::new();
+    for ((path, old), (name, new)) in old.into_iter().zip(&request.pages) {
+        let action = match &old {
+            None => "created",
+            Some(old) if old == new => "unchanged",
+            Some(_) => "changed",
+        };
+        if !request.is_dry_run && action != "unchanged" {
+            files::make_folders(&path)?;
+            files::replace(&path, new.as_bytes())?;
+        }
+        let shown = request.dir.join(name).to_string_lossy().into_owned();
+        let is_diff_shown = request.is_dry_run && action != "unchanged";
+        let diff = is_diff_shown.then(|| diff(&shown, old.as_deref(), Some(new)));
+        entries.push(Entry::Change(ChangeEntry { id: None, action, path: shown, diff }));
+    }
+    let mode = Mode::Change { command: "man", is_dry_run: request.is_dry_run };
+    Ok(Report::new(Head::new(mode, None), entries))
+}
