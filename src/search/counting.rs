@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bits::BitWriter;
 use super::lexicon::{Lexicon, STOP, Spans, TIME, WORD};
-use super::postings::{Count, Field, Lists};
+use super::postings::{Count, Field, Holdings};
 use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text};
-use super::varint;
 
 /// What was counted in some notes.
 pub(super) struct Counted {
@@ -17,8 +17,8 @@ pub(super) struct Counted {
     pub(super) holders: Vec<(u32, u32)>,
     /// For each word, how many notes hold it.
     pub(super) word_holders: Vec<u32>,
-    /// The terms' lists; notes are counted from the first of these.
-    pub(super) lists: Lists,
+    /// Which terms that say something each note holds; notes are counted from the first of these.
+    pub(super) held: Holdings,
     pub(super) totals: Totals,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Counter<'a> {
                 forward: Vec::new(),
                 holders: vec![(0, 0); lexicon.terms.len()],
                 word_holders: vec![0; lexicon.words.len()],
-                lists: Lists::default(),
+                held: Holdings::default(),
                 totals: Totals::default(),
             },
             last_seen: vec![Seen::default(); lexicon.terms.len()],
@@ -139,7 +139,6 @@ impl<'a> Counter<'a> {
     pub(super) fn count_all(mut self, texts: &[Text]) -> Counted {
         let chunks = texts.first().zip(texts.last()).map_or(0, |(first, last)| last.summary - first.start);
         self.counted.documents.reserve_exact(texts.len());
-        self.counted.lists.reach(self.lexicon.terms.len());
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.
         self.counted.forward.reserve_exact(2 * chunks);
         texts.iter().for_each(|text| self.add(text));
@@ -304,16 +303,16 @@ impl<'a> Counter<'a> {
         term
     }
 
-    /// Puts the note at hand on the lists of its terms.
+    /// Notes down what the note at hand holds.
     fn list_terms(&mut self) {
-        for count in self.counts.drain(..) {
+        for count in &self.counts {
             if let Some((documents, _)) = self.counted.holders.get_mut(count.term as usize) {
                 *documents += 1;
             }
-            if self.lexicon.terms.get(count.term as usize).is_some_and(|term| !term.is_stop) {
-                self.counted.lists.add(self.note - 1, &count);
-            }
         }
+        self.counts.retain(|count| self.lexicon.terms.get(count.term as usize).is_some_and(|term| !term.is_stop));
+        self.counted.held.add(&self.counts);
+        self.counts.clear();
     }
 }
 
@@ -325,9 +324,12 @@ impl Words {
 
     fn write(&self, bytes: &mut Vec<u8>) {
         let Self { title, tags, headings, body, ends, summary } = self;
-        for list in [title, tags, headings, ends, summary] {
-            varint::put_list(bytes, list.iter().copied());
+        let mut bits = BitWriter::behind(std::mem::take(bytes));
+        let lengths = ends.iter().scan(0, |before, end| Some(end - std::mem::replace(before, *end)));
+        let lengths: Vec<u32> = lengths.collect();
+        for list in [title, tags, headings, &lengths, summary, body] {
+            bits.put_list(list.iter().copied());
         }
-        body.iter().for_each(|word| varint::put(bytes, *word));
+        *bytes = bits.finish();
     }
 }

@@ -23,6 +23,8 @@ use crate::parts::{Gather, pack};
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
 const VERSION: u32 = 2;
+/// How many lists are packed one after the other.
+const LISTS: usize = 512;
 
 /// The words of notes.
 pub struct Words {
@@ -56,8 +58,6 @@ impl Words {
             put(&mut self.documents, document.title_len);
         }
         self.forward.extend_from_slice(&counted.forward);
-        self.lists.reach(self.lexicon.terms.len());
-        self.lists.append(&counted.lists, self.totals.documents as u32);
         for (term, (documents, paragraphs)) in self.lexicon.terms.iter_mut().zip(&counted.holders) {
             term.documents += documents;
             term.paragraphs += paragraphs;
@@ -77,12 +77,14 @@ impl Words {
         order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
         let mut places = vec![0; terms.len()];
         let mut before = "";
-        let list = |number: &u32| {
-            let holders = terms.get(*number as usize).map_or(0, |term| term.documents);
-            self.lists.packed(*number, holders, self.totals.documents)
+        let holders = |number: &u32| terms.get(*number as usize).map_or(0, |term| term.documents);
+        let packed = |numbers: &[u32]| {
+            let terms: Vec<(u32, u32)> = numbers.iter().map(|number| (*number, holders(number))).collect();
+            self.lists.packed(&terms, self.totals.documents)
         };
-        let lists: Vec<Vec<u8>> = order.par_iter().map(list).collect();
-        for ((place, number), list) in order.iter().enumerate().zip(lists) {
+        let (lists, lengths): (Vec<Vec<u8>>, Vec<Vec<usize>>) = order.par_chunks(LISTS).map(packed).unzip();
+        parts[Part::Postings as usize] = lists.concat();
+        for ((place, number), length) in order.iter().enumerate().zip(lengths.into_iter().flatten()) {
             let (Some(term), Some(to)) = (terms.get(*number as usize), places.get_mut(*number as usize)) else {
                 continue;
             };
@@ -93,8 +95,7 @@ impl Words {
             put(rows, (term.text.len() - common) as u32);
             put(rows, term.documents << 1 | u32::from(term.is_stop));
             put(rows, term.paragraphs);
-            put(rows, list.len() as u32);
-            parts[Part::Postings as usize].extend_from_slice(&list);
+            put(rows, length as u32);
             before = &term.text;
             parts[Part::TermTexts as usize].extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
         }
@@ -139,6 +140,12 @@ impl Gather for Words {
                 pieces.map(|texts| Counter::new(read, numbers, &spans, lexicon).count_all(texts))
             })
             .collect();
+        let firsts = counted.iter().scan(self.totals.documents as u32, |next, counted| {
+            let first = *next;
+            *next += counted.documents.len() as u32;
+            Some((first, &counted.held))
+        });
+        self.lists.add(self.lexicon.terms.len(), &firsts.collect::<Vec<_>>());
         counted.iter().for_each(|counted| self.add(counted));
     }
 
@@ -149,10 +156,10 @@ impl Gather for Words {
         let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
         parts[Part::Sums as usize] =
             postcard::to_allocvec(&Sums { terms, words, totals: self.totals }).unwrap_or_default();
-        for packed in [Part::Terms, Part::TermTexts, Part::Words, Part::WordTexts] {
+        parts[Part::Documents as usize] = self.documents;
+        for packed in [Part::Documents, Part::Terms, Part::TermTexts, Part::Words, Part::WordTexts] {
             parts[packed as usize] = pack(&parts[packed as usize]);
         }
-        parts[Part::Documents as usize] = self.documents;
         parts[Part::Forward as usize] = self.forward;
         parts
     }

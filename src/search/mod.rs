@@ -4,6 +4,7 @@
 //! stems (text to terms), chunks, reading, lexicon, counting and gather (what is kept of texts), segment
 //! and corpus (what is known of a store's texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
 
+mod bits;
 mod chunks;
 mod corpus;
 mod counting;

@@ -4,10 +4,11 @@
 //! whether there is more to say than that its body holds the term once; that follows. Words that say
 //! nothing have no list: it would be as long as the store.
 //!
-//! While lists grow, these are numbers in whole bytes. They are kept in as few bits as they need: the
-//! numbers in Rice's code, whose parameter comes from how long the list is (Witten, Moffat, Bell: Managing
-//! Gigabytes, 2nd ed., section 3.3).
+//! While lists grow, these are numbers in whole bytes; they are kept in as few bits as they need.
 
+use rayon::prelude::*;
+
+use super::bits::{BitReader, BitWriter};
 use super::varint::{Reader, put};
 
 /// A count that takes few bits: seven for these, of which the first are for the body.
@@ -15,8 +16,6 @@ const SHORT_BITS: u32 = 7;
 const BODY_BITS: u32 = 3;
 /// Stands where a count takes more bits: no note is on a list for nothing.
 const LONG: u64 = 0;
-/// How many ones in a row a code may have: there are no longer gaps than a number can tell.
-const MAX_ONES: u32 = u32::BITS;
 
 /// A field of a note, as its words are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +58,11 @@ impl Count {
 
     fn is_in_fields(&self) -> bool {
         self.title > 0 || self.tags > 0 || self.headings > 0
+    }
+
+    /// Tells whether there is no more to say than that the body holds the term once.
+    fn is_plain(&self) -> bool {
+        self.body == 1 && !self.is_in_fields()
     }
 
     fn put(&self, bytes: &mut Vec<u8>) {
@@ -105,6 +109,10 @@ impl Count {
         Some(Self { term, body, title: number()?, tags: number()?, headings: number()?, is_tag: number()? != 0 })
     }
 
+    fn of_list(term: u32, is_plain: bool, rest: &mut Reader<'_>) -> Option<Self> {
+        if is_plain { Some(Self { term, body: 1, ..Self::default() }) } else { Self::read(term, rest) }
+    }
+
     fn read(term: u32, rest: &mut Reader<'_>) -> Option<Self> {
         let body = rest.number()?;
         let mut count = Self { term, body: body >> 1, ..Self::default() };
@@ -132,56 +140,90 @@ struct List {
     next: u32,
 }
 
+impl List {
+    fn add(&mut self, note: u32, count: &Count) {
+        put(&mut self.bytes, note.saturating_sub(self.next) << 1 | u32::from(!count.is_plain()));
+        if !count.is_plain() {
+            count.put(&mut self.bytes);
+        }
+        self.next = note + 1;
+    }
+}
+
 impl Lists {
-    /// Makes room for so many terms.
-    pub(super) fn reach(&mut self, terms: usize) {
-        if self.lists.len() < terms {
-            self.lists.resize(terms, List::default());
-        }
+    /// Adds to the lists of so many terms what notes hold, in the order of the notes: some at a time, whose
+    /// numbers are counted from the first of them.
+    pub(super) fn add(&mut self, terms: usize, held: &[(u32, &Holdings)]) {
+        self.lists.resize(terms.max(self.lists.len()), List::default());
+        let size = self.lists.len().div_ceil(rayon::current_num_threads()).max(1);
+        // Each thread goes through all, and takes what belongs on its lists.
+        self.lists.par_chunks_mut(size).enumerate().for_each(|(chunk, lists)| {
+            for (first, held) in held {
+                held.for_each(|note, count| {
+                    if let Some(list) = lists.get_mut((count.term as usize).wrapping_sub(chunk * size)) {
+                        list.add(first + note, count);
+                    }
+                });
+            }
+        });
     }
 
-    /// Adds a note to the list of a term. Notes come in their order.
-    pub(super) fn add(&mut self, note: u32, count: &Count) {
-        let Some(list) = self.lists.get_mut(count.term as usize) else { return };
-        let is_plain = count.body == 1 && !count.is_in_fields();
-        put(&mut list.bytes, note.saturating_sub(list.next) << 1 | u32::from(!is_plain));
-        if !is_plain {
-            count.put(&mut list.bytes);
+    /// Returns the lists of terms, of so many of all notes, as they are kept, and how long each is.
+    pub(super) fn packed(&self, terms: &[(u32, u32)], notes: u64) -> (Vec<u8>, Vec<usize>) {
+        let (mut bits, mut lengths, mut before) = (BitWriter::default(), Vec::new(), 0);
+        for (term, holders) in terms {
+            let list = self.lists.get(*term as usize).map(|list| list.bytes.as_slice()).unwrap_or_default();
+            let (mut rest, low) = (Reader(list), low_bits(*holders, notes));
+            while let Some(number) = rest.number() {
+                bits.put_rice(number >> 1, low);
+                bits.put(u64::from(number & 1), 1);
+                if number & 1 == 1 {
+                    Count::read(*term, &mut rest).unwrap_or_default().put_bits(&mut bits);
+                }
+            }
+            let end = bits.end_byte();
+            lengths.push(end - before);
+            before = end;
         }
-        list.next = note + 1;
+        (bits.finish(), lengths)
     }
+}
 
-    /// Adds lists whose notes are counted from `first`.
-    pub(super) fn append(&mut self, others: &Self, first: u32) {
-        for (list, other) in self.lists.iter_mut().zip(&others.lists) {
-            let mut rest = Reader(&other.bytes);
-            let Some(number) = rest.number() else { continue };
-            let note = first + (number >> 1);
-            put(&mut list.bytes, note.saturating_sub(list.next) << 1 | number & 1);
-            list.bytes.extend_from_slice(rest.0);
-            list.next = first + other.next;
-        }
-    }
+/// What notes hold, one after the other.
+#[derive(Default)]
+pub(super) struct Holdings {
+    bytes: Vec<u8>,
+    notes: u32,
+}
 
-    /// Returns the list of a term as it is kept: of so many of all notes.
-    pub(super) fn packed(&self, term: u32, holders: u32, notes: u64) -> Vec<u8> {
-        let list = self.lists.get(term as usize).map(|list| list.bytes.as_slice()).unwrap_or_default();
-        let (mut rest, mut bits) = (Reader(list), BitWriter::default());
-        let low = low_bits(holders, notes);
-        while let Some(number) = rest.number() {
-            bits.put_rice(number >> 1, low);
-            bits.put(u64::from(number & 1), 1);
-            if number & 1 == 1 {
-                Count::read(term, &mut rest).unwrap_or_default().put_bits(&mut bits);
+impl Holdings {
+    /// Adds what the next note holds of each of its terms.
+    pub(super) fn add(&mut self, counts: &[Count]) {
+        put(&mut self.bytes, counts.len() as u32);
+        for count in counts {
+            put(&mut self.bytes, count.term << 1 | u32::from(!count.is_plain()));
+            if !count.is_plain() {
+                count.put(&mut self.bytes);
             }
         }
-        bits.finish()
+        self.notes += 1;
+    }
+
+    fn for_each(&self, mut take: impl FnMut(u32, &Count)) -> Option<()> {
+        let mut rest = Reader(&self.bytes);
+        for note in 0..self.notes {
+            for _ in 0..rest.number()? {
+                let number = rest.number()?;
+                take(note, &Count::of_list(number >> 1, number & 1 == 0, &mut rest)?);
+            }
+        }
+        Some(())
     }
 }
 
 /// Calls `take` with each note of a term's list, of so many of all notes; `None` where this can't be one.
 pub(super) fn read(list: &[u8], term: u32, holders: u32, notes: u64, mut take: impl FnMut(u32, Count)) -> Option<()> {
-    let (mut bits, mut next) = (BitReader { bytes: list, place: 0 }, 0_u32);
+    let (mut bits, mut next) = (BitReader::new(list), 0_u32);
     let low = low_bits(holders, notes);
     for _ in 0..holders {
         let note = next.checked_add(bits.take_rice(low)?)?;
@@ -198,93 +240,9 @@ pub(super) fn read(list: &[u8], term: u32, holders: u32, notes: u64, mut take: i
 /// Returns how many bits of a gap are written as they are: the others, in unary, are few where the gaps of
 /// a list are as they are by chance.
 fn low_bits(holders: u32, notes: u64) -> u32 {
-    let gap = (notes.saturating_sub(u64::from(holders))) / u64::from(holders.max(1));
-    // The parameter is the power of two at or below 0.69 of the mean gap.
-    (gap * 11 / 16).max(1).ilog2().min(u32::BITS - 1)
-}
-
-/// Bits in the making, the lowest of each byte first.
-#[derive(Default)]
-struct BitWriter {
-    bytes: Vec<u8>,
-    /// Bits that do not fill a byte yet, and how many they are.
-    bits: u64,
-    count: u32,
-}
-
-impl BitWriter {
-    /// Adds the lowest bits of a number, 32 at most.
-    fn put(&mut self, number: u64, count: u32) {
-        self.bits |= number << self.count;
-        self.count += count;
-        while self.count >= u8::BITS {
-            self.bytes.push(self.bits as u8);
-            self.bits >>= u8::BITS;
-            self.count -= u8::BITS;
-        }
-    }
-
-    /// Adds a number: how often the power of two is in it, as ones and a zero, then the rest. One that is
-    /// too far from what was expected stands behind ones alone.
-    fn put_rice(&mut self, number: u32, low: u32) {
-        let ones = number >> low;
-        if ones < MAX_ONES {
-            self.put((1 << ones) - 1, ones + 1);
-            self.put(u64::from(number) & ((1 << low) - 1), low);
-        } else {
-            self.put((1 << MAX_ONES) - 1, MAX_ONES);
-            self.put(u64::from(number), u32::BITS);
-        }
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        if self.count > 0 {
-            self.bytes.push(self.bits as u8);
-        }
-        self.bytes
-    }
-}
-
-/// Takes bits off bytes.
-struct BitReader<'a> {
-    bytes: &'a [u8],
-    place: usize,
-}
-
-impl BitReader<'_> {
-    /// Returns the bits that come next, 57 at least; zeros behind the end.
-    fn ahead(&self) -> u64 {
-        let rest = self.bytes.get(self.place / 8..).unwrap_or_default();
-        let eight = rest.first_chunk::<8>().copied().unwrap_or_else(|| {
-            let mut eight = [0; 8];
-            eight.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            eight
-        });
-        u64::from_le_bytes(eight) >> (self.place % 8)
-    }
-
-    fn skip(&mut self, count: u32) -> Option<()> {
-        self.place += count as usize;
-        (self.place <= self.bytes.len() * 8).then_some(())
-    }
-
-    /// Takes so many bits, 32 at most.
-    fn take(&mut self, count: u32) -> Option<u64> {
-        let bits = self.ahead() & ((1 << count) - 1);
-        self.skip(count)?;
-        Some(bits)
-    }
-
-    fn take_rice(&mut self, low: u32) -> Option<u32> {
-        let ones = self.ahead().trailing_ones().min(MAX_ONES);
-        if ones == MAX_ONES {
-            self.skip(MAX_ONES)?;
-            return self.take(u32::BITS).map(|number| number as u32);
-        }
-        self.skip(ones + 1)?;
-        let rest = self.take(low)? as u32;
-        ones.checked_shl(low)?.checked_add(rest)
-    }
+    // The power of two at or below 0.69 of the mean gap.
+    let gaps = u128::from(notes.saturating_sub(u64::from(holders)));
+    (gaps * 11 / (16 * u128::from(holders.max(1)))).max(1).ilog2().min(u32::BITS - 1)
 }
 
 #[cfg(test)]
@@ -298,19 +256,26 @@ mod tests {
         let once = Count { term: 1, body: 1, ..Count::default() };
         let notes = [(0, once), (1, full), (70, once), (71, title), (5000, once), (5001, full)];
         for split in 0..notes.len() {
-            let (mut all, mut later) = (Lists::default(), Lists::default());
-            [&mut all, &mut later].into_iter().for_each(|lists| lists.reach(3));
             let first = notes[split].0;
-            notes[..split].iter().for_each(|(note, count)| all.add(*note, count));
-            notes[split..].iter().for_each(|(note, count)| later.add(note - first, count));
-            all.append(&later, first);
+            let holdings = |notes: &[(u32, Count)], first: u32| {
+                let mut holdings = Holdings::default();
+                for (note, count) in notes {
+                    (holdings.notes..note - first).for_each(|_| holdings.add(&[]));
+                    holdings.add(&[*count]);
+                }
+                holdings
+            };
+            let (early, later) = (holdings(&notes[..split], 0), holdings(&notes[split..], first));
+            let mut all = Lists::default();
+            all.add(3, &[(0, &early), (first, &later)]);
             for all_notes in [6, 6_000, u64::MAX] {
-                let (list, mut found) = (all.packed(1, 6, all_notes), Vec::new());
+                let (lists, lengths) = all.packed(&[(0, 0), (1, 6), (9, 0)], all_notes);
+                assert_eq!(lengths, [0, lists.len(), 0]);
+                let (list, mut found) = (lists, Vec::new());
                 assert_eq!(read(&list, 1, 6, all_notes, |note, count| found.push((note, count))), Some(()));
                 assert_eq!(found, notes, "{all_notes}");
                 (0..list.len()).for_each(|end| assert_eq!(read(&list[..end], 1, 6, all_notes, |_, _| {}), None));
             }
-            assert_eq!((all.packed(0, 0, 9), all.packed(9, 0, 9)), (Vec::new(), Vec::new()));
         }
         assert_eq!(read(&[0xff; 24], 1, 3, 9, |_, _| {}), None);
     }

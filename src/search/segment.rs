@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::bits::BitReader;
 use super::counting::Totals;
 use super::postings::{self, Count, Field};
 use super::varint::Reader;
@@ -160,8 +161,8 @@ pub(super) struct Document<'a> {
 impl Document<'_> {
     /// Calls `visit` with each word of each field; `None` where this can't be a note.
     pub(super) fn visit(&self, mut visit: impl FnMut(Field, u32)) -> Option<()> {
-        let mut rest = Reader(self.bytes);
-        let mut each = |rest: &mut Reader<'_>, field| {
+        let mut rest = BitReader::new(self.bytes);
+        let mut each = |rest: &mut BitReader<'_>, field| {
             for _ in 0..rest.number()? {
                 visit(field, rest.number()?);
             }
@@ -181,28 +182,24 @@ impl Document<'_> {
             rest.number()?;
         }
         each(&mut rest, Field::Body)?;
-        while !rest.0.is_empty() {
-            visit(Field::Body, rest.number()?);
-        }
-        Some(())
+        each(&mut rest, Field::Body)
     }
 
     /// Returns the words of all fields.
     pub(super) fn text(&self) -> Option<Text> {
-        let mut rest = Reader(self.bytes);
+        let mut rest = BitReader::new(self.bytes);
         let title = rest.list()?;
         let mut all_tags = rest.list()?.into_iter();
         let mut tags = Vec::new();
         while let Some(count) = all_tags.next() {
             tags.push(all_tags.by_ref().take(count as usize).collect());
         }
-        let [headings, paragraphs, summary] = [rest.list()?, rest.list()?, rest.list()?];
-        // Most words take two bytes.
-        let mut body: Vec<u32> = Vec::with_capacity(rest.0.len() / 2 + summary.len());
-        while !rest.0.is_empty() {
-            body.push(rest.number()?);
-        }
-        let own = body.len();
+        let [headings, lengths, summary, mut body] = [rest.list()?, rest.list()?, rest.list()?, rest.list()?];
+        let ends = lengths.into_iter().scan(0_u32, |end, length| {
+            *end = end.checked_add(length)?;
+            Some(*end)
+        });
+        let (paragraphs, own) = (ends.collect(), body.len());
         body.extend(summary);
         Some(Text { title, tags, headings, paragraphs, body, own })
     }
@@ -231,11 +228,11 @@ impl Segment {
     /// Opens what was kept; `None` where it makes no sense.
     pub(super) fn open(parts: Arc<dyn Parts>) -> Option<Self> {
         let whole = |part: Part| parts.whole(part as usize);
+        let unpacked = |part: Part| unpack(&whole(part)?);
         let Sums { terms, words, totals } = postcard::from_bytes(&whole(Part::Sums)?).ok()?;
         let (documents, terms_and_words) = rayon::join(
-            || read_documents(&whole(Part::Documents)?, totals.documents),
+            || read_documents(&unpacked(Part::Documents)?, totals.documents),
             || {
-                let unpacked = |part: Part| unpack(&whole(part)?);
                 let terms = read_terms(&unpacked(Part::Terms)?, &unpacked(Part::TermTexts)?, terms)?;
                 Some((terms, read_words(&unpacked(Part::Words)?, words)?))
             },

@@ -53,23 +53,6 @@ impl Reader<'_> {
         }
         None
     }
-
-    /// Takes as many numbers as the first one says.
-    pub(super) fn list(&mut self) -> Option<Vec<u32>> {
-        let count = self.number()? as usize;
-        // Each takes a byte at least: no list is longer than what is left.
-        let mut list = Vec::with_capacity(count.min(self.0.len()));
-        for _ in 0..count {
-            list.push(self.number()?);
-        }
-        Some(list)
-    }
-}
-
-/// Adds numbers behind how many they are.
-pub(super) fn put_list(bytes: &mut Vec<u8>, list: impl ExactSizeIterator<Item = u32>) {
-    put(bytes, list.len() as u32);
-    list.for_each(|number| put(bytes, number));
 }
 
 #[cfg(test)]
@@ -80,10 +63,11 @@ mod tests {
     fn numbers_are_read_as_they_were_written() {
         let numbers = [0, 1, 127, 128, 16_383, 16_384, 1 << 21, u32::MAX];
         let mut bytes = Vec::new();
-        put_list(&mut bytes, numbers.into_iter());
-        assert_eq!(Reader(&bytes).list().as_deref(), Some(numbers.as_slice()));
-        for end in 0..bytes.len() {
-            assert_eq!(Reader(&bytes[..end]).list(), None);
+        numbers.iter().for_each(|number| put(&mut bytes, *number));
+        for end in 0..=bytes.len() {
+            let mut rest = Reader(&bytes[..end]);
+            let read: Vec<u32> = std::iter::from_fn(|| rest.number()).collect();
+            assert!(numbers.starts_with(&read) && (read.len() == numbers.len()) == (end == bytes.len()), "{end}");
         }
         assert_eq!(Reader(&[0xff; 9]).number(), None);
     }
