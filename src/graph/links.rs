@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 
 /// A link without the note that makes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Link {
     pub(super) to: u32,
     /// The number of its type.
@@ -15,7 +16,7 @@ pub(super) struct Link {
 }
 
 /// The links of some notes that stand one behind the other.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Links {
     /// Where the links of each note end.
     pub(super) ends: Vec<usize>,
@@ -33,6 +34,16 @@ impl Links {
         let start = note.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
         let range = start.zip(self.ends.get(note).copied());
         range.and_then(|(start, end)| self.all.get(start..end)).unwrap_or_default()
+    }
+
+    /// Tells whether these can be the links of so many notes.
+    pub(super) fn are_of(&self, notes: usize) -> bool {
+        let is_one = |link: &Link| (link.to as usize) < notes && (link.kind as usize) < self.kinds.texts.len();
+        self.ends.len() == notes
+            && self.ends.is_sorted()
+            && self.ends.last().copied().unwrap_or_default() == self.all.len()
+            && self.all.iter().all(is_one)
+            && [&self.unresolved, &self.outside].iter().all(|texts| texts.are_of(notes))
     }
 
     /// Adds the next note with its links.
@@ -54,9 +65,11 @@ impl Links {
 }
 
 /// The types of links, each with a number.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Kinds {
-    pub(super) texts: Vec<Box<str>>,
+    texts: Vec<Box<str>>,
+    /// Empty where the types were kept: none is added then.
+    #[serde(skip)]
     numbers: HashMap<Box<str>, u32, RandomState>,
 }
 
@@ -79,7 +92,7 @@ impl Kinds {
 }
 
 /// Texts of notes, most of which have none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Texts {
     pub(super) all: Vec<String>,
     /// The note that each belongs to, in order.
@@ -99,6 +112,11 @@ impl Texts {
     pub(super) fn push(&mut self, note: usize, text: &str) {
         self.all.push(text.to_owned());
         self.notes.push(note as u32);
+    }
+
+    fn are_of(&self, notes: usize) -> bool {
+        let is_note = |note: &u32| (*note as usize) < notes;
+        self.all.len() == self.notes.len() && self.notes.is_sorted() && self.notes.iter().all(is_note)
     }
 
     fn append(&mut self, next: Self, notes: usize) {

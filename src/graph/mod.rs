@@ -94,6 +94,9 @@ impl Follow {
     }
 }
 
+/// Names what [`Graph::to_bytes`] writes down; the number is raised when links are read in another way.
+pub const KEPT: &str = "links 1";
+
 /// Every link of a store.
 #[derive(Debug, Clone)]
 pub struct Graph<'a> {
@@ -119,6 +122,24 @@ impl<'a> Graph<'a> {
         let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
         phases::end("links resolved");
         graph
+    }
+
+    /// Takes the links of all notes as [`Graph::to_bytes`] wrote them down; `None` where these can't be
+    /// links of so many notes.
+    pub fn from_bytes(notes: &'a [Arc<Note>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
+        let (links, lists): (Links, Vec<Vec<u32>>) = postcard::from_bytes(bytes).ok()?;
+        if !links.are_of(notes.len()) || lists.iter().flatten().any(|place| *place as usize >= notes.len()) {
+            return None;
+        }
+        let graph = Self { lists: OnceLock::from(lists), ..Self::of(notes, types, links) };
+        phases::end("links taken from the index");
+        Some(graph)
+    }
+
+    /// Writes down the links of all notes. They say nothing of other notes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Writing into memory can't fail; were it to, nothing could be read.
+        postcard::to_allocvec(&(&self.links, self.ordered_lists())).unwrap_or_default()
     }
 
     fn of(notes: &'a [Arc<Note>], types: &'a LinkTypes, links: Links) -> Self {
@@ -312,4 +333,60 @@ fn add_link(links: &mut Vec<Link>, link: Link) {
 /// Returns the end of an edge that is not `at`.
 pub(crate) fn other_end(edge: &Edge<'_>, at: usize) -> usize {
     if edge.from == at { edge.to } else { edge.from }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes that link in every way, with links that lead nowhere and a map of content.
+    fn notes() -> Vec<Arc<Note>> {
+        let texts = [
+            "---\nid: a\ntitle: A\nlinks: [{type: supports, id: b}, {type: odd kind, id: c}, {id: nowhere}]\n---\n[[b]] [[c]]",
+            "---\nid: b\ntitle: B\n---\n[[A]] [[gone]] [[gone]] [up](../../x.md)",
+            "---\nid: c\ntitle: C\ntype: moc\n---\n1. [[b]]\n2. [[a]]\n3. [[nobody]]\n\ntext\n\n1. [[a]]\n2. [[B]]\n",
+            "---\nid: d\ntitle: D\nlinks: [{type: follows, id: c}]\n---\n",
+        ];
+        let note = |text: &str| Arc::new(Note::parse("notes/x.md", text.as_bytes().to_vec()));
+        texts.into_iter().map(note).collect()
+    }
+
+    /// Everything that a graph says.
+    fn said(graph: &Graph<'_>) -> String {
+        let mut said = format!("{:?}\n", graph.ordered_lists());
+        for note in 0..graph.notes.len() {
+            let (written, into): (Vec<_>, Vec<_>) = (graph.written(note).collect(), graph.leading_to(note).collect());
+            let lost = (graph.unresolved(note), graph.outside(note));
+            let seen: Vec<_> = graph.seen(note, &Follow::default()).into_iter().map(|(edge, _)| edge).collect();
+            said.push_str(&format!("{note} {written:?} {into:?} {lost:?} {seen:?}\n"));
+        }
+        said
+    }
+
+    #[test]
+    fn links_that_were_written_down_say_the_same() {
+        let (notes, types) = (notes(), LinkTypes::default());
+        let graph = Graph::new(&notes, &types);
+        let right = said(&graph);
+        for part in ["odd kind", "\"supports\"", "\"gone\"]", "\"nowhere\"", "../../x.md", "[[1, 0], [0, 1]]"] {
+            assert!(right.contains(part), "{part} in {right}");
+        }
+        assert_eq!(said(&Graph::from_bytes(&notes, &types, &graph.to_bytes()).unwrap()), right);
+    }
+
+    #[test]
+    fn bytes_that_make_no_sense_are_no_links_and_do_no_harm() {
+        let (notes, types) = (notes(), LinkTypes::default());
+        let good = Graph::new(&notes, &types).to_bytes();
+        for place in 0..good.len() {
+            for byte in [0, 1, 2, 4, 5, 127, 128, 255] {
+                let mut bad = good.clone();
+                bad[place] = byte;
+                // Whatever these are, they lead to notes that there are.
+                Graph::from_bytes(&notes, &types, &bad).as_ref().map(said);
+            }
+            assert!(Graph::from_bytes(&notes, &types, &good[..place]).is_none(), "{place}");
+        }
+        assert!(Graph::from_bytes(&notes[..3], &types, &good).is_none());
+    }
 }
