@@ -25,14 +25,14 @@ enum Event {
     Rename(usize, usize),
     /// The index is written anew, at a time when the files are settled or young.
     Rebuild(bool),
-    /// A byte of the index is another.
-    Flip(prop::sample::Index),
-    /// The index ends early.
-    Cut(prop::sample::Index),
-    /// The index is that of an earlier moment.
-    Restore,
-    /// There is no index, or a folder in its place.
-    Remove(bool),
+    /// A byte of one of the files of the index is another.
+    Flip(usize, prop::sample::Index),
+    /// One of the files ends early.
+    Cut(usize, prop::sample::Index),
+    /// One of the files is that of an earlier moment.
+    Restore(usize),
+    /// One of the files is not there, or a folder is in its place.
+    Remove(usize, bool),
     /// A process that writes the index is killed after so many microseconds.
     Kill(u64),
 }
@@ -40,38 +40,47 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     let note = 0_usize..5;
     let letter = prop::sample::select(vec!['a', 'b', 'c']);
+    let file = 0..FILES.len();
     prop_oneof![
         4 => (note.clone(), letter.clone()).prop_map(|(note, letter)| Event::Write(note, letter)),
         2 => (note.clone(), letter).prop_map(|(note, letter)| Event::Swap(note, letter)),
         1 => note.clone().prop_map(Event::Delete),
         1 => (note.clone(), note).prop_map(|(from, to)| Event::Rename(from, to)),
         3 => any::<bool>().prop_map(Event::Rebuild),
-        1 => any::<prop::sample::Index>().prop_map(Event::Flip),
-        1 => any::<prop::sample::Index>().prop_map(Event::Cut),
-        1 => Just(Event::Restore),
-        1 => any::<bool>().prop_map(Event::Remove),
+        1 => (file.clone(), any::<prop::sample::Index>()).prop_map(|(file, place)| Event::Flip(file, place)),
+        1 => (file.clone(), any::<prop::sample::Index>()).prop_map(|(file, place)| Event::Cut(file, place)),
+        1 => file.clone().prop_map(Event::Restore),
+        1 => (file, any::<bool>()).prop_map(|(file, leaves_folder)| Event::Remove(file, leaves_folder)),
         1 => (0_u64..6_000).prop_map(Event::Kill),
     ]
 }
 
 fn text(note: usize, letter: char) -> String {
     format!(
-        "---\nid: n{note}\ntitle: Title {letter}\ntags: [{letter}]\nvalue: 5{}\nlinks: [n{}]\ncustom: {{k: [{letter}, ~]}}\n---\n\
-         Body {letter} of the note. [[n{}]]\n\nTitles and bodies: {}\n",
+        "---\nid: n{note}\ntitle: Title {letter}\ntype: {}\ntags: [{letter}]\nvalue: 5{}\nlinks: [n{}]\ncustom: {{k: [{letter}, ~]}}\n---\n\
+         Body {letter} of the note. [[n{}]]\n\n1. [[n{}]]\n2. [[n4]]\n\nTitles and bodies: {}\n",
+        if note == 3 { "moc" } else { "idea" },
         letter as u32 % 10,
         (note + 1) % 5,
         letter as usize % 5,
+        letter as usize % 3,
         ["letters", "lettering", "Lettered"][letter as usize % 3]
     )
 }
 
-fn happen(dir: &Path, event: &Event, old_index: &mut Vec<u8>) {
+/// The files of the index.
+const FILES: [&str; 2] = ["notes.index", "links.index"];
+
+/// The first of each of these files that there was.
+type Old = [Vec<u8>; FILES.len()];
+
+fn happen(dir: &Path, event: &Event, old: &Old) {
     let file = |note: &usize| dir.join(format!(".qipu/notes/n{note}.md"));
-    let index = dir.join(".qipu/cache/notes.index");
-    let change = |change: &dyn Fn(&mut Vec<u8>)| {
-        if let Ok(mut bytes) = fs::read(&index) {
+    let path = |file: &usize| dir.join(".qipu/cache").join(FILES[*file]);
+    let change = |file: &usize, change: &dyn Fn(&mut Vec<u8>)| {
+        if let Ok(mut bytes) = fs::read(path(file)) {
             change(&mut bytes);
-            fs::write(&index, bytes).unwrap();
+            fs::write(path(file), bytes).unwrap();
         }
     };
     match event {
@@ -90,35 +99,33 @@ fn happen(dir: &Path, event: &Event, old_index: &mut Vec<u8>) {
             if *settled {
                 std::thread::sleep(Duration::from_millis(120));
             }
-            if index.is_dir() {
-                fs::remove_dir(&index).unwrap();
+            if path(&0).is_dir() {
+                fs::remove_dir(path(&0)).unwrap();
             }
             assert_eq!(call(dir.to_str().unwrap(), &["index", "--rebuild"]).code(), 0);
-            if old_index.is_empty() {
-                *old_index = fs::read(&index).unwrap();
-            }
         }
-        Event::Flip(place) => change(&|bytes| {
+        Event::Flip(file, place) => change(file, &|bytes| {
             let place = place.index(bytes.len().max(1));
             if let Some(byte) = bytes.get_mut(place) {
                 *byte ^= 4;
             }
         }),
-        Event::Cut(place) => change(&|bytes| bytes.truncate(place.index(bytes.len().max(1)))),
-        Event::Restore if index.is_file() => fs::write(&index, &*old_index).unwrap(),
-        Event::Restore => {}
+        Event::Cut(file, place) => change(file, &|bytes| bytes.truncate(place.index(bytes.len().max(1)))),
+        Event::Restore(file) if path(file).is_dir() || old[*file].is_empty() => {}
+        Event::Restore(file) => fs::write(path(file), &old[*file]).unwrap(),
         Event::Kill(after) => {
             let mut child = binary(dir, &["index", "--rebuild"]).spawn().unwrap();
             std::thread::sleep(Duration::from_micros(*after));
             drop(child.kill());
             child.wait().unwrap();
         }
-        Event::Remove(leaves_folder) => {
-            if index.is_file() {
-                fs::remove_file(&index).unwrap();
+        Event::Remove(file, leaves_folder) => {
+            let path = path(file);
+            if path.is_file() {
+                fs::remove_file(&path).unwrap();
             }
-            if *leaves_folder && !index.exists() {
-                fs::create_dir_all(&index).unwrap();
+            if *leaves_folder && !path.exists() {
+                fs::create_dir_all(&path).unwrap();
             }
         }
     }
@@ -137,12 +144,14 @@ fn output(dir: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-const QUESTIONS: [&[&str]; 14] = [
+const QUESTIONS: [&[&str]; 16] = [
     &["prime", "--json"],
     &["list", "--sort", "id", "--json"],
     &["context", "--min-value", "0", "--with-body", "--custom", "--records"],
     &["context", "--query", "note b", "--max-chars", "700", "--records"],
     &["link", "tree", "n0", "--json"],
+    &["link", "list", "n1", "--json"],
+    &["graph", "--json"],
     &["show", "n1", "--links"],
     &["doctor", "--json"],
     &["search", "body b title", "--json", "--explain"],
@@ -161,13 +170,16 @@ fn answers_are_those_of_the_files_whatever_happens() {
             let dir = tempfile::tempdir().unwrap();
             fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
             let path = dir.path().to_str().unwrap();
-            let mut old_index = Vec::new();
+            let mut old = Old::default();
             for note in 0..4 {
-                happen(dir.path(), &Event::Write(note, 'a'), &mut old_index);
+                happen(dir.path(), &Event::Write(note, 'a'), &old);
             }
-            happen(dir.path(), &Event::Rebuild(true), &mut old_index);
+            happen(dir.path(), &Event::Rebuild(true), &old);
             for event in &events {
-                happen(dir.path(), event, &mut old_index);
+                for (old, file) in old.iter_mut().zip(FILES).filter(|(old, _)| old.is_empty()) {
+                    *old = fs::read(dir.path().join(".qipu/cache").join(file)).unwrap_or_default();
+                }
+                happen(dir.path(), event, &old);
                 for words in QUESTIONS {
                     let (with, without) = (call(path, words), call(path, &[words, &["--no-index"]].concat()));
                     prop_assert_eq!(
@@ -348,4 +360,91 @@ fn an_index_that_can_not_be_read_is_made_anew() {
     assert_eq!(output(dir.path(), &["search", "word7"]), right);
     assert!(fs::read(&index).ok() != Some(bytes));
     assert_eq!(output(dir.path(), &["search", "word7"]), right);
+}
+
+/// What a search that was told to say where its time goes says of links.
+fn told_of_links(dir: &Path) -> String {
+    let told = binary(dir, &["search", "word7", "--verbose"]).stderr(Stdio::piped()).output().unwrap();
+    let told = String::from_utf8(told.stderr).unwrap();
+    let phases = ["links resolved", "links written", "links taken from the index"];
+    phases.into_iter().filter(|phase| told.contains(phase)).collect::<Vec<_>>().join(", ")
+}
+
+/// The links of all notes, as they are kept and as the notes say.
+fn assert_links_are_those_of_the_notes(dir: &Path) {
+    for question in [["graph", "--json"].as_slice(), &["link", "tree", "m8", "--json"], &["list", "--orphans"]] {
+        assert_eq!(output(dir, question), output(dir, &[question, &["--no-index"]].concat()), "{question:?}");
+    }
+}
+
+#[test]
+fn links_are_resolved_once() {
+    let dir = large_store();
+    let dir = dir.path();
+    let index = dir.join(".qipu/cache/links.index");
+    std::thread::sleep(Duration::from_millis(150));
+    output(dir, &["search", "word7", "--no-index"]);
+    assert_eq!(told_of_links(dir), "links resolved");
+    assert_eq!(told_of_links(dir), "links resolved, links written");
+    assert_eq!(told_of_links(dir), "links taken from the index");
+    assert_links_are_those_of_the_notes(dir);
+    // One note that is not as the index knows it may change what every other link means; twice, at once.
+    for other in ["m9", "m8"] {
+        let text = format!("---\nid: m7\ntitle: Seven\n---\nOf [[{other}]].\n");
+        fs::write(dir.join(".qipu/notes/m7.md"), text).unwrap();
+        assert_eq!(told_of_links(dir), "links resolved, links written");
+        assert_eq!(told_of_links(dir), "links taken from the index");
+        assert_links_are_those_of_the_notes(dir);
+    }
+    fs::remove_file(dir.join(".qipu/notes/m7.md")).unwrap();
+    assert_eq!(told_of_links(dir), "links resolved, links written");
+    assert_links_are_those_of_the_notes(dir);
+    assert!(output(dir, &["link", "list", "m1"]).contains("m7"), "it leads nowhere now");
+    // What belongs to an index goes with it.
+    assert!(index.is_file());
+    output(dir, &["index", "--rebuild"]);
+    assert!(!index.exists());
+}
+
+#[test]
+fn links_that_were_kept_for_another_index_are_not_taken() {
+    let dir = large_store();
+    let dir = dir.path();
+    let index = dir.join(".qipu/cache/links.index");
+    std::thread::sleep(Duration::from_millis(150));
+    output(dir, &["index", "--rebuild"]);
+    told_of_links(dir);
+    let old = fs::read(&index).unwrap();
+    // As long as the old one, and in the same place.
+    fs::write(dir.join(".qipu/notes/m1.md"), "---\nid: m1\ntitle: Note 1\n---\nA word1 of [[m9]].\n").unwrap();
+    std::thread::sleep(Duration::from_millis(150));
+    output(dir, &["index", "--rebuild"]);
+    fs::write(&index, &old).unwrap();
+    assert_links_are_those_of_the_notes(dir);
+    assert_ne!(fs::read(&index).unwrap(), old, "links were not kept again");
+    assert_eq!(told_of_links(dir), "links taken from the index");
+}
+
+#[test]
+fn links_that_can_not_be_read_are_resolved_again() {
+    let dir = large_store();
+    let dir = dir.path();
+    let index = dir.join(".qipu/cache/links.index");
+    std::thread::sleep(Duration::from_millis(150));
+    output(dir, &["index", "--rebuild"]);
+    told_of_links(dir);
+    let good = fs::read(&index).unwrap();
+    for place in (0..good.len()).step_by(good.len() / 8) {
+        let mut bad = good.clone();
+        bad[place] ^= 1;
+        for bad in [&bad, &good[..place]] {
+            fs::write(&index, bad).unwrap();
+            assert_links_are_those_of_the_notes(dir);
+        }
+    }
+    // Nothing is removed, and no other file harmed, where a folder or a link is in its place.
+    fs::remove_file(&index).unwrap();
+    fs::create_dir(&index).unwrap();
+    assert_links_are_those_of_the_notes(dir);
+    assert!(index.is_dir());
 }

@@ -133,7 +133,7 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
         for link in note.links.iter().filter(|link| !types.knows(&link.kind)) {
             find(false, "unknown-link-type", format!("there is no link type `{}`", link.kind));
         }
-        if graph.written(place).is_empty() && graph.backlinks(place).next().is_none() {
+        if graph.written(place).len() == 0 && graph.backlinks(place).next().is_none() {
             find(false, "no-links", "no link leads from it or to it".to_owned());
         }
     }

@@ -82,9 +82,9 @@ fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedN
         let message = format!("{} was changed while it was read", store.shown(&known.path));
         return Err(Error::new(ErrorKind::Failure, message).hint("try again"));
     }
-    let link = |edge: &crate::graph::Edge| PackedLink {
+    let link = |edge: crate::graph::Edge<'_>| PackedLink {
         to: store.notes()[edge.to].id.clone(),
-        kind: edge.kind.clone(),
+        kind: edge.kind.into_owned(),
         is_inline: !edge.sources.typed,
     };
     Ok(PackedNote {
@@ -93,7 +93,7 @@ fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedN
         title: note.title.clone(),
         tags: note.tags.clone(),
         sources: note.sources.clone(),
-        links: graph.written(place).iter().map(link).collect(),
+        links: graph.written(place).map(link).collect(),
         file: PackedFile { path: note.path, bytes },
     })
 }

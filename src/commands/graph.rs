@@ -5,26 +5,27 @@ use std::collections::HashMap;
 
 use crate::context::{Desk, Selection, edge_entry, select};
 use crate::error::Error;
-use crate::graph::{Digests, Edge, Graph, other_end};
+use crate::graph::{Digests, Edge, other_end};
 use crate::report::{ChangeEntry, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role};
 use crate::request::{Graph as Request, Saved};
 use crate::store::Store;
 
 /// Reports the selected notes, or all of them by value, each with its links to those before it.
-pub(super) fn run(request: &Request, store: &Store) -> Result<Report, Error> {
+pub(super) fn run(request: &Request, desk: &Desk<'_>) -> Result<Report, Error> {
+    let store = desk.store;
     let selection = match &request.selection {
-        Some(selectors) => select(&Desk::new(store), selectors, request.max_hits, request.max_notes)?,
+        Some(selectors) => select(desk, selectors, request.max_hits, request.max_notes)?,
         None => everything(request, store),
     };
     let Selection { notes: places, digests, matched, spellings, .. } = selection;
-    let graph = Graph::compacted(store.notes(), &store.config.link_types, &digests);
+    let graph = desk.graph().compacted(&digests);
     let number_of: HashMap<usize, usize> = places.iter().enumerate().map(|(number, place)| (*place, number)).collect();
     let entry = |(number, place): (usize, &usize)| {
-        let before = |edge: &&Edge| number_of.get(&other_end(edge, *place)).is_some_and(|other| *other < number);
-        let edges = graph.written(*place).iter().chain(graph.leading_to(*place));
+        let before = |edge: &Edge<'_>| number_of.get(&other_end(edge, *place)).is_some_and(|other| *other < number);
+        let edges = graph.written(*place).chain(graph.leading_to(*place));
         let edges = edges.filter(before).filter(|edge| graph.draws(edge, &request.follow));
         let mut edges: Vec<EdgeEntry> =
-            edges.map(|edge| edge_entry(store.notes(), edge, number_of[&other_end(edge, *place)])).collect();
+            edges.map(|edge| edge_entry(store.notes(), &edge, number_of[&other_end(&edge, *place)])).collect();
         edges.sort_by(|a, b| (&a.from, &a.to, &a.kind).cmp(&(&b.from, &b.to, &b.kind)));
         Entry::Note(NoteEntry { edges, ..super::note_entry(store, &digests, *place, Role::Selected) })
     };

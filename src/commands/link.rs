@@ -1,6 +1,6 @@
 //! `qipu link`: the links at a note, the notes around it, a way between two notes.
 
-use crate::context::edge_entry;
+use crate::context::{Desk, edge_entry};
 use crate::error::Error;
 use crate::graph::{Digests, Direction, Edge, Graph, Limits, Reached, Walk, other_end};
 use crate::note::NoteId;
@@ -9,18 +9,19 @@ use crate::request::{Link, LinkView};
 use crate::store::Store;
 
 /// Walks along links and reports who is reached, the root first.
-pub(super) fn run(request: &Link, store: &Store) -> Result<Report, Error> {
+pub(super) fn run(request: &Link, desk: &Desk<'_>) -> Result<Report, Error> {
     match &request.view {
-        LinkView::List(id) => list(request, store, id),
-        LinkView::Tree(id) => tree(request, store, id),
-        LinkView::Path(from, to) => path(request, store, from, to),
+        LinkView::List(id) => list(request, desk, id),
+        LinkView::Tree(id) => tree(request, desk, id),
+        LinkView::Path(from, to) => path(request, desk, from, to),
     }
 }
 
-fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
+fn list(request: &Link, desk: &Desk<'_>, id: &str) -> Result<Report, Error> {
+    let store = desk.store;
     let digests = digests(request, store);
     let (place, id) = find(store, &digests, id)?;
-    let graph = graph(store, &digests);
+    let graph = desk.graph().compacted(&digests);
     let limits = Limits { max_hops: 1, ..request.limits };
     let (walk, matched) = walk(&graph, place, request, &limits);
     let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
@@ -36,18 +37,22 @@ fn list(request: &Link, store: &Store, id: &str) -> Result<Report, Error> {
     Ok(report(store, mode, entries, matched, walk.is_limited))
 }
 
-fn tree(request: &Link, store: &Store, root: &str) -> Result<Report, Error> {
+fn tree(request: &Link, desk: &Desk<'_>, root: &str) -> Result<Report, Error> {
+    let store = desk.store;
     let digests = digests(request, store);
     let (place, root) = find(store, &digests, root)?;
-    let (walk, matched) = walk(&graph(store, &digests), place, request, &request.limits);
+    let graph = desk.graph().compacted(&digests);
+    let (walk, matched) = walk(&graph, place, request, &request.limits);
     let mode = Mode::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
     Ok(report(store, mode, entries(store, &digests, &walk.reached), matched, walk.is_limited))
 }
 
-fn path(request: &Link, store: &Store, from: &str, to: &str) -> Result<Report, Error> {
+fn path(request: &Link, desk: &Desk<'_>, from: &str, to: &str) -> Result<Report, Error> {
+    let store = desk.store;
     let digests = digests(request, store);
     let ((from_place, from), (to_place, to)) = (find(store, &digests, from)?, find(store, &digests, to)?);
-    let (path, is_limited) = graph(store, &digests).path(from_place, to_place, &request.follow, &request.limits);
+    let graph = desk.graph().compacted(&digests);
+    let (path, is_limited) = graph.path(from_place, to_place, &request.follow, &request.limits);
     let mode = Mode::LinkPath {
         from,
         to,
@@ -59,7 +64,7 @@ fn path(request: &Link, store: &Store, from: &str, to: &str) -> Result<Report, E
 }
 
 /// Walks, and counts the notes that there are without `max_nodes` and `max_fanout`.
-fn walk(graph: &Graph<'_>, root: usize, request: &Link, limits: &Limits) -> (Walk, usize) {
+fn walk<'g>(graph: &'g Graph<'_>, root: usize, request: &Link, limits: &Limits) -> (Walk<'g>, usize) {
     let walk = graph.walk(root, &request.follow, limits);
     let matched = if walk.is_limited {
         let unlimited = Limits { max_nodes: None, max_fanout: None, ..*limits };
@@ -80,10 +85,6 @@ fn find(store: &Store, digests: &Digests, id: &str) -> Result<(usize, NoteId), E
     Ok((place, store.notes()[place].id.clone()))
 }
 
-fn graph<'a>(store: &'a Store, digests: &Digests) -> Graph<'a> {
-    Graph::compacted(store.notes(), &store.config.link_types, digests)
-}
-
 fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
     let head = Head {
         show: Show { body: Body::Hidden, ..Show::default() },
@@ -94,12 +95,12 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_lim
     Report::new(head, entries)
 }
 
-fn entries(store: &Store, digests: &Digests, reached: &[Reached]) -> Vec<Entry> {
+fn entries(store: &Store, digests: &Digests, reached: &[Reached<'_>]) -> Vec<Entry> {
     let place_of: std::collections::HashMap<usize, usize> =
         reached.iter().enumerate().map(|(number, step)| (step.note, number)).collect();
     let notes = store.notes();
     let entry = |step: &Reached| {
-        let edge = |edge: &Edge| edge_entry(notes, edge, place_of[&other_end(edge, step.note)]);
+        let edge = |edge: &Edge<'_>| edge_entry(notes, edge, place_of[&other_end(edge, step.note)]);
         Entry::Note(NoteEntry {
             hop: step.hop,
             parent: step.parent,

@@ -6,22 +6,21 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use crate::context::{Filter, day_of};
+use crate::context::{Desk, Filter, day_of};
 use crate::error::Error;
-use crate::graph::Graph;
 use crate::note::Note;
 use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
 use crate::request::{List, Sort};
 use crate::store::Store;
 
 /// Reports the notes that pass all filters, in the order asked for.
-pub(super) fn run(request: &List, store: &Store) -> Result<Report, Error> {
+pub(super) fn run(request: &List, desk: &Desk<'_>) -> Result<Report, Error> {
+    let store = desk.store;
     let filters = Filter::parse_all(&request.custom_filters)?;
-    let links =
-        (request.only_orphans || request.only_broken).then(|| Graph::new(store.notes(), &store.config.link_types));
+    let links = (request.only_orphans || request.only_broken).then(|| desk.graph());
     let has_links_wanted = |place: usize| {
-        links.as_ref().is_none_or(|graph| {
-            let is_orphan = graph.written(place).is_empty() && graph.backlinks(place).next().is_none();
+        links.is_none_or(|graph| {
+            let is_orphan = graph.written(place).len() == 0 && graph.backlinks(place).next().is_none();
             (!request.only_orphans || is_orphan) && (!request.only_broken || !graph.unresolved(place).is_empty())
         })
     };

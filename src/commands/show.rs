@@ -1,6 +1,6 @@
 //! `qipu show`: notes whole, for reading them.
 
-use crate::context::edge_entry;
+use crate::context::{Desk, edge_entry};
 use crate::error::Error;
 use crate::graph::{Follow, Graph, Limits};
 use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role};
@@ -9,19 +9,20 @@ use crate::store::Store;
 
 /// Reports the notes that are named, with their links where these are asked for; or their files
 /// as they are.
-pub(super) fn run(request: &Show, store: &Store) -> Result<Report, Error> {
+pub(super) fn run(request: &Show, desk: &Desk<'_>) -> Result<Report, Error> {
+    let store = desk.store;
     let places = store.positions(&request.ids)?;
     if request.is_raw {
         let texts: Result<Vec<String>, Error> =
             places.iter().map(|place| store.text_of(&store.notes()[*place])).collect();
         return Ok(report(store, vec![Entry::Text(texts?.concat())], 0));
     }
-    let graph = request.with_links.then(|| Graph::new(store.notes(), &store.config.link_types));
+    let graph = request.with_links.then(|| desk.graph());
     let mut entries = Vec::new();
     for place in &places {
         let number = entries.len();
         entries.push(Entry::Note(NoteEntry::alone(&store.notes()[*place], Role::Selected)));
-        if let Some(graph) = &graph {
+        if let Some(graph) = graph {
             entries.extend(links(store, graph, *place, number));
         }
     }
@@ -33,7 +34,7 @@ fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<E
     let limits = Limits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
     let walk = graph.walk(place, &Follow::default(), &limits);
     let notes = store.notes();
-    let entry = |edge: &crate::graph::Edge| Entry::Link {
+    let entry = |edge: &crate::graph::Edge<'_>| Entry::Link {
         edge: edge_entry(notes, edge, number),
         title: notes[edge.to].title.clone(),
     };

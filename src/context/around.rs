@@ -21,17 +21,16 @@ pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
     let notes = store.notes();
     let mut around = Sequences { before: vec![None; notes.len()], after: vec![None; notes.len()] };
     for edge in (0..notes.len()).flat_map(|note| graph.written(note)) {
-        match edge.kind.as_str() {
+        match &*edge.kind {
             FOLLOWS => join(&mut around, edge.to, edge.from),
             PRECEDES => join(&mut around, edge.from, edge.to),
             _ => {}
         }
     }
-    let maps = notes.iter().enumerate().filter(|(_, note)| note.is_moc());
-    for list in maps.flat_map(|(place, _)| graph.ordered_lists(place)) {
+    for list in graph.ordered_lists() {
         for pair in list.windows(2) {
             if let [first, second] = *pair {
-                join(&mut around, first, second);
+                join(&mut around, first as usize, second as usize);
             }
         }
     }
@@ -60,9 +59,9 @@ fn join(around: &mut Sequences, first: usize, second: usize) {
 /// Returns the notes at the other ends of a note's links, each once, in order. Links that make
 /// sequences count by those.
 pub(super) fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
-    let links = graph.written(note).iter().chain(graph.leading_to(note));
-    let links = links.filter(|edge| !matches!(edge.kind.as_str(), FOLLOWS | PRECEDES));
-    let mut linked: Vec<usize> = links.map(|edge| other_end(edge, note)).collect();
+    let links = graph.written(note).chain(graph.leading_to(note));
+    let links = links.filter(|edge| !matches!(&*edge.kind, FOLLOWS | PRECEDES));
+    let mut linked: Vec<usize> = links.map(|edge| other_end(&edge, note)).collect();
     linked.sort_unstable();
     linked.dedup();
     linked

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use super::around::{linked, sequences};
-use crate::graph::Graph;
+use crate::graph::{self, Graph};
 use crate::phases;
 use crate::search::{Engine, Sequences, Surroundings};
 use crate::store::Store;
@@ -27,7 +27,17 @@ impl<'a> Desk<'a> {
     /// Returns the links of all notes.
     pub fn graph(&self) -> &Graph<'a> {
         let store = self.store;
-        self.graph.get_or_init(|| Graph::new(store.notes(), &store.config.link_types))
+        self.graph.get_or_init(|| {
+            let (notes, types) = (store.notes(), &store.config.link_types);
+            let kept = store.kept(graph::KEPT).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
+            kept.unwrap_or_else(|| {
+                let graph = Graph::new(notes, types);
+                if store.keep(graph::KEPT, || graph.to_bytes()) {
+                    phases::end("links written");
+                }
+                graph
+            })
+        })
     }
 
     /// Returns what searches the notes.

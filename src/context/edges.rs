@@ -7,10 +7,10 @@ use crate::note::Note;
 use crate::report::EdgeEntry;
 
 /// Names the ends of an edge; `other` is the entry at its other end.
-pub fn edge_entry(notes: &[Arc<Note>], edge: &Edge, other: usize) -> EdgeEntry {
+pub fn edge_entry(notes: &[Arc<Note>], edge: &Edge<'_>, other: usize) -> EdgeEntry {
     EdgeEntry {
         from: notes[edge.from].id.clone(),
-        kind: edge.kind.clone(),
+        kind: edge.kind.clone().into_owned(),
         to: notes[edge.to].id.clone(),
         sources: source_words(edge.sources),
         other,

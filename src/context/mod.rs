@@ -237,7 +237,7 @@ impl<'a, 's> Selector<'a, 's> {
         let mut next = 0;
         while let Some(&member) = members.get(next) {
             if next == 0 || (transitive && store.notes()[member].is_moc()) {
-                let targets = graph.written(member).iter().map(|edge| edge.to);
+                let targets = graph.written(member).map(|edge| edge.to);
                 members.extend(targets.filter(|target| seen.insert(*target)));
             }
             next += 1;

@@ -3,35 +3,32 @@
 //! Notes are known here by their place in the store's list, which is the order of their ids.
 
 mod digests;
+mod links;
 mod resolve;
 mod walk;
+mod written;
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
-use foldhash::fast::RandomState;
-use rayon::prelude::*;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 pub use digests::Digests;
 pub use walk::{Limits, Reached, Walk};
 
-use crate::note::{InlineLink, LinkTypes, Note, Target};
+use crate::note::{InlineLink, LinkTypes, Note};
 use crate::phases;
+use links::{Link, Links};
 pub(crate) use resolve::Names;
 pub(crate) use resolve::{PathTarget, joined};
 
-/// The type that a link has when nothing says more.
-const RELATED: &str = "related";
-
 /// A link from one note to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edge {
+pub struct Edge<'g> {
     /// The note at its beginning, as it is seen.
     pub from: usize,
     /// The note at its end, as it is seen.
     pub to: usize,
     /// The link type, as it is seen from `from`.
-    pub kind: String,
+    pub kind: Cow<'g, str>,
     /// Where it comes from.
     pub sources: EdgeSources,
 }
@@ -97,95 +94,80 @@ impl Follow {
     }
 }
 
+/// Names what [`Graph::to_bytes`] writes down; the number is raised when links are read in another way.
+pub const KEPT: &str = "links 1";
+
 /// Every link of a store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Graph<'a> {
     notes: &'a [Arc<Note>],
-    names: Names<'a>,
     types: &'a LinkTypes,
+    /// Made when something has to be resolved.
+    names: OnceLock<Names<'a>>,
     /// Each note's links as written, in the order of frontmatter, then body.
-    out: Vec<Vec<Edge>>,
-    /// The links that lead to each note, as their places in `out`, and where those of each begin.
+    links: Links,
+    /// The links that lead to each note: who makes them and which of its links they are; and where
+    /// those of each note begin.
     into: Vec<(u32, u32)>,
     into_starts: Vec<usize>,
-    unresolved: Vec<Vec<String>>,
-    outside: Vec<Vec<String>>,
-}
-
-/// What a note's links come to.
-struct Written {
-    edges: Vec<Edge>,
-    unresolved: Vec<String>,
-    /// Paths of links that lead out of the store.
-    outside: Vec<String>,
+    /// See [`Graph::ordered_lists`].
+    lists: OnceLock<Vec<Vec<u32>>>,
 }
 
 impl<'a> Graph<'a> {
     /// Reads the links of all notes, which must be in the order of their ids.
     pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
         let names = Names::new(notes);
-        let links: Vec<Written> =
-            (0..notes.len()).into_par_iter().map(|from| written_edges(&names, notes, from)).collect();
-        let mut graph = Self {
-            notes,
-            names,
-            types,
-            out: Vec::with_capacity(notes.len()),
-            into: Vec::new(),
-            into_starts: Vec::new(),
-            unresolved: Vec::with_capacity(notes.len()),
-            outside: Vec::with_capacity(notes.len()),
-        };
-        for Written { edges, unresolved, outside } in links {
-            graph.out.push(edges);
-            graph.unresolved.push(unresolved);
-            graph.outside.push(outside);
-        }
-        graph.turn_around();
+        let links = written::links(&names, notes);
+        let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
         phases::end("links resolved");
         graph
     }
 
-    /// Reads the links of all notes and lets digests have those of the notes that they stand for:
-    /// a digest's own come first; a link inside one digest is none.
-    pub fn compacted(notes: &'a [Arc<Note>], types: &'a LinkTypes, digests: &Digests) -> Self {
-        let mut graph = Self::new(notes, types);
-        if digests.is_empty() {
-            return graph;
+    /// Takes the links of all notes as [`Graph::to_bytes`] wrote them down; `None` where these can't be
+    /// links of so many notes.
+    pub fn from_bytes(notes: &'a [Arc<Note>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
+        let (links, lists): (Links, Vec<Vec<u32>>) = postcard::from_bytes(bytes).ok()?;
+        if !links.are_of(notes.len()) || lists.iter().flatten().any(|place| *place as usize >= notes.len()) {
+            return None;
         }
-        let written = std::mem::replace(&mut graph.out, vec![Vec::new(); notes.len()]);
-        let (own, lent): (Vec<Edge>, Vec<Edge>) =
-            written.into_iter().flatten().partition(|edge| digests.stand_in(edge.from) == edge.from);
-        for edge in own.into_iter().chain(lent) {
-            let (from, to) = (digests.stand_in(edge.from), digests.stand_in(edge.to));
-            if from != to {
-                add_edge(&mut graph.out[from], Edge { from, to, ..edge });
-            }
-        }
-        graph.turn_around();
-        graph
+        let graph = Self { lists: OnceLock::from(lists), ..Self::of(notes, types, links) };
+        phases::end("links taken from the index");
+        Some(graph)
     }
 
-    /// Finds for each note the links that lead to it.
-    fn turn_around(&mut self) {
-        let mut ends = vec![0; self.out.len() + 1];
-        for edge in self.out.iter().flatten() {
-            ends[edge.to] += 1;
+    /// Writes down the links of all notes. They say nothing of other notes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Writing into memory can't fail; were it to, nothing could be read.
+        postcard::to_allocvec(&(&self.links, self.ordered_lists())).unwrap_or_default()
+    }
+
+    fn of(notes: &'a [Arc<Note>], types: &'a LinkTypes, links: Links) -> Self {
+        let (into, into_starts) = turned_around(&links, notes.len());
+        Self { notes, types, names: OnceLock::new(), links, into, into_starts, lists: OnceLock::new() }
+    }
+
+    /// Lets digests have the links of the notes that they stand for: a digest's own come first; a link
+    /// inside one digest is none.
+    pub fn compacted(&self, digests: &Digests) -> Cow<'_, Self> {
+        if digests.is_empty() {
+            return Cow::Borrowed(self);
         }
-        let mut end = 0;
-        for have in &mut ends {
-            end += *have;
-            *have = end;
-        }
-        self.into = vec![(0, 0); end];
-        // From the last to the first: what is an end becomes a beginning.
-        for (from, edges) in self.out.iter().enumerate().rev() {
-            for (place, edge) in edges.iter().enumerate().rev() {
-                ends[edge.to] -= 1;
-                self.into[ends[edge.to]] = (from as u32, place as u32);
+        let mut links: Vec<Vec<Link>> = vec![Vec::new(); self.notes.len()];
+        for is_own in [true, false] {
+            for from in 0..self.notes.len() {
+                let above = digests.stand_in(from);
+                if (above == from) == is_own {
+                    let seen = |link: &Link| Link { to: digests.stand_in(link.to as usize) as u32, ..*link };
+                    let seen = self.links.of(from).iter().map(seen).filter(|link| link.to as usize != above);
+                    seen.for_each(|link| add_link(&mut links[above], link));
+                }
             }
         }
-        self.into_starts = ends;
+        let Links { kinds, unresolved, outside, .. } = self.links.clone();
+        let mut compacted = Links { kinds, unresolved, outside, ..Links::default() };
+        links.into_iter().for_each(|links| compacted.push(links));
+        Cow::Owned(Self::of(self.notes, self.types, compacted))
     }
 
     fn into(&self, to: usize) -> &[(u32, u32)] {
@@ -193,34 +175,58 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns a note's own links in the order in which it makes them: frontmatter, then body.
-    pub fn written(&self, from: usize) -> &[Edge] {
-        &self.out[from]
+    pub fn written(&self, from: usize) -> impl ExactSizeIterator<Item = Edge<'_>> {
+        self.links.of(from).iter().map(move |link| self.edge(from, link))
     }
 
     /// Returns the links that lead to a note as they are written, in the order of the ids of the
     /// notes that make them.
-    pub fn leading_to(&self, to: usize) -> impl Iterator<Item = &Edge> {
-        self.into(to).iter().map(|&(from, place)| &self.out[from as usize][place as usize])
+    pub fn leading_to(&self, to: usize) -> impl Iterator<Item = Edge<'_>> {
+        self.links_to(to).map(|(from, link)| self.edge(from, link))
     }
 
-    /// Returns the ordered lists in a note's body, each as the notes that its items begin with.
-    pub fn ordered_lists(&self, from: usize) -> Vec<Vec<usize>> {
-        let lists = self.notes[from].ordered_lists();
+    fn links_to(&self, to: usize) -> impl Iterator<Item = (usize, &Link)> {
+        let link = |(from, place): &(u32, u32)| {
+            let from = *from as usize;
+            Some((from, self.links.of(from).get(*place as usize)?))
+        };
+        self.into(to).iter().filter_map(link)
+    }
+
+    fn edge(&self, from: usize, link: &Link) -> Edge<'_> {
+        let kind = Cow::Borrowed(self.links.kinds.text(link.kind));
+        let sources = EdgeSources { typed: link.typed, inline: link.inline, virtually: false };
+        Edge { from, to: link.to as usize, kind, sources }
+    }
+
+    /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the
+    /// notes that its items begin with.
+    pub fn ordered_lists(&self) -> &[Vec<u32>] {
+        self.lists.get_or_init(|| {
+            let maps = self.notes.iter().filter(|note| note.is_moc());
+            maps.flat_map(|map| self.resolved(map)).collect()
+        })
+    }
+
+    fn resolved(&self, map: &Note) -> Vec<Vec<u32>> {
+        let lists = map.ordered_lists();
         if lists.is_empty() {
             return Vec::new();
         }
+        let names = self.names.get_or_init(|| Names::new(self.notes));
         let note = |link: &InlineLink| match link {
-            InlineLink::Wiki(target) => self.names.resolve(target),
-            InlineLink::Path(path) => match self.names.resolve_path(&self.notes[from].path, path) {
+            InlineLink::Wiki(target) => names.resolve(target),
+            InlineLink::Path(path) => match names.resolve_path(&map.path, path) {
                 PathTarget::Note(to) => Some(to),
                 PathTarget::Nothing | PathTarget::Outside => None,
             },
         };
-        lists.iter().map(|list| list.iter().filter_map(note).collect()).collect()
+        let places = |list: &Vec<InlineLink>| list.iter().filter_map(note).map(|to| to as u32).collect();
+        lists.iter().map(places).collect()
     }
 
     /// Tells whether a link is one of those that are followed, from either of its ends.
-    pub fn draws(&self, edge: &Edge, follow: &Follow) -> bool {
+    pub fn draws(&self, edge: &Edge<'_>, follow: &Follow) -> bool {
         let from_its_end = || !follow.kinds.is_empty() && follow.takes(&self.types.inverse(&edge.kind), edge.sources);
         follow.takes(&edge.kind, edge.sources) || from_its_end()
     }
@@ -232,40 +238,46 @@ impl<'a> Graph<'a> {
 
     /// Returns the targets that a note names and that do not exist, in the order it names them.
     pub fn unresolved(&self, from: usize) -> &[String] {
-        &self.unresolved[from]
+        self.links.unresolved.of(from)
     }
 
     /// Returns the paths by which a note links to files outside the store.
     pub fn outside(&self, from: usize) -> &[String] {
-        &self.outside[from]
+        self.links.outside.of(from)
     }
 
     /// Returns the links at a note as they are seen from it, each with the link as written that
     /// it stands for. The most valuable neighbours come first, then ids, then types.
-    fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge, &Edge)> {
+    fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge<'_>, AsWritten)> {
         let mut seen = Vec::new();
+        let takes = |edge: &Edge<'_>, link: &Link| {
+            follow.takes(&edge.kind, EdgeSources { typed: link.typed, inline: link.inline, virtually: false })
+        };
         if follow.direction != Direction::In {
-            seen.extend(self.out[at].iter().map(|edge| (edge.clone(), edge)));
+            let out = self.links.of(at).iter().map(|link| (self.edge(at, link), at, link));
+            seen.extend(out.filter(|(edge, _, link)| takes(edge, link)));
         }
         if follow.direction != Direction::Out {
-            seen.extend(self.leading_to(at).map(|edge| (self.seen_from_target(edge, follow.raw), edge)));
+            let into =
+                self.links_to(at).map(|(from, link)| (self.seen_from_target(from, link, follow.raw), from, link));
+            seen.extend(into.filter(|(edge, _, link)| takes(edge, link)));
         }
-        seen.retain(|(edge, written)| follow.takes(&edge.kind, written.sources));
-        seen.sort_by(|(a, _), (b, _)| {
-            let rank = |edge: &Edge| self.rank(other_end(edge, at));
+        seen.sort_by(|(a, ..), (b, ..)| {
+            let rank = |edge: &Edge<'_>| self.rank(other_end(edge, at));
             rank(a).cmp(&rank(b)).then_with(|| a.kind.cmp(&b.kind))
         });
-        seen
+        seen.into_iter().map(|(edge, from, link)| (edge, AsWritten { from, to: link.to, kind: link.kind })).collect()
     }
 
-    fn seen_from_target(&self, edge: &Edge, raw: bool) -> Edge {
+    fn seen_from_target(&self, from: usize, link: &Link, raw: bool) -> Edge<'_> {
+        let edge = self.edge(from, link);
         if raw {
-            return edge.clone();
+            return edge;
         }
         Edge {
             from: edge.to,
             to: edge.from,
-            kind: self.types.inverse(&edge.kind).into_owned(),
+            kind: self.types.inverse(self.links.kinds.text(link.kind)),
             sources: EdgeSources { virtually: true, ..EdgeSources::default() },
         }
     }
@@ -276,104 +288,105 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Adds a link, or what it comes from to the same one.
-fn add_edge(edges: &mut Vec<Edge>, edge: Edge) {
-    match edges.iter_mut().find(|have| have.to == edge.to && have.kind == edge.kind) {
-        Some(have) => {
-            have.sources.typed |= edge.sources.typed;
-            have.sources.inline |= edge.sources.inline;
+/// Names a link as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct AsWritten {
+    from: usize,
+    to: u32,
+    kind: u32,
+}
+
+/// Finds for each note the links that lead to it, and where those of each begin.
+fn turned_around(links: &Links, notes: usize) -> (Vec<(u32, u32)>, Vec<usize>) {
+    let mut ends = vec![0; notes + 1];
+    for link in &links.all {
+        ends[link.to as usize] += 1;
+    }
+    let mut end = 0;
+    for have in &mut ends {
+        end += *have;
+        *have = end;
+    }
+    let mut into = vec![(0, 0); end];
+    // From the last to the first: what is an end becomes a beginning.
+    for from in (0..notes).rev() {
+        for (place, link) in links.of(from).iter().enumerate().rev() {
+            let end = &mut ends[link.to as usize];
+            *end -= 1;
+            into[*end] = (from as u32, place as u32);
         }
-        None => edges.push(edge),
+    }
+    (into, ends)
+}
+
+/// Adds a link to those of a note, unless there is one of its type to the same one.
+fn add_link(links: &mut Vec<Link>, link: Link) {
+    match links.iter_mut().find(|have| have.to == link.to && have.kind == link.kind) {
+        Some(have) => {
+            have.typed |= link.typed;
+            have.inline |= link.inline;
+        }
+        None => links.push(link),
     }
 }
 
 /// Returns the end of an edge that is not `at`.
-pub(crate) fn other_end(edge: &Edge, at: usize) -> usize {
+pub(crate) fn other_end(edge: &Edge<'_>, at: usize) -> usize {
     if edge.from == at { edge.to } else { edge.from }
 }
 
-/// Returns a note's links and the targets that lead nowhere. Repeated links are one edge, and so
-/// are a typed and an inline link to the same note. A link of a note to itself says nothing.
-fn written_edges(names: &Names<'_>, notes: &[Arc<Note>], from: usize) -> Written {
-    let mut edges: Vec<Edge> = Vec::new();
-    let mut unresolved: Vec<String> = Vec::new();
-    let mut outside: Vec<String> = Vec::new();
-    let mut seen_lost: HashSet<String, RandomState> = HashSet::default();
-    let mut lost = |target: &str| {
-        if seen_lost.insert(target.to_owned()) {
-            unresolved.push(target.to_owned());
-        }
-    };
-    let links = notes[from].all_links();
-    for (kind, target) in &links.typed {
-        match names.resolve(target) {
-            Some(to) if to == from => {}
-            Some(to) if edges.iter().any(|edge| edge.to == to && edge.kind == *kind) => {}
-            Some(to) => edges.push(Edge {
-                from,
-                to,
-                kind: (*kind).to_owned(),
-                sources: EdgeSources { typed: true, ..EdgeSources::default() },
-            }),
-            None => lost(target),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes that link in every way, with links that lead nowhere and a map of content.
+    fn notes() -> Vec<Arc<Note>> {
+        let texts = [
+            "---\nid: a\ntitle: A\nlinks: [{type: supports, id: b}, {type: odd kind, id: c}, {id: nowhere}]\n---\n[[b]] [[c]]",
+            "---\nid: b\ntitle: B\n---\n[[A]] [[gone]] [[gone]] [up](../../x.md)",
+            "---\nid: c\ntitle: C\ntype: moc\n---\n1. [[b]]\n2. [[a]]\n3. [[nobody]]\n\ntext\n\n1. [[a]]\n2. [[B]]\n",
+            "---\nid: d\ntitle: D\nlinks: [{type: follows, id: c}]\n---\n",
+        ];
+        let note = |text: &str| Arc::new(Note::parse("notes/x.md", text.as_bytes().to_vec()));
+        texts.into_iter().map(note).collect()
     }
-    let mut first_to = FirstTo::default();
-    for link in links.inline {
-        let to = match link {
-            Target::Wiki(target) => names.resolve(target).ok_or(target),
-            Target::Path(path) => match names.resolve_path(&notes[from].path, path) {
-                PathTarget::Note(to) => Ok(to),
-                PathTarget::Nothing => Err(path),
-                // A file beside the store is no note, and whether it is there is not ours to say.
-                PathTarget::Outside => {
-                    outside.push(path.to_owned());
-                    continue;
-                }
-            },
-        };
-        let to = match to {
-            Ok(to) => to,
-            // `[[#heading]]` is a place in the note itself.
-            Err(target) if target.starts_with('#') => continue,
-            Err(target) => {
-                lost(target);
-                continue;
+
+    /// Everything that a graph says.
+    fn said(graph: &Graph<'_>) -> String {
+        let mut said = format!("{:?}\n", graph.ordered_lists());
+        for note in 0..graph.notes.len() {
+            let (written, into): (Vec<_>, Vec<_>) = (graph.written(note).collect(), graph.leading_to(note).collect());
+            let lost = (graph.unresolved(note), graph.outside(note));
+            let seen: Vec<_> = graph.seen(note, &Follow::default()).into_iter().map(|(edge, _)| edge).collect();
+            said.push_str(&format!("{note} {written:?} {into:?} {lost:?} {seen:?}\n"));
+        }
+        said
+    }
+
+    #[test]
+    fn links_that_were_written_down_say_the_same() {
+        let (notes, types) = (notes(), LinkTypes::default());
+        let graph = Graph::new(&notes, &types);
+        let right = said(&graph);
+        for part in ["odd kind", "\"supports\"", "\"gone\"]", "\"nowhere\"", "../../x.md", "[[1, 0], [0, 1]]"] {
+            assert!(right.contains(part), "{part} in {right}");
+        }
+        assert_eq!(said(&Graph::from_bytes(&notes, &types, &graph.to_bytes()).unwrap()), right);
+    }
+
+    #[test]
+    fn bytes_that_make_no_sense_are_no_links_and_do_no_harm() {
+        let (notes, types) = (notes(), LinkTypes::default());
+        let good = Graph::new(&notes, &types).to_bytes();
+        for place in 0..good.len() {
+            for byte in [0, 1, 2, 4, 5, 127, 128, 255] {
+                let mut bad = good.clone();
+                bad[place] = byte;
+                // Whatever these are, they lead to notes that there are.
+                Graph::from_bytes(&notes, &types, &bad).as_ref().map(said);
             }
-        };
-        if to == from {
-            continue;
+            assert!(Graph::from_bytes(&notes, &types, &good[..place]).is_none(), "{place}");
         }
-        let place = first_to.place(&edges, to).unwrap_or_else(|| {
-            edges.push(Edge { from, to, kind: RELATED.to_owned(), sources: EdgeSources::default() });
-            edges.len() - 1
-        });
-        edges[place].sources.inline = true;
-    }
-    Written { edges, unresolved, outside }
-}
-
-/// The first of a note's links to each note. Few links are gone through; where they are many, their
-/// places are looked up.
-#[derive(Default)]
-struct FirstTo {
-    places: HashMap<usize, usize, RandomState>,
-    /// How many links are in `places`.
-    known: usize,
-}
-
-/// From how many links on their places are looked up.
-const MANY_LINKS: usize = 16;
-
-impl FirstTo {
-    fn place(&mut self, edges: &[Edge], to: usize) -> Option<usize> {
-        if edges.len() < MANY_LINKS {
-            return edges.iter().position(|edge| edge.to == to);
-        }
-        for (place, edge) in edges.iter().enumerate().skip(self.known) {
-            self.places.entry(edge.to).or_insert(place);
-        }
-        self.known = edges.len();
-        self.places.get(&to).copied()
+        assert!(Graph::from_bytes(&notes[..3], &types, &good).is_none());
     }
 }

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use crate::note::Note;
 
 /// The names that notes go by.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Names<'a> {
     notes: &'a [Arc<Note>],
     by_id: HashMap<&'a str, usize, RandomState>,
@@ -17,7 +17,7 @@ pub(crate) struct Names<'a> {
 }
 
 /// Names other than ids; where several notes share one, the first id has it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct ByText<'a> {
     titles: HashMap<&'a str, usize, RandomState>,
     titles_any_case: HashMap<String, usize, RandomState>,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Edge, Follow, Graph, other_end};
+use super::{AsWritten, Edge, Follow, Graph, other_end};
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Limits {
 
 /// A note that a walk came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reached {
+pub struct Reached<'g> {
     /// The note.
     pub note: usize,
     /// Its distance from the root in hops.
@@ -27,27 +27,27 @@ pub struct Reached {
     /// The place in the walk of the note that it was first reached from; `None` for the root.
     pub parent: Option<usize>,
     /// The links between it and notes that come before it in the walk.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<Edge<'g>>,
 }
 
 /// The notes of a walk: the root, then by hops, then by value, then by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Walk {
+pub struct Walk<'g> {
     /// Who was reached.
-    pub reached: Vec<Reached>,
+    pub reached: Vec<Reached<'g>>,
     /// Whether `max_nodes` or `max_fanout` kept something out.
     pub is_limited: bool,
 }
 
 impl Graph<'_> {
     /// Walks breadth first from a note.
-    pub fn walk(&self, root: usize, follow: &Follow, limits: &Limits) -> Walk {
+    pub fn walk(&self, root: usize, follow: &Follow, limits: &Limits) -> Walk<'_> {
         self.walk_to(root, None, follow, limits)
     }
 
     /// Finds a shortest path. `None` when there is none within the limits; the walk's
     /// `is_limited` then says whether a limit may be why.
-    pub fn path(&self, from: usize, to: usize, follow: &Follow, limits: &Limits) -> (Option<Vec<Reached>>, bool) {
+    pub fn path(&self, from: usize, to: usize, follow: &Follow, limits: &Limits) -> (Option<Vec<Reached<'_>>>, bool) {
         let Walk { reached, is_limited } = self.walk_to(from, Some(to), follow, limits);
         let Some(mut at) = reached.iter().position(|step| step.note == to) else {
             return (None, is_limited);
@@ -70,7 +70,7 @@ impl Graph<'_> {
     }
 
     /// Walks until `goal` is reached, or everything is.
-    fn walk_to(&self, root: usize, goal: Option<usize>, follow: &Follow, limits: &Limits) -> Walk {
+    fn walk_to(&self, root: usize, goal: Option<usize>, follow: &Follow, limits: &Limits) -> Walk<'_> {
         let mut walker = Walker {
             graph: self,
             follow,
@@ -101,21 +101,21 @@ impl Graph<'_> {
     }
 }
 
-struct Walker<'g, 'a> {
+struct Walker<'g, 'a, 'f> {
     graph: &'g Graph<'a>,
-    follow: &'g Follow,
-    limits: &'g Limits,
+    follow: &'f Follow,
+    limits: &'f Limits,
     goal: Option<usize>,
     /// Where in the walk a note stands.
     place_of: HashMap<usize, usize>,
     /// The links, as written, that some note of the walk shows already.
-    used: HashSet<(usize, usize, &'g str)>,
+    used: HashSet<AsWritten>,
     /// Notes that a limit kept out, by one way at least.
     refused: BTreeSet<usize>,
-    walk: Walk,
+    walk: Walk<'g>,
 }
 
-impl<'g> Walker<'g, '_> {
+impl<'g> Walker<'g, '_, '_> {
     fn expand(&mut self, place: usize, hop: usize) {
         let at = self.walk.reached[place].note;
         let mut added = 0;
@@ -131,7 +131,7 @@ impl<'g> Walker<'g, '_> {
             }
             added += usize::from(is_new);
             let other_place = self.place_in_walk(other, place, hop);
-            if self.used.insert((written.from, written.to, &written.kind)) {
+            if self.used.insert(written) {
                 add_edge(&mut self.walk.reached[place.max(other_place)].edges, edge);
             }
         }
@@ -168,7 +168,7 @@ impl<'g> Walker<'g, '_> {
     }
 
     /// Ends the walk: it is limited where a note was refused and not reached by another way.
-    fn end(mut self) -> Walk {
+    fn end(mut self) -> Walk<'g> {
         self.walk.is_limited = self.refused.iter().any(|note| !self.place_of.contains_key(note));
         self.walk
     }
@@ -176,7 +176,7 @@ impl<'g> Walker<'g, '_> {
 
 /// Adds an edge; one that is seen both as written and as the inverse of another is one edge.
 /// Two such edges are seen one right after the other.
-fn add_edge(edges: &mut Vec<Edge>, edge: Edge) {
+fn add_edge<'g>(edges: &mut Vec<Edge<'g>>, edge: Edge<'g>) {
     match edges.last_mut() {
         Some(last) if (last.from, last.to, &last.kind) == (edge.from, edge.to, &edge.kind) => {
             last.sources.typed |= edge.sources.typed;

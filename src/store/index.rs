@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::beside::{self, Beside};
 use super::files::{TEMPORARY, TEMPORARY_CHARS, is_temporary};
 use super::scan::{Found, Look};
 use super::sections::{Sections, Writer};
@@ -23,7 +24,7 @@ use crate::parts::Parts;
 
 /// The folder of what can be made again, and the file in it.
 pub(super) const FOLDER: &str = "cache";
-const FILE: &str = "notes.index";
+pub(super) const FILE: &str = "notes.index";
 /// Smaller stores are read as fast as an index.
 pub(super) const MIN_NOTES: usize = 256;
 /// An index is written again when more than this many files, and more than one in fifty, changed.
@@ -110,6 +111,7 @@ pub(super) struct Index {
     head: Head,
     sections: Arc<Sections>,
     is_broken: Arc<AtomicBool>,
+    folder: PathBuf,
 }
 
 impl Index {
@@ -130,12 +132,18 @@ impl Index {
             head,
             sections: Arc::new(sections),
             is_broken: Arc::default(),
+            folder: folder.to_path_buf(),
         })
     }
 
-    /// Returns its length in bytes.
+    /// Returns its length in bytes, with that of what is beside it.
     pub(super) fn len(&self) -> u64 {
-        self.sections.file_len()
+        self.sections.file_len() + beside::len(&self.folder)
+    }
+
+    /// Returns the place beside it.
+    pub(super) fn beside(&self) -> Beside {
+        Beside::new(self.folder.clone(), (self.head.begun, self.sections.file_len(), self.sections.sum()))
     }
 
     /// Returns what is set when a part of it can't be read.
@@ -167,10 +175,10 @@ impl Index {
         let mut known = self.head.files();
         let mut look = known.step();
         let place = |found: &Found| {
-            while look.is_some() && known.path < found.path {
+            while look.is_some() && *known.path < *found.path {
                 look = known.step();
             }
-            let have = look.filter(|_| known.path == found.path && found.name.is_none())?;
+            let have = look.filter(|_| *known.path == *found.path && found.name.is_none())?;
             // A file that was young when it was read may have changed again within the same tick.
             let settled = have.latest().saturating_add(tick);
             if have != found.look || settled >= self.head.begun {
@@ -234,10 +242,11 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
-/// Removes the indexes of a store: one that can't be read is made anew.
+/// Removes the indexes of a store, with what is beside them: one that can't be read is made anew.
 pub(super) fn discard(root: &Path, cache: Option<&Path>) {
     for (folder, _) in folders(root, cache).filter(|(folder, _)| is_folder(folder)) {
         drop(fs::remove_file(folder.join(FILE)));
+        drop(fs::remove_file(folder.join(beside::FILE)));
     }
 }
 
@@ -333,6 +342,8 @@ impl Begun {
         parts.iter().try_for_each(|part| writer.section(part)).ok()?;
         writer.finish().ok()?;
         self.file.persist(self.folder.join(FILE)).ok()?;
+        // What belongs to another index is of no use any more.
+        drop(fs::remove_file(self.folder.join(beside::FILE)));
         Some(())
     }
 }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
+use super::beside::Beside;
 use super::index::{self, Begun, FOLDER as CACHE, Index, MIN_NOTES};
 use super::scan::{self, Found};
 use super::shelf::{Packer, Shelf};
@@ -45,6 +47,8 @@ pub(super) struct Loaded {
     pub(super) is_broken: Arc<AtomicBool>,
     /// Whether an index was written.
     pub(super) is_written: bool,
+    /// Where something that is made of exactly these notes can be kept.
+    pub(super) beside: Option<Beside>,
 }
 
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
@@ -73,6 +77,9 @@ pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Resul
     Ok(read_all(place, &scan::notes(place.root)?, gather, Some(begun)))
 }
 
+/// Where a note was taken from: its place in the index, or the hash of its file.
+type Origin = Result<usize, Box<[u8; 32]>>;
+
 /// What an index knows of files.
 struct Known {
     /// For each file, its place in the index, where it looks as it did.
@@ -82,6 +89,7 @@ struct Known {
     shelf: Shelf,
     gathered: Option<Arc<dyn Parts>>,
     is_broken: Arc<AtomicBool>,
+    beside: Beside,
 }
 
 impl Known {
@@ -99,34 +107,40 @@ impl Known {
             None => None,
         };
         let (places, count) = (compared.places, index.count());
-        Some(Self { places, count, shelf: index.notes(), gathered, is_broken: index.broken() })
+        Some(Self { places, count, shelf: index.notes(), gathered, is_broken: index.broken(), beside: index.beside() })
     }
 
     /// Takes what did not change, and reads the rest.
     fn load(self, place: &Place<'_>, files: Vec<Found>) -> Loaded {
-        let Self { places, count, shelf, gathered, is_broken } = self;
+        let Self { places, count, shelf, gathered, is_broken, beside } = self;
         let kept = Arc::new(Kept::new(count, files_of(place.root, shelf, &is_broken)));
         let note = |(mut found, at): (Found, Option<usize>)| {
             if let Some(at) = at {
                 let path = std::mem::take(&mut found.path);
-                match Note::from_kept(KeptNote::new(&kept, at), path) {
-                    Ok(note) => return Some((Arc::new(note), Some(at))),
-                    Err(path) => found.path = path,
+                match Note::from_kept(KeptNote::new(&kept, at), path.into()) {
+                    Ok(note) => return Some((Arc::new(note), Ok(at))),
+                    Err(path) => found.path = path.into(),
                 }
             }
-            Some((read_note(place.root, &found, &mut Vec::new())?, None))
+            let mut bytes = Vec::new();
+            let note = read_note(place.root, &found, &mut bytes)?;
+            Some((note, Err(Box::new(Sha256::digest(&bytes).into()))))
         };
         let notes = files.into_par_iter().zip(places).with_min_len(64).filter_map(note);
-        let (notes, places): (Vec<_>, Vec<Option<usize>>) = notes.unzip();
+        let (notes, origins): (Vec<Arc<Note>>, Vec<Origin>) = notes.unzip();
         phases::end("notes taken from the index");
         let mut now = vec![None; count];
-        for (place, at) in places.iter().enumerate() {
-            if let Some(now) = at.and_then(|at| now.get_mut(at)) {
-                *now = Some(place);
+        let mut read = Vec::new();
+        for (place, (note, origin)) in notes.iter().zip(origins).enumerate() {
+            match origin {
+                Ok(at) => now.get_mut(at).into_iter().for_each(|now| *now = Some(place)),
+                Err(hash) => read.push((note.path.as_str(), hash)),
             }
         }
+        let gone = now.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(at, _)| at);
+        let beside = beside.with_changes(&read, gone.collect());
         let gathered = gathered.map(|parts| Gathered { parts, places: now });
-        Loaded { notes, gathered, is_broken, is_written: false }
+        Loaded { notes, gathered, is_broken, is_written: false, beside }
     }
 }
 
@@ -175,7 +189,7 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
         let files = files_of(place.root, Shelf::Memory(chunks), &is_broken);
         let kept = Arc::new(Kept::new(seen.len(), files));
         let note = |(at, found): (usize, &Found)| {
-            let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.clone()).map(Arc::new);
+            let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.to_string()).map(Arc::new);
             // It was made of a note that has an id; only a lack of memory could have lost it.
             kept.unwrap_or_else(|path| Arc::new(Note::parse(&path, Vec::new())))
         };
@@ -184,7 +198,7 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     }
     let places = (0..notes.len()).map(Some).collect();
     let gathered = gathered.map(|(_, parts)| Gathered { parts: Arc::new(InMemory(parts)), places });
-    Loaded { notes, gathered, is_broken, is_written }
+    Loaded { notes, gathered, is_broken, is_written, beside: None }
 }
 
 /// Tells of the index, after it was written anew where that is asked for: how many notes there are, how

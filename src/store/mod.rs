@@ -1,5 +1,6 @@
 //! The store: the only reader and writer of files.
 
+mod beside;
 mod config;
 mod discover;
 mod exchange;
@@ -24,6 +25,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use beside::Beside;
 pub use config::{Config, ContextConfig};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
@@ -66,6 +68,8 @@ pub struct Store {
     /// What was gathered of the notes; its places are those of `notes`.
     gathered: Option<Gathered>,
     is_broken: Arc<AtomicBool>,
+    /// Where something that is made of exactly these notes can be kept.
+    beside: Option<Beside>,
 }
 
 /// Numbers with their names.
@@ -116,18 +120,31 @@ impl Store {
         }
         let config = Config::load(&root)?;
         let gather = gathering.map(|gathering| gathering(&config));
-        let load::Loaded { notes, gathered, is_broken, .. } = load::notes(&place(location, &root), gather)?;
+        let load::Loaded { notes, gathered, is_broken, beside, .. } = load::notes(&place(location, &root), gather)?;
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, gathered);
         phases::end("notes put in order");
-        Ok(Self { root, current_dir, is_broken, ..store })
+        Ok(Self { root, current_dir, is_broken, beside, ..store })
     }
 
     /// Returns what was gathered of the notes when the store was opened. `None` where the store is so
     /// small that it is not worth keeping, or where nothing was asked for.
     pub fn gathered(&self) -> Option<&Gathered> {
         self.gathered.as_ref()
+    }
+
+    /// Returns what was made of exactly these notes and kept under a name.
+    pub fn kept(&self, key: &str) -> Option<Vec<u8>> {
+        self.beside.as_ref()?.read(key)
+    }
+
+    /// Keeps what is made of all notes under a name, where there is an index. There is room for one
+    /// such thing. Returns whether it did; nothing depends on it.
+    pub fn keep(&self, key: &str, make: impl FnOnce() -> Vec<u8>) -> bool {
+        // What was kept of the notes may only now turn out to be damaged.
+        let make = || Some(make()).filter(|_| !self.is_broken());
+        self.beside.as_ref().is_some_and(|beside| beside.write(key, make).is_some())
     }
 
     /// Removes the index of the store at a location, since it can't be read.
@@ -181,6 +198,7 @@ impl Store {
             by_path: OnceLock::new(),
             gathered,
             is_broken: Arc::default(),
+            beside: None,
         }
     }
 

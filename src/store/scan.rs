@@ -2,6 +2,7 @@
 
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -14,9 +15,9 @@ use crate::error::{Error, ErrorKind};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Found {
     /// The path in the store, with `/` between names.
-    pub(super) path: String,
+    pub(super) path: Box<str>,
     /// Its real path where that may be another, since it is no UTF-8.
-    pub(super) name: Option<PathBuf>,
+    pub(super) name: Option<Box<Path>>,
     /// How the file looked.
     pub(super) look: Look,
 }
@@ -24,7 +25,7 @@ pub(super) struct Found {
 impl Found {
     /// Returns the file's real path.
     pub(super) fn real_path(&self, root: &Path) -> PathBuf {
-        self.name.clone().unwrap_or_else(|| root.join(&self.path))
+        self.name.as_deref().map_or_else(|| root.join(&*self.path), Path::to_path_buf)
     }
 }
 
@@ -100,8 +101,8 @@ pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
     Ok(all)
 }
 
-fn in_folder(root: &Path, folder: &str) -> Result<Vec<Found>, Error> {
-    let found = Mutex::new(Vec::new());
+fn in_folder(root: &Path, folder: &str) -> Result<Vec<Vec<Found>>, Error> {
+    let (found, waiting) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     // Files are looked at while others are still being listed.
     let listed: Result<(), Error> = rayon::scope(|scope| {
         let mut batch = Vec::with_capacity(BATCH);
@@ -110,8 +111,14 @@ fn in_folder(root: &Path, folder: &str) -> Result<Vec<Found>, Error> {
             batch.extend(entry);
             if batch.len() == BATCH || is_end {
                 let batch = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
-                let found = &found;
-                scope.spawn(move |_| look_at(batch, found));
+                let (found, waiting) = (&found, &waiting);
+                let look = move || {
+                    look_at(batch, found);
+                    waiting.fetch_sub(1, Ordering::Relaxed);
+                };
+                // What waits takes more memory than what was looked at.
+                let may_wait = waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING;
+                if may_wait { scope.spawn(move |_| look()) } else { look() }
             }
         };
         list_folder(root, folder, &mut take)?;
@@ -124,17 +131,19 @@ fn in_folder(root: &Path, folder: &str) -> Result<Vec<Found>, Error> {
 
 /// Puts the files of a folder in the order of their paths. These begin alike: what comes behind that
 /// decides nearly always, and is compared as a number.
-fn sorted(found: Vec<Found>) -> Vec<Found> {
-    let first = found.first().map(|found| found.path.as_bytes()).unwrap_or_default();
+fn sorted(batches: Vec<Vec<Found>>) -> Vec<Found> {
+    let all = || batches.iter().flatten();
+    let first = all().next().map(|found| found.path.as_bytes()).unwrap_or_default();
     let common = |found: &Found| first.iter().zip(found.path.as_bytes()).take_while(|(a, b)| a == b).count();
-    let common = found.iter().map(common).min().unwrap_or_default();
+    let common = all().map(common).min().unwrap_or_default();
     let key = |found: &Found| {
         let rest = found.path.as_bytes().get(common..).unwrap_or_default();
         let mut key = [0; 8];
         key.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
         u64::from_be_bytes(key)
     };
-    let mut keyed: Vec<(u64, Found)> = found.into_iter().map(|found| (key(&found), found)).collect();
+    let mut keyed: Vec<(u64, Found)> = Vec::with_capacity(batches.iter().map(Vec::len).sum());
+    keyed.extend(batches.into_iter().flatten().map(|found| (key(&found), found)));
     keyed.par_sort_unstable_by(|(a, left), (b, right)| {
         a.cmp(b).then_with(|| (&left.path, &left.name).cmp(&(&right.path, &right.name)))
     });
@@ -144,15 +153,18 @@ fn sorted(found: Vec<Found>) -> Vec<Found> {
 /// How many files are looked at together.
 const BATCH: usize = 512;
 
+/// How many batches wait until somebody looks at them; whoever lists looks at more of them itself.
+const MAX_WAITING: usize = 16;
+
 /// Looks at files; those that are gone by now are passed over.
-fn look_at(batch: Vec<(DirEntry, String)>, found: &Mutex<Vec<Found>>) {
+fn look_at(batch: Vec<(DirEntry, String)>, found: &Mutex<Vec<Vec<Found>>>) {
     let look = |(entry, path): (DirEntry, String)| {
         let look = Look::of(&entry.metadata().ok()?);
-        let name = path.contains(char::REPLACEMENT_CHARACTER).then(|| entry.path());
-        Some(Found { path, name, look })
+        let name = path.contains(char::REPLACEMENT_CHARACTER).then(|| entry.path().into());
+        Some(Found { path: path.into(), name, look })
     };
     let looks: Vec<Found> = batch.into_iter().filter_map(look).collect();
-    found.lock().unwrap_or_else(PoisonError::into_inner).extend(looks);
+    found.lock().unwrap_or_else(PoisonError::into_inner).push(looks);
 }
 
 /// Lists the note files of one of the store's folders, where there is such a folder.

@@ -36,8 +36,9 @@ struct Table {
 pub(super) struct Sections {
     file: File,
     table: Table,
-    /// Where the table begins.
+    /// Where the table begins, and its checksum.
     end: u64,
+    sum: u32,
     len: u64,
 }
 
@@ -61,17 +62,22 @@ impl Sections {
         if magic != MAGIC || rest != MAGIC || end > foot_start {
             return None;
         }
-        let table = read_at(&file, end..foot_start)?;
-        if crc32fast::hash(&table) != u32::from_le_bytes(*sum) {
+        let (table, sum) = (read_at(&file, end..foot_start)?, u32::from_le_bytes(*sum));
+        if crc32fast::hash(&table) != sum {
             return None;
         }
         let table = postcard::from_bytes(&table).ok()?;
-        Some(Self { file, table, end, len })
+        Some(Self { file, table, end, sum, len })
     }
 
     /// Returns the length of the file in bytes.
     pub(super) fn file_len(&self) -> u64 {
         self.len
+    }
+
+    /// Returns the checksum of the table, which holds those of everything else.
+    pub(super) fn sum(&self) -> u32 {
+        self.sum
     }
 
     /// Returns the length of a section in bytes; 0 where there is none.

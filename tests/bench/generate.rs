@@ -53,11 +53,6 @@ impl Store {
         self.notes_dir().join("cache")
     }
 
-    /// Returns the file of the index.
-    pub(crate) fn index(&self) -> PathBuf {
-        self.cache().join("notes.index")
-    }
-
     /// Removes the index, if there is one.
     pub(crate) fn remove_cache(&self) {
         let _ = fs::remove_dir_all(self.cache());

@@ -117,7 +117,7 @@ fn run(size: usize, ripgrep: Option<&Path>) -> Result<()> {
         let runs = measurements.first().map_or(0, Measurement::runs);
         println!("\n{} ({runs} runs each, in turn, after warm-up)\n", state.name);
         print_table(&subjects, &measurements, ripgrep.is_some());
-        let index = fs::metadata(store.index()).map_or(0, |index| index.len());
+        let index = list_and_stat(&store.cache()).map_or(0, |(_, bytes)| bytes);
         println!("index: {index} bytes, {:.2} of the notes", index as f64 / bytes as f64);
     }
     store.remove_cache();

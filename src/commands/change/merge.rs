@@ -204,8 +204,8 @@ impl Merging<'_> {
         for (place, note) in self.store.notes().iter().enumerate() {
             let at = place_after(place);
             let is_well = at.is_some_and(|at| {
-                let led_to: BTreeSet<_> = before.written(place).iter().map(|edge| place_after(edge.to)).collect();
-                let leads_to: BTreeSet<_> = after.written(at).iter().map(|edge| Some(edge.to)).collect();
+                let led_to: BTreeSet<_> = before.written(place).map(|edge| place_after(edge.to)).collect();
+                let leads_to: BTreeSet<_> = after.written(at).map(|edge| Some(edge.to)).collect();
                 let keeps_all = led_to.iter().all(|to| *to == Some(at) || leads_to.contains(to));
                 let is_part = place == self.from || place == self.into;
                 keeps_all && (is_part || (led_to == leads_to && before.unresolved(place) == after.unresolved(at)))

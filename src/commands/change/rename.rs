@@ -181,7 +181,7 @@ fn check_links_stay(store: &Store, before: &Graph<'_>, planned: &[Planned]) -> R
     for (place, note) in store.notes().iter().enumerate() {
         let is_same = renamed.notes().get(place).is_some_and(|other| other.id == note.id)
             && before.written(place).len() == after.written(place).len()
-            && before.written(place).iter().all(|edge| after.written(place).contains(edge))
+            && before.written(place).all(|edge| after.written(place).any(|other| other == edge))
             && before.unresolved(place) == after.unresolved(place);
         if !is_same {
             let message = format!("with this title, links of `{}` would lead elsewhere", note.id);

@@ -43,7 +43,7 @@ impl Weigher<'_, '_> {
     pub(super) fn linked(&self, place: usize, kind: &str) -> BTreeSet<usize> {
         let graph = self.desk.graph();
         let types = &self.desk.store.config.link_types;
-        let out = graph.written(place).iter().filter(|edge| edge.kind == kind).map(|edge| edge.to);
+        let out = graph.written(place).filter(|edge| edge.kind == kind).map(|edge| edge.to);
         let back = graph.leading_to(place).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
         out.chain(back).collect()
     }

@@ -89,8 +89,8 @@ impl Expansion<'_, '_> {
         let (mut entries, mut all) = (Vec::new(), Vec::new());
         for (place, level) in &self.chosen {
             let belief = Belief { answers: Some(first_blocks()), ..self.weigher.belief(*place, 1.0) };
-            let is_told = |edge: &&crate::graph::Edge| {
-                let kind = edge.kind.as_str();
+            let is_told = |edge: &crate::graph::Edge<'_>| {
+                let kind = &*edge.kind;
                 (request.derivation && matches!(kind, "derived-from" | "source-of"))
                     || (request.evidence && matches!(kind, "supports" | "supported-by"))
                     || (request.contradictions && CONTRADICTS.contains(&kind))

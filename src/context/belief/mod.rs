@@ -248,9 +248,9 @@ impl Weighing<'_, '_> {
     /// Returns the links of a note that say why notes follow one another, where both may be shown.
     fn edges(&self, place: usize, number_of: &HashMap<usize, usize>, before: usize) -> Vec<EdgeEntry> {
         let Need { with_derivations, with_contradictions, .. } = *self.need;
-        let is_told = |edge: &&Edge| {
-            (with_derivations && matches!(edge.kind.as_str(), confidence::DERIVED_FROM | "source-of"))
-                || (with_contradictions && confidence::CONTRADICTS.contains(&edge.kind.as_str()))
+        let is_told = |edge: &Edge<'_>| {
+            (with_derivations && matches!(&*edge.kind, confidence::DERIVED_FROM | "source-of"))
+                || (with_contradictions && confidence::CONTRADICTS.contains(&&*edge.kind))
         };
         link_entries(self.weigher.desk, place, is_told, |other| number_of.get(&other).map(|number| before + number))
     }
@@ -260,12 +260,12 @@ impl Weighing<'_, '_> {
 fn link_entries(
     desk: &Desk<'_>,
     place: usize,
-    is_told: impl Fn(&&Edge) -> bool,
+    is_told: impl Fn(&Edge<'_>) -> bool,
     entry_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<EdgeEntry> {
     let (graph, notes) = (desk.graph(), desk.store.notes());
-    let links = graph.written(place).iter().chain(graph.leading_to(place)).filter(is_told);
-    let entry = |edge: &Edge| Some(edge_entry(notes, edge, entry_of(other_end(edge, place))?));
+    let links = graph.written(place).chain(graph.leading_to(place)).filter(is_told);
+    let entry = |edge: Edge<'_>| Some(edge_entry(notes, &edge, entry_of(other_end(&edge, place))?));
     links.filter_map(entry).collect()
 }
 

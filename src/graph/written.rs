@@ -1,0 +1,117 @@
+//! Reads the links of notes: which notes they lead to.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+
+use super::links::{Link, Links};
+use super::{Names, PathTarget};
+use crate::note::{Note, Target};
+
+/// The type that a link has when nothing says more.
+const RELATED: &str = "related";
+
+/// How many notes are read one after the other.
+const RUN: usize = 512;
+
+/// Reads the links of all notes.
+pub(super) fn links(names: &Names<'_>, notes: &[Arc<Note>]) -> Links {
+    let run = |first: usize| {
+        let mut run = Links::default();
+        (first..notes.len().min(first + RUN)).for_each(|from| add_note(&mut run, first, names, notes, from));
+        run
+    };
+    let runs: Vec<Links> = (0..notes.len()).into_par_iter().step_by(RUN).map(run).collect();
+    let mut links = Links::default();
+    links.ends.reserve_exact(notes.len());
+    links.all.reserve_exact(runs.iter().map(|run| run.all.len()).sum());
+    runs.into_iter().for_each(|run| links.append(run));
+    links
+}
+
+/// Adds a note's links and the targets that lead nowhere; `first` is the first note of the run. Repeated
+/// links are one, and so are a typed and an inline link to the same note. A link of a note to itself
+/// says nothing.
+fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>], from: usize) {
+    let mut own: Vec<Link> = Vec::new();
+    let mut seen_lost: HashSet<String, RandomState> = HashSet::default();
+    let (kinds, unresolved) = (&mut run.kinds, &mut run.unresolved);
+    let mut lost = |target: &str| {
+        if seen_lost.insert(target.to_owned()) {
+            unresolved.push(from - first, target);
+        }
+    };
+    let links = notes[from].all_links();
+    for (kind, target) in &links.typed {
+        match names.resolve(target) {
+            Some(to) if to == from => {}
+            Some(to) => {
+                let link = Link { to: to as u32, kind: kinds.number(kind), typed: true, inline: false };
+                if !own.contains(&link) {
+                    own.push(link);
+                }
+            }
+            None => lost(target),
+        }
+    }
+    let mut first_to = FirstTo::default();
+    for link in links.inline {
+        let to = match link {
+            Target::Wiki(target) => names.resolve(target).ok_or(target),
+            Target::Path(path) => match names.resolve_path(&notes[from].path, path) {
+                PathTarget::Note(to) => Ok(to),
+                PathTarget::Nothing => Err(path),
+                // A file beside the store is no note, and whether it is there is not ours to say.
+                PathTarget::Outside => {
+                    run.outside.push(from - first, path);
+                    continue;
+                }
+            },
+        };
+        let to = match to {
+            Ok(to) => to,
+            // `[[#heading]]` is a place in the note itself.
+            Err(target) if target.starts_with('#') => continue,
+            Err(target) => {
+                lost(target);
+                continue;
+            }
+        };
+        if to == from {
+            continue;
+        }
+        let place = first_to.place(&own, to as u32).unwrap_or_else(|| {
+            own.push(Link { to: to as u32, kind: kinds.number(RELATED), typed: false, inline: false });
+            own.len() - 1
+        });
+        own[place].inline = true;
+    }
+    run.push(own);
+}
+
+/// The first of a note's links to each note. Few links are gone through; where they are many, their
+/// places are looked up.
+#[derive(Default)]
+struct FirstTo {
+    places: HashMap<u32, usize, RandomState>,
+    /// How many links are in `places`.
+    known: usize,
+}
+
+/// From how many links on their places are looked up.
+const MANY_LINKS: usize = 16;
+
+impl FirstTo {
+    fn place(&mut self, links: &[Link], to: u32) -> Option<usize> {
+        if links.len() < MANY_LINKS {
+            return links.iter().position(|link| link.to == to);
+        }
+        for (place, link) in links.iter().enumerate().skip(self.known) {
+            self.places.entry(link.to).or_insert(place);
+        }
+        self.known = links.len();
+        self.places.get(&to).copied()
+    }
+}
