@@ -22,6 +22,12 @@ const fn starts() -> [u32; 8] {
     starts
 }
 
+/// Returns the class of a number: the first of class n is 8 (4ⁿ - 1) / 3.
+fn class(number: u32) -> usize {
+    let class = (u64::from(number) * 3 / 8 + 1).ilog2() / 2;
+    (class as usize).min(WIDTHS.len() - 1)
+}
+
 /// Bits in the making, the lowest of each byte first.
 #[derive(Default)]
 pub(super) struct BitWriter {
@@ -69,7 +75,7 @@ impl BitWriter {
     /// Adds a number that is small more often than large.
     #[inline]
     pub(super) fn put_number(&mut self, number: u32) {
-        let class = STARTS.iter().skip(1).take_while(|start| **start <= number).count();
+        let class = class(number);
         let (rest, width) = (u64::from(number - STARTS[class]), WIDTHS[class]);
         if width + CLASS_BITS <= u32::BITS {
             self.put(rest << CLASS_BITS | class as u64, width + CLASS_BITS);
@@ -173,6 +179,14 @@ impl<'a> BitReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_class_begins_with_its_first_number() {
+        for (number, start) in STARTS.into_iter().enumerate() {
+            assert_eq!((class(start), class(start.saturating_sub(1))), (number, number.saturating_sub(1)));
+        }
+        assert_eq!(class(u32::MAX), 7);
+    }
 
     #[test]
     fn numbers_are_read_as_they_were_written() {

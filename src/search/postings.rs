@@ -109,10 +109,6 @@ impl Count {
         Some(Self { term, body, title: number()?, tags: number()?, headings: number()?, is_tag: number()? != 0 })
     }
 
-    fn of_list(term: u32, is_plain: bool, rest: &mut Reader<'_>) -> Option<Self> {
-        if is_plain { Some(Self { term, body: 1, ..Self::default() }) } else { Self::read(term, rest) }
-    }
-
     fn read(term: u32, rest: &mut Reader<'_>) -> Option<Self> {
         let body = rest.number()?;
         let mut count = Self { term, body: body >> 1, ..Self::default() };
@@ -127,10 +123,17 @@ impl Count {
     }
 }
 
-/// The lists of all terms in the making, by the terms' numbers.
+/// Among how many shares terms are divided: as many threads can add to lists.
+const SHARES: usize = 4;
+
+fn share(term: u32) -> (usize, usize) {
+    (term as usize % SHARES, term as usize / SHARES)
+}
+
+/// The lists of all terms in the making, by the terms' shares, then by their numbers.
 #[derive(Default)]
 pub(super) struct Lists {
-    lists: Vec<List>,
+    shares: [Vec<List>; SHARES],
 }
 
 #[derive(Clone, Default)]
@@ -154,25 +157,25 @@ impl Lists {
     /// Adds to the lists of so many terms what notes hold, in the order of the notes: some at a time, whose
     /// numbers are counted from the first of them.
     pub(super) fn add(&mut self, terms: usize, held: &[(u32, &Holdings)]) {
-        self.lists.resize(terms.max(self.lists.len()), List::default());
-        let size = self.lists.len().div_ceil(rayon::current_num_threads()).max(1);
-        // Each thread goes through all, and takes what belongs on its lists.
-        self.lists.par_chunks_mut(size).enumerate().for_each(|(chunk, lists)| {
+        let add = |(share, lists): (usize, &mut Vec<List>)| {
+            lists.resize(terms.div_ceil(SHARES).max(lists.len()), List::default());
             for (first, held) in held {
-                held.for_each(|note, count| {
-                    if let Some(list) = lists.get_mut((count.term as usize).wrapping_sub(chunk * size)) {
+                held.for_each(share, |note, place, count| {
+                    if let Some(list) = lists.get_mut(place) {
                         list.add(first + note, count);
                     }
                 });
             }
-        });
+        };
+        self.shares.par_iter_mut().enumerate().for_each(add);
     }
 
     /// Returns the lists of terms, of so many of all notes, as they are kept, and how long each is.
     pub(super) fn packed(&self, terms: &[(u32, u32)], notes: u64) -> (Vec<u8>, Vec<usize>) {
         let (mut bits, mut lengths, mut before) = (BitWriter::default(), Vec::new(), 0);
         for (term, holders) in terms {
-            let list = self.lists.get(*term as usize).map(|list| list.bytes.as_slice()).unwrap_or_default();
+            let (share, place) = share(*term);
+            let list = self.shares[share].get(place).map(|list| list.bytes.as_slice()).unwrap_or_default();
             let (mut rest, low) = (Reader(list), low_bits(*holders, notes));
             while let Some(number) = rest.number() {
                 bits.put_rice(number >> 1, low);
@@ -189,32 +192,39 @@ impl Lists {
     }
 }
 
-/// What notes hold, one after the other.
+/// What notes hold, one after the other, by the terms' shares.
 #[derive(Default)]
 pub(super) struct Holdings {
-    bytes: Vec<u8>,
+    shares: [Vec<u8>; SHARES],
     notes: u32,
 }
 
 impl Holdings {
     /// Adds what the next note holds of each of its terms.
     pub(super) fn add(&mut self, counts: &[Count]) {
-        put(&mut self.bytes, counts.len() as u32);
         for count in counts {
-            put(&mut self.bytes, count.term << 1 | u32::from(!count.is_plain()));
+            let (share, place) = share(count.term);
+            let bytes = &mut self.shares[share];
+            put(bytes, (place as u32 + 1) << 1 | u32::from(!count.is_plain()));
             if !count.is_plain() {
-                count.put(&mut self.bytes);
+                count.put(bytes);
             }
         }
+        // No term has the place 0.
+        self.shares.iter_mut().for_each(|bytes| put(bytes, 0));
         self.notes += 1;
     }
 
-    fn for_each(&self, mut take: impl FnMut(u32, &Count)) -> Option<()> {
-        let mut rest = Reader(&self.bytes);
+    /// Calls `take` with each note, the place among a share of each of its terms, and what it holds of that.
+    fn for_each(&self, share: usize, mut take: impl FnMut(u32, usize, &Count)) -> Option<()> {
+        let mut rest = Reader(&self.shares[share]);
         for note in 0..self.notes {
-            for _ in 0..rest.number()? {
+            loop {
                 let number = rest.number()?;
-                take(note, &Count::of_list(number >> 1, number & 1 == 0, &mut rest)?);
+                let Some(place) = (number as usize >> 1).checked_sub(1) else { break };
+                let plain = Count { body: 1, ..Count::default() };
+                let count = if number & 1 == 0 { plain } else { Count::read(0, &mut rest)? };
+                take(note, place, &count);
             }
         }
         Some(())
