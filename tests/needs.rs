@@ -375,6 +375,12 @@ fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
         .run(&cases(), |(store, budgets)| {
             let at = |level| json(&store, &asked(Abstraction::Fixed(level)), Budget::default());
             let (essences, summaries, details) = (at(Level::Essence), at(Level::Summary), at(Level::Detailed));
+            let extracts = at(Level::Extract);
+            for id in ids(&essences) {
+                let chars = [&essences, &summaries, &extracts, &details]
+                    .map(|answer| note(answer, id)["content"].as_str().unwrap().chars().count());
+                prop_assert!(chars.is_sorted(), "a lower level of {id} is longer: {chars:?}");
+            }
             let report = run_on(&asked(ADAPTIVE), &store).unwrap();
             for max_chars in budgets {
                 let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
