@@ -49,11 +49,11 @@ impl Journals {
 /// The field says it, else the title, else the file's name, else when it was made; never the file's time.
 pub fn journal_day(note: &Note) -> Option<Date> {
     let named = |text: &str| whole_day(text);
-    let head = note.head();
     if !note.is_journal() {
-        let day = named(head.title).or_else(|| named(note.stem()))?;
-        return Some(head.day().unwrap_or(day));
+        let day = named(note.title()).or_else(|| named(note.stem()))?;
+        return Some(note.head().day().unwrap_or(day));
     }
+    let head = note.head();
     // Journals may say more than the date, such as `2025-03-05 at the lab`.
     let in_name = |text: &str| named(text).or_else(|| day_inside(text));
     let created = || head.created_day();

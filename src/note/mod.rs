@@ -299,6 +299,14 @@ impl Note {
         }
     }
 
+    /// Returns the title, without reading anything else of a note that was kept.
+    pub fn title(&self) -> &str {
+        match (self.meta.get(), &self.kept) {
+            (None, Some(kept)) => kept.title(),
+            _ => &self.title,
+        }
+    }
+
     /// Returns the links of a note, without reading anything else of one that was kept.
     pub fn all_links(&self) -> Links<'_> {
         match (self.meta.get(), &self.kept) {

@@ -151,6 +151,14 @@ impl<'a> Head<'a> {
         row.finish()
     }
 
+    /// Takes the title alone.
+    pub(super) fn title_in(bytes: &'a [u8]) -> Option<&'a str> {
+        let mut rest = Rest::open(bytes)?;
+        rest.number()?;
+        rest.text()?;
+        rest.text()
+    }
+
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = Rest::open(bytes)?;
         let bits = rest.number()?;
@@ -237,7 +245,7 @@ mod tests {
         let other = Head { created: None, updated: Some(Written::Seconds(i64::MIN)), summary: Some("x"), ..head() };
         for head in [head(), other, Head::default(), Head { has_compacts: true, summary_chars: Some(0), ..head() }] {
             let bytes = head.to_bytes();
-            assert_eq!(Head::from_bytes(&bytes), Some(head));
+            assert_eq!((Head::from_bytes(&bytes), Head::title_in(&bytes)), (Some(head), Some(head.title)));
             for end in 0..bytes.len() {
                 assert_ne!(Head::from_bytes(&bytes[..end]), Some(head), "{end}");
             }

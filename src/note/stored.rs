@@ -345,6 +345,10 @@ impl KeptNote {
         self.known(Head::from_bytes(self.kept.part(self.place, Part::Head)))
     }
 
+    pub(super) fn title(&self) -> &str {
+        self.known(Head::title_in(self.kept.part(self.place, Part::Head)))
+    }
+
     pub(super) fn links(&self) -> Links<'_> {
         self.known(Links::from_bytes(self.kept.part(self.place, Part::Links)))
     }

@@ -199,7 +199,7 @@ impl<'a> Engine<'a> {
             return;
         }
         let is_named = |note: &Note, name: &str| {
-            is_same(note.head().title, name)
+            is_same(note.title(), name)
                 || (note.has_aliases() && note.ties().aliases.iter().any(|alias| is_same(alias, name)))
         };
         // Whoever writes a title means that note, whatever the title would ask for as a query.
