@@ -57,9 +57,9 @@ pub struct Weights {
     pub half_smoothing: f64,
     /// How many like notes count.
     pub neighbours: usize,
-    /// How many of the best are compared with other notes: with those that are linked, and with one another.
-    pub compared: usize,
-    /// Of how many of the best the texts are looked at closely.
+    /// How many of the best are compared with one another.
+    pub smoothed: usize,
+    /// How many of the best are looked at closely: at what is linked with them, and at their texts.
     pub close_looks: usize,
     /// What a score gains, as a share, when a tag is a term of the query.
     pub named: f64,
@@ -87,7 +87,7 @@ impl Default for Weights {
             smoothing: 0.5,
             half_smoothing: 20.0,
             neighbours: 8,
-            compared: 100,
+            smoothed: 100,
             close_looks: 200,
             named: 0.6,
             timed: 0.3,
@@ -322,7 +322,7 @@ impl Ranker<'_> {
     /// Adds what linked notes lend to the best.
     fn look_around(&self, hits: &mut [Hit], held: &Held, idf: &[f64]) {
         let Some(around) = self.around else { return };
-        let best = hits.len().min(self.weights.compared);
+        let best = hits.len().min(self.weights.close_looks);
         let scratch = || Scratch::new(self.plan.slots.len(), self.corpus.terms());
         let (best, _) = hits.split_at_mut(best);
         let size = best.len().div_ceil(PIECES).max(1);
@@ -420,7 +420,7 @@ impl Ranker<'_> {
     fn smooth(&self, hits: &mut [Hit]) {
         let size = self.corpus.len() as f64;
         let share = self.weights.smoothing * size / (size + self.weights.half_smoothing);
-        let count = hits.len().min(self.weights.compared);
+        let count = hits.len().min(self.weights.smoothed);
         let (best, rest) = hits.split_at_mut(count);
         let best_vectors: Vec<_> = best.iter().map(|hit| self.vectors.of(hit.note)).collect();
         let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
