@@ -827,6 +827,8 @@ pub enum SetupAction {
 pub struct Mcp {
     /// Where the store is.
     pub location: Location,
+    /// The date that counts as today, where it is given; else each call asks the calendar.
+    pub today: Option<String>,
 }
 
 /// A call of `merge-driver`: three files, of which the second gets the result.

@@ -40,8 +40,12 @@ fn project() -> tempfile::TempDir {
 }
 
 async fn client(root: &Path) -> Client {
+    client_with(root, &[]).await
+}
+
+async fn client_with(root: &Path, flags: &[&str]) -> Client {
     let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
-    command.arg("mcp").current_dir(root).env_clear().stderr(Stdio::inherit());
+    command.arg("mcp").args(flags).current_dir(root).env_clear().stderr(Stdio::inherit());
     ().serve(TokioChildProcess::new(command).unwrap()).await.unwrap()
 }
 
@@ -184,6 +188,26 @@ fn what_changes_on_disk_is_known_to_the_next_call() {
 
 /// The resident memory of a process in kB.
 #[cfg(target_os = "linux")]
+#[test]
+fn the_day_that_is_given_counts_in_every_call() {
+    run(async {
+        let tmp = project();
+        note(tmp.path(), "qp-d", "type: fleeting\nupdated: 2025-03-01\n", "The lantern hangs in the hall.");
+        let mut answers = Vec::new();
+        for day in ["2025-03-02", "2025-09-02"] {
+            let client = client_with(tmp.path(), &["--today", day]).await;
+            answers.push(text(&call(&client, "get_context", json!({"topic": "lantern"})).await));
+            let kept = text(&call(&client, "capture", json!({"text": format!("Kept on {day}.")})).await);
+            let file = fs::read_dir(tmp.path().join(".qipu/notes")).unwrap().map(|entry| entry.unwrap().path());
+            let texts = file.map(|path| fs::read_to_string(path).unwrap());
+            let written = texts.filter(|text| text.contains(&format!("Kept on {day}."))).collect::<String>();
+            assert!(written.contains(&format!("created: {day}\n")), "{kept}: {written}");
+            client.cancel().await.unwrap();
+        }
+        assert!(answers.iter().all(|answer| answer.contains("qp-d")) && answers[0] != answers[1], "{answers:?}");
+    });
+}
+
 fn memory(id: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();

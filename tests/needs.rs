@@ -422,6 +422,30 @@ fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
     assert!(looked_at.iter().all(|count| count.get() > 0), "{looked_at:?}");
 }
 
+/// What is found to say nothing new after the last note was kept makes the answer's frame longer.
+#[test]
+fn what_a_budget_allows_a_larger_one_does() {
+    let mut notes: Vec<(String, String)> = Vec::new();
+    for n in 1..3 {
+        notes.push((format!("a{n}"), "type: permanent\nvalue: 100\n\nfsync lost pages forever.".to_owned()));
+    }
+    for n in 10..25 {
+        let words: Vec<String> = (0..18).map(|word| format!("word{word}of{n}")).collect();
+        notes.push((format!("c{n}"), format!("type: fleeting\n\nfsync {}.", words.join(" "))));
+    }
+    let notes: Vec<(&str, &str)> = notes.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    let report = run_on(&asked("fsync", need(Some(Purpose::Answer), ADAPTIVE)), &store(&notes)).unwrap();
+    for format in [Format::Prompt, Format::Human, Format::Json, Format::Records] {
+        let fits = |max_chars| {
+            let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
+            fit(&report, budget, format, Screen::default()).is_ok()
+        };
+        let least = (100..2000).find(|chars| fits(*chars)).unwrap();
+        let refused: Vec<usize> = (least..least + 700).filter(|chars| !fits(*chars)).collect();
+        assert!(refused.is_empty(), "{format:?} works at {least} and not at {refused:?}");
+    }
+}
+
 #[test]
 fn no_tokenizer_is_exceeded_in_any_format() {
     runner(12)

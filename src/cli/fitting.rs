@@ -56,7 +56,7 @@ const READS_NOTHING: [&str; 2] = ["completions", "man"];
 
 /// The flag that names the day, and the commands for which it is any day.
 const DAY: [&str; 1] = ["today"];
-const HAS_NO_DAY: [&str; 4] = ["prime", "mcp", "completions", "man"];
+const HAS_NO_DAY: [&str; 3] = ["prime", "completions", "man"];
 
 /// Builds the command line, and hides in each command's help the flags that it refuses or has no use for.
 pub(super) fn fitted(mut command: Command) -> Command {

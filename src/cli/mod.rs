@@ -396,7 +396,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Edit { id } => Command::Edit(Edit { location, id, now: stamp(today.as_deref(), env) }),
         Sub::Update(args) => change(location, args.into_action(env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location, is_dry_run)?),
-        Sub::Mcp => Command::Mcp(Mcp { location }),
+        Sub::Mcp => Command::Mcp(Mcp { location, today }),
         Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
         Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
         Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),

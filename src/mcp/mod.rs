@@ -45,16 +45,16 @@ struct Answer {
 pub(crate) fn serve(request: &Mcp, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let face = std::thread::Builder::new().spawn(move || protocol::speak(sender))?;
-    keep(&request.location, env, &calls);
+    keep(request, env, &calls);
     face.join().map_err(|_| Error::failure("the server broke down"))?
 }
 
 /// Answers calls from a store that stays open until something in it changes.
-fn keep(location: &Location, env: &Env, calls: &Receiver<Call>) {
+fn keep(request: &Mcp, env: &Env, calls: &Receiver<Call>) {
     let mut waiting = None;
     let mut watch: Option<Watch> = None;
     while let Some(call) = waiting.take().or_else(|| calls.recv().ok()) {
-        let store = match open(location, env, &mut watch) {
+        let store = match open(&request.location, env, &mut watch) {
             Ok(store) => store,
             Err(error) => {
                 // Nobody may be listening any more; so too below.
@@ -62,7 +62,7 @@ fn keep(location: &Location, env: &Env, calls: &Receiver<Call>) {
                 continue;
             }
         };
-        waiting = answer_from(&store, location, env, call, calls, watch.as_ref());
+        waiting = answer_from(&store, request, env, call, calls, watch.as_ref());
     }
 }
 
@@ -84,7 +84,7 @@ fn open(location: &Location, env: &Env, watch: &mut Option<Watch>) -> Result<Sto
 /// Answers calls while the store stays as it is. Returns the call that came when it no longer was.
 fn answer_from(
     store: &Store,
-    location: &Location,
+    request: &Mcp,
     env: &Env,
     first: Call,
     calls: &Receiver<Call>,
@@ -99,12 +99,12 @@ fn answer_from(
             return Some(call);
         }
         is_first = false;
-        let task = tools::task(&call.tool, &call.arguments, location, env);
+        let task = tools::task(&call.tool, &call.arguments, request, env);
         let is_write = task.as_ref().is_ok_and(|task| task.is_write);
         let answer = task.and_then(|task| run(&task, &desk, env));
         if store.is_broken() {
             // What was kept of the notes turned out to be damaged: without it, then.
-            store.discard_index(location);
+            store.discard_index(&request.location);
             return Some(call);
         }
         let _ = call.reply.send(answer);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use super::arguments::{Arguments, chosen, wrong};
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{
-    Abstraction, Action, Asking, Budget, Change, Command, Context, Expand, Format, Level, List, Need, NewFields,
+    Abstraction, Action, Asking, Budget, Change, Command, Context, Expand, Format, Level, List, Mcp, Need, NewFields,
     NewNote, Purpose, Search, Selectors,
 };
 use crate::store::Location;
@@ -144,22 +145,23 @@ fn tool(name: &'static str, about: &'static str, properties: Value, required: &[
 ///
 /// # Errors
 /// `Usage`, with the name of the argument that is wrong.
-pub(super) fn task(tool: &str, arguments: &JsonObject, location: &Location, env: &Env) -> Result<Task, Error> {
+pub(super) fn task(tool: &str, arguments: &JsonObject, request: &Mcp, env: &Env) -> Result<Task, Error> {
     let mut given = Arguments::new(arguments);
-    let location = location.clone();
+    let (location, given_day) = (request.location.clone(), request.today.as_deref());
+    let day = || given_day.and_then(|day| day.parse().ok()).unwrap_or_else(|| (env.today)());
     let task = match tool {
-        "get_context" => get_context(&mut given, location, env),
+        "get_context" => get_context(&mut given, location, day()),
         "expand" => expand(&mut given, location),
         "search" => search(&mut given, location),
-        "capture" => capture(&mut given).and_then(|action| change(location, action)),
-        "link" => link(&mut given).and_then(|action| change(location, action)),
+        "capture" => capture(&mut given).and_then(|action| change(location, action, given_day)),
+        "link" => link(&mut given).and_then(|action| change(location, action, given_day)),
         _ => return Err(Error::usage(format!("there is no tool `{tool}`"))),
     }?;
     given.end()?;
     Ok(task)
 }
 
-fn get_context(given: &mut Arguments, location: Location, env: &Env) -> Result<Task, Error> {
+fn get_context(given: &mut Arguments, location: Location, today: Date) -> Result<Task, Error> {
     let topic = given.needed("topic")?;
     let purposes = Purpose::ALL.map(|purpose| (purpose.name(), purpose));
     let purpose = given.choice("purpose", &purposes)?.unwrap_or(Purpose::Answer);
@@ -169,7 +171,6 @@ fn get_context(given: &mut Arguments, location: Location, env: &Env) -> Result<T
         return Err(wrong("target_tokens", "it is above max_tokens"));
     }
     let budget = Budget { max_tokens: Some(max_tokens), target_tokens, ..Budget::default() };
-    let today = (env.today)();
     let need = Need {
         purpose: Some(purpose),
         abstraction: given.choice("abstraction", &LEVELS)?.unwrap_or_default(),
@@ -245,12 +246,14 @@ fn link(given: &mut Arguments) -> Result<Action, Error> {
     Ok(Action::AddLink { from: given.needed("from")?, to: given.needed("to")?, kind: given.needed("type")? })
 }
 
-fn change(location: Location, action: Action) -> Result<Task, Error> {
+/// What it writes down as now is the day that is given, else this second.
+fn change(location: Location, action: Action, given_day: Option<&str>) -> Result<Task, Error> {
     let now = jiff::Timestamp::now();
     let seconds = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
+    let now = given_day.map_or_else(|| seconds.to_string(), str::to_owned);
     let random =
         getrandom::u64().map_err(|error| Error::failure(format!("the machine gives no random number: {error}")))?;
-    let change = Change { location, action, is_dry_run: false, now: seconds.to_string(), random, opens_editor: false };
+    let change = Change { location, action, is_dry_run: false, now, random, opens_editor: false };
     Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
 }
 

@@ -44,7 +44,8 @@ impl Renderer for Prompt<'_> {
         if self.report.head.matched > 0 {
             after.push_str(&format!("\nNote: {note}\n"));
         }
-        if let Some(account) = account.filter(|_| self.report.head.matched > 0) {
+        // Where the last word counts, how much is covered is what may be missed.
+        if let Some(account) = account.filter(|_| self.report.head.matched > 0 && !shown.is_brief) {
             after.push_str(&format!("Coverage: ~{:.0}% of relevant knowledge.\n", account.coverage * 100.0));
         }
         Frame(vec![before, after])

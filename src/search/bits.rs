@@ -4,7 +4,7 @@
 //! 2nd ed., section 3.3); and one of eight classes of numbers, for the numbers of words, which are the
 //! smaller the more often a word is met. A tenth above what the frequencies of words allow at best.
 
-/// How many ones in a row a code may have: there are no longer gaps than a number can tell.
+/// From how many ones in a row on a number stands as it is: they would take as much room.
 const MAX_ONES: u32 = u32::BITS;
 /// How many bits say of which class a number is.
 const CLASS_BITS: u32 = 3;

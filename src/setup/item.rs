@@ -47,6 +47,9 @@ impl Item {
     /// As [`Item::is_in`]; or when taking it out would not give back the text as it was.
     pub(super) fn with(self, text: &str) -> Result<String> {
         let Some(found) = self.find(text)? else { return Ok(text.to_owned()) };
+        if !found.may_be_item() {
+            bail!("the value of `{}` can't be told from one of a list: put quotes around it, or brackets", self.key);
+        }
         let new = found.with(self.value);
         let mut wanted = values(text)?;
         for (_, value) in wanted.iter_mut().filter(|(key, _)| key == self.key) {
@@ -111,6 +114,19 @@ impl Found<'_> {
         }
     }
 
+    /// Tells whether the value is a list, nothing, or what every reader of YAML takes for the same text inside of
+    /// brackets: one in quotes, or of letters, digits and what paths have beside these.
+    fn may_be_item(&self) -> bool {
+        let text = self.says(self.span());
+        let is_path = |c: char| c.is_alphanumeric() || "._-/~ \n\r".contains(c);
+        let is_plain =
+            text.starts_with(|c: char| c.is_alphanumeric() || "._/~".contains(c)) && text.chars().all(is_path);
+        // A tag or an anchor stands before the value.
+        let is_alone = self.says(self.after_colon()..self.span().start).trim().is_empty();
+        let is_text = is_alone && (is_plain || text.starts_with(['"', '\'']));
+        matches!(self.value.kind, YamlKind::List(_)) || text.is_empty() || is_text
+    }
+
     /// Returns the text with an item before all others.
     fn with(&self, item: &str) -> String {
         let Range { start, end } = self.span();
@@ -150,19 +166,25 @@ impl Found<'_> {
         let begins = |at: usize, piece: &str| self.says(at..self.text.len()).starts_with(piece);
         let Some(mark) = [OUR_ITEM, OUR_LIST].into_iter().find(|mark| begins(end, mark)) else { return Vec::new() };
         let (first, end_of_mark) = (start + 1, end + mark.len());
-        let end_of_item = first + item.len();
-        if !begins(first, item) || items.first().is_none_or(|first| Value::from_yaml(first).to_line() != item) {
-            return Vec::new();
-        }
-        let after_item = if begins(end_of_item, ", ") { end_of_item + 2 } else { end_of_item };
+        let ours =
+            items.iter().position(|have| begins(have.span.start, item) && Value::from_yaml(have).to_line() == item);
+        let Some(ours) = ours else { return Vec::new() };
+        let item_start = items[ours].span.start;
+        let item_end = item_start + item.len();
+        // With the comma behind it, or of the last one before it.
+        let cut = match (begins(item_end, ", "), ours.checked_sub(1)) {
+            (true, _) => item_start..item_end + 2,
+            (false, None) => item_start..item_end,
+            (false, Some(_)) => self.says(0..item_start).trim_end().trim_end_matches(',').len()..item_end,
+        };
         match items.as_slice() {
             [_] if mark == OUR_LIST && self.says(self.after_colon()..start) == " " => {
                 std::iter::once(self.after_colon()..end_of_mark).collect()
             }
-            [_, rest] if mark == OUR_LIST && !matches!(rest.kind, YamlKind::List(_)) => {
-                vec![start..after_item, end - 1..end_of_mark]
+            [_, rest] if mark == OUR_LIST && cut.start == first && !matches!(rest.kind, YamlKind::List(_)) => {
+                vec![start..cut.end, end - 1..end_of_mark]
             }
-            _ => vec![first..after_item, end..end_of_mark],
+            _ => vec![cut, end..end_of_mark],
         }
     }
 
@@ -242,7 +264,9 @@ mod tests {
             ("read: [OURS.md, a, b] # qipu:list\n", "read: [a, b]\n"),
             ("read: [OURS.md] # qipu:item\n", "read: []\n"),
             ("read:\n- a\n- OURS.md # qipu:item\n", "read:\n- a\n"),
-            ("read: [a, OURS.md] # qipu:item\n", "read: [a, OURS.md] # qipu:item\n"),
+            ("read: [a, OURS.md] # qipu:item\n", "read: [a]\n"),
+            ("read: [a, OURS.md, b] # qipu:item\n", "read: [a, b]\n"),
+            ("read: [a, OURS.md] # qipu:list\n", "read: [a]\n"),
         ] {
             assert_eq!(ITEM.without(edited).unwrap(), rest);
         }
@@ -254,6 +278,10 @@ mod tests {
     fn what_cant_be_edited_alone_is_refused() {
         for text in [
             "read: ~\n",
+            "read: what?.md\n",
+            "read: ?a\n",
+            "read: !!str a\n",
+            "read: a:b\n",
             "read: |\n  a.md\n",
             "read: a, b.md\n",
             "read: &a\n- x\nfiles: *a\n",
