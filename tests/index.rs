@@ -285,6 +285,27 @@ fn an_index_is_kept_elsewhere_where_the_store_can_not_be_written() {
     assert!(with(&["index"]).starts_with("  300  notes\n    0  known\n"));
 }
 
+/// Whichever block of the index is damaged, what is answered and planned is what the files say.
+#[test]
+fn commands_that_do_more_than_answer_trust_no_damaged_index_either() {
+    let dir = large_store();
+    std::thread::sleep(Duration::from_millis(150));
+    output(dir.path(), &["search", "word7"]);
+    let file = dir.path().join(".qipu/cache/notes.index");
+    let good = fs::read(&file).unwrap();
+    let commands: [&[&str]; 3] =
+        [&["prime"], &["dump", "-"], &["rename", "m1", "Another name", "--dry-run", "--today", "2025-03-05"]];
+    let right = commands.map(|command| output(dir.path(), &[command, &["--no-index"]].concat()));
+    for place in (0..good.len()).step_by(4096) {
+        for (command, right) in commands.iter().zip(&right) {
+            let mut bad = good.clone();
+            bad[place] ^= 1;
+            fs::write(&file, bad).unwrap();
+            assert_eq!(&output(dir.path(), command), right, "{command:?} {place}");
+        }
+    }
+}
+
 #[test]
 fn where_the_time_goes_is_told_beside_the_answer() {
     let dir = large_store();

@@ -1,6 +1,7 @@
 //! `qipu dump`: notes and their attachments as one text.
 
 use std::collections::BTreeSet;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use crate::context::{Desk, select};
@@ -18,8 +19,13 @@ type PassedOver = Vec<(String, &'static str)>;
 
 /// Packs the selected notes, or the whole store, into a file or into the answer itself.
 pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
-    let store = &*super::open(&request.location, current_dir)?;
-    let (pack, odd) = packed(store, request)?;
+    let mut store = super::open(&request.location, current_dir)?;
+    let mut all = packed(&store, request);
+    if store.is_broken() {
+        store = ManuallyDrop::new(store.open_again(&request.location, current_dir)?);
+        all = packed(&store, request);
+    }
+    let (store, (pack, odd)) = (&*store, all?);
     let text = pack::write(&pack);
     let mode = Mode::Change { command: "dump", is_dry_run: false };
     let head = Head::new(mode, Some(&store.shown_path));

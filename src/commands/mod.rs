@@ -80,9 +80,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
                 return report.map(Some);
             }
             // What was kept of the notes turned out to be damaged, so the answer may be wrong.
-            store.discard_index(location);
-            let without = Location { no_index: true, ..location.clone() };
-            run_on(command, &*opened(&without)?).map(Some)
+            run_on(command, &*ManuallyDrop::new(store.open_again(location, current_dir)?)).map(Some)
         }
     }
 }
@@ -168,12 +166,19 @@ const HOOK_PATIENCE: Duration = Duration::from_secs(5);
 /// answer is nothing to speak of.
 fn primed(request: &Prime, current_dir: &Path) -> Result<Option<Report>, Error> {
     if !request.is_hook {
-        let store = open(&request.location, current_dir)?;
-        return Ok(Some(prime::run(request, &store)));
+        return prime_of(request, current_dir).map(Some);
     }
     let (request, current_dir) = (request.clone(), current_dir.to_path_buf());
-    let report = move || open(&request.location, &current_dir).ok().map(|store| prime::run(&request, &store));
-    Ok(within(HOOK_PATIENCE, report).flatten())
+    Ok(within(HOOK_PATIENCE, move || prime_of(&request, &current_dir).ok()).flatten())
+}
+
+fn prime_of(request: &Prime, current_dir: &Path) -> Result<Report, Error> {
+    let store = open(&request.location, current_dir)?;
+    let report = prime::run(request, &store);
+    if !store.is_broken() {
+        return Ok(report);
+    }
+    Ok(prime::run(request, &*ManuallyDrop::new(store.open_again(&request.location, current_dir)?)))
 }
 
 /// Returns what some work comes to, unless it takes too long. The process does not wait for it then.

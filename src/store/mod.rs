@@ -152,6 +152,16 @@ impl Store {
         index::discard(&self.root, location.cache.as_deref());
     }
 
+    /// Opens the store again without its index, which turned out to be damaged and is removed.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_again(&self, location: &Location, current_dir: &Path) -> Result<Self, Error> {
+        self.discard_index(location);
+        let without = Location { no_index: true, ..location.clone() };
+        Ok(Self { finished: self.finished, ..Self::open(&without, current_dir)? })
+    }
+
     /// Tells whether something that was kept of the notes could not be read, so that answers may be
     /// wrong.
     pub fn is_broken(&self) -> bool {

@@ -38,11 +38,11 @@ struct Plan {
 pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = Store::open(&request.location, &env.current_dir)?;
-        let plan = plan(&store, request)?;
+        let (store, plan) = planned(store, request, env)?;
         return Ok(report(&store, request, plan));
     }
     let (store, lock) = Store::open_to_write(&request.location, &env.current_dir)?;
-    let mut plan = plan(&store, request)?;
+    let (store, mut plan) = planned(store, request, env)?;
     store.apply(&changes_of(&plan.changes), &lock)?;
     // An editor may stay open for hours.
     drop(lock);
@@ -65,6 +65,17 @@ pub(super) fn edit(request: &request::Edit, env: &Env) -> Result<Report, Error> 
     let path = &store.notes()[store.resolve(&request.id)?].path;
     let plan = edit::open(&store, path, &request.location, &request.now, env)?;
     Ok(report_as(&store, Mode::Change { command: "edit", is_dry_run: false }, plan))
+}
+
+/// Plans an action on what the files say: what was kept of them may turn out to be damaged.
+fn planned(store: Store, request: &request::Change, env: &Env) -> Result<(Store, Plan), Error> {
+    let planned = plan(&store, request);
+    if !store.is_broken() {
+        return Ok((store, planned?));
+    }
+    let store = store.open_again(&request.location, &env.current_dir)?;
+    let plan = plan(&store, request)?;
+    Ok((store, plan))
 }
 
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
