@@ -80,7 +80,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
                 return report.map(Some);
             }
             // What was kept of the notes turned out to be damaged, so the answer may be wrong.
-            run_on(command, &*ManuallyDrop::new(store.open_again(location, current_dir)?)).map(Some)
+            run_on(command, &ManuallyDrop::new(store.open_again(location, current_dir)?)).map(Some)
         }
     }
 }
@@ -178,7 +178,7 @@ fn prime_of(request: &Prime, current_dir: &Path) -> Result<Report, Error> {
     if !store.is_broken() {
         return Ok(report);
     }
-    Ok(prime::run(request, &*ManuallyDrop::new(store.open_again(&request.location, current_dir)?)))
+    Ok(prime::run(request, &ManuallyDrop::new(store.open_again(&request.location, current_dir)?)))
 }
 
 /// Returns what some work comes to, unless it takes too long. The process does not wait for it then.
