@@ -6,7 +6,7 @@ mod process;
 mod stores;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -391,6 +391,16 @@ fn told_of_links(dir: &Path) -> String {
     phases.into_iter().filter(|phase| told.contains(phase)).collect::<Vec<_>>().join(", ")
 }
 
+/// A large store whose links are kept, and the file that they are in.
+fn store_with_kept_links() -> (tempfile::TempDir, PathBuf) {
+    let dir = large_store();
+    std::thread::sleep(Duration::from_millis(150));
+    output(dir.path(), &["index", "--rebuild"]);
+    told_of_links(dir.path());
+    let file = dir.path().join(".qipu/cache/links.index");
+    (dir, file)
+}
+
 /// The links of all notes, as they are kept and as the notes say.
 fn assert_links_are_those_of_the_notes(dir: &Path) {
     for question in [["graph", "--json"].as_slice(), &["link", "tree", "m8", "--json"], &["list", "--orphans"]] {
@@ -429,12 +439,8 @@ fn links_are_resolved_once() {
 
 #[test]
 fn links_that_were_kept_for_another_index_are_not_taken() {
-    let dir = large_store();
+    let (dir, index) = store_with_kept_links();
     let dir = dir.path();
-    let index = dir.join(".qipu/cache/links.index");
-    std::thread::sleep(Duration::from_millis(150));
-    output(dir, &["index", "--rebuild"]);
-    told_of_links(dir);
     let old = fs::read(&index).unwrap();
     // As long as the old one, and in the same place.
     fs::write(dir.join(".qipu/notes/m1.md"), "---\nid: m1\ntitle: Note 1\n---\nA word1 of [[m9]].\n").unwrap();
@@ -448,12 +454,8 @@ fn links_that_were_kept_for_another_index_are_not_taken() {
 
 #[test]
 fn links_that_can_not_be_read_are_resolved_again() {
-    let dir = large_store();
+    let (dir, index) = store_with_kept_links();
     let dir = dir.path();
-    let index = dir.join(".qipu/cache/links.index");
-    std::thread::sleep(Duration::from_millis(150));
-    output(dir, &["index", "--rebuild"]);
-    told_of_links(dir);
     let good = fs::read(&index).unwrap();
     for place in (0..good.len()).step_by(good.len() / 8) {
         let mut bad = good.clone();

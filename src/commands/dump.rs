@@ -19,13 +19,9 @@ type PassedOver = Vec<(String, &'static str)>;
 
 /// Packs the selected notes, or the whole store, into a file or into the answer itself.
 pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
-    let mut store = super::open(&request.location, current_dir)?;
-    let mut all = packed(&store, request);
-    if store.is_broken() {
-        store = ManuallyDrop::new(store.open_again(&request.location, current_dir)?);
-        all = packed(&store, request);
-    }
-    let (store, (pack, odd)) = (&*store, all?);
+    let store = Store::open(&request.location, current_dir)?;
+    let (store, all) = store.trusted(&request.location, current_dir, |store| packed(store, request))?;
+    let (store, (pack, odd)) = (&*ManuallyDrop::new(store), all?);
     let text = pack::write(&pack);
     let mode = Mode::Change { command: "dump", is_dry_run: false };
     let head = Head::new(mode, Some(&store.shown_path));

@@ -70,17 +70,11 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => {
-            let opened = |location: &Location| match searches(command) {
-                true => open_to_search(location, current_dir).map(ManuallyDrop::new),
-                false => open(location, current_dir),
+            let store = match searches(command) {
+                true => open_to_search(location, current_dir)?,
+                false => Store::open(location, current_dir)?,
             };
-            let store = opened(location)?;
-            let report = run_on(command, &store);
-            if !store.is_broken() {
-                return report.map(Some);
-            }
-            // What was kept of the notes turned out to be damaged, so the answer may be wrong.
-            run_on(command, &ManuallyDrop::new(store.open_again(location, current_dir)?)).map(Some)
+            answered(store, location, current_dir, |store| run_on(command, store))?.map(Some)
         }
     }
 }
@@ -173,12 +167,8 @@ fn primed(request: &Prime, current_dir: &Path) -> Result<Option<Report>, Error> 
 }
 
 fn prime_of(request: &Prime, current_dir: &Path) -> Result<Report, Error> {
-    let store = open(&request.location, current_dir)?;
-    let report = prime::run(request, &store);
-    if !store.is_broken() {
-        return Ok(report);
-    }
-    Ok(prime::run(request, &ManuallyDrop::new(store.open_again(&request.location, current_dir)?)))
+    let store = Store::open(&request.location, current_dir)?;
+    answered(store, &request.location, current_dir, |store| prime::run(request, store))
 }
 
 /// Returns what some work comes to, unless it takes too long. The process does not wait for it then.
@@ -196,10 +186,17 @@ fn note_entry(store: &Store, digests: &Digests, place: usize, role: Role) -> Not
     NoteEntry { compacts, ..NoteEntry::alone(&notes[place], role) }
 }
 
-/// Opens the store for one answer. It is never freed: the process ends after the answer, and
+/// Returns one answer of a store, which is never freed: the process ends after the answer, and
 /// giving ten thousand notes back one by one would take a tenth of its time.
-fn open(location: &Location, current_dir: &Path) -> Result<ManuallyDrop<Store>, Error> {
-    Store::open(location, current_dir).map(ManuallyDrop::new)
+fn answered<T>(
+    store: Store,
+    location: &Location,
+    current_dir: &Path,
+    answer: impl Fn(&Store) -> T,
+) -> Result<T, Error> {
+    let (store, answer) = store.trusted(location, current_dir, answer)?;
+    let _ = ManuallyDrop::new(store);
+    Ok(answer)
 }
 
 #[cfg(test)]

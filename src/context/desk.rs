@@ -57,7 +57,7 @@ impl<'a> Desk<'a> {
     /// Returns what searches the notes, and what stands around each where that counts.
     pub fn searching(&self, with_graph: bool) -> (&Engine<'a>, Option<Surroundings<'_>>) {
         // Side by side: each has steps in which it can use one thread only.
-        let (engine, graph) = rayon::join(|| self.engine(), || with_graph.then(|| self.graph()));
-        (engine, graph.map(|_| self.surroundings()))
+        let (engine, _) = rayon::join(|| self.engine(), || with_graph.then(|| self.graph()));
+        (engine, with_graph.then(|| self.surroundings()))
     }
 }

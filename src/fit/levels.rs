@@ -42,7 +42,7 @@ impl Page<'_> {
         self.is_all = true;
         while let Some(proposal) = proposals.next() {
             let level = if proposal.is_adaptive { Level::Detailed } else { proposal.level };
-            let shape = Shape { level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
+            let shape = Shape::whole(level, proposal.novelty);
             let extent = if self.is_belief(proposal.entry) { Extent::At(shape) } else { Extent::Whole };
             let piece = self.renderer.piece(proposal.entry, extent, &self.kept);
             self.keep_at(&proposal, shape, piece, &mut *proposals);
@@ -138,8 +138,7 @@ impl Page<'_> {
         proposals: &dyn Proposals,
         least: &mut Least,
     ) -> Option<(Shape, Piece)> {
-        let whole =
-            Shape { level: proposal.level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
+        let whole = Shape::whole(proposal.level, proposal.novelty);
         if !self.is_belief(proposal.entry) {
             let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
             return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
@@ -164,7 +163,7 @@ impl Page<'_> {
         proposals: &dyn Proposals,
         least: &mut Least,
     ) -> Option<(Shape, Piece)> {
-        let shape = |level| Shape { level, blocks: usize::MAX, block_chars: usize::MAX, novelty: proposal.novelty };
+        let shape = |level| Shape::whole(level, proposal.novelty);
         let room = self.room();
         let summary = least.of(self, proposal.entry, Level::Summary);
         if summary > room {

@@ -142,6 +142,13 @@ pub struct Shape {
     pub novelty: f64,
 }
 
+impl Shape {
+    /// Returns the shape in which nothing is left out that the level has.
+    pub fn whole(level: Level, novelty: f64) -> Self {
+        Self { level, blocks: usize::MAX, block_chars: usize::MAX, novelty }
+    }
+}
+
 /// The next entry of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proposal {

@@ -4,13 +4,12 @@
 //! JSON has no place for a marker. What was there before is told by the form in which our entry is
 //! written: each [`Level`] has a form of its own, so that taking it out gives back the bytes.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value as Json;
 
-use super::splice::{Lines, cut, expect_once, first, range, range_of, written};
+use super::splice::{Lines, cut, expect_once, first, range, range_of, root, written};
 
 /// The name of our entry, whatever the tool calls the map.
 pub(super) const NAME: &str = "qipu";
@@ -46,13 +45,7 @@ struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     fn parse(text: &'a str, key: &'a str) -> Result<Self> {
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-        let root = match parsed.map_err(|error| anyhow!("it is not JSON: {error}"))?.value {
-            None => None,
-            Some(Value::Object(root)) => Some(root),
-            Some(_) => bail!("it is not a map of settings"),
-        };
-        let settings = Self { text, root, key };
+        let settings = Self { text, root: root(text)?, key };
         settings.root.as_ref().map_or(Ok(()), |root| expect_once(root, key))?;
         settings.map()?.map_or(Ok(()), |map| expect_once(map, NAME))?;
         Ok(settings)

@@ -4,11 +4,10 @@
 //! Ours comes first in its list, and lists that are not there come first in theirs: what stands right
 //! behind an opening bracket can be taken out again without guessing.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use jsonc_parser::ast::{Array, Object, Value};
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::splice::{Lines, cut, expect_once, first, property, range, range_of, written};
+use super::splice::{Lines, cut, expect_once, first, property, range, range_of, root, written};
 
 /// Where hooks for the start of a session stand.
 const HOOKS: &str = "hooks";
@@ -36,18 +35,14 @@ struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     fn parse(text: &'a str) -> Result<Self> {
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-        match parsed.map_err(|error| anyhow!("it is not JSON: {error}"))?.value {
-            None => Ok(Self { text, root: None }),
-            Some(Value::Object(root)) => {
-                expect_once(&root, HOOKS)?;
-                if let Some(Value::Object(hooks)) = property(&root, HOOKS) {
-                    expect_once(hooks, EVENT)?;
-                }
-                Ok(Self { text, root: Some(root) })
+        let root = root(text)?;
+        if let Some(root) = &root {
+            expect_once(root, HOOKS)?;
+            if let Some(Value::Object(hooks)) = property(root, HOOKS) {
+                expect_once(hooks, EVENT)?;
             }
-            Some(_) => bail!("it is not a map of settings"),
         }
+        Ok(Self { text, root })
     }
 
     fn hooks(&self) -> Result<Option<&Object<'a>>> {

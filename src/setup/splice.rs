@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::section::line_end;
 
@@ -14,6 +15,16 @@ pub(super) type Lines<'a> = Option<(&'a str, &'a str)>;
 
 pub(super) fn property<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
     object.properties.iter().find(|property| property.name.as_str() == name).map(|property| &property.value)
+}
+
+/// Reads a file of settings, with comments or without; `None` where it holds no value.
+pub(super) fn root(text: &str) -> Result<Option<Object<'_>>> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    match parsed.map_err(|error| anyhow!("it is not JSON: {error}"))?.value {
+        None => Ok(None),
+        Some(Value::Object(root)) => Ok(Some(root)),
+        Some(_) => bail!("it is not a map of settings"),
+    }
 }
 
 /// Refuses a key that is there twice: tools read the last one, and what is put into the other has no effect.

@@ -152,14 +152,26 @@ impl Store {
         index::discard(&self.root, location.cache.as_deref());
     }
 
-    /// Opens the store again without its index, which turned out to be damaged and is removed.
+    /// Returns the store and what `work` makes of it. Where something that was kept of the notes turns out to
+    /// be damaged, the index is removed, and the work is done again on what the files say.
     ///
     /// # Errors
-    /// As [`Store::open`].
-    pub fn open_again(&self, location: &Location, current_dir: &Path) -> Result<Self, Error> {
+    /// As [`Store::open`], where the store has to be opened again.
+    pub fn trusted<T>(
+        self,
+        location: &Location,
+        current_dir: &Path,
+        work: impl Fn(&Self) -> T,
+    ) -> Result<(Self, T), Error> {
+        let made = work(&self);
+        if !self.is_broken() {
+            return Ok((self, made));
+        }
         self.discard_index(location);
         let without = Location { no_index: true, ..location.clone() };
-        Ok(Self { finished: self.finished, ..Self::open(&without, current_dir)? })
+        let store = Self { finished: self.finished, ..Self::open(&without, current_dir)? };
+        let made = work(&store);
+        Ok((store, made))
     }
 
     /// Tells whether something that was kept of the notes could not be read, so that answers may be

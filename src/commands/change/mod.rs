@@ -69,13 +69,8 @@ pub(super) fn edit(request: &request::Edit, env: &Env) -> Result<Report, Error> 
 
 /// Plans an action on what the files say: what was kept of them may turn out to be damaged.
 fn planned(store: Store, request: &request::Change, env: &Env) -> Result<(Store, Plan), Error> {
-    let planned = plan(&store, request);
-    if !store.is_broken() {
-        return Ok((store, planned?));
-    }
-    let store = store.open_again(&request.location, &env.current_dir)?;
-    let plan = plan(&store, request)?;
-    Ok((store, plan))
+    let (store, plan) = store.trusted(&request.location, &env.current_dir, |store| plan(store, request))?;
+    Ok((store, plan?))
 }
 
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {

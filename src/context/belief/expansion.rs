@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::confidence::{CONTRADICTS, SUPPORTED_BY, Weigher};
+use super::confidence::{SUPPORTED_BY, Weigher};
 use super::ranking::{Candidate, Candidates};
-use super::{Weighed, alone, link_entries};
+use super::{Told, Weighed, alone, link_entries};
 use crate::context::Desk;
 use crate::error::Error;
 use crate::note::{Block, Note};
@@ -86,16 +86,12 @@ impl Expansion<'_, '_> {
     fn finished(self, request: &Expand) -> Weighed {
         let desk = self.weigher.desk;
         let notes = desk.store.notes();
+        let Expand { derivation, evidence, contradictions, .. } = *request;
+        let told = Told { derivation, evidence, contradictions };
         let (mut entries, mut all) = (Vec::new(), Vec::new());
         for (place, level) in &self.chosen {
             let belief = Belief { answers: Some(first_blocks()), ..self.weigher.belief(*place, 1.0) };
-            let is_told = |edge: &crate::graph::Edge<'_>| {
-                let kind = &*edge.kind;
-                (request.derivation && matches!(kind, "derived-from" | "source-of"))
-                    || (request.evidence && matches!(kind, "supports" | "supported-by"))
-                    || (request.contradictions && CONTRADICTS.contains(&kind))
-            };
-            let edges = link_entries(desk, *place, is_told, |other| self.number_of.get(&other).copied());
+            let edges = link_entries(desk, *place, told, |other| self.number_of.get(&other).copied());
             let opponents = self.weigher.opponents(*place);
             let entry = NoteEntry { edges, belief: Some(Box::new(belief.clone())), ..alone(desk, *place) };
             all.push(Candidate {

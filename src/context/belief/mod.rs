@@ -248,11 +248,26 @@ impl Weighing<'_, '_> {
     /// Returns the links of a note that say why notes follow one another, where both may be shown.
     fn edges(&self, place: usize, number_of: &HashMap<usize, usize>, before: usize) -> Vec<EdgeEntry> {
         let Need { with_derivations, with_contradictions, .. } = *self.need;
-        let is_told = |edge: &Edge<'_>| {
-            (with_derivations && matches!(&*edge.kind, confidence::DERIVED_FROM | "source-of"))
-                || (with_contradictions && confidence::CONTRADICTS.contains(&&*edge.kind))
-        };
-        link_entries(self.weigher.desk, place, is_told, |other| number_of.get(&other).map(|number| before + number))
+        let told = Told { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
+        link_entries(self.weigher.desk, place, told, |other| number_of.get(&other).map(|number| before + number))
+    }
+}
+
+/// Which links say why a note is shown beside another one, written at either end.
+#[derive(Clone, Copy)]
+struct Told {
+    derivation: bool,
+    evidence: bool,
+    contradictions: bool,
+}
+
+impl Told {
+    fn has(self, edge: &Edge<'_>) -> bool {
+        match &*edge.kind {
+            confidence::DERIVED_FROM | "source-of" => self.derivation,
+            "supports" | confidence::SUPPORTED_BY => self.evidence,
+            kind => self.contradictions && confidence::CONTRADICTS.contains(&kind),
+        }
     }
 }
 
@@ -260,11 +275,11 @@ impl Weighing<'_, '_> {
 fn link_entries(
     desk: &Desk<'_>,
     place: usize,
-    is_told: impl Fn(&Edge<'_>) -> bool,
+    told: Told,
     entry_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<EdgeEntry> {
     let (graph, notes) = (desk.graph(), desk.store.notes());
-    let links = graph.written(place).chain(graph.leading_to(place)).filter(is_told);
+    let links = graph.written(place).chain(graph.leading_to(place)).filter(|edge| told.has(edge));
     let entry = |edge: Edge<'_>| Some(edge_entry(notes, &edge, entry_of(other_end(&edge, place))?));
     links.filter_map(entry).collect()
 }
