@@ -101,10 +101,10 @@ fn narrows(before: &str, text: &str) -> bool {
 
 /// Returns what is looked at of a note; its title first, as it is shown.
 fn names(note: &Note) -> Utf32String {
-    let (head, ties) = (note.head(), note.ties());
-    let mut names = one_line(short(head.title));
+    let ties = note.ties();
+    let mut names = one_line(short(note.title()));
     names.push_str("  ");
-    names.push_str(head.id);
+    names.push_str(note.id.as_str());
     for tag in ties.tags.iter().take(MAX_NAMES) {
         names.push_str(" #");
         names.push_str(short(tag));

@@ -46,18 +46,24 @@ impl<'a> Desk<'a> {
         self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.gathered()))
     }
 
+    fn sequences(&self) -> &Sequences {
+        self.sequences.get_or_init(|| {
+            let sequences = sequences(self.store, self.graph());
+            phases::end("sequences found");
+            sequences
+        })
+    }
+
     /// Returns what stands around each note.
     pub fn surroundings(&self) -> Surroundings<'_> {
-        let graph = self.graph();
-        let sequences = self.sequences.get_or_init(|| sequences(self.store, graph));
-        phases::end("sequences found");
+        let (graph, sequences) = (self.graph(), self.sequences());
         Surroundings { linked: Box::new(|note| linked(graph, note)), sequences }
     }
 
     /// Returns what searches the notes, and what stands around each where that counts.
     pub fn searching(&self, with_graph: bool) -> (&Engine<'a>, Option<Surroundings<'_>>) {
         // Side by side: each has steps in which it can use one thread only.
-        let (engine, _) = rayon::join(|| self.engine(), || with_graph.then(|| self.graph()));
+        let (engine, _) = rayon::join(|| self.engine(), || with_graph.then(|| self.sequences()));
         (engine, with_graph.then(|| self.surroundings()))
     }
 }

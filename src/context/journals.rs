@@ -4,9 +4,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use rayon::prelude::*;
 
 use crate::calendar::{Period, day_inside, whole_day};
 use crate::note::Note;
+
+/// Fewer notes are looked through by one thread.
+const MIN_NOTES: usize = 1_024;
 
 /// The journals of a store, as places of notes by their days.
 #[derive(Debug, Default)]
@@ -19,7 +23,8 @@ impl Journals {
     /// Looks for the journals among notes that are in the order of their ids.
     pub fn new(notes: &[Arc<Note>]) -> Self {
         let day = |(place, note): (usize, &Arc<Note>)| Some((journal_day(note)?, place));
-        let mut days: Vec<(Date, usize)> = notes.iter().enumerate().filter_map(day).collect();
+        let mut days: Vec<(Date, usize)> =
+            notes.par_iter().enumerate().with_min_len(MIN_NOTES).filter_map(day).collect();
         days.sort_unstable();
         Self { days }
     }

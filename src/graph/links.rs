@@ -9,17 +9,42 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Link {
     pub(super) to: u32,
-    /// The number of its type.
-    pub(super) kind: u32,
-    pub(super) typed: bool,
-    pub(super) inline: bool,
+    /// Where it stands, one bit each, and the number of its type above them.
+    how: u32,
+}
+
+/// A link stands in frontmatter; in a body.
+pub(super) const TYPED: u32 = 1;
+pub(super) const INLINE: u32 = 1 << 1;
+const PLACES: u32 = TYPED | INLINE;
+
+impl Link {
+    /// Makes a link that stands in some places.
+    pub(super) fn new(to: usize, kind: u32, places: u32) -> Self {
+        Self { to: to as u32, how: kind << PLACES.count_ones() | places }
+    }
+
+    /// Returns the number of its type.
+    pub(super) fn kind(&self) -> u32 {
+        self.how >> PLACES.count_ones()
+    }
+
+    /// Returns where it stands: of [`TYPED`] and [`INLINE`].
+    pub(super) fn places(&self) -> u32 {
+        self.how & PLACES
+    }
+
+    /// Lets it stand in more places.
+    pub(super) fn add_places(&mut self, places: u32) {
+        self.how |= places;
+    }
 }
 
 /// The links of some notes that stand one behind the other.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Links {
     /// Where the links of each note end.
-    pub(super) ends: Vec<usize>,
+    pub(super) ends: Vec<u32>,
     pub(super) all: Vec<Link>,
     pub(super) kinds: Kinds,
     /// The targets that do not exist.
@@ -33,15 +58,20 @@ impl Links {
     pub(super) fn of(&self, note: usize) -> &[Link] {
         let start = note.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
         let range = start.zip(self.ends.get(note).copied());
-        range.and_then(|(start, end)| self.all.get(start..end)).unwrap_or_default()
+        range.and_then(|(start, end)| self.all.get(start as usize..end as usize)).unwrap_or_default()
+    }
+
+    /// Returns a link by its place among all, with the note that makes it.
+    pub(super) fn with_note(&self, place: usize) -> Option<(usize, &Link)> {
+        Some((self.ends.partition_point(|end| *end as usize <= place), self.all.get(place)?))
     }
 
     /// Tells whether these can be the links of so many notes.
     pub(super) fn are_of(&self, notes: usize) -> bool {
-        let is_one = |link: &Link| (link.to as usize) < notes && (link.kind as usize) < self.kinds.texts.len();
+        let is_one = |link: &Link| (link.to as usize) < notes && (link.kind() as usize) < self.kinds.texts.len();
         self.ends.len() == notes
             && self.ends.is_sorted()
-            && self.ends.last().copied().unwrap_or_default() == self.all.len()
+            && self.ends.last().copied().unwrap_or_default() as usize == self.all.len()
             && self.all.iter().all(is_one)
             && [&self.unresolved, &self.outside].iter().all(|texts| texts.are_of(notes))
     }
@@ -49,14 +79,17 @@ impl Links {
     /// Adds the next note with its links.
     pub(super) fn push(&mut self, links: impl IntoIterator<Item = Link>) {
         self.all.extend(links);
-        self.ends.push(self.all.len());
+        self.ends.push(self.all.len() as u32);
     }
 
     /// Adds the notes that stand behind these.
     pub(super) fn append(&mut self, next: Self) {
-        let (notes, before) = (self.ends.len(), self.all.len());
+        let (notes, before) = (self.ends.len(), self.all.len() as u32);
         let numbers: Vec<u32> = next.kinds.texts.iter().map(|kind| self.kinds.number(kind)).collect();
-        let known = |link: Link| numbers.get(link.kind as usize).map(|kind| Link { kind: *kind, ..link });
+        let known = |link: Link| {
+            let kind = numbers.get(link.kind() as usize)?;
+            Some(Link::new(link.to as usize, *kind, link.places()))
+        };
         self.all.extend(next.all.into_iter().filter_map(known));
         self.ends.extend(next.ends.into_iter().map(|end| before + end));
         self.unresolved.append(next.unresolved, notes);
@@ -132,10 +165,8 @@ mod tests {
     fn links(of: &[&[(u32, &str)]]) -> Links {
         let mut links = Links::default();
         for (note, of) in of.iter().enumerate() {
-            let all: Vec<Link> = of
-                .iter()
-                .map(|(to, kind)| Link { to: *to, kind: links.kinds.number(kind), typed: true, inline: false })
-                .collect();
+            let all: Vec<Link> =
+                of.iter().map(|(to, kind)| Link::new(*to as usize, links.kinds.number(kind), TYPED)).collect();
             links.push(all);
             if note % 2 == 1 {
                 links.unresolved.push(note, &format!("{note} a"));
@@ -163,7 +194,7 @@ mod tests {
                     links
                         .of(note)
                         .iter()
-                        .map(|link| (link.to, links.kinds.text(link.kind).to_owned()))
+                        .map(|link| (link.to, links.kinds.text(link.kind()).to_owned()))
                         .collect::<Vec<_>>()
                 };
                 assert_eq!(said(&parts), said(&whole), "{cut} {note}");

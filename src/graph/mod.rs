@@ -16,7 +16,7 @@ pub use walk::{Limits, Reached, Walk};
 
 use crate::note::{InlineLink, LinkTypes, Note};
 use crate::phases;
-use links::{Link, Links};
+use links::{INLINE, Link, Links, TYPED};
 pub(crate) use resolve::Names;
 pub(crate) use resolve::{PathTarget, joined};
 
@@ -42,6 +42,13 @@ pub struct EdgeSources {
     pub inline: bool,
     /// A link of `to`, seen through its inverse type.
     pub virtually: bool,
+}
+
+impl EdgeSources {
+    /// Says where a link stands.
+    fn of(link: &Link) -> Self {
+        Self { typed: link.places() & TYPED != 0, inline: link.places() & INLINE != 0, virtually: false }
+    }
 }
 
 /// Which way links are followed.
@@ -95,7 +102,7 @@ impl Follow {
 }
 
 /// Names what [`Graph::to_bytes`] writes down; the number is raised when links are read in another way.
-pub const KEPT: &str = "links 1";
+pub const KEPT: &str = "links 2";
 
 /// Every link of a store.
 #[derive(Debug, Clone)]
@@ -106,10 +113,9 @@ pub struct Graph<'a> {
     names: OnceLock<Names<'a>>,
     /// Each note's links as written, in the order of frontmatter, then body.
     links: Links,
-    /// The links that lead to each note: who makes them and which of its links they are; and where
-    /// those of each note begin.
-    into: Vec<(u32, u32)>,
-    into_starts: Vec<usize>,
+    /// The links that lead to each note, by their places among all; and where those of each note begin.
+    into: Vec<u32>,
+    into_starts: Vec<u32>,
     /// See [`Graph::ordered_lists`].
     lists: OnceLock<Vec<Vec<u32>>>,
 }
@@ -158,7 +164,8 @@ impl<'a> Graph<'a> {
             for from in 0..self.notes.len() {
                 let above = digests.stand_in(from);
                 if (above == from) == is_own {
-                    let seen = |link: &Link| Link { to: digests.stand_in(link.to as usize) as u32, ..*link };
+                    let stands_for = |link: &Link| digests.stand_in(link.to as usize);
+                    let seen = |link: &Link| Link::new(stands_for(link), link.kind(), link.places());
                     let seen = self.links.of(from).iter().map(seen).filter(|link| link.to as usize != above);
                     seen.for_each(|link| add_link(&mut links[above], link));
                 }
@@ -168,10 +175,6 @@ impl<'a> Graph<'a> {
         let mut compacted = Links { kinds, unresolved, outside, ..Links::default() };
         links.into_iter().for_each(|links| compacted.push(links));
         Cow::Owned(Self::of(self.notes, self.types, compacted))
-    }
-
-    fn into(&self, to: usize) -> &[(u32, u32)] {
-        self.into.get(self.into_starts[to]..self.into_starts[to + 1]).unwrap_or_default()
     }
 
     /// Returns a note's own links in the order in which it makes them: frontmatter, then body.
@@ -186,17 +189,14 @@ impl<'a> Graph<'a> {
     }
 
     fn links_to(&self, to: usize) -> impl Iterator<Item = (usize, &Link)> {
-        let link = |(from, place): &(u32, u32)| {
-            let from = *from as usize;
-            Some((from, self.links.of(from).get(*place as usize)?))
-        };
-        self.into(to).iter().filter_map(link)
+        let range = self.into_starts[to] as usize..self.into_starts[to + 1] as usize;
+        let places = self.into.get(range).unwrap_or_default();
+        places.iter().filter_map(|place| self.links.with_note(*place as usize))
     }
 
     fn edge(&self, from: usize, link: &Link) -> Edge<'_> {
-        let kind = Cow::Borrowed(self.links.kinds.text(link.kind));
-        let sources = EdgeSources { typed: link.typed, inline: link.inline, virtually: false };
-        Edge { from, to: link.to as usize, kind, sources }
+        let kind = Cow::Borrowed(self.links.kinds.text(link.kind()));
+        Edge { from, to: link.to as usize, kind, sources: EdgeSources::of(link) }
     }
 
     /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the
@@ -233,7 +233,7 @@ impl<'a> Graph<'a> {
 
     /// Returns the notes that link to a note, in the order of their ids.
     pub fn backlinks(&self, to: usize) -> impl Iterator<Item = usize> {
-        self.into(to).iter().map(|(from, _)| *from as usize)
+        self.links_to(to).map(|(from, _)| from)
     }
 
     /// Returns the targets that a note names and that do not exist, in the order it names them.
@@ -250,9 +250,7 @@ impl<'a> Graph<'a> {
     /// it stands for. The most valuable neighbours come first, then ids, then types.
     fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge<'_>, AsWritten)> {
         let mut seen = Vec::new();
-        let takes = |edge: &Edge<'_>, link: &Link| {
-            follow.takes(&edge.kind, EdgeSources { typed: link.typed, inline: link.inline, virtually: false })
-        };
+        let takes = |edge: &Edge<'_>, link: &Link| follow.takes(&edge.kind, EdgeSources::of(link));
         if follow.direction != Direction::In {
             let out = self.links.of(at).iter().map(|link| (self.edge(at, link), at, link));
             seen.extend(out.filter(|(edge, _, link)| takes(edge, link)));
@@ -266,7 +264,7 @@ impl<'a> Graph<'a> {
             let rank = |edge: &Edge<'_>| self.rank(other_end(edge, at));
             rank(a).cmp(&rank(b)).then_with(|| a.kind.cmp(&b.kind))
         });
-        seen.into_iter().map(|(edge, from, link)| (edge, AsWritten { from, to: link.to, kind: link.kind })).collect()
+        seen.into_iter().map(|(edge, from, link)| (edge, AsWritten { from, to: link.to, kind: link.kind() })).collect()
     }
 
     fn seen_from_target(&self, from: usize, link: &Link, raw: bool) -> Edge<'_> {
@@ -277,7 +275,7 @@ impl<'a> Graph<'a> {
         Edge {
             from: edge.to,
             to: edge.from,
-            kind: self.types.inverse(self.links.kinds.text(link.kind)),
+            kind: self.types.inverse(self.links.kinds.text(link.kind())),
             sources: EdgeSources { virtually: true, ..EdgeSources::default() },
         }
     }
@@ -297,7 +295,7 @@ struct AsWritten {
 }
 
 /// Finds for each note the links that lead to it, and where those of each begin.
-fn turned_around(links: &Links, notes: usize) -> (Vec<(u32, u32)>, Vec<usize>) {
+fn turned_around(links: &Links, notes: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ends = vec![0; notes + 1];
     for link in &links.all {
         ends[link.to as usize] += 1;
@@ -307,25 +305,20 @@ fn turned_around(links: &Links, notes: usize) -> (Vec<(u32, u32)>, Vec<usize>) {
         end += *have;
         *have = end;
     }
-    let mut into = vec![(0, 0); end];
+    let mut into = vec![0; end as usize];
     // From the last to the first: what is an end becomes a beginning.
-    for from in (0..notes).rev() {
-        for (place, link) in links.of(from).iter().enumerate().rev() {
-            let end = &mut ends[link.to as usize];
-            *end -= 1;
-            into[*end] = (from as u32, place as u32);
-        }
+    for (place, link) in links.all.iter().enumerate().rev() {
+        let end = &mut ends[link.to as usize];
+        *end -= 1;
+        into[*end as usize] = place as u32;
     }
     (into, ends)
 }
 
 /// Adds a link to those of a note, unless there is one of its type to the same one.
 fn add_link(links: &mut Vec<Link>, link: Link) {
-    match links.iter_mut().find(|have| have.to == link.to && have.kind == link.kind) {
-        Some(have) => {
-            have.typed |= link.typed;
-            have.inline |= link.inline;
-        }
+    match links.iter_mut().find(|have| have.to == link.to && have.kind() == link.kind()) {
+        Some(have) => have.add_places(link.places()),
         None => links.push(link),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::links::{Link, Links};
+use super::links::{INLINE, Link, Links, TYPED};
 use super::{Names, PathTarget};
 use crate::note::{Note, Target};
 
@@ -48,7 +48,7 @@ fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>
         match names.resolve(target) {
             Some(to) if to == from => {}
             Some(to) => {
-                let link = Link { to: to as u32, kind: kinds.number(kind), typed: true, inline: false };
+                let link = Link::new(to, kinds.number(kind), TYPED);
                 if !own.contains(&link) {
                     own.push(link);
                 }
@@ -83,10 +83,10 @@ fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>
             continue;
         }
         let place = first_to.place(&own, to as u32).unwrap_or_else(|| {
-            own.push(Link { to: to as u32, kind: kinds.number(RELATED), typed: false, inline: false });
+            own.push(Link::new(to, kinds.number(RELATED), INLINE));
             own.len() - 1
         });
-        own[place].inline = true;
+        own[place].add_places(INLINE);
     }
     run.push(own);
 }

@@ -91,7 +91,7 @@ pub struct Note {
 }
 
 /// What answers ask of every note, small enough to be at hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Marks {
     value: u8,
     is_moc: bool,
@@ -108,16 +108,6 @@ impl Marks {
             is_journal: meta.kind == JOURNAL,
             has_aliases: !meta.aliases.is_empty(),
             has_compacts: !meta.compacts.is_empty(),
-        }
-    }
-
-    fn of(head: &Head<'_>) -> Self {
-        Self {
-            value: head.value_or_default(),
-            is_moc: head.kind == MOC,
-            is_journal: head.kind == JOURNAL,
-            has_aliases: head.has_aliases,
-            has_compacts: head.has_compacts,
         }
     }
 }
@@ -264,9 +254,9 @@ impl Note {
     /// # Errors
     /// Gives the path back where the note's id can't be one.
     pub fn from_kept(kept: KeptNote, path: String) -> Result<Self, String> {
-        let head = kept.head();
-        let Some(id) = NoteId::parse(head.id) else { return Err(path) };
-        let marks = Marks::of(&head);
+        let name = kept.name();
+        let Some(id) = name.id(&path) else { return Err(path) };
+        let marks = name.marks;
         Ok(Self { id, path, meta: OnceLock::new(), whole: OnceLock::new(), kept: Some(kept), marks })
     }
 
@@ -302,7 +292,7 @@ impl Note {
     /// Returns the title, without reading anything else of a note that was kept.
     pub fn title(&self) -> &str {
         match (self.meta.get(), &self.kept) {
-            (None, Some(kept)) => kept.title(),
+            (None, Some(kept)) => kept.name().title,
             _ => &self.title,
         }
     }

@@ -1,20 +1,31 @@
-//! How heads and links of notes are kept. Every call reads those of all notes, so they are taken apart
-//! by hand: numbers first, then all texts, which are checked as one.
+//! How names, heads and links of notes are kept. Every call reads the names of all notes, many the rest of these,
+//! so they are taken apart by hand: numbers first, then all texts, which are checked as one.
 
-use super::stored::{Head, Links, Target, Written};
+use super::Marks;
+use super::stored::{Head, Links, Name, Target, Written};
 
-/// What a head has, one bit each.
-const VALUE: u64 = 1;
-const SUMMARY: u64 = 1 << 1;
-const CREATED: u64 = 1 << 2;
-const CREATED_TEXT: u64 = 1 << 3;
-const UPDATED: u64 = 1 << 4;
-const UPDATED_TEXT: u64 = 1 << 5;
-const DAY: u64 = 1 << 6;
-const BODY_CHARS: u64 = 1 << 7;
-const SUMMARY_CHARS: u64 = 1 << 8;
-const ALIASES: u64 = 1 << 9;
-const COMPACTS: u64 = 1 << 10;
+/// What a name has, one bit each.
+const ID: u64 = 1;
+const VALUE: u64 = 1 << 1;
+const MOC: u64 = 1 << 2;
+const JOURNAL: u64 = 1 << 3;
+const ALIASES: u64 = 1 << 4;
+const COMPACTS: u64 = 1 << 5;
+
+/// What a head has.
+const SUMMARY: u64 = 1;
+const CREATED: u64 = 1 << 1;
+const CREATED_TEXT: u64 = 1 << 2;
+const UPDATED: u64 = 1 << 3;
+const UPDATED_TEXT: u64 = 1 << 4;
+const DAY: u64 = 1 << 5;
+const BODY_CHARS: u64 = 1 << 6;
+const SUMMARY_CHARS: u64 = 1 << 7;
+
+/// Returns a bit where something is there.
+fn bit(is_there: bool, bit: u64) -> u64 {
+    if is_there { bit } else { 0 }
+}
 
 /// Numbers and texts in the making.
 #[derive(Default)]
@@ -122,61 +133,79 @@ impl<'a> Rest<'a> {
     }
 }
 
-impl<'a> Head<'a> {
+impl<'a> Name<'a> {
     pub(super) fn to_bytes(self) -> Vec<u8> {
-        let has = |is_there, bit| if is_there { bit } else { 0 };
-        let stamp = |stamp, seconds, text| match stamp {
-            Some(Written::Seconds(_)) => seconds,
-            Some(Written::Text(_)) => text,
-            None => 0,
-        };
-        let bits = has(self.value.is_some(), VALUE)
-            | has(self.summary.is_some(), SUMMARY)
-            | stamp(self.created, CREATED, CREATED_TEXT)
-            | stamp(self.updated, UPDATED, UPDATED_TEXT)
-            | has(self.day.is_some(), DAY)
-            | has(self.body_chars.is_some(), BODY_CHARS)
-            | has(self.summary_chars.is_some(), SUMMARY_CHARS)
-            | has(self.has_aliases, ALIASES)
-            | has(self.has_compacts, COMPACTS);
+        let Marks { is_moc, is_journal, has_aliases, has_compacts, value: _ } = self.marks;
+        let bits = bit(self.id.is_some(), ID)
+            | bit(self.value.is_some(), VALUE)
+            | bit(is_moc, MOC)
+            | bit(is_journal, JOURNAL)
+            | bit(has_aliases, ALIASES)
+            | bit(has_compacts, COMPACTS);
         let mut row = Row::default();
         row.number(bits);
-        [self.id, self.title, self.kind].into_iter().chain(self.summary).for_each(|text| row.text(text));
-        row.stamp(self.created);
-        row.stamp(self.updated);
-        let day = self.day.map(|(year, month, day)| [i64::from(year), i64::from(month), i64::from(day)]);
-        day.into_iter().flatten().for_each(|part| row.signed(part));
         self.value.into_iter().for_each(|value| row.number(u64::from(value)));
-        [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
+        self.id.into_iter().chain([self.title]).for_each(|text| row.text(text));
         row.finish()
-    }
-
-    /// Takes the title alone.
-    pub(super) fn title_in(bytes: &'a [u8]) -> Option<&'a str> {
-        let mut rest = Rest::open(bytes)?;
-        rest.number()?;
-        rest.text()?;
-        rest.text()
     }
 
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = Rest::open(bytes)?;
         let bits = rest.number()?;
         let has = |bit| bits & bit != 0;
-        let (id, title, kind) = (rest.text()?, rest.text()?, rest.text()?);
+        let value = rest.maybe(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?;
+        let marks = Marks {
+            value: value.unwrap_or(super::DEFAULT_VALUE),
+            is_moc: has(MOC),
+            is_journal: has(JOURNAL),
+            has_aliases: has(ALIASES),
+            has_compacts: has(COMPACTS),
+        };
+        Some(Self { id: rest.maybe(has(ID), Rest::text)?, title: rest.text()?, value, marks })
+    }
+}
+
+impl<'a> Head<'a> {
+    /// Writes down what is not in the note's name.
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        let stamp = |stamp, seconds, text| match stamp {
+            Some(Written::Seconds(_)) => seconds,
+            Some(Written::Text(_)) => text,
+            None => 0,
+        };
+        let bits = bit(self.summary.is_some(), SUMMARY)
+            | stamp(self.created, CREATED, CREATED_TEXT)
+            | stamp(self.updated, UPDATED, UPDATED_TEXT)
+            | bit(self.day.is_some(), DAY)
+            | bit(self.body_chars.is_some(), BODY_CHARS)
+            | bit(self.summary_chars.is_some(), SUMMARY_CHARS);
+        let mut row = Row::default();
+        row.number(bits);
+        [self.kind].into_iter().chain(self.summary).for_each(|text| row.text(text));
+        row.stamp(self.created);
+        row.stamp(self.updated);
+        let day = self.day.map(|(year, month, day)| [i64::from(year), i64::from(month), i64::from(day)]);
+        day.into_iter().flatten().for_each(|part| row.signed(part));
+        [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
+        row.finish()
+    }
+
+    pub(super) fn from_bytes(name: Name<'a>, bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = Rest::open(bytes)?;
+        let bits = rest.number()?;
+        let has = |bit| bits & bit != 0;
         Some(Self {
-            id,
-            title,
-            kind,
+            title: name.title,
+            value: name.value,
+            has_aliases: name.marks.has_aliases,
+            has_compacts: name.marks.has_compacts,
+            kind: rest.text()?,
             summary: rest.maybe(has(SUMMARY), Rest::text)?,
             created: rest.stamp(has(CREATED), has(CREATED_TEXT))?,
             updated: rest.stamp(has(UPDATED), has(UPDATED_TEXT))?,
             day: rest.maybe(has(DAY), Rest::day)?,
-            value: rest.maybe(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?,
             body_chars: rest.maybe(has(BODY_CHARS), Rest::size)?,
             summary_chars: rest.maybe(has(SUMMARY_CHARS), Rest::size)?,
-            has_aliases: has(ALIASES),
-            has_compacts: has(COMPACTS),
         })
     }
 }
@@ -225,7 +254,6 @@ mod tests {
 
     fn head() -> Head<'static> {
         Head {
-            id: "qp-1",
             title: "Ein Titel für \u{1f600}",
             kind: "moc",
             created: Some(Written::Seconds(-1)),
@@ -244,10 +272,15 @@ mod tests {
     fn heads_are_read_as_they_were_written() {
         let other = Head { created: None, updated: Some(Written::Seconds(i64::MIN)), summary: Some("x"), ..head() };
         for head in [head(), other, Head::default(), Head { has_compacts: true, summary_chars: Some(0), ..head() }] {
-            let bytes = head.to_bytes();
-            assert_eq!((Head::from_bytes(&bytes), Head::title_in(&bytes)), (Some(head), Some(head.title)));
-            for end in 0..bytes.len() {
-                assert_ne!(Head::from_bytes(&bytes[..end]), Some(head), "{end}");
+            for id in [Some("qp-1"), None] {
+                let Head { title, value, has_aliases, has_compacts, .. } = head;
+                let marks = Marks { value: head.value_or_default(), has_aliases, has_compacts, ..Marks::default() };
+                let marks = Marks { is_moc: has_aliases, is_journal: has_compacts, ..marks };
+                let name = Name { id, title, value, marks };
+                let (names, heads) = (name.to_bytes(), head.to_bytes());
+                assert_eq!((Name::from_bytes(&names), Head::from_bytes(name, &heads)), (Some(name), Some(head)));
+                (0..names.len()).for_each(|end| assert_ne!(Name::from_bytes(&names[..end]), Some(name), "{end}"));
+                (0..heads.len()).for_each(|end| assert_ne!(Head::from_bytes(name, &heads[..end]), Some(head), "{end}"));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! What is known of a note, in a form that can be kept: everything but its text, which stays in its
 //! file until somebody asks for it.
 //!
-//! A kept note is four parts: what is looked at of every note, its links, what else ties it to others,
-//! and the rest. The same part of some hundred notes stands together and is read when one of them is
+//! A kept note is five parts: its name, what else is looked at of every note, its links, what else ties it to
+//! others, and the rest. The same part of some hundred notes stands together and is read when one of them is
 //! asked for; texts are borrowed.
 
 use std::fmt::Debug;
@@ -12,7 +12,8 @@ use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DEFAULT_VALUE, Finding, InlineLink, Meta, Note, Source, Stamp, TypedLink, Value, finding_code, shown_chars,
+    DEFAULT_VALUE, Finding, InlineLink, Marks, Meta, Note, NoteId, Source, Stamp, TypedLink, Value, finding_code,
+    shown_chars, stem,
 };
 
 /// How many notes are kept together.
@@ -21,6 +22,7 @@ pub const CHUNK: usize = 256;
 /// The parts of a kept note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
+    Name,
     Head,
     Links,
     Ties,
@@ -67,12 +69,20 @@ pub struct KeptNote {
     place: usize,
 }
 
+/// What every answer asks of every note, borrowed from where it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Name<'a> {
+    /// The note's id, where the name of its file does not give it.
+    pub(super) id: Option<&'a str>,
+    pub(super) title: &'a str,
+    pub(super) value: Option<u8>,
+    pub(super) marks: Marks,
+}
+
 /// What is looked at of every note, borrowed from where it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Head<'a> {
-    /// The note's id.
-    pub id: &'a str,
-    /// Its title.
+    /// The note's title.
     pub title: &'a str,
     /// Its type.
     pub kind: &'a str,
@@ -168,10 +178,21 @@ struct Rest {
     is_cut: bool,
 }
 
+impl<'a> Name<'a> {
+    fn of(note: &'a Note) -> Self {
+        let id = Some(note.id.as_str()).filter(|_| NoteId::from_stem(note.stem()) != note.id);
+        Self { id, title: &note.title, value: note.value, marks: note.marks }
+    }
+
+    /// Returns the id of the note in a file; `None` where it can't be one.
+    pub(super) fn id(&self, path: &str) -> Option<NoteId> {
+        self.id.map_or_else(|| Some(NoteId::from_stem(stem(path))), NoteId::parse)
+    }
+}
+
 impl<'a> Head<'a> {
     pub(super) fn of(note: &'a Note) -> Self {
         Self {
-            id: note.id.as_str(),
             title: &note.title,
             kind: &note.kind,
             created: note.created.as_ref().map(Written::of),
@@ -277,7 +298,7 @@ pub fn keep(note: &Note) -> [Vec<u8>; PARTS] {
         is_cut: note.is_cut,
     };
     let head = Head { summary_chars: note.summary().map(shown_chars), ..Head::of(note) };
-    [head.to_bytes(), Links::of(note).to_bytes(), to_bytes(&ties), to_bytes(&rest)]
+    [Name::of(note).to_bytes(), head.to_bytes(), Links::of(note).to_bytes(), to_bytes(&ties), to_bytes(&rest)]
 }
 
 /// Writing into memory can't fail; were it to, what is kept could not be read and would be read again.
@@ -341,12 +362,17 @@ impl KeptNote {
         self.kept.files.read(path)
     }
 
-    pub(super) fn head(&self) -> Head<'_> {
-        self.known(Head::from_bytes(self.kept.part(self.place, Part::Head)))
+    pub(super) fn name(&self) -> Name<'_> {
+        self.known(Name::from_bytes(self.kept.part(self.place, Part::Name)))
     }
 
-    pub(super) fn title(&self) -> &str {
-        self.known(Head::title_in(self.kept.part(self.place, Part::Head)))
+    pub(super) fn head(&self) -> Head<'_> {
+        self.known(self.read_head())
+    }
+
+    fn read_head(&self) -> Option<Head<'_>> {
+        let name = Name::from_bytes(self.kept.part(self.place, Part::Name))?;
+        Head::from_bytes(name, self.kept.part(self.place, Part::Head))
     }
 
     pub(super) fn links(&self) -> Links<'_> {
@@ -384,7 +410,7 @@ impl KeptNote {
     }
 
     fn read_meta(&self) -> Option<Meta> {
-        let head = Head::from_bytes(self.kept.part(self.place, Part::Head))?;
+        let head = self.read_head()?;
         let links = Links::from_bytes(self.kept.part(self.place, Part::Links))?;
         let ties: Ties<'_> = self.read(Part::Ties)?;
         let rest: Rest = self.read(Part::Rest)?;

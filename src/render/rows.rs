@@ -39,7 +39,7 @@ impl Human<'_> {
         for entry in self.report.entries.iter().filter_map(Entry::note).take(LOOKED_AT) {
             let wider = |now: usize, text: &str| now.max(flow::width(text)).min(WIDEST);
             let head = entry.note.head();
-            widths.id = wider(widths.id, head.id);
+            widths.id = wider(widths.id, entry.note.id.as_str());
             widths.kind = wider(widths.kind, &one_line(head.kind));
             widths.changed = wider(widths.changed, &self.changed(entry));
         }
@@ -59,7 +59,7 @@ impl Human<'_> {
         let tags = if tags.is_empty() { String::new() } else { format!("[{}]", tags.join(", ")) };
         let (kind, title) = (one_line(head.kind), self.screen.paint(As::Title, &one_line(head.title)));
         let painted = |role, text: &str| self.screen.paint(role, text);
-        let (id, kind) = (painted(As::Kind(head.kind), head.id), painted(As::Kind(head.kind), &kind));
+        let (id, kind) = (painted(As::Kind(head.kind), entry.note.id.as_str()), painted(As::Kind(head.kind), &kind));
         let tags = if tags.is_empty() { tags } else { GAP.to_owned() + &painted(As::Tag, &tags) };
         if self.screen.columns.is_none() {
             return format!("{id}{GAP}{kind}{GAP}{title}{tags}\n");

@@ -657,7 +657,7 @@ impl Entry {
             return 0;
         };
         let head = entry.note.head();
-        let name = head.id.len() + shown_chars(head.title);
+        let name = entry.note.id.as_str().len() + shown_chars(head.title);
         let tags = || entry.note.ties().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
         match detail {
             _ if entry.blocks.is_some() => name,

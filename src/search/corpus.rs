@@ -5,7 +5,7 @@
 //! first, without the notes that are gone or changed, and of the second: what comes out is as if all
 //! had been read at once.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -41,8 +41,8 @@ struct Section {
     places: Vec<u32>,
     /// For each of its terms, the number in common; empty where it is the same.
     terms: Vec<u32>,
-    /// For each of its words, how many notes hold it.
-    words: Vec<u32>,
+    /// For each of its words, how many notes hold it, once somebody asked.
+    words: OnceLock<Vec<u32>>,
 }
 
 impl Corpus {
@@ -89,10 +89,8 @@ impl Corpus {
         self.totals = first.segment.totals;
         let terms = (0..count(first)).map(|term| first.segment.term(term));
         (self.holders, self.paragraphs) = terms.map(|term| (term.documents, term.paragraphs)).unzip();
-        for number in (0..first.places.len()).filter(|number| first.places[*number] == NOWHERE) {
-            let (holders, paragraphs) = (&mut self.holders, &mut self.paragraphs);
-            let totals = first.segment.forget(number, holders, paragraphs, &mut first.words);
-            self.totals.take(totals);
+        for number in first.gone() {
+            self.totals.take(first.segment.forget(number, &mut self.holders, &mut self.paragraphs));
         }
         self.totals.add(second.segment.totals);
         for number in 0..count(second) {
@@ -262,8 +260,21 @@ impl Section {
     fn open(parts: Arc<dyn Parts>, places: &[Option<usize>]) -> Option<Self> {
         let segment = Segment::open(parts).filter(|segment| segment.documents() == places.len())?;
         let places = places.iter().map(|place| place.map_or(NOWHERE, |place| place as u32)).collect();
-        let words = (0..segment.words() as u32).map(|word| segment.word_holders(word)).collect();
-        Some(Self { segment, places, terms: Vec::new(), words })
+        Some(Self { segment, places, terms: Vec::new(), words: OnceLock::new() })
+    }
+
+    /// Returns its notes that are gone, or changed.
+    fn gone(&self) -> impl Iterator<Item = usize> {
+        self.places.iter().enumerate().filter(|(_, place)| **place == NOWHERE).map(|(number, _)| number)
+    }
+
+    /// Returns how many notes hold each word.
+    fn word_holders(&self) -> &[u32] {
+        self.words.get_or_init(|| {
+            let mut words = self.segment.word_holders();
+            self.gone().for_each(|number| less(&mut words, self.segment.text(number).all()));
+            words
+        })
     }
 
     /// Returns the number in common of a term.
@@ -278,7 +289,7 @@ impl Section {
     }
 
     fn for_each_word<'a>(&'a self, kind: WordKind, mut take: impl FnMut(u32, &'a str)) {
-        let held = self.words.iter().enumerate().filter(|(_, holders)| **holders > 0);
+        let held = self.word_holders().iter().enumerate().filter(|(_, holders)| **holders > 0);
         let words = held.filter_map(|(number, _)| self.segment.word(number as u32));
         for word in words.filter(|word| word.kind == kind) {
             take(self.common(word.term), word.text);
@@ -341,28 +352,15 @@ pub(super) struct Held {
 
 impl Segment {
     /// Takes away what a note holds: it is gone, or changed. Returns its part of the sums.
-    fn forget(&self, document: usize, holders: &mut [u32], paragraphs: &mut [u32], words: &mut [u32]) -> Totals {
-        fn each_once(mut numbers: Vec<u32>) -> Vec<u32> {
-            numbers.sort_unstable();
-            numbers.dedup();
-            numbers
-        }
-        fn less(counts: &mut [u32], numbers: Vec<u32>) {
-            for number in numbers {
-                if let Some(count) = counts.get_mut(number as usize) {
-                    *count = count.saturating_sub(1);
-                }
-            }
-        }
+    fn forget(&self, document: usize, holders: &mut [u32], paragraphs: &mut [u32]) -> Totals {
         let mut text = self.text(document);
-        less(words, each_once(text.all()));
         text.for_each_mut(|word| *word = self.term_of(*word));
-        less(holders, each_once(text.all()));
+        less(holders, text.all());
         let own = text.body.get(..text.own).unwrap_or_default();
         let (mut start, mut rest) = (0, text.paragraphs.iter().map(|end| *end as usize).collect::<Vec<_>>());
         rest.push(own.len());
         for end in rest {
-            less(paragraphs, each_once(own.get(start..end).unwrap_or_default().to_vec()));
+            less(paragraphs, own.get(start..end).unwrap_or_default().to_vec());
             start = end;
         }
         let lengths = self.lengths(document);
@@ -373,6 +371,17 @@ impl Segment {
             bodies: u64::from(lengths.body > 0),
             paragraphs: text.paragraphs.len() as u64,
             paragraph_words: own.iter().filter(|term| !self.is_stop(**term)).count() as u64,
+        }
+    }
+}
+
+/// Counts each of some numbers once less.
+fn less(counts: &mut [u32], mut numbers: Vec<u32>) {
+    numbers.sort_unstable();
+    numbers.dedup();
+    for number in numbers {
+        if let Some(count) = counts.get_mut(number as usize) {
+            *count = count.saturating_sub(1);
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::parts::{Gather, pack};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// How many lists are packed one after the other.
 const LISTS: usize = 512;
 
@@ -109,8 +109,8 @@ impl Words {
                 Written::AsTerm => (WordKind::AsTerm, ""),
                 Written::Otherwise(text) => (WordKind::Otherwise, &**text),
             };
-            let rows = &mut parts[Part::Words as usize];
-            put(rows, places.get(*term as usize).copied().unwrap_or_default());
+            put(&mut parts[Part::Words as usize], places.get(*term as usize).copied().unwrap_or_default());
+            let rows = &mut parts[Part::WordRows as usize];
             put(rows, word.documents << 2 | kind as u32);
             if kind == WordKind::Otherwise {
                 put(rows, text.len() as u32);
@@ -157,7 +157,7 @@ impl Gather for Words {
         parts[Part::Sums as usize] =
             postcard::to_allocvec(&Sums { terms, words, totals: self.totals }).unwrap_or_default();
         parts[Part::Documents as usize] = self.documents;
-        for packed in [Part::Documents, Part::Terms, Part::TermTexts, Part::Words, Part::WordTexts] {
+        for packed in [Part::Documents, Part::Terms, Part::TermTexts, Part::Words, Part::WordRows, Part::WordTexts] {
             parts[packed as usize] = pack(&parts[packed as usize]);
         }
         parts[Part::Forward as usize] = self.forward;

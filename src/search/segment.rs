@@ -27,8 +27,10 @@ pub(super) enum Part {
     /// whether it says nothing, how many paragraphs, how many bytes its list of notes takes.
     Terms,
     TermTexts,
-    /// Of each word: its term, how many notes and its kind, the length of its text where it has one.
+    /// Of each word its term.
     Words,
+    /// Of each word how many notes and its kind, the length of its text where it has one.
+    WordRows,
     WordTexts,
     /// The words of each note.
     Forward,
@@ -66,9 +68,10 @@ pub(super) struct Segment {
     ends: Vec<u64>,
     terms: Vec<TermRow>,
     texts: String,
-    words: Vec<WordRow>,
-    /// The texts of words, once somebody asked: few queries need them.
-    word_texts: OnceLock<String>,
+    /// Of each word its term.
+    words: Vec<u32>,
+    /// What else is known of words, once somebody asked: few queries need it.
+    spellings: OnceLock<Spellings>,
 }
 
 /// The lengths of one note's texts.
@@ -91,9 +94,15 @@ struct TermRow {
     list_end: u32,
 }
 
+/// How words are written, and how many notes hold each.
+#[derive(Default)]
+struct Spellings {
+    rows: Vec<WordRow>,
+    texts: String,
+}
+
 #[derive(Clone, Copy)]
 struct WordRow {
-    term: u32,
     documents: u32,
     kind: WordKind,
     text_end: u32,
@@ -216,7 +225,7 @@ impl Default for Segment {
             terms: Vec::new(),
             texts: String::new(),
             words: Vec::new(),
-            word_texts: OnceLock::new(),
+            spellings: OnceLock::new(),
         }
     }
 }
@@ -231,23 +240,23 @@ impl Segment {
         let unpacked = |part: Part| unpack(&whole(part)?);
         let Sums { terms, words, totals } = postcard::from_bytes(&whole(Part::Sums)?).ok()?;
         let (documents, terms_and_words) = rayon::join(
-            || read_documents(&unpacked(Part::Documents)?, totals.documents),
+            || read_documents(&unpacked(Part::Documents)?, usize::try_from(totals.documents).ok()?),
             || {
                 let terms = read_terms(&unpacked(Part::Terms)?, &unpacked(Part::TermTexts)?, terms)?;
                 Some((terms, read_words(&unpacked(Part::Words)?, words)?))
             },
         );
         let ((documents, ends), ((terms, texts), words)) = documents.zip(terms_and_words)?;
-        let is_known = |word: &WordRow| (word.term as usize) < terms.len();
+        let is_known = |term: &u32| (*term as usize) < terms.len();
         let ends_with = |end: Option<u64>, part: Part| end.unwrap_or(0) == parts.len(part as usize);
         let is_whole = words.iter().all(is_known)
             && ends_with(ends.last().copied(), Part::Forward)
             && ends_with(terms.last().map(|term| u64::from(term.list_end)), Part::Postings);
-        let segment = Self { totals, documents, ends, terms, texts, words, word_texts: OnceLock::new(), parts };
+        let segment = Self { totals, documents, ends, terms, texts, words, spellings: OnceLock::new(), parts };
         is_whole.then_some(segment)
     }
 
-    /// Returns how many notes, terms and words there are.
+    /// Returns how many notes and terms there are.
     pub(super) fn documents(&self) -> usize {
         self.documents.len()
     }
@@ -255,11 +264,6 @@ impl Segment {
     /// See [`Segment::documents`].
     pub(super) fn terms(&self) -> usize {
         self.terms.len()
-    }
-
-    /// See [`Segment::documents`].
-    pub(super) fn words(&self) -> usize {
-        self.words.len()
     }
 
     pub(super) fn lengths(&self, document: usize) -> Lengths {
@@ -293,25 +297,35 @@ impl Segment {
     }
 
     pub(super) fn word(&self, number: u32) -> Option<Word<'_>> {
-        let row = self.words.get(number as usize)?;
-        let start =
-            number.checked_sub(1).and_then(|before| self.words.get(before as usize)).map_or(0, |row| row.text_end);
-        let texts = self.word_texts.get_or_init(|| {
-            let bytes = unpack(&self.read(Part::WordTexts, 0..self.parts.len(Part::WordTexts as usize)));
-            bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
-        });
+        let (term, Spellings { rows, texts }) = (*self.words.get(number as usize)?, self.spellings());
+        let row = rows.get(number as usize)?;
+        let start = number.checked_sub(1).and_then(|before| rows.get(before as usize)).map_or(0, |row| row.text_end);
         let text = texts.get(start as usize..row.text_end as usize).unwrap_or_default();
-        Some(Word { term: row.term, kind: row.kind, text })
+        Some(Word { term, kind: row.kind, text })
     }
 
-    /// Returns how many notes hold a word.
-    pub(super) fn word_holders(&self, word: u32) -> u32 {
-        self.words.get(word as usize).map_or(0, |row| row.documents)
+    /// Returns how many notes hold each word.
+    pub(super) fn word_holders(&self) -> Vec<u32> {
+        self.spellings().rows.iter().map(|row| row.documents).collect()
+    }
+
+    fn spellings(&self) -> &Spellings {
+        self.spellings.get_or_init(|| {
+            let unpacked = |part: Part| unpack(&self.parts.whole(part as usize)?);
+            let read = || {
+                let rows = read_word_rows(&unpacked(Part::WordRows)?, self.words.len())?;
+                Some(Spellings { rows, texts: String::from_utf8(unpacked(Part::WordTexts)?).ok()? })
+            };
+            read().unwrap_or_else(|| {
+                self.parts.tell_broken();
+                Spellings::default()
+            })
+        })
     }
 
     /// Returns the term of a word.
     pub(super) fn term_of(&self, word: u32) -> u32 {
-        self.words.get(word as usize).map_or(0, |row| row.term)
+        self.words.get(word as usize).copied().unwrap_or_default()
     }
 
     /// Calls `take` with each note that holds a term, in their order. Terms that say nothing have no list.
@@ -384,22 +398,27 @@ impl Segment {
     }
 }
 
-fn read_documents(bytes: &[u8], count: u64) -> Option<(Vec<Lengths>, Vec<u64>)> {
+/// Makes room for so many rows of so many bytes at least: no more than what there is may need.
+fn room<T>(count: usize, bytes: &[u8], least: usize) -> Vec<T> {
+    Vec::with_capacity(count.min(bytes.len() / least))
+}
+
+fn read_documents(bytes: &[u8], count: usize) -> Option<(Vec<Lengths>, Vec<u64>)> {
     let mut rest = Reader(bytes);
-    let (mut documents, mut ends, mut end) = (Vec::new(), Vec::new(), 0_u64);
+    let (mut documents, mut ends, mut end) = (room(count, bytes, 3), room(count, bytes, 3), 0_u64);
     while !rest.0.is_empty() {
         end += u64::from(rest.number()?);
         let body = rest.number()?;
         documents.push(Lengths { body: body >> 1, has_time: body & 1 == 1, title: rest.number()? });
         ends.push(end);
     }
-    (documents.len() as u64 == count).then_some((documents, ends))
+    (documents.len() == count).then_some((documents, ends))
 }
 
 fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>, String)> {
     let (mut rest, mut left) = (Reader(bytes), texts);
     // A term is no longer than all texts: what is made of little stays little.
-    let (mut rows, mut all) = (Vec::new(), Vec::with_capacity(texts.len() * 2));
+    let (mut rows, mut all) = (room(count, bytes, 5), Vec::with_capacity(texts.len() * 2));
     let (mut before, mut list_end) = (0, 0_u32);
     while !rest.0.is_empty() {
         let (common, own) = (rest.number()? as usize, rest.number()? as usize);
@@ -422,10 +441,18 @@ fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>,
 /// The most bytes that two terms begin alike with; more is no word.
 pub(super) const MAX_COMMON: usize = 255;
 
-fn read_words(bytes: &[u8], count: usize) -> Option<Vec<WordRow>> {
-    let (mut rest, mut rows, mut text_end) = (Reader(bytes), Vec::new(), 0_u32);
+fn read_words(bytes: &[u8], count: usize) -> Option<Vec<u32>> {
+    let (mut rest, mut words) = (Reader(bytes), room(count, bytes, 1));
     while !rest.0.is_empty() {
-        let (term, documents) = (rest.number()?, rest.number()?);
+        words.push(rest.number()?);
+    }
+    (words.len() == count).then_some(words)
+}
+
+fn read_word_rows(bytes: &[u8], count: usize) -> Option<Vec<WordRow>> {
+    let (mut rest, mut rows, mut text_end) = (Reader(bytes), room(count, bytes, 1), 0_u32);
+    while !rest.0.is_empty() {
+        let documents = rest.number()?;
         let kind = match documents & 3 {
             0 => WordKind::NoWord,
             1 => WordKind::AsTerm,
@@ -434,7 +461,7 @@ fn read_words(bytes: &[u8], count: usize) -> Option<Vec<WordRow>> {
         if kind == WordKind::Otherwise {
             text_end = text_end.checked_add(rest.number()?)?;
         }
-        rows.push(WordRow { term, documents: documents >> 2, kind, text_end });
+        rows.push(WordRow { documents: documents >> 2, kind, text_end });
     }
     (rows.len() == count).then_some(rows)
 }

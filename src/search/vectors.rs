@@ -21,7 +21,7 @@ thread_local! {
 pub(super) struct Made {
     /// What each term says; nothing for those that say nothing.
     idf: OnceLock<Vec<f64>>,
-    vectors: OnceLock<Vec<OnceLock<Vector>>>,
+    vectors: OnceLock<Vec<OnceLock<Box<Vector>>>>,
 }
 
 /// The vectors of a store's notes, each made when somebody asks for it.
@@ -29,7 +29,7 @@ pub(super) struct Vectors<'a> {
     corpus: &'a Corpus,
     weights: &'a Weights,
     idf: &'a [f64],
-    vectors: &'a [OnceLock<Vector>],
+    vectors: &'a [OnceLock<Box<Vector>>],
 }
 
 /// One note's vector: its terms, each with a weight.
@@ -51,7 +51,7 @@ impl<'a> Vectors<'a> {
     pub(super) fn of(&self, note: usize) -> &'a Vector {
         static NONE: OnceLock<Vector> = OnceLock::new();
         match self.vectors.get(note) {
-            Some(place) => place.get_or_init(|| self.vector(note)),
+            Some(place) => place.get_or_init(|| Box::new(self.vector(note))),
             None => NONE.get_or_init(Vector::default),
         }
     }

@@ -19,16 +19,15 @@ const LEAST_PART: usize = 4;
 pub(super) fn notes(notes: &[Arc<Note>], name: &str) -> Vec<String> {
     let name = folded(name);
     let score = |note: &Note| {
-        let head = note.head();
-        let title = folded(head.title);
-        let by_id = if is_slip(&folded(head.id), &name) { 1.0 } else { 0.0 };
+        let title = folded(note.title());
+        let by_id = if is_slip(&folded(note.id.as_str()), &name) { 1.0 } else { 0.0 };
         let by_part = if name.chars().count() >= LEAST_PART && title.contains(&name) { 0.9 } else { 0.0 };
         f64::max(by_id, f64::max(by_part, strsim::normalized_levenshtein(&title, &name)))
     };
     let scored = notes.iter().map(|note| (score(note), note));
     let mut near: Vec<_> = scored.filter(|(score, _)| *score >= ALIKE).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.into_iter().take(MOST).map(|(_, note)| format!("{} ({})", note.id, one_line(note.head().title))).collect()
+    near.into_iter().take(MOST).map(|(_, note)| format!("{} ({})", note.id, one_line(note.title()))).collect()
 }
 
 /// Returns the tags in use that are like one that is not, the most alike first.
