@@ -25,7 +25,7 @@ pub(crate) fn here() {
 #[test]
 fn child() {
     let (Ok(dir), Ok(words)) = (std::env::var(DIR), std::env::var(WORDS)) else { return };
-    let env = Env { current_dir: dir.into(), random: 7, ..Env::of_process().unwrap() };
+    let env = Env { current_dir: dir.into(), random: 7, lend_thread: || (), ..Env::of_process().unwrap() };
     let words: Vec<_> = words.split('\n').map(Into::into).collect();
     crate::run(&words, &env, &mut Vec::new()).unwrap();
 }

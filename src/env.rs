@@ -42,6 +42,9 @@ pub struct Env {
     pub today: fn() -> Date,
     /// A random number, for the id of a new note.
     pub random: u64,
+    /// Makes the thread of the call one of those that share the work, so that one less has to be begun. Only for
+    /// a call that ends with its answer: later, work of other threads would wait for this one.
+    pub lend_thread: fn(),
 }
 
 /// How large a terminal is.
@@ -78,6 +81,8 @@ impl Env {
             tells_progress: io::IsTerminal::is_terminal(&io::stderr()) && !is_dumb(),
             size: is_terminal.then(size),
             pager: pager().filter(|_| is_terminal && !is_dumb()),
+            // Where the others have begun already, it just waits for them.
+            lend_thread: || drop(rayon::ThreadPoolBuilder::new().use_current_thread().build_global()),
         })
     }
 }

@@ -45,7 +45,12 @@ use crate::store::{Config, Location, Store};
 pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
     let current_dir = &env.current_dir;
     match command {
-        Command::Prime(request) => primed(request, current_dir),
+        // In a hook, this thread only waits for another one.
+        Command::Prime(request) if request.is_hook => Ok(primed_in_time(request, current_dir)),
+        Command::Prime(request) => {
+            (env.lend_thread)();
+            prime_of(request, current_dir).map(Some)
+        }
         Command::Setup(request) => setup::run(request, current_dir).map(Some),
         Command::Init(request) => init::run(request, current_dir).map(Some),
         Command::Change(request) => change::run(request, env).map(Some),
@@ -70,6 +75,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => {
+            (env.lend_thread)();
             let store = match searches(command) {
                 true => open_to_search(location, current_dir)?,
                 false => Store::open(location, current_dir)?,
@@ -156,14 +162,11 @@ fn reported(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
 /// How long a session waits for its hook.
 const HOOK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs `prime`. In a hook, a project without a store, with a broken one, or with one on a disk that does not
+/// Runs `prime` in a hook. A project without a store, with a broken one, or with one on a disk that does not
 /// answer is nothing to speak of.
-fn primed(request: &Prime, current_dir: &Path) -> Result<Option<Report>, Error> {
-    if !request.is_hook {
-        return prime_of(request, current_dir).map(Some);
-    }
+fn primed_in_time(request: &Prime, current_dir: &Path) -> Option<Report> {
     let (request, current_dir) = (request.clone(), current_dir.to_path_buf());
-    Ok(within(HOOK_PATIENCE, move || prime_of(&request, &current_dir).ok()).flatten())
+    within(HOOK_PATIENCE, move || prime_of(&request, &current_dir).ok()).flatten()
 }
 
 fn prime_of(request: &Prime, current_dir: &Path) -> Result<Report, Error> {

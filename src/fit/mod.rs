@@ -20,8 +20,9 @@ use limits::{Limits, Size};
 
 /// How many places for a cut are tried before the last that may fit.
 const MAX_STEPS_BACK: usize = 16;
-/// From how many entries on it pays to write them side by side.
+/// From how many entries on it pays to write them side by side, and how many of them become one piece.
 const MANY: usize = 16;
+const RUN: usize = 256;
 
 /// Writes a report in a format within a budget. The text ends with a line end.
 ///
@@ -121,18 +122,13 @@ impl<'a> Page<'a> {
     /// Returns the whole answer if all of it fits, else what it takes; counting stops where that passes
     /// both the limit and what an empty frame takes.
     fn with_everything(mut self) -> Result<String, Size> {
-        let entries = self.report.entries.len();
         let enough = match self.report.is_divisible() {
             true => self.limits.chars.max(self.renderer.frame_chars(self.says(true))),
             false => usize::MAX,
         };
-        let mut at_once = self.written_at_once().into_iter();
-        for number in 0..entries {
-            let piece = at_once.next().unwrap_or_else(|| self.renderer.piece(number, Extent::Whole, &self.kept));
-            self.keep(number, piece);
-            if self.chars > enough {
-                return Err(Size { chars: self.chars, tokens: None });
-            }
+        match self.may_be_written_at_once() {
+            true => self.keep_all(),
+            false => self.keep_each(enough)?,
         }
         let shown = self.says(self.report.head.is_limited || self.has_cut);
         let chars = self.chars + self.renderer.frame_chars(shown);
@@ -143,17 +139,38 @@ impl<'a> Page<'a> {
         if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
     }
 
-    /// Writes all entries side by side where nothing limits them and none of them depends on others that
-    /// may or may not be shown; nothing otherwise.
-    fn written_at_once(&self) -> Vec<Piece> {
+    /// Tells whether there are many notes, nothing limits them, and none of them depends on others that may or
+    /// may not be shown.
+    fn may_be_written_at_once(&self) -> bool {
         let entries = &self.report.entries;
         let is_alone = |entry: &Entry| entry.note().is_some_and(|note| note.edges.is_empty());
-        if self.limits.are_there() || entries.len() < MANY || !entries.iter().all(is_alone) {
-            return Vec::new();
+        let is_free = !self.limits.are_there() && self.renderer.stands_in_line();
+        is_free && entries.len() >= MANY && entries.iter().all(is_alone)
+    }
+
+    /// Keeps all entries, unless they come to more characters than is enough to know.
+    fn keep_each(&mut self, enough: usize) -> Result<(), Size> {
+        for number in 0..self.report.entries.len() {
+            let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
+            self.keep(number, piece);
+            if self.chars > enough {
+                return Err(Size { chars: self.chars, tokens: None });
+            }
         }
-        let kept = Kept(vec![true; entries.len()]);
-        let piece = |number| self.renderer.piece(number, Extent::Whole, &kept);
-        (0..entries.len()).into_par_iter().map(piece).collect()
+        Ok(())
+    }
+
+    /// Keeps all entries, which are notes: they are written side by side.
+    fn keep_all(&mut self) {
+        let count = self.report.entries.len();
+        let (renderer, kept) = (self.renderer, Kept(vec![true; count]));
+        let run = |first: usize| {
+            let numbers = first..count.min(first + RUN);
+            Piece::joined(numbers.map(|number| renderer.piece(number, Extent::Whole, &kept)), renderer.separator())
+        };
+        let runs: Vec<Piece> = (0..count).into_par_iter().step_by(RUN).map(run).collect();
+        (self.kept, self.notes) = (kept, count);
+        runs.into_iter().enumerate().for_each(|(number, piece)| self.add(number * RUN, piece));
     }
 
     /// Keeps as many whole entries as fit, or the first one cut, or none.
@@ -309,13 +326,17 @@ impl<'a> Page<'a> {
     }
 
     fn keep(&mut self, number: usize, piece: Piece) {
+        self.notes += usize::from(self.report.entries[number].note().is_some());
+        self.kept.0[number] = true;
+        self.add(number, piece);
+    }
+
+    fn add(&mut self, number: usize, piece: Piece) {
         self.chars = self.chars_with(&piece);
         for item in &piece.items {
             mark(&mut self.in_use, item.section);
         }
-        self.notes += usize::from(self.report.entries[number].note().is_some());
         self.has_cut |= piece.is_cut;
-        self.kept.0[number] = true;
         self.pieces.push((number, piece));
     }
 

@@ -122,6 +122,10 @@ impl Renderer for Human<'_> {
         }
     }
 
+    fn stands_in_line(&self) -> bool {
+        !self.is_tree()
+    }
+
     fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
         match frame.0.as_slice() {
             [before, after] if self.is_tree() => {

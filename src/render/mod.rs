@@ -94,6 +94,21 @@ pub(crate) struct Item {
 }
 
 impl Piece {
+    /// Makes one piece of several, whose items stand in their sections one behind the other.
+    pub(crate) fn joined(pieces: impl Iterator<Item = Self>, separator: &str) -> Self {
+        let mut all = Self::default();
+        for piece in pieces {
+            all.is_cut |= piece.is_cut;
+            for item in piece.items {
+                match all.items.iter_mut().find(|have| have.section == item.section) {
+                    Some(have) => have.text.extend([separator, &item.text]),
+                    None => all.items.push(item),
+                }
+            }
+        }
+        all
+    }
+
     fn add(&mut self, section: usize, text: String) {
         self.items.push(Item { section, text, under: None });
     }
@@ -148,6 +163,11 @@ pub(crate) trait Renderer: Sync {
     /// Returns how much of an entry's text this format shows.
     fn detail(&self, entry: &Entry) -> Detail;
 
+    /// Tells whether the items of a section stand one behind the other, whatever they are.
+    fn stands_in_line(&self) -> bool {
+        true
+    }
+
     /// Puts the document together, of the same length as its parts. The pieces are in rank order,
     /// each with the number of its entry.
     fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
@@ -175,7 +195,9 @@ pub(crate) fn renderer(
 }
 
 fn join(frame: &Frame, pieces: &[(usize, Piece)], separator: &str) -> String {
-    let mut text = String::new();
+    let items = pieces.iter().flat_map(|(_, piece)| &piece.items);
+    let length = items.map(|item| item.text.len() + separator.len()).sum::<usize>();
+    let mut text = String::with_capacity(length + frame.0.iter().map(String::len).sum::<usize>());
     for (section, around) in frame.0.iter().enumerate() {
         text.push_str(around);
         let items = pieces.iter().flat_map(|(_, piece)| &piece.items);

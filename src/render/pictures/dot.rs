@@ -40,6 +40,10 @@ impl Renderer for Dot<'_> {
         Detail::Name
     }
 
+    fn stands_in_line(&self) -> bool {
+        false
+    }
+
     fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
         join_sorted(frame, pieces)
     }

@@ -44,6 +44,10 @@ impl Renderer for Graphml<'_> {
         Detail::Name
     }
 
+    fn stands_in_line(&self) -> bool {
+        false
+    }
+
     fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
         join_sorted(frame, pieces)
     }
