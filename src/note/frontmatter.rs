@@ -2,9 +2,9 @@
 //!
 //! What had to be tolerated becomes a [`Finding`]; a note always comes out.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
+use foldhash::{HashSet, HashSetExt};
 use jiff::civil::Date;
 
 use super::items::tags;

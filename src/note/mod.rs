@@ -13,6 +13,7 @@ mod marks;
 pub mod merge;
 mod plain_yaml;
 mod rows;
+mod short_ids;
 mod stamp;
 mod stored;
 mod value;
@@ -487,12 +488,22 @@ impl Meta {
 
 /// Counts the characters of a text that every format keeps.
 pub(crate) fn shown_chars(text: &str) -> usize {
-    if text.is_ascii() {
-        // The same, several bytes at once.
-        return text.bytes().filter(|byte| !matches!(byte, b'\t'..=b'\r' | 0x1c..=0x1e | b' ')).count();
+    let is_shown = |byte: &u8| !matches!(byte, b'\t'..=b'\r' | 0x1c..=0x1e | b' ');
+    let (mut count, mut rest) = (0, text);
+    while !rest.is_empty() {
+        let (some, behind) = rest.split_at(rest.floor_char_boundary(SPAN));
+        count += match some.is_ascii() {
+            // So few that one byte can count them: many are looked at at once.
+            true => usize::from(some.bytes().map(|byte| u8::from(is_shown(&byte))).sum::<u8>()),
+            false => some.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{1c}'..='\u{1e}')).count(),
+        };
+        rest = behind;
     }
-    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{1c}'..='\u{1e}')).count()
+    count
 }
+
+/// How many bytes are counted at once.
+const SPAN: usize = 240;
 
 /// Returns the code of a finding that was kept as a text.
 fn finding_code(text: &str) -> Option<&'static str> {

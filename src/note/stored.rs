@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     DEFAULT_VALUE, Finding, InlineLink, Marks, Meta, Note, NoteId, Source, Stamp, TypedLink, Value, finding_code,
-    shown_chars, stem,
+    short_ids, shown_chars, stem,
 };
 
 /// How many notes are kept together.
@@ -311,11 +311,13 @@ pub fn chunk(notes: &[[Vec<u8>; PARTS]], part: usize) -> Vec<u8> {
     let parts = || notes.iter().filter_map(|note| note.get(part));
     let mut bytes = to_bytes(&parts().map(Vec::len).collect::<Vec<usize>>());
     parts().for_each(|part| bytes.extend_from_slice(part));
-    bytes
+    if part == Part::Links as usize { short_ids::shorten(&bytes) } else { bytes }
 }
 
 impl Chunk {
-    fn open(bytes: Vec<u8>) -> Option<Self> {
+    /// Takes what [`chunk`] made of a part.
+    fn open(bytes: Vec<u8>, part: Part) -> Option<Self> {
+        let bytes = if part == Part::Links { short_ids::expand(&bytes)? } else { bytes };
         let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
         let start = bytes.len() - rest.len();
         let mut end = 0_u32;
@@ -346,7 +348,8 @@ impl Kept {
     fn part(&self, place: usize, part: Part) -> &[u8] {
         let number = place / CHUNK;
         let Some(chunk) = self.chunks[part as usize].get(number) else { return &[] };
-        let read = || self.files.chunk(part as usize, number).and_then(Chunk::open).unwrap_or_default();
+        let read =
+            || self.files.chunk(part as usize, number).and_then(|bytes| Chunk::open(bytes, part)).unwrap_or_default();
         chunk.get_or_init(read).note(place % CHUNK)
     }
 }

@@ -1,7 +1,6 @@
 //! Values of custom and unknown fields, kept as they were written.
 
-use std::collections::HashSet;
-
+use foldhash::{HashSet, HashSetExt};
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{Kind, Yaml};

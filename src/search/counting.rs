@@ -74,15 +74,11 @@ pub(super) struct Counter<'a> {
     /// For each chunk of the stream, its number in `spans`.
     chunks: &'a [u32],
     spans: &'a Spans,
-    lexicon: &'a Lexicon,
     counted: Counted,
-    last_seen: Vec<Seen>,
-    /// For each term, whether it says something: apart, since that is looked up so often.
-    says: Vec<bool>,
+    terms: Vec<TermSeen>,
+    each_word: Vec<WordSeen>,
     /// What the note at hand holds of each of its terms.
     counts: Vec<Count>,
-    /// For each word, the last note that held it.
-    last_holders: Vec<u32>,
     /// How many notes and how many paragraphs have begun.
     note: u32,
     paragraph: u32,
@@ -90,14 +86,27 @@ pub(super) struct Counter<'a> {
     words: Words,
 }
 
-/// Where a term was met last.
+/// What is noted down of a term, together: it is looked up at every word.
 #[derive(Clone, Copy, Default)]
-struct Seen {
-    /// The note and the paragraph, counted from 1 over all of them.
+struct TermSeen {
+    /// The last note and the last paragraph that held it, counted from 1 over all of them.
     note: u32,
     paragraph: u32,
     /// Its place among the counts of that note.
     count: u32,
+    /// How many notes and how many paragraphs hold it.
+    notes: u32,
+    paragraphs: u32,
+    /// Whether it says something.
+    says: bool,
+}
+
+/// The same of a word.
+#[derive(Clone, Copy, Default)]
+struct WordSeen {
+    term: u32,
+    note: u32,
+    notes: u32,
 }
 
 /// The words of a note by their numbers, in the order of the text.
@@ -120,19 +129,17 @@ impl<'a> Counter<'a> {
             stream: &read.stream,
             chunks,
             spans,
-            lexicon,
             counted: Counted {
                 documents: Vec::new(),
                 forward: Vec::new(),
-                holders: vec![(0, 0); lexicon.terms.len()],
-                word_holders: vec![0; lexicon.words.len()],
+                holders: Vec::new(),
+                word_holders: Vec::new(),
                 held: Holdings::default(),
                 totals: Totals::default(),
             },
-            last_seen: vec![Seen::default(); lexicon.terms.len()],
-            says: lexicon.terms.iter().map(|term| !term.is_stop).collect(),
+            terms: lexicon.terms.iter().map(|term| TermSeen { says: !term.is_stop, ..TermSeen::default() }).collect(),
+            each_word: lexicon.term_of.iter().map(|term| WordSeen { term: *term, ..WordSeen::default() }).collect(),
             counts: Vec::new(),
-            last_holders: vec![0; lexicon.words.len()],
             note: 0,
             paragraph: 0,
             words: Words::default(),
@@ -145,7 +152,9 @@ impl<'a> Counter<'a> {
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.
         self.counted.forward.reserve_exact(2 * chunks);
         texts.iter().for_each(|text| self.add(text));
-        self.counted
+        let holders = self.terms.iter().map(|term| (term.notes, term.paragraphs)).collect();
+        let word_holders = self.each_word.iter().map(|word| word.notes).collect();
+        Counted { holders, word_holders, ..self.counted }
     }
 
     fn add(&mut self, text: &Text) {
@@ -249,13 +258,12 @@ impl<'a> Counter<'a> {
 
     fn add_body_word(&mut self, word: u32) {
         self.meet(word);
-        let term = self.count_one(word, Field::Body) as usize;
-        let (seen, holders) = (self.last_seen.get_mut(term), self.counted.holders.get_mut(term));
-        if let (Some(seen), Some((_, paragraphs))) = (seen, holders)
-            && seen.paragraph != self.paragraph
+        let paragraph = self.paragraph;
+        if let Some(seen) = self.count_one(word, Field::Body)
+            && seen.paragraph != paragraph
         {
-            seen.paragraph = self.paragraph;
-            *paragraphs += 1;
+            seen.paragraph = paragraph;
+            seen.paragraphs += 1;
         }
     }
 
@@ -270,18 +278,16 @@ impl<'a> Counter<'a> {
     }
 
     fn term(&self, word: u32) -> u32 {
-        self.lexicon.term_of.get(word as usize).copied().unwrap_or_default()
+        self.each_word.get(word as usize).map_or(0, |word| word.term)
     }
 
     /// Notes down that the note at hand holds a word.
     fn meet(&mut self, word: u32) {
-        let (last, holders) =
-            (self.last_holders.get_mut(word as usize), self.counted.word_holders.get_mut(word as usize));
-        if let (Some(last), Some(holders)) = (last, holders)
-            && *last != self.note
+        if let Some(seen) = self.each_word.get_mut(word as usize)
+            && seen.note != self.note
         {
-            *last = self.note;
-            *holders += 1;
+            seen.note = self.note;
+            seen.notes += 1;
         }
     }
 
@@ -292,28 +298,24 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Counts a word of a field; returns its term.
-    fn count_one(&mut self, word: u32, field: Field) -> u32 {
+    /// Counts a word of a field; returns what is noted down of its term.
+    fn count_one(&mut self, word: u32, field: Field) -> Option<&mut TermSeen> {
         let term = self.term(word);
-        let Some(seen) = self.last_seen.get_mut(term as usize) else { return term };
+        let seen = self.terms.get_mut(term as usize)?;
         if seen.note != self.note {
             (seen.note, seen.count) = (self.note, self.counts.len() as u32);
+            seen.notes += 1;
             self.counts.push(Count { term, ..Count::default() });
         }
         if let Some(count) = self.counts.get_mut(seen.count as usize) {
             count.add(field);
         }
-        term
+        Some(seen)
     }
 
     /// Notes down what the note at hand holds.
     fn list_terms(&mut self) {
-        for count in &self.counts {
-            if let Some((documents, _)) = self.counted.holders.get_mut(count.term as usize) {
-                *documents += 1;
-            }
-        }
-        self.counts.retain(|count| self.says.get(count.term as usize) == Some(&true));
+        self.counts.retain(|count| self.terms.get(count.term as usize).is_some_and(|term| term.says));
         self.counted.held.add(&self.counts);
         self.counts.clear();
     }

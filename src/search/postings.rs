@@ -4,12 +4,12 @@
 //! whether there is more to say than that its body holds the term once; that follows. Words that say
 //! nothing have no list: it would be as long as the store.
 //!
-//! While lists grow, these are numbers in whole bytes; they are kept in as few bits as they need.
+//! While notes are taken in, what they hold is put in the order of the terms, run by run; lists are kept in as few
+//! bits as they need.
 
 use rayon::prelude::*;
 
 use super::bits::{BitReader, BitWriter};
-use super::varint::{Reader, put};
 
 /// A count that takes few bits: seven for these, of which the first are for the body.
 const SHORT_BITS: u32 = 7;
@@ -65,15 +65,6 @@ impl Count {
         self.body == 1 && !self.is_in_fields()
     }
 
-    fn put(&self, bytes: &mut Vec<u8>) {
-        put(bytes, self.body << 1 | u32::from(self.is_in_fields()));
-        if self.is_in_fields() {
-            put(bytes, u32::from(self.title));
-            put(bytes, u32::from(self.tags) << 1 | u32::from(self.is_tag));
-            put(bytes, u32::from(self.headings));
-        }
-    }
-
     /// Returns it in few bits, where it is small.
     fn short(&self) -> Option<u64> {
         let is_small = self.body < 1 << BODY_BITS && self.title < 2 && self.tags < 2 && self.headings < 2;
@@ -108,65 +99,89 @@ impl Count {
         let mut number = || bits.take(u8::BITS).map(|number| number as u8);
         Some(Self { term, body, title: number()?, tags: number()?, headings: number()?, is_tag: number()? != 0 })
     }
-
-    fn read(term: u32, rest: &mut Reader<'_>) -> Option<Self> {
-        let body = rest.number()?;
-        let mut count = Self { term, body: body >> 1, ..Self::default() };
-        if body & 1 == 1 {
-            count.title = rest.number()?.try_into().ok()?;
-            let tags = rest.number()?;
-            count.tags = (tags >> 1).try_into().ok()?;
-            count.is_tag = tags & 1 == 1;
-            count.headings = rest.number()?.try_into().ok()?;
-        }
-        Some(count)
-    }
 }
 
-/// Among how many shares terms are divided: as many threads can add to lists.
+/// Among how many shares terms are divided: as many threads can put them in order.
 const SHARES: usize = 4;
 
 fn share(term: u32) -> (usize, usize) {
     (term as usize % SHARES, term as usize / SHARES)
 }
 
-/// The lists of all terms in the making, by the terms' shares, then by their numbers.
+/// What a note holds of a term: the note, and above it the count where that is short, else [`LONG`].
+type Held = u32;
+
+/// The most notes that are taken in at once.
+const MAX_NOTES: u32 = 1 << (u32::BITS - SHORT_BITS);
+
+/// The lists of all terms in the making.
 #[derive(Default)]
 pub(super) struct Lists {
-    shares: [Vec<List>; SHARES],
+    /// By the terms' shares, then run by run.
+    shares: [Vec<Run>; SHARES],
 }
 
-#[derive(Clone, Default)]
-struct List {
-    bytes: Vec<u8>,
-    /// The note behind the last one.
-    next: u32,
+/// What some notes hold, in the order of the terms of a share, then of the notes.
+struct Run {
+    /// The notes are counted from this one.
+    first: u32,
+    /// Where the entries of each term end.
+    ends: Vec<u32>,
+    held: Vec<Held>,
+    /// Counts that are not short: the place of the term, the note.
+    long: Vec<(u32, u32, Count)>,
 }
 
-impl List {
-    fn add(&mut self, note: u32, count: &Count) {
-        put(&mut self.bytes, note.saturating_sub(self.next) << 1 | u32::from(!count.is_plain()));
-        if !count.is_plain() {
-            count.put(&mut self.bytes);
+impl Run {
+    /// Puts in order what notes hold; of each piece the notes are counted from its first one.
+    fn new(share: usize, terms: usize, first: u32, pieces: &[(u32, &Holdings)]) -> Self {
+        let shares = || pieces.iter().map(|(start, piece)| (start - first, &piece.shares[share]));
+        let mut ends = vec![0; terms.div_ceil(SHARES)];
+        for (place, _) in shares().flat_map(|(_, share)| &share.held) {
+            ends[*place as usize] += 1;
         }
-        self.next = note + 1;
+        let mut end = 0;
+        for have in &mut ends {
+            end += std::mem::replace(have, end);
+        }
+        // What is a beginning becomes an end.
+        let mut held = vec![0; end as usize];
+        for (start, share) in shares() {
+            for (place, entry) in &share.held {
+                let end = &mut ends[*place as usize];
+                held[*end as usize] = entry + start;
+                *end += 1;
+            }
+        }
+        let long =
+            shares().flat_map(|(start, share)| share.long.iter().map(move |(p, n, count)| (*p, n + start, *count)));
+        let mut long: Vec<(u32, u32, Count)> = long.collect();
+        long.sort_unstable_by_key(|(place, note, _)| (*place, *note));
+        Self { first, ends, held, long }
+    }
+
+    /// Calls `take` with each note that holds the term at a place, and how often it does.
+    fn for_each(&self, place: usize, mut take: impl FnMut(u32, Count)) {
+        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        let end = self.ends.get(place).copied().unwrap_or(start);
+        for entry in self.held.get(start as usize..end as usize).unwrap_or_default() {
+            let (note, short) = (entry % MAX_NOTES, u64::from(entry / MAX_NOTES));
+            let find = || self.long.binary_search_by_key(&(place as u32, note), |(place, note, _)| (*place, *note));
+            let count = match short {
+                LONG => find().ok().and_then(|at| self.long.get(at)).map(|(_, _, count)| *count).unwrap_or_default(),
+                short => Count::of_short(0, short),
+            };
+            take(self.first + note, count);
+        }
     }
 }
 
 impl Lists {
-    /// Adds to the lists of so many terms what notes hold, in the order of the notes: some at a time, whose
-    /// numbers are counted from the first of them.
+    /// Adds to the lists of so many terms what the next notes hold: some at a time, whose numbers are counted
+    /// from the first of them.
     pub(super) fn add(&mut self, terms: usize, held: &[(u32, &Holdings)]) {
-        let add = |(share, lists): (usize, &mut Vec<List>)| {
-            lists.resize(terms.div_ceil(SHARES).max(lists.len()), List::default());
-            for (first, held) in held {
-                held.for_each(share, |note, place, count| {
-                    if let Some(list) = lists.get_mut(place) {
-                        list.add(first + note, count);
-                    }
-                });
-            }
-        };
+        let Some((first, _)) = held.first() else { return };
+        let add = |(share, runs): (usize, &mut Vec<Run>)| runs.push(Run::new(share, terms, *first, held));
         self.shares.par_iter_mut().enumerate().for_each(add);
     }
 
@@ -174,15 +189,16 @@ impl Lists {
     pub(super) fn packed(&self, terms: &[(u32, u32)], notes: u64) -> (Vec<u8>, Vec<usize>) {
         let (mut bits, mut lengths, mut before) = (BitWriter::default(), Vec::new(), 0);
         for (term, holders) in terms {
-            let (share, place) = share(*term);
-            let list = self.shares[share].get(place).map(|list| list.bytes.as_slice()).unwrap_or_default();
-            let (mut rest, low) = (Reader(list), low_bits(*holders, notes));
-            while let Some(number) = rest.number() {
-                bits.put_rice(number >> 1, low);
-                bits.put(u64::from(number & 1), 1);
-                if number & 1 == 1 {
-                    Count::read(*term, &mut rest).unwrap_or_default().put_bits(&mut bits);
-                }
+            let ((share, place), low, mut next) = (share(*term), low_bits(*holders, notes), 0);
+            for run in &self.shares[share] {
+                run.for_each(place, |note, count| {
+                    bits.put_rice(note.saturating_sub(next), low);
+                    bits.put(u64::from(!count.is_plain()), 1);
+                    if !count.is_plain() {
+                        count.put_bits(&mut bits);
+                    }
+                    next = note + 1;
+                });
             }
             let end = bits.end_byte();
             lengths.push(end - before);
@@ -195,8 +211,15 @@ impl Lists {
 /// What notes hold, one after the other, by the terms' shares.
 #[derive(Default)]
 pub(super) struct Holdings {
-    shares: [Vec<u8>; SHARES],
+    shares: [Share; SHARES],
     notes: u32,
+}
+
+#[derive(Default)]
+struct Share {
+    /// The place of a term, and what a note holds of it.
+    held: Vec<(u32, Held)>,
+    long: Vec<(u32, u32, Count)>,
 }
 
 impl Holdings {
@@ -204,30 +227,14 @@ impl Holdings {
     pub(super) fn add(&mut self, counts: &[Count]) {
         for count in counts {
             let (share, place) = share(count.term);
-            let bytes = &mut self.shares[share];
-            put(bytes, (place as u32 + 1) << 1 | u32::from(!count.is_plain()));
-            if !count.is_plain() {
-                count.put(bytes);
+            let share = &mut self.shares[share];
+            let short = count.short().unwrap_or(LONG) as u32;
+            share.held.push((place as u32, short * MAX_NOTES + self.notes));
+            if short == LONG as u32 {
+                share.long.push((place as u32, self.notes, *count));
             }
         }
-        // No term has the place 0.
-        self.shares.iter_mut().for_each(|bytes| put(bytes, 0));
         self.notes += 1;
-    }
-
-    /// Calls `take` with each note, the place among a share of each of its terms, and what it holds of that.
-    fn for_each(&self, share: usize, mut take: impl FnMut(u32, usize, &Count)) -> Option<()> {
-        let mut rest = Reader(&self.shares[share]);
-        for note in 0..self.notes {
-            loop {
-                let number = rest.number()?;
-                let Some(place) = (number as usize >> 1).checked_sub(1) else { break };
-                let plain = Count { body: 1, ..Count::default() };
-                let count = if number & 1 == 0 { plain } else { Count::read(0, &mut rest)? };
-                take(note, place, &count);
-            }
-        }
-        Some(())
     }
 }
 

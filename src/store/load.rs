@@ -263,15 +263,23 @@ fn is_hidden(entry: &DirEntry) -> bool {
 /// Reads a note; one buffer for many saves asking every file for its length.
 fn read_note(root: &Path, found: &Found, buffer: &mut Vec<u8>) -> Option<Arc<Note>> {
     progress::advance();
-    read_into(&found.real_path(root), buffer)?;
+    read_into(&found.real_path(root), found.look.size, buffer)?;
     Some(Arc::new(Note::parse(&found.path, buffer.as_slice().to_vec())))
 }
 
-/// Reads a file, of an over-long one the beginning: one byte more than a note may have, so that it is
-/// noticed.
-fn read_into(file: &Path, buffer: &mut Vec<u8>) -> Option<()> {
+/// Reads a file that seemed to have so many bytes, of an over-long one the beginning: one byte more than a note
+/// may have, so that it is noticed.
+fn read_into(file: &Path, size: u64, buffer: &mut Vec<u8>) -> Option<()> {
     buffer.clear();
-    File::open(file).and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_end(buffer)).ok()?;
+    let mut file = File::open(file).ok()?.take(MAX_BYTES as u64 + 1);
+    // Most files are as they seemed: that need not be asked again.
+    let expected = size.min(MAX_BYTES as u64) as usize;
+    buffer.resize(expected + 1, 0);
+    let read = file.read(buffer).ok()?;
+    buffer.truncate(read);
+    if read != expected || read == 0 {
+        file.read_to_end(buffer).ok()?;
+    }
     Some(())
 }
 
@@ -291,9 +299,8 @@ impl Files for StoreFiles {
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let path = self.root.join(path);
         // Many may be held at once: each takes the room that it needs.
-        let length = path.metadata().map_or(0, |metadata| metadata.len());
-        let mut bytes = Vec::with_capacity(length.min(MAX_BYTES as u64) as usize + 1);
-        read_into(&path, &mut bytes)?;
+        let mut bytes = Vec::new();
+        read_into(&path, path.metadata().map_or(0, |metadata| metadata.len()), &mut bytes)?;
         Some(bytes)
     }
 

@@ -33,7 +33,7 @@ impl Found {
 /// clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Look {
-    size: u64,
+    pub(super) size: u64,
     /// When the content changed.
     pub(super) modified: i64,
     /// When anything about the file changed; users can't set it.
