@@ -262,7 +262,7 @@ impl<'a> Page<'a> {
             let room = self.limits.chars.saturating_sub(self.chars + frame_chars[more]);
             // That everything does not fit is known; without the word that something is left out
             // it might seem to.
-            if is_everything || !has_parent || entry.least_chars(self.renderer.detail(entry)) > room {
+            if is_everything || !has_parent || !entry.may_fit(self.renderer.detail(entry), room) {
                 continue;
             }
             let piece = self.renderer.piece(number, Extent::Whole, &self.kept);

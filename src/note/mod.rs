@@ -33,7 +33,7 @@ pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use marks::{Mark, Marked};
 pub use stamp::Stamp;
-pub use stored::{CHUNK, Files, Head, Kept, KeptNote, Links, PARTS, Target, Ties, chunk, keep};
+pub use stored::{CHUNK, Files, Head, Kept, KeptNote, Links, Name, PARTS, Target, Ties, chunk, keep};
 pub use value::Value;
 pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml};
 
@@ -287,6 +287,14 @@ impl Note {
         match (self.meta.get(), &self.kept) {
             (None, Some(kept)) => kept.head(),
             _ => Head::of(self),
+        }
+    }
+
+    /// Returns what every answer asks of every note, without reading anything else of one that was kept.
+    pub fn name(&self) -> Name<'_> {
+        match (self.meta.get(), &self.kept) {
+            (None, Some(kept)) => kept.name(),
+            _ => Name::of(self),
         }
     }
 

@@ -11,6 +11,8 @@ const MOC: u64 = 1 << 2;
 const JOURNAL: u64 = 1 << 3;
 const ALIASES: u64 = 1 << 4;
 const COMPACTS: u64 = 1 << 5;
+const BODY_CHARS: u64 = 1 << 6;
+const SUMMARY_CHARS: u64 = 1 << 7;
 
 /// What a head has.
 const SUMMARY: u64 = 1;
@@ -19,8 +21,6 @@ const CREATED_TEXT: u64 = 1 << 2;
 const UPDATED: u64 = 1 << 3;
 const UPDATED_TEXT: u64 = 1 << 4;
 const DAY: u64 = 1 << 5;
-const BODY_CHARS: u64 = 1 << 6;
-const SUMMARY_CHARS: u64 = 1 << 7;
 
 /// Returns a bit where something is there.
 fn bit(is_there: bool, bit: u64) -> u64 {
@@ -141,10 +141,13 @@ impl<'a> Name<'a> {
             | bit(is_moc, MOC)
             | bit(is_journal, JOURNAL)
             | bit(has_aliases, ALIASES)
-            | bit(has_compacts, COMPACTS);
+            | bit(has_compacts, COMPACTS)
+            | bit(self.body_chars.is_some(), BODY_CHARS)
+            | bit(self.summary_chars.is_some(), SUMMARY_CHARS);
         let mut row = Row::default();
         row.number(bits);
         self.value.into_iter().for_each(|value| row.number(u64::from(value)));
+        [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
         self.id.into_iter().chain([self.title]).for_each(|text| row.text(text));
         row.finish()
     }
@@ -154,6 +157,8 @@ impl<'a> Name<'a> {
         let bits = rest.number()?;
         let has = |bit| bits & bit != 0;
         let value = rest.maybe(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?;
+        let body_chars = rest.maybe(has(BODY_CHARS), Rest::size)?;
+        let summary_chars = rest.maybe(has(SUMMARY_CHARS), Rest::size)?;
         let marks = Marks {
             value: value.unwrap_or(super::DEFAULT_VALUE),
             is_moc: has(MOC),
@@ -161,7 +166,14 @@ impl<'a> Name<'a> {
             has_aliases: has(ALIASES),
             has_compacts: has(COMPACTS),
         };
-        Some(Self { id: rest.maybe(has(ID), Rest::text)?, title: rest.text()?, value, marks })
+        Some(Self {
+            id: rest.maybe(has(ID), Rest::text)?,
+            title: rest.text()?,
+            value,
+            marks,
+            body_chars,
+            summary_chars,
+        })
     }
 }
 
@@ -176,9 +188,7 @@ impl<'a> Head<'a> {
         let bits = bit(self.summary.is_some(), SUMMARY)
             | stamp(self.created, CREATED, CREATED_TEXT)
             | stamp(self.updated, UPDATED, UPDATED_TEXT)
-            | bit(self.day.is_some(), DAY)
-            | bit(self.body_chars.is_some(), BODY_CHARS)
-            | bit(self.summary_chars.is_some(), SUMMARY_CHARS);
+            | bit(self.day.is_some(), DAY);
         let mut row = Row::default();
         row.number(bits);
         [self.kind].into_iter().chain(self.summary).for_each(|text| row.text(text));
@@ -186,7 +196,6 @@ impl<'a> Head<'a> {
         row.stamp(self.updated);
         let day = self.day.map(|(year, month, day)| [i64::from(year), i64::from(month), i64::from(day)]);
         day.into_iter().flatten().for_each(|part| row.signed(part));
-        [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
         row.finish()
     }
 
@@ -204,8 +213,6 @@ impl<'a> Head<'a> {
             created: rest.stamp(has(CREATED), has(CREATED_TEXT))?,
             updated: rest.stamp(has(UPDATED), has(UPDATED_TEXT))?,
             day: rest.maybe(has(DAY), Rest::day)?,
-            body_chars: rest.maybe(has(BODY_CHARS), Rest::size)?,
-            summary_chars: rest.maybe(has(SUMMARY_CHARS), Rest::size)?,
         })
     }
 }
@@ -261,8 +268,6 @@ mod tests {
             day: Some((-1, 2, 3)),
             value: Some(7),
             summary: Some(""),
-            body_chars: Some(300),
-            summary_chars: None,
             has_aliases: true,
             has_compacts: false,
         }
@@ -271,12 +276,13 @@ mod tests {
     #[test]
     fn heads_are_read_as_they_were_written() {
         let other = Head { created: None, updated: Some(Written::Seconds(i64::MIN)), summary: Some("x"), ..head() };
-        for head in [head(), other, Head::default(), Head { has_compacts: true, summary_chars: Some(0), ..head() }] {
+        for head in [head(), other, Head::default(), Head { has_compacts: true, ..head() }] {
             for id in [Some("qp-1"), None] {
                 let Head { title, value, has_aliases, has_compacts, .. } = head;
                 let marks = Marks { value: head.value_or_default(), has_aliases, has_compacts, ..Marks::default() };
                 let marks = Marks { is_moc: has_aliases, is_journal: has_compacts, ..marks };
-                let name = Name { id, title, value, marks };
+                let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));
+                let name = Name { id, title, value, marks, body_chars, summary_chars };
                 let (names, heads) = (name.to_bytes(), head.to_bytes());
                 assert_eq!((Name::from_bytes(&names), Head::from_bytes(name, &heads)), (Some(name), Some(head)));
                 (0..names.len()).for_each(|end| assert_ne!(Name::from_bytes(&names[..end]), Some(name), "{end}"));

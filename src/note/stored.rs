@@ -71,12 +71,17 @@ pub struct KeptNote {
 
 /// What every answer asks of every note, borrowed from where it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Name<'a> {
-    /// The note's id, where the name of its file does not give it.
+pub struct Name<'a> {
+    /// The note's id, where it was kept and the name of its file does not give it.
     pub(super) id: Option<&'a str>,
-    pub(super) title: &'a str,
+    /// The note's title.
+    pub title: &'a str,
     pub(super) value: Option<u8>,
     pub(super) marks: Marks,
+    /// See [`Note::body_chars`]; `None` where nobody has counted them.
+    pub body_chars: Option<usize>,
+    /// How many characters its summary has, white space not counted; `None` where nobody has counted.
+    pub summary_chars: Option<usize>,
 }
 
 /// What is looked at of every note, borrowed from where it is.
@@ -94,10 +99,6 @@ pub struct Head<'a> {
     pub value: Option<u8>,
     /// The summary's text where the frontmatter holds one.
     pub summary: Option<&'a str>,
-    /// See [`Note::body_chars`]; `None` where nobody has counted them.
-    pub body_chars: Option<usize>,
-    /// How many characters its summary has, white space not counted; `None` where nobody has counted.
-    pub(super) summary_chars: Option<usize>,
     /// Whether it has other titles, and whether it stands for other notes.
     pub has_aliases: bool,
     /// See `has_aliases`.
@@ -179,9 +180,15 @@ struct Rest {
 }
 
 impl<'a> Name<'a> {
-    fn of(note: &'a Note) -> Self {
-        let id = Some(note.id.as_str()).filter(|_| NoteId::from_stem(note.stem()) != note.id);
-        Self { id, title: &note.title, value: note.value, marks: note.marks }
+    pub(super) fn of(note: &'a Note) -> Self {
+        Self {
+            id: None,
+            title: &note.title,
+            value: note.value,
+            marks: note.marks,
+            body_chars: note.body_chars.get().copied(),
+            summary_chars: note.summary_field().map(shown_chars),
+        }
     }
 
     /// Returns the id of the note in a file; `None` where it can't be one.
@@ -200,8 +207,6 @@ impl<'a> Head<'a> {
             day: note.date.map(|date| (date.year(), date.month(), date.day())),
             value: note.value,
             summary: note.summary_field(),
-            body_chars: note.body_chars.get().copied(),
-            summary_chars: None,
             has_aliases: !note.aliases.is_empty(),
             has_compacts: !note.compacts.is_empty(),
         }
@@ -234,11 +239,6 @@ impl<'a> Head<'a> {
     /// Returns the moment at which the note was made.
     pub fn created(&self) -> Option<DateTime> {
         self.created?.moment()
-    }
-
-    /// Returns a number of characters that the summary has at least, white space not counted.
-    pub fn least_summary_chars(&self) -> usize {
-        self.summary_chars.or_else(|| self.summary.map(shown_chars)).unwrap_or_default()
     }
 }
 
@@ -297,8 +297,9 @@ pub fn keep(note: &Note) -> [Vec<u8>; PARTS] {
         findings: note.findings.iter().map(|f| (f.code.to_owned(), f.line, f.message.clone())).collect(),
         is_cut: note.is_cut,
     };
-    let head = Head { summary_chars: note.summary().map(shown_chars), ..Head::of(note) };
-    [Name::of(note).to_bytes(), head.to_bytes(), Links::of(note).to_bytes(), to_bytes(&ties), to_bytes(&rest)]
+    let id = Some(note.id.as_str()).filter(|_| NoteId::from_stem(note.stem()) != note.id);
+    let name = Name { id, summary_chars: note.summary().map(shown_chars), ..Name::of(note) };
+    [name.to_bytes(), Head::of(note).to_bytes(), Links::of(note).to_bytes(), to_bytes(&ties), to_bytes(&rest)]
 }
 
 /// Writing into memory can't fail; were it to, what is kept could not be read and would be read again.
@@ -366,7 +367,7 @@ impl KeptNote {
     }
 
     pub(super) fn name(&self) -> Name<'_> {
-        self.known(Name::from_bytes(self.kept.part(self.place, Part::Name)))
+        self.known(self.read_name())
     }
 
     pub(super) fn head(&self) -> Head<'_> {
@@ -374,8 +375,11 @@ impl KeptNote {
     }
 
     fn read_head(&self) -> Option<Head<'_>> {
-        let name = Name::from_bytes(self.kept.part(self.place, Part::Name))?;
-        Head::from_bytes(name, self.kept.part(self.place, Part::Head))
+        Head::from_bytes(self.read_name()?, self.kept.part(self.place, Part::Head))
+    }
+
+    fn read_name(&self) -> Option<Name<'_>> {
+        Name::from_bytes(self.kept.part(self.place, Part::Name))
     }
 
     pub(super) fn links(&self) -> Links<'_> {
@@ -442,7 +446,7 @@ impl KeptNote {
             summary_field: head.summary.map(str::to_owned),
             body_summary: OnceLock::new(),
             inline: OnceLock::from(links.inline.iter().map(|link| link.to_link()).collect::<Vec<_>>()),
-            body_chars: head.body_chars.map_or_else(OnceLock::new, OnceLock::from),
+            body_chars: self.read_name()?.body_chars.map_or_else(OnceLock::new, OnceLock::from),
         })
     }
 }

@@ -648,25 +648,23 @@ impl Entry {
         }
     }
 
-    /// Returns a number of characters that the entry can't be shown in fewer of, when it is shown
-    /// down to this detail.
+    /// Tells whether the entry may fit into so many characters, when it is shown down to this detail.
     ///
-    /// Cheap, so that an entry which can't fit is never turned into text.
-    pub fn least_chars(&self, detail: Detail) -> usize {
+    /// Cheap, so that an entry which can't fit is never turned into text; the cheapest is looked at first.
+    pub fn may_fit(&self, detail: Detail, room: usize) -> bool {
         let Self::Note(entry) = self else {
-            return 0;
+            return true;
         };
-        let head = entry.note.head();
-        let name = entry.note.id.as_str().len() + shown_chars(head.title);
-        let tags = || entry.note.ties().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
-        match detail {
-            _ if entry.blocks.is_some() => name,
-            Detail::Name => name,
-            Detail::Summary => name + shown_chars(head.kind) + tags() + head.least_summary_chars(),
-            Detail::Body => {
-                name + shown_chars(head.kind) + tags() + head.body_chars.unwrap_or_else(|| entry.note.body_chars())
-            }
-        }
+        let (note, name) = (&entry.note, entry.note.name());
+        let has_text = entry.blocks.is_none() && detail != Detail::Name;
+        let text = match detail {
+            _ if !has_text => 0,
+            Detail::Body => name.body_chars.unwrap_or_else(|| note.body_chars()),
+            _ => name.summary_chars.unwrap_or_default(),
+        };
+        let least = note.id.as_str().len() + shown_chars(name.title) + text;
+        let tags = || note.ties().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
+        least <= room && (!has_text || least + shown_chars(note.head().kind) + tags() <= room)
     }
 }
 

@@ -212,10 +212,7 @@ impl Corpus {
         let section = &self.segments[usize::from(*segment)];
         let mut counts: Vec<Count> = Vec::with_capacity(128);
         section.segment.visit(*number as usize, |field, word| {
-            let term = section.segment.term_of(word);
-            if section.segment.is_stop(term) {
-                return;
-            }
+            let Some(term) = section.segment.telling_term_of(word) else { return };
             let term = section.common(term);
             let Some(at) = places.get_mut(term as usize) else { return };
             if *at == 0 {

@@ -424,15 +424,9 @@ impl Ranker<'_> {
         let (best, rest) = hits.split_at_mut(count);
         let best_vectors: Vec<_> = best.iter().map(|hit| self.vectors.of(hit.note)).collect();
         let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
-        let means: Vec<f64> = (0..count)
-            .into_par_iter()
-            .with_min_len(count.div_ceil(PIECES))
-            .map_init(
-                || Scratch::new(0, self.corpus.terms()),
-                |scratch, place| mean_of_like(place, &best_vectors, &scores, self.weights.neighbours, scratch),
-            )
-            .collect();
-        for (hit, mean) in best.iter_mut().zip(means) {
+        let likeness = self.likenesses(&best_vectors);
+        let means = (0..count).map(|place| mean_of_like(place, &likeness, &scores, self.weights.neighbours));
+        for (hit, mean) in best.iter_mut().zip(means.collect::<Vec<f64>>()) {
             hit.parts.likeness = share * (mean - hit.score);
             hit.score += hit.parts.likeness;
         }
@@ -441,6 +435,19 @@ impl Ranker<'_> {
             hit.parts.likeness = least - hit.score;
             hit.score = least;
         }
+    }
+
+    /// Compares each of some notes with those behind it.
+    fn likenesses(&self, vectors: &[&Vector]) -> Vec<Vec<f64>> {
+        let with_others = |scratch: &mut Scratch, place: usize| {
+            let Some((own, others)) = vectors.get(place..).and_then(<[_]>::split_first) else { return Vec::new() };
+            scratch.spread(own);
+            let likeness = others.iter().map(|other| scratch.cosine(own, other)).collect();
+            scratch.gather(own);
+            likeness
+        };
+        let places = (0..vectors.len()).into_par_iter().with_min_len(vectors.len().div_ceil(PIECES));
+        places.map_init(|| Scratch::new(0, self.corpus.terms()), with_others).collect()
     }
 
     /// Returns what a note's score is multiplied with.
@@ -495,23 +502,20 @@ pub(super) fn inverse_frequency(total: f64, holders: f64) -> f64 {
     (1.0 + (total - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
 }
 
-/// Returns the mean score of the notes that are most like one, weighted by their likeness; its own
-/// where there are none.
-fn mean_of_like(place: usize, vectors: &[&Vector], scores: &[f64], neighbours: usize, scratch: &mut Scratch) -> f64 {
-    let own_score = scores.get(place).copied().unwrap_or_default();
-    let Some(own) = vectors.get(place) else { return own_score };
-    scratch.spread(own);
-    let others = vectors.iter().zip(scores).enumerate().filter(|(other, _)| *other != place);
-    let mut like: Vec<(f64, usize, f64)> = others
-        .map(|(other, (vector, score))| (scratch.cosine(own, vector), other, *score))
-        .filter(|(likeness, ..)| *likeness > 0.0)
-        .collect();
-    scratch.gather(own);
+/// Returns the mean score of the notes that are most like one, weighted by their likeness; its own where there
+/// are none. Of each note there is the likeness to those behind it.
+fn mean_of_like(place: usize, likeness: &[Vec<f64>], scores: &[f64], neighbours: usize) -> f64 {
+    let to = |other: usize| {
+        let behind = place.abs_diff(other).checked_sub(1)?;
+        likeness.get(place.min(other))?.get(behind).copied()
+    };
+    let others = scores.iter().enumerate().filter_map(|(other, score)| Some((to(other)?, other, *score)));
+    let mut like: Vec<(f64, usize, f64)> = others.filter(|(likeness, ..)| *likeness > 0.0).collect();
     like.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     like.truncate(neighbours);
     let weight: f64 = like.iter().map(|(likeness, ..)| likeness).sum();
     let sum: f64 = like.iter().map(|(likeness, _, score)| likeness * score).sum();
-    if weight > 0.0 { sum / weight } else { own_score }
+    if weight > 0.0 { sum / weight } else { scores.get(place).copied().unwrap_or_default() }
 }
 
 /// Room for the numbers of one note at a time.

@@ -68,11 +68,14 @@ pub(super) struct Segment {
     ends: Vec<u64>,
     terms: Vec<TermRow>,
     texts: String,
-    /// Of each word its term.
+    /// Of each word its term, and [`SILENT`] where that says nothing.
     words: Vec<u32>,
     /// What else is known of words, once somebody asked: few queries need it.
     spellings: OnceLock<Spellings>,
 }
+
+/// What a term's number has above it where a word is looked up: it says nothing.
+const SILENT: u32 = 1 << 31;
 
 /// The lengths of one note's texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -243,14 +246,13 @@ impl Segment {
             || read_documents(&unpacked(Part::Documents)?, usize::try_from(totals.documents).ok()?),
             || {
                 let terms = read_terms(&unpacked(Part::Terms)?, &unpacked(Part::TermTexts)?, terms)?;
-                Some((terms, read_words(&unpacked(Part::Words)?, words)?))
+                let words = read_words(&unpacked(Part::Words)?, words, &terms.0)?;
+                Some((terms, words))
             },
         );
         let ((documents, ends), ((terms, texts), words)) = documents.zip(terms_and_words)?;
-        let is_known = |term: &u32| (*term as usize) < terms.len();
         let ends_with = |end: Option<u64>, part: Part| end.unwrap_or(0) == parts.len(part as usize);
-        let is_whole = words.iter().all(is_known)
-            && ends_with(ends.last().copied(), Part::Forward)
+        let is_whole = ends_with(ends.last().copied(), Part::Forward)
             && ends_with(terms.last().map(|term| u64::from(term.list_end)), Part::Postings);
         let segment = Self { totals, documents, ends, terms, texts, words, spellings: OnceLock::new(), parts };
         is_whole.then_some(segment)
@@ -297,7 +299,7 @@ impl Segment {
     }
 
     pub(super) fn word(&self, number: u32) -> Option<Word<'_>> {
-        let (term, Spellings { rows, texts }) = (*self.words.get(number as usize)?, self.spellings());
+        let (term, Spellings { rows, texts }) = (self.term_of(number), self.spellings());
         let row = rows.get(number as usize)?;
         let start = number.checked_sub(1).and_then(|before| rows.get(before as usize)).map_or(0, |row| row.text_end);
         let text = texts.get(start as usize..row.text_end as usize).unwrap_or_default();
@@ -325,7 +327,12 @@ impl Segment {
 
     /// Returns the term of a word.
     pub(super) fn term_of(&self, word: u32) -> u32 {
-        self.words.get(word as usize).copied().unwrap_or_default()
+        self.words.get(word as usize).map_or(0, |term| term & !SILENT)
+    }
+
+    /// Returns the term of a word, where it says something.
+    pub(super) fn telling_term_of(&self, word: u32) -> Option<u32> {
+        self.words.get(word as usize).copied().filter(|term| term & SILENT == 0)
     }
 
     /// Calls `take` with each note that holds a term, in their order. Terms that say nothing have no list.
@@ -441,10 +448,12 @@ fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>,
 /// The most bytes that two terms begin alike with; more is no word.
 pub(super) const MAX_COMMON: usize = 255;
 
-fn read_words(bytes: &[u8], count: usize) -> Option<Vec<u32>> {
+fn read_words(bytes: &[u8], count: usize, terms: &[TermRow]) -> Option<Vec<u32>> {
     let (mut rest, mut words) = (Reader(bytes), room(count, bytes, 1));
     while !rest.0.is_empty() {
-        words.push(rest.number()?);
+        let term = rest.number().filter(|term| *term < SILENT)?;
+        let is_silent = terms.get(term as usize)?.is_stop;
+        words.push(if is_silent { term | SILENT } else { term });
     }
     (words.len() == count).then_some(words)
 }

@@ -160,7 +160,8 @@ const MAX_WAITING: usize = 16;
 fn look_at(batch: Vec<(DirEntry, String)>, found: &Mutex<Vec<Vec<Found>>>) {
     let look = |(entry, path): (DirEntry, String)| {
         let look = Look::of(&entry.metadata().ok()?);
-        let name = path.contains(char::REPLACEMENT_CHARACTER).then(|| entry.path().into());
+        let is_odd = !path.is_ascii() && path.contains(char::REPLACEMENT_CHARACTER);
+        let name = is_odd.then(|| entry.path().into());
         Some(Found { path: path.into(), name, look })
     };
     let looks: Vec<Found> = batch.into_iter().filter_map(look).collect();
@@ -194,11 +195,17 @@ fn list(folder: &Path, inside: &str, take: &mut dyn FnMut(DirEntry, String)) -> 
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
-            let path = format!("{inside}/{}", name.to_string_lossy());
-            if kind.is_dir() {
-                folders.push((entry.path(), path));
-            } else if kind.is_file() && name.as_encoded_bytes().ends_with(b".md") {
-                take(entry, path);
+            let is_note = kind.is_file() && name.as_encoded_bytes().ends_with(b".md");
+            if !is_note && !kind.is_dir() {
+                continue;
+            }
+            // Said at once how long it gets, it is moved no more.
+            let name = name.to_string_lossy();
+            let mut path = String::with_capacity(inside.len() + 1 + name.len());
+            [&inside, "/", &name].into_iter().for_each(|part| path.push_str(part));
+            match is_note {
+                true => take(entry, path),
+                false => folders.push((entry.path(), path)),
             }
         }
     }
