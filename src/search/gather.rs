@@ -157,9 +157,10 @@ impl Gather for Words {
         parts[Part::Sums as usize] =
             postcard::to_allocvec(&Sums { terms, words, totals: self.totals }).unwrap_or_default();
         parts[Part::Documents as usize] = self.documents;
-        for packed in [Part::Documents, Part::Terms, Part::TermTexts, Part::Words, Part::WordRows, Part::WordTexts] {
-            parts[packed as usize] = pack(&parts[packed as usize]);
-        }
+        let is_packed = |part: usize| part != Part::Sums as usize && part != Part::Postings as usize;
+        let to_pack = parts.par_iter_mut().enumerate().filter(|(part, _)| is_packed(*part));
+        to_pack.for_each(|(_, bytes)| *bytes = pack(bytes));
+        // Its words are looked up one note at a time, and are in few bits already.
         parts[Part::Forward as usize] = self.forward;
         parts
     }

@@ -96,8 +96,8 @@ impl Files<'_> {
 fn cut(files: &[Found]) -> Option<(String, Vec<(u16, u16)>)> {
     let (mut paths, mut cuts, mut before) = (String::new(), Vec::new(), "");
     for found in files {
-        let both = before.char_indices().zip(found.path.chars()).find(|((_, a), b)| a != b);
-        let common = both.map_or(before.len().min(found.path.len()), |((place, _), _)| place);
+        let both = before.bytes().zip(found.path.bytes()).take_while(|(a, b)| a == b).count();
+        let common = found.path.floor_char_boundary(both);
         let own = found.path.get(common..)?;
         paths.push_str(own);
         cuts.push((u16::try_from(common).ok()?, u16::try_from(own.len()).ok()?));

@@ -68,13 +68,13 @@ pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Resul
     }
     let is_kept = place.uses_index && files.len() >= MIN_NOTES;
     let Some(begun) = is_kept.then(|| Begun::new(place.root, place.cache)).flatten() else {
-        return Ok(read_all(place, &files, gather, None));
+        return Ok(read_all(place, files, gather, None));
     };
     if let Some(moment) = moment {
-        return Ok(read_all(place, &files, gather, Some(begun.since(moment))));
+        return Ok(read_all(place, files, gather, Some(begun.since(moment))));
     }
     // Only what is looked at from now on can be told from what changes later.
-    Ok(read_all(place, &scan::notes(place.root)?, gather, Some(begun)))
+    Ok(read_all(place, scan::notes(place.root)?, gather, Some(begun)))
 }
 
 /// Where a note was taken from: its place in the index, or the hash of its file.
@@ -145,7 +145,7 @@ impl Known {
 }
 
 /// Reads all notes, run by run, and writes the index that was begun.
-fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
+fn read_all(place: &Place<'_>, files: Vec<Found>, mut gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
     let is_one_run = files.len() <= RUN;
     // What fits into one run is gathered by whoever wants it, unless it is to be kept.
     let gathers = begun.is_some() || !is_one_run;
@@ -153,10 +153,12 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
     let (mut seen, mut packer) = (Vec::new(), Packer::default());
     let mut odd_notes: Vec<(usize, Arc<Note>)> = Vec::new();
     let _work = progress::begin("reading notes", files.len());
-    for run in files.chunks(RUN) {
+    let mut files = files.into_iter();
+    while !files.as_slice().is_empty() {
+        let run: Vec<Found> = files.by_ref().take(RUN).collect();
         let buffer = || Vec::with_capacity(USUAL_BYTES);
-        let read = |buffer: &mut Vec<u8>, found| Some((read_note(place.root, found, buffer)?, found.clone()));
-        let read = run.par_iter().with_min_len(16).map_init(buffer, read).flatten();
+        let read = |buffer: &mut Vec<u8>, found| Some((read_note(place.root, &found, buffer)?, found));
+        let read = run.into_par_iter().with_min_len(16).map_init(buffer, read).flatten();
         let (read, found): (Vec<Arc<Note>>, Vec<Found>) = read.unzip();
         if gathers {
             // Both read every text; each has steps in which it can use one thread only.
@@ -175,10 +177,10 @@ fn read_all(place: &Place<'_>, files: &[Found], mut gather: Option<Box<dyn Gathe
             notes = read;
         }
     }
-    let gathered = gather.filter(|_| gathers).map(|gather| (gather.key(), gather.parts()));
+    let parts = || gather.filter(|_| gathers).map(|gather| (gather.key(), gather.parts()));
+    let (gathered, chunks) = rayon::join(parts, || packer.finish());
     phases::end("parts put together");
     let mut is_written = false;
-    let chunks = packer.finish();
     if let Some(begun) = begun {
         let parts = gathered.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
         is_written = begun.write(&seen, &chunks, parts).is_some();
@@ -207,7 +209,7 @@ pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather
     if let Some(gather) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "no index can be written");
         let begun = Begun::new(place.root, place.cache).ok_or_else(unwritable)?;
-        if !read_all(place, &scan::notes(place.root)?, Some(gather), Some(begun)).is_written {
+        if !read_all(place, scan::notes(place.root)?, Some(gather), Some(begun)).is_written {
             return Err(unwritable().hint("is there a folder in the place of cache/notes.index?"));
         }
     }
