@@ -110,7 +110,7 @@ impl Values {
         let all: Vec<(String, Option<String>)> = match self {
             Self::Ids => {
                 let notes = notes().filter(|note| note.id.as_str().starts_with(text));
-                notes.map(|note| (note.id.to_string(), Some(without_bidi(one_line(note.head().title))))).collect()
+                notes.map(|note| (note.id.to_string(), Some(without_bidi(one_line(note.title()))))).collect()
             }
             Self::Tags => {
                 let tags: BTreeSet<String> = notes().flat_map(|note| note.ties().tags).map(str::to_owned).collect();

@@ -130,7 +130,7 @@ pub(super) fn links(id: &NoteId, report: &Report) -> Vec<LinkLine> {
                 LinkLine {
                     way,
                     kind: one_line(&edge.kind),
-                    title: one_line(entry.note.head().title),
+                    title: one_line(entry.note.title()),
                     to: Some(entry.note.id.clone()),
                 }
             })),

@@ -52,7 +52,7 @@ fn sort(notes: &mut [&Arc<Note>], order: Sort) {
         Sort::Updated => notes.sort_by_cached_key(|note| Reverse(note.head().changed())),
         Sort::Created => notes.sort_by_cached_key(|note| Reverse(note.head().created())),
         Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
-        Sort::Title => notes.sort_by_cached_key(|note| note.head().title.to_lowercase()),
+        Sort::Title => notes.sort_by_cached_key(|note| note.title().to_lowercase()),
         Sort::Id => {}
     }
 }

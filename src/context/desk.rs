@@ -10,6 +10,9 @@ use crate::search::{Engine, Sequences, Surroundings};
 use crate::store::Store;
 
 /// An open store, its links and the words of its notes.
+///
+/// These are made by all threads. Work that is itself shared among threads asks for them before it begins: a
+/// thread that waits while one of them is made may take up other work, which would wait for this thread.
 pub struct Desk<'a> {
     /// The store.
     pub store: &'a Store,

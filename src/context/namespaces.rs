@@ -18,7 +18,7 @@ impl Namespaces {
         if self.0.is_empty() {
             return false;
         }
-        let title: Vec<String> = segments(note.head().title).collect();
+        let title: Vec<String> = segments(note.title()).collect();
         let folders: Vec<String> = note.path.split('/').map(str::to_lowercase).collect();
         let below = folders.get(1..folders.len().saturating_sub(1)).unwrap_or_default();
         let before = title.get(..title.len().saturating_sub(1)).unwrap_or_default();

@@ -417,7 +417,8 @@ impl KeptNote {
     }
 
     fn read_meta(&self) -> Option<Meta> {
-        let head = self.read_head()?;
+        let name = self.read_name()?;
+        let head = Head::from_bytes(name, self.kept.part(self.place, Part::Head))?;
         let links = Links::from_bytes(self.kept.part(self.place, Part::Links))?;
         let ties: Ties<'_> = self.read(Part::Ties)?;
         let rest: Rest = self.read(Part::Rest)?;
@@ -446,7 +447,7 @@ impl KeptNote {
             summary_field: head.summary.map(str::to_owned),
             body_summary: OnceLock::new(),
             inline: OnceLock::from(links.inline.iter().map(|link| link.to_link()).collect::<Vec<_>>()),
-            body_chars: self.read_name()?.body_chars.map_or_else(OnceLock::new, OnceLock::from),
+            body_chars: name.body_chars.map_or_else(OnceLock::new, OnceLock::from),
         })
     }
 }

@@ -94,7 +94,8 @@ pub(crate) struct Item {
 }
 
 impl Piece {
-    /// Makes one piece of several, whose items stand in their sections one behind the other.
+    /// Makes one piece of several whose items stand in their sections one behind the other: no tree, and no
+    /// notes at levels.
     pub(crate) fn joined(pieces: impl Iterator<Item = Self>, separator: &str) -> Self {
         let mut all = Self::default();
         for piece in pieces {
@@ -163,7 +164,8 @@ pub(crate) trait Renderer: Sync {
     /// Returns how much of an entry's text this format shows.
     fn detail(&self, entry: &Entry) -> Detail;
 
-    /// Tells whether the items of a section stand one behind the other, whatever they are.
+    /// Tells whether the items of a section stand one behind the other, so that some may be one text: not where
+    /// they are put in another order, or hang on each other.
     fn stands_in_line(&self) -> bool {
         true
     }

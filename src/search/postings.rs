@@ -111,7 +111,7 @@ fn share(term: u32) -> (usize, usize) {
 /// What a note holds of a term: the note, and above it the count where that is short, else [`LONG`].
 type Held = u32;
 
-/// The most notes that are taken in at once.
+/// The most notes that are taken in at once; a run has far fewer.
 const MAX_NOTES: u32 = 1 << (u32::BITS - SHORT_BITS);
 
 /// The lists of all terms in the making.
@@ -138,6 +138,7 @@ impl Run {
         let shares = || pieces.iter().map(|(start, piece)| (start - first, &piece.shares[share]));
         let mut ends = vec![0; terms.div_ceil(SHARES)];
         for (place, _) in shares().flat_map(|(_, share)| &share.held) {
+            // Terms that came up with these notes are counted in.
             ends[*place as usize] += 1;
         }
         let mut end = 0;

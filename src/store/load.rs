@@ -1,7 +1,7 @@
 //! Reads every note of a store, whatever state it is in.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -262,7 +262,7 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-/// Reads a note; one buffer for many saves asking every file for its length.
+/// Reads a note; one buffer does for many.
 fn read_note(root: &Path, found: &Found, buffer: &mut Vec<u8>) -> Option<Arc<Note>> {
     progress::advance();
     read_into(&found.real_path(root), found.look.size, buffer)?;
@@ -277,7 +277,10 @@ fn read_into(file: &Path, size: u64, buffer: &mut Vec<u8>) -> Option<()> {
     // Most files are as they seemed: that need not be asked again.
     let expected = size.min(MAX_BYTES as u64) as usize;
     buffer.resize(expected + 1, 0);
-    let read = file.read(buffer).ok()?;
+    let read = match file.read(buffer) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read.ok()?,
+    };
     buffer.truncate(read);
     if read != expected || read == 0 {
         file.read_to_end(buffer).ok()?;

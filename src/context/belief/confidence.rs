@@ -7,6 +7,7 @@ use jiff::civil::Date;
 
 use super::fields::{self, Stated};
 use crate::context::Desk;
+use crate::graph::Graph;
 use crate::note::Note;
 use crate::report::{Belief, Confidence};
 use crate::search::Marker;
@@ -29,19 +30,25 @@ pub(super) const SAME_AS: &str = "same-as";
 /// Weighs the notes of a store.
 pub(super) struct Weigher<'a, 's> {
     pub(super) desk: &'a Desk<'s>,
+    graph: &'a Graph<'s>,
     /// The day that counts as today; without one, time plays no part.
-    pub(super) today: Option<Date>,
-    pub(super) marker: Option<&'a Marker>,
+    today: Option<Date>,
+    marker: Option<&'a Marker>,
 }
 
-impl Weigher<'_, '_> {
+impl<'a, 's> Weigher<'a, 's> {
+    /// Gets ready to weigh notes of a store.
+    pub(super) fn new(desk: &'a Desk<'s>, today: Option<Date>, marker: Option<&'a Marker>) -> Self {
+        Self { desk, graph: desk.graph(), today, marker }
+    }
+
     fn note(&self, place: usize) -> &Note {
         &self.desk.store.notes()[place]
     }
 
     /// Returns the notes to which a note has a link of a type, written at either end, in order.
     pub(super) fn linked(&self, place: usize, kind: &str) -> BTreeSet<usize> {
-        let graph = self.desk.graph();
+        let graph = self.graph;
         let types = &self.desk.store.config.link_types;
         let out = graph.written(place).filter(|edge| edge.kind == kind).map(|edge| edge.to);
         let back = graph.leading_to(place).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
@@ -256,7 +263,7 @@ mod tests {
     fn weigh<T>(notes: &[(&str, &str)], look: impl Fn(&Weigher<'_, '_>, &dyn Fn(&str) -> usize) -> T) -> T {
         let store = store(notes);
         let desk = Desk::new(&store);
-        let weigher = Weigher { desk: &desk, today: "2025-03-05".parse().ok(), marker: None };
+        let weigher = Weigher::new(&desk, "2025-03-05".parse().ok(), None);
         look(&weigher, &|id| store.named(id).unwrap())
     }
 

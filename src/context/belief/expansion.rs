@@ -19,7 +19,7 @@ use crate::request::Expand;
 /// `NoNote` for an id that does not exist.
 pub fn expand(desk: &Desk<'_>, request: &Expand) -> Result<Weighed, Error> {
     let asked = desk.store.positions(&request.ids)?;
-    let weigher = Weigher { desk, today: None, marker: None };
+    let weigher = Weigher::new(desk, None, None);
     let mut expansion = Expansion { weigher: &weigher, chosen: Vec::new(), number_of: HashMap::new() };
     for place in &asked {
         if says_more(&desk.store.notes()[*place]) {

@@ -20,7 +20,7 @@ use super::{Desk, Selection, edge_entry};
 use crate::graph::{Edge, other_end};
 use crate::report::{Answers, Belief, EdgeEntry, NoteEntry, Ranking, Role};
 use crate::request::{Abstraction, Need};
-use crate::search::Content;
+use crate::search::{Content, Engine};
 use confidence::{SAME_AS, Weigher, rounded};
 use ranking::{Candidate, Candidates};
 
@@ -52,8 +52,10 @@ pub fn weigh(
     entry: impl Fn(usize) -> NoteEntry,
 ) -> Weighed {
     let marker = selection.marker.as_deref();
-    let weigher = Weigher { desk, today: need.today, marker };
-    let mut weighing = Weighing { weigher: &weigher, selection, need, left_out: Left::default(), all: Vec::new() };
+    // Notes are weighed side by side: what waits for one that is just made must not be what makes it.
+    let (engine, weigher) = rayon::join(|| desk.engine(), || Weigher::new(desk, need.today, marker));
+    let mut weighing =
+        Weighing { weigher: &weigher, engine, selection, need, left_out: Left::default(), all: Vec::new() };
     weighing.choose(max_hits);
     let chosen = weighing.all.len();
     weighing.add_followers();
@@ -79,6 +81,7 @@ struct Weighted {
 
 struct Weighing<'a, 's> {
     weigher: &'a Weigher<'a, 's>,
+    engine: &'a Engine<'s>,
     selection: &'a Selection,
     need: &'a Need,
     left_out: Left,
@@ -106,7 +109,7 @@ impl Weighing<'_, '_> {
         // The first ones were named one by one.
         let is_named = number < self.selection.named;
         let relevance = self.selection.relevance.get(&place).filter(|_| !is_named).copied().unwrap_or(1.0);
-        let content = self.weigher.desk.engine().content(place);
+        let content = self.engine.content(place);
         Weighted { place, belief: self.belief(place, relevance, &content), content, is_named }
     }
 

@@ -317,7 +317,7 @@ fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(Fit, usize
                 }
             }
         };
-        look(note.head().title, |name, title| Some(if name == title { Fit::Title } else { Fit::TitleInAnyCase }), true);
+        look(note.title(), |name, title| Some(if name == title { Fit::Title } else { Fit::TitleInAnyCase }), true);
         if has_explicit {
             let ties = if note.has_aliases() { note.ties() } else { Default::default() };
             ties.aliases.iter().for_each(|alias| look(alias, |_, _| Some(Fit::Alias), false));
