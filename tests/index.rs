@@ -471,3 +471,33 @@ fn links_that_can_not_be_read_are_resolved_again() {
     assert_links_are_those_of_the_notes(dir);
     assert!(index.is_dir());
 }
+
+/// Many threads on few cores: whoever waits for something takes up what another one waits for.
+#[test]
+fn threads_that_share_a_call_do_not_wait_for_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    for note in 0..1000 {
+        let words: String = (0..60).map(|word| format!("word{} ", (note * 31 + word * word * 7) % 3000)).collect();
+        let text = format!("---\nid: m{note}\ntitle: Note {note}\ntags: [a]\n---\n{words}[[m{}]]\n", (note * 7) % 1000);
+        fs::write(dir.path().join(format!(".qipu/notes/m{note}.md")), text).unwrap();
+    }
+    let calls: [&[&str]; 4] = [
+        &["context", "--tag", "a", "--purpose", "explore", "--max-chars", "4000", "--no-index"],
+        &["context", "--query", "word7", "--abstraction", "adaptive", "--max-tokens", "900", "--no-index"],
+        &["related", "m7", "--no-index"],
+        &["search", "word7 word9", "--no-index"],
+    ];
+    let start = |call: &[&str]| binary(dir.path(), call).env("RAYON_NUM_THREADS", "64").spawn().unwrap();
+    let mut running: Vec<_> = [0, 1, 0, 0, 2, 0, 0, 3].repeat(3).into_iter().map(|call| start(calls[call])).collect();
+    let end = Instant::now() + Duration::from_secs(100);
+    while Instant::now() < end {
+        running.retain_mut(|child| child.try_wait().unwrap().map(|status| assert!(status.success())).is_none());
+        if running.is_empty() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.iter_mut().for_each(|child| child.kill().unwrap());
+    panic!("{} calls never ended", running.len());
+}
