@@ -425,8 +425,8 @@ impl Ranker<'_> {
         let best_vectors: Vec<_> = best.iter().map(|hit| self.vectors.of(hit.note)).collect();
         let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
         let likeness = self.likenesses(&best_vectors);
-        let means = (0..count).map(|place| mean_of_like(place, &likeness, &scores, self.weights.neighbours));
-        for (hit, mean) in best.iter_mut().zip(means.collect::<Vec<f64>>()) {
+        for (place, hit) in best.iter_mut().enumerate() {
+            let mean = mean_of_like(place, &likeness, &scores, self.weights.neighbours);
             hit.parts.likeness = share * (mean - hit.score);
             hit.score += hit.parts.likeness;
         }
