@@ -23,6 +23,12 @@ enum Event {
     Swap(usize, char),
     Delete(usize),
     Rename(usize, usize),
+    /// A note goes into a folder among others.
+    Move(usize, usize),
+    /// A folder takes another one's name, or goes away with all that is in it.
+    Folder(usize, Option<usize>),
+    /// Nothing, for longer than a file is young.
+    Rest,
     /// The index is written anew, at a time when the files are settled or young.
     Rebuild(bool),
     /// A byte of one of the files of the index is another.
@@ -41,11 +47,15 @@ fn event() -> impl Strategy<Value = Event> {
     let note = 0_usize..5;
     let letter = prop::sample::select(vec!['a', 'b', 'c']);
     let file = 0..FILES.len();
+    let folder = 0..FOLDERS.len();
     prop_oneof![
         4 => (note.clone(), letter.clone()).prop_map(|(note, letter)| Event::Write(note, letter)),
         2 => (note.clone(), letter).prop_map(|(note, letter)| Event::Swap(note, letter)),
         1 => note.clone().prop_map(Event::Delete),
-        1 => (note.clone(), note).prop_map(|(from, to)| Event::Rename(from, to)),
+        1 => (note.clone(), note.clone()).prop_map(|(from, to)| Event::Rename(from, to)),
+        2 => (note, folder.clone()).prop_map(|(note, folder)| Event::Move(note, folder)),
+        1 => (folder.clone(), prop::option::of(folder)).prop_map(|(from, to)| Event::Folder(from, to)),
+        2 => Just(Event::Rest),
         3 => any::<bool>().prop_map(Event::Rebuild),
         1 => (file.clone(), any::<prop::sample::Index>()).prop_map(|(file, place)| Event::Flip(file, place)),
         1 => (file.clone(), any::<prop::sample::Index>()).prop_map(|(file, place)| Event::Cut(file, place)),
@@ -69,7 +79,10 @@ fn text(note: usize, letter: char) -> String {
 }
 
 /// The files of the index.
-const FILES: [&str; 2] = ["notes.index", "links.index"];
+const FILES: [&str; 3] = ["notes.index", "links.index", "folders.index"];
+
+/// Folders for notes.
+const FOLDERS: [&str; 4] = ["notes/a", "notes/a/b", "notes/c", "journals"];
 
 /// The first of each of these files that there was.
 type Old = [Vec<u8>; FILES.len()];
@@ -95,9 +108,22 @@ fn happen(dir: &Path, event: &Event, old: &Old) {
         }
         Event::Delete(note) => drop(fs::remove_file(file(note))),
         Event::Rename(from, to) => drop(fs::rename(file(from), file(to))),
+        Event::Move(note, folder) => {
+            let folder = dir.join(".qipu").join(FOLDERS[*folder]);
+            fs::create_dir_all(&folder).unwrap();
+            drop(fs::rename(file(note), folder.join(format!("n{note}.md"))));
+        }
+        Event::Folder(from, to) => {
+            let from = dir.join(".qipu").join(FOLDERS[*from]);
+            match to {
+                Some(to) => drop(fs::rename(from, dir.join(".qipu").join(FOLDERS[*to]))),
+                None => drop(fs::remove_dir_all(from)),
+            }
+        }
+        Event::Rest => std::thread::sleep(Duration::from_millis(120)),
         Event::Rebuild(settled) => {
             if *settled {
-                std::thread::sleep(Duration::from_millis(120));
+                happen(dir, &Event::Rest, old);
             }
             if path(&0).is_dir() {
                 fs::remove_dir(path(&0)).unwrap();
@@ -210,6 +236,50 @@ fn settled_notes_are_not_read_again() {
     assert!(call(path, &["index", "--rebuild"]).stdout.starts_with("    5  notes\n    5  known\n"));
     fs::write(dir.path().join(".qipu/notes/n0.md"), text(0, 'b')).unwrap();
     assert!(call(path, &["index"]).stdout.starts_with("    5  notes\n    4  known\n"));
+}
+
+/// What is kept of folders is used, or the test above shows little. On other systems they are listed each time.
+#[cfg(target_os = "linux")]
+#[test]
+fn folders_that_look_as_they_did_are_not_listed_again() {
+    let dir = large_store();
+    let dir = dir.path();
+    for name in ["a/b/c.md", "a/other.md", "z.md"] {
+        let path = dir.join(".qipu/notes").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("---\nid: {}\n---\nText.\n", name.replace(['/', '.'], "-"))).unwrap();
+    }
+    fs::create_dir(dir.join(".qipu/mocs")).unwrap();
+    let listed = || {
+        let told = binary(dir, &["list", "--verbose"]).stderr(Stdio::piped()).output().unwrap();
+        String::from_utf8(told.stderr).unwrap().contains("folders listed")
+    };
+    let rest = || std::thread::sleep(Duration::from_millis(150));
+    output(dir, &["index", "--rebuild"]);
+    assert!(listed(), "young folders are");
+    rest();
+    output(dir, &["index", "--rebuild"]);
+    assert_eq!((listed(), listed(), listed()), (true, false, false));
+    // Written to is another thing than made.
+    fs::write(dir.join(".qipu/notes/m7.md"), "---\nid: m7\n---\nOtherwise.\n").unwrap();
+    assert!(!listed());
+    let changes: [&dyn Fn(&Path); 7] = [
+        &|notes| fs::write(notes.join("a/b/new.md"), "---\nid: new\n---\nNew.\n").unwrap(),
+        &|notes| fs::rename(notes.join("z.md"), notes.join("y.md")).unwrap(),
+        &|notes| fs::remove_file(notes.join("a/b/new.md")).unwrap(),
+        &|notes| fs::rename(notes.join("a/b"), notes.join("b")).unwrap(),
+        &|notes| fs::remove_dir_all(notes.join("b")).unwrap(),
+        &|notes| fs::create_dir_all(notes.join("empty/and/deep")).unwrap(),
+        &|notes| std::os::unix::fs::symlink("/etc", notes.join("elsewhere")).unwrap(),
+    ];
+    for change in changes {
+        change(&dir.join(".qipu/notes"));
+        let list = |words: &[&str]| output(dir, &[&["list", "--json"], words].concat());
+        assert_eq!(list(&[]), list(&["--no-index"]));
+        rest();
+        assert_eq!((listed(), listed()), (true, false));
+        assert_eq!(list(&[]), list(&["--no-index"]));
+    }
 }
 
 /// A store so large that an index is kept of it.

@@ -1,7 +1,8 @@
-//! What was made of all notes, in a file beside the index.
+//! What belongs to one index, in files beside it.
 //!
-//! It names the notes that it was made of: those of one index, and what was changed since.
+//! Each names the notes that it was made of: those of the index, and what was changed since.
 
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -10,8 +11,10 @@ use super::files::{TEMPORARY, TEMPORARY_CHARS};
 use super::index::FILE as INDEX;
 use super::sections::{Sections, Writer};
 
-/// The file in the index's folder.
-pub(super) const FILE: &str = "links.index";
+/// The files in the index's folder: what was made of all notes, and what the store's folders hold.
+pub(super) const LINKS: &str = "links.index";
+pub(super) const FOLDERS: &str = "folders.index";
+pub(super) const FILES: [&str; 2] = [LINKS, FOLDERS];
 
 /// The sections of the file.
 const HEAD: usize = 0;
@@ -21,19 +24,20 @@ const MADE: usize = 1;
 /// its table, which holds all others.
 type Identity = (i64, u64, u32);
 
-/// The place beside an index.
+/// A place beside an index.
 #[derive(Debug)]
 pub(super) struct Beside {
     folder: PathBuf,
+    file: &'static str,
     index: Identity,
     /// Tells the notes that were changed since from all others.
     changes: [u8; 32],
 }
 
 impl Beside {
-    /// Names the place beside an index.
-    pub(super) fn new(folder: PathBuf, index: Identity) -> Self {
-        Self { folder, index, changes: [0; 32] }
+    /// Names one of the places beside an index.
+    pub(super) fn new(folder: PathBuf, file: &'static str, index: Identity) -> Self {
+        Self { folder, file, index, changes: [0; 32] }
     }
 
     /// Says in what the notes differ from those of the index: the paths of files that were read, with
@@ -44,13 +48,13 @@ impl Beside {
         Some(Self { changes: Sha256::digest(&changes).into(), ..self })
     }
 
-    /// Returns what was made of the notes under a name; `None` where there is none that can be used.
+    /// Returns what was written under a name; `None` where there is none that can be used.
     pub(super) fn read(&self, key: &str) -> Option<Vec<u8>> {
-        let sections = Sections::open(&self.folder.join(FILE))?;
+        let sections = Sections::open(&self.folder.join(self.file))?;
         (sections.whole(HEAD)? == self.head(key)?).then(|| sections.whole(MADE))?
     }
 
-    /// Writes what is made of the notes, in place of what is there. `None` where it did not work out.
+    /// Writes what is made under a name, in place of what is there. `None` where it did not work out.
     pub(super) fn write(&self, key: &str, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<()> {
         // Beside another index, it would only be in the way.
         let index = Sections::open(&self.folder.join(INDEX))?;
@@ -63,7 +67,7 @@ impl Beside {
         writer.section(&self.head(key)?).ok()?;
         writer.section(&make()?).ok()?;
         writer.finish().ok()?;
-        file.persist(self.folder.join(FILE)).ok()?;
+        file.persist(self.folder.join(self.file)).ok()?;
         Some(())
     }
 
@@ -73,7 +77,13 @@ impl Beside {
     }
 }
 
-/// Returns the length of the file in a folder; 0 where there is none.
+/// Returns how long the files in a folder are together.
 pub(super) fn len(folder: &Path) -> u64 {
-    folder.join(FILE).symlink_metadata().map_or(0, |found| if found.is_file() { found.len() } else { 0 })
+    let files = FILES.iter().filter_map(|file| folder.join(file).symlink_metadata().ok());
+    files.filter(Metadata::is_file).map(|found| found.len()).sum()
+}
+
+/// Removes the files in a folder.
+pub(super) fn remove(folder: &Path) {
+    FILES.iter().for_each(|file| drop(fs::remove_file(folder.join(file))));
 }

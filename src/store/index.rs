@@ -69,18 +69,18 @@ impl Head {
 
 /// The files of an index, one after the other: all paths at once would take as much memory as the
 /// store's own.
-struct Files<'a> {
+pub(super) struct Files<'a> {
     head: &'a Head,
     /// The paths that are left.
     rest: &'a str,
     /// The path of the file at hand, and the place of the next one.
-    path: String,
-    place: usize,
+    pub(super) path: String,
+    pub(super) place: usize,
 }
 
 impl Files<'_> {
     /// Goes to the next file; `None` behind the last one.
-    fn step(&mut self) -> Option<Look> {
+    pub(super) fn step(&mut self) -> Option<Look> {
         let (common, own) = *self.head.cuts.get(self.place)?;
         let look = *self.head.looks.get(self.place)?;
         let (own, rest) = self.rest.split_at_checked(usize::from(own))?;
@@ -141,9 +141,14 @@ impl Index {
         self.sections.file_len() + beside::len(&self.folder)
     }
 
-    /// Returns the place beside it.
-    pub(super) fn beside(&self) -> Beside {
-        Beside::new(self.folder.clone(), (self.head.begun, self.sections.file_len(), self.sections.sum()))
+    /// Returns the place of a file beside it.
+    pub(super) fn beside(&self, file: &'static str) -> Beside {
+        Beside::new(self.folder.clone(), file, (self.head.begun, self.sections.file_len(), self.sections.sum()))
+    }
+
+    /// Goes through its files in the order of their paths.
+    pub(super) fn files(&self) -> Files<'_> {
+        self.head.files()
     }
 
     /// Returns what is set when a part of it can't be read.
@@ -170,22 +175,29 @@ impl Index {
     /// Finds the place in the index of each file that looks as it did. A file whose real path is not the
     /// one that is shown is none of them.
     pub(super) fn compare(&self, files: &[Found]) -> Compared {
-        let tick = if self.head.begun % 1_000_000_000 == 0 { self.head.tick.max(LONG_TICK) } else { self.head.tick };
+        let tick = tick_at(self.head.begun).max(self.head.tick);
         let mut young = Vec::new();
         let mut known = self.head.files();
         let mut look = known.step();
-        let place = |found: &Found| {
+        let mut same_path = |found: &Found| {
+            if let Some(at) = found.at {
+                return Some((at, self.head.looks.get(at)?.after(self.head.begun)));
+            }
             while look.is_some() && *known.path < *found.path {
                 look = known.step();
             }
-            let have = look.filter(|_| *known.path == *found.path && found.name.is_none())?;
+            let is_it = *known.path == *found.path && found.name.is_none();
+            look.filter(|_| is_it).map(|look| (known.place - 1, look))
+        };
+        let place = |found: &Found| {
+            let (at, have) = same_path(found)?;
             // A file that was young when it was read may have changed again within the same tick.
             let settled = have.latest().saturating_add(tick);
             if have != found.look || settled >= self.head.begun {
                 young.extend((have == found.look).then_some(settled));
                 return None;
             }
-            Some(known.place - 1)
+            Some(at)
         };
         let places = files.iter().map(place).collect();
         Compared { places, young, count: self.count() }
@@ -246,7 +258,7 @@ fn is_folder(path: &Path) -> bool {
 pub(super) fn discard(root: &Path, cache: Option<&Path>) {
     for (folder, _) in folders(root, cache).filter(|(folder, _)| is_folder(folder)) {
         drop(fs::remove_file(folder.join(FILE)));
-        drop(fs::remove_file(folder.join(beside::FILE)));
+        beside::remove(&folder);
     }
 }
 
@@ -287,6 +299,11 @@ pub(super) struct Begun {
 /// `None` where none can be made.
 pub(super) fn now(root: &Path) -> Option<i64> {
     Some(Look::of(&tempfile::tempfile_in(root).ok()?.metadata().ok()?).modified)
+}
+
+/// Returns the least tick of a file system that says that it is some moment.
+pub(super) fn tick_at(moment: i64) -> i64 {
+    if moment % 1_000_000_000 == 0 { LONG_TICK } else { TICK }
 }
 
 impl Begun {
@@ -343,7 +360,7 @@ impl Begun {
         writer.finish().ok()?;
         self.file.persist(self.folder.join(FILE)).ok()?;
         // What belongs to another index is of no use any more.
-        drop(fs::remove_file(self.folder.join(beside::FILE)));
+        beside::remove(&self.folder);
         Some(())
     }
 }

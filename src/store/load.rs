@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
-use super::beside::Beside;
+use super::beside::{Beside, LINKS};
+use super::folders::Memory;
 use super::index::{self, Begun, FOLDER as CACHE, Index, MIN_NOTES};
 use super::scan::{self, Found};
 use super::shelf::{Packer, Shelf};
@@ -54,16 +55,21 @@ pub(super) struct Loaded {
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
 /// files. A file that can't be read is passed over (it may just have been removed).
 pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
-    let open = || if place.uses_index { Index::open(place.root, place.cache) } else { None };
     // Where there is no index, one will be written, and what is seen now is good enough for it.
     let is_first = place.uses_index && !Index::may_be_there(place.root, place.cache);
     let moment = if is_first { index::now(place.root) } else { None };
-    // Side by side: most of both is waiting for the kernel.
-    let (files, index) = rayon::join(|| scan::notes(place.root), open);
-    let files = files?;
-    phases::end("files looked at, index opened");
-    if let Some(known) = index.and_then(|index| Known::new(place.root, index, &files, gather.as_deref())) {
+    let index = if place.uses_index { Index::open(place.root, place.cache) } else { None };
+    phases::end("index opened");
+    let memory = index.as_ref().map(|index| Memory::of(place.root, index));
+    let (files, folders) = scan::notes_with(place.root, memory.as_ref())?;
+    let is_listed = folders.iter().any(|folder| !folder.is_held);
+    phases::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
+    let known = index.as_ref().and_then(|index| Known::new(place.root, index, &files, gather.as_deref()));
+    if let (Some(known), Some(memory)) = (known, memory) {
         phases::end("files compared");
+        memory.keep(folders, &files);
+        // The files have their paths themselves now.
+        drop(index);
         return Ok(known.load(place, files));
     }
     let is_kept = place.uses_index && files.len() >= MIN_NOTES;
@@ -94,7 +100,7 @@ struct Known {
 
 impl Known {
     /// `None` where too much changed, or what is to be gathered was not.
-    fn new(root: &Path, index: Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
+    fn new(root: &Path, index: &Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
         let compared = index.compare(files);
         let changed = compared.changed(|| index::now(root));
         // An index that knows nothing of what there is came from somewhere else.
@@ -107,7 +113,14 @@ impl Known {
             None => None,
         };
         let (places, count) = (compared.places, index.count());
-        Some(Self { places, count, shelf: index.notes(), gathered, is_broken: index.broken(), beside: index.beside() })
+        Some(Self {
+            places,
+            count,
+            shelf: index.notes(),
+            gathered,
+            is_broken: index.broken(),
+            beside: index.beside(LINKS),
+        })
     }
 
     /// Takes what did not change, and reads the rest.

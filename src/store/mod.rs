@@ -5,6 +5,7 @@ mod config;
 mod discover;
 mod exchange;
 pub(crate) mod files;
+mod folders;
 mod foreign;
 pub(crate) mod git;
 mod index;

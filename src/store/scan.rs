@@ -1,14 +1,19 @@
 //! Looks which files of a store are notes, and how each file looks from outside.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
+use std::collections::BTreeMap;
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use rayon::Scope;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::NOTE_FOLDERS;
+use super::folders::{Content, Memory, Seen, parent};
+use super::index;
 use crate::error::{Error, ErrorKind};
 
 /// A file that is a note, and how it looked.
@@ -20,6 +25,8 @@ pub(super) struct Found {
     pub(super) name: Option<Box<Path>>,
     /// How the file looked.
     pub(super) look: Look,
+    /// Its place in the index, where it was found there.
+    pub(super) at: Option<usize>,
 }
 
 impl Found {
@@ -53,6 +60,19 @@ impl Look {
             modified: moment(metadata.mtime(), metadata.mtime_nsec()),
             changed: moment(metadata.ctime(), metadata.ctime_nsec()),
             number: metadata.ino(),
+        }
+    }
+
+    /// Takes what the kernel says of a file.
+    #[cfg(target_os = "linux")]
+    #[allow(clippy::unnecessary_cast, reason = "the types differ from machine to machine")]
+    fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        let moment = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        Self {
+            size: stat.st_size as u64,
+            modified: moment(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: moment(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            number: stat.st_ino as u64,
         }
     }
 
@@ -92,41 +112,79 @@ impl Look {
 /// # Errors
 /// `Store` when one of the folders can't be listed.
 pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
-    let mut all = Vec::new();
+    Ok(notes_with(root, None)?.0)
+}
+
+/// The same, where folders that look as they did are not listed; and the folders that were come by.
+///
+/// # Errors
+/// `Store` when one of the folders can't be listed.
+pub(super) fn notes_with(root: &Path, memory: Option<&Memory<'_>>) -> Result<(Vec<Found>, Vec<Seen>), Error> {
+    let (mut all, mut seen) = (Vec::new(), Vec::new());
+    let mut kept = memory.map(Memory::files);
     for folder in NOTE_FOLDERS {
-        let found = sorted(in_folder(root, folder)?);
+        let looking = Looking::default();
+        // Files are looked at while others are still being listed.
+        let listed: Result<(), Error> = rayon::scope(|scope| {
+            let (held, batch) = (BTreeMap::new(), Vec::new());
+            let mut walk = Walk { root, memory, seen: &mut seen, held, batch, looking: &looking, scope };
+            walk.list_folder(folder)?;
+            kept.iter_mut().for_each(|kept| walk.look_at_kept(kept, folder));
+            Ok(())
+        });
+        listed?;
+        let found = looking.in_order();
         // Most stores have one large folder.
         if all.is_empty() { all = found } else { all.extend(found) }
     }
-    Ok(all)
+    Ok((all, seen))
 }
 
-fn in_folder(root: &Path, folder: &str) -> Result<Vec<Vec<Found>>, Error> {
-    let (found, waiting) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
-    // Files are looked at while others are still being listed.
-    let listed: Result<(), Error> = rayon::scope(|scope| {
-        let mut batch = Vec::with_capacity(BATCH);
-        let mut take = |entry: Option<(DirEntry, String)>| {
-            let is_end = entry.is_none();
-            batch.extend(entry);
-            if batch.len() == BATCH || is_end {
-                let batch = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
-                let (found, waiting) = (&found, &waiting);
-                let look = move || {
-                    look_at(batch, found);
-                    waiting.fetch_sub(1, Ordering::Relaxed);
-                };
-                // What waits takes more memory than what was looked at.
-                let may_wait = waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING;
-                if may_wait { scope.spawn(move |_| look()) } else { look() }
-            }
+/// How many files are looked at together.
+const BATCH: usize = 512;
+
+/// How many batches wait until somebody looks at them; whoever lists looks at more of them itself.
+const MAX_WAITING: usize = 16;
+
+/// The files of a folder, while they are looked at in batches.
+#[derive(Default)]
+struct Looking {
+    found: Mutex<Vec<Vec<Found>>>,
+    waiting: AtomicUsize,
+}
+
+impl Looking {
+    /// Looks at a batch of files: soon, or at once.
+    fn look<'scope>(&'scope self, scope: &Scope<'scope>, look: impl FnOnce() -> Vec<Found> + Send + 'scope) {
+        let look = move || {
+            let found = look();
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
         };
-        list_folder(root, folder, &mut take)?;
-        take(None);
-        Ok(())
-    });
-    listed?;
-    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+        // What waits takes more memory than what was looked at.
+        let may_wait = self.waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING;
+        if may_wait { scope.spawn(move |_| look()) } else { look() }
+    }
+
+    /// Returns what was found, in the order of the paths. What comes from the index has its order.
+    fn in_order(self) -> Vec<Found> {
+        let at = |batch: &Vec<Found>| batch.first().and_then(|found| found.at);
+        let batches = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (mut kept, others): (Vec<_>, Vec<_>) = batches.into_iter().partition(|batch| at(batch).is_some());
+        let others = sorted(others);
+        if kept.is_empty() {
+            return others;
+        }
+        kept.sort_unstable_by_key(at);
+        let mut all = Vec::with_capacity(kept.iter().map(Vec::len).sum::<usize>() + others.len());
+        all.extend(kept.into_iter().flatten());
+        if !others.is_empty() {
+            all.extend(others);
+            // This one is fast where two halves are in order.
+            all.sort_by(|left, right| (&left.path, &left.name).cmp(&(&right.path, &right.name)));
+        }
+        all
+    }
 }
 
 /// Puts the files of a folder in the order of their paths. These begin alike: what comes behind that
@@ -150,48 +208,129 @@ fn sorted(batches: Vec<Vec<Found>>) -> Vec<Found> {
     keyed.into_iter().map(|(_, found)| found).collect()
 }
 
-/// How many files are looked at together.
-const BATCH: usize = 512;
-
-/// How many batches wait until somebody looks at them; whoever lists looks at more of them itself.
-const MAX_WAITING: usize = 16;
-
-/// Looks at files; those that are gone by now are passed over.
-fn look_at(batch: Vec<(DirEntry, String)>, found: &Mutex<Vec<Vec<Found>>>) {
+/// Looks at files that were listed; those that are gone by now are passed over.
+fn look_at_listed(batch: Vec<(DirEntry, String)>) -> Vec<Found> {
     let look = |(entry, path): (DirEntry, String)| {
         let look = Look::of(&entry.metadata().ok()?);
-        let is_odd = !path.is_ascii() && path.contains(char::REPLACEMENT_CHARACTER);
-        let name = is_odd.then(|| entry.path().into());
-        Some(Found { path: path.into(), name, look })
+        let name = is_odd(&path).then(|| entry.path().into());
+        Some(Found { path: path.into(), name, look, at: None })
     };
-    let looks: Vec<Found> = batch.into_iter().filter_map(look).collect();
-    found.lock().unwrap_or_else(PoisonError::into_inner).push(looks);
+    batch.into_iter().filter_map(look).collect()
 }
 
-/// Lists the note files of one of the store's folders, where there is such a folder.
-fn list_folder(root: &Path, folder: &str, take: &mut impl FnMut(Option<(DirEntry, String)>)) -> Result<(), Error> {
-    let path = root.join(folder);
-    if !path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        return Ok(());
+/// Tells whether a path may not be the real one, since that is no UTF-8.
+fn is_odd(path: &str) -> bool {
+    !path.is_ascii() && path.contains(char::REPLACEMENT_CHARACTER)
+}
+
+/// Files of one folder, by their paths in the store; and their places in the index.
+type Kept = Vec<(Box<str>, Option<usize>)>;
+
+/// Looks at files of a folder that are known to be there; those that are gone by now are passed over.
+fn look_at_kept(root: &Path, folder: &str, batch: Kept) -> Vec<Found> {
+    let Some(opened) = Opened::new(root.join(folder)) else { return Vec::new() };
+    let look = |(path, at): (Box<str>, Option<usize>)| {
+        let look = opened.look(path.get(folder.len() + 1..)?)?;
+        Some(Found { path, name: None, look, at })
+    };
+    batch.into_iter().filter_map(look).collect()
+}
+
+/// A folder whose files are looked at by their names: that is faster than by their paths.
+#[cfg(target_os = "linux")]
+struct Opened(std::os::fd::OwnedFd);
+
+#[cfg(target_os = "linux")]
+impl Opened {
+    fn new(folder: PathBuf) -> Option<Self> {
+        use rustix::fs::{Mode, OFlags};
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::open(folder, how, Mode::empty()).ok().map(Self)
     }
-    let listed = list(&path, folder, &mut |entry, path| take(Some((entry, path))));
-    listed.map_err(|error| Error::new(ErrorKind::Store, format!("{} can't be read: {error}", path.display())))
+
+    fn look(&self, name: &str) -> Option<Look> {
+        let stat = rustix::fs::statat(&self.0, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+        stat.ok().as_ref().map(Look::of_stat)
+    }
 }
 
-/// Lists the note files of a folder and the folders in it, which may be as deep as they like.
-fn list(folder: &Path, inside: &str, take: &mut dyn FnMut(DirEntry, String)) -> std::io::Result<()> {
-    let mut folders = vec![(folder.to_path_buf(), inside.to_owned())];
-    let mut is_first = true;
-    while let Some((folder, inside)) = folders.pop() {
-        let entries = match folder.read_dir() {
-            Ok(entries) => entries,
-            Err(error) if is_first => return Err(error),
-            Err(_) => continue,
-        };
-        is_first = false;
-        for entry in entries.filter_map(Result::ok) {
+/// A folder whose files are looked at.
+#[cfg(not(target_os = "linux"))]
+struct Opened(PathBuf);
+
+#[cfg(not(target_os = "linux"))]
+impl Opened {
+    fn new(folder: PathBuf) -> Option<Self> {
+        Some(Self(folder))
+    }
+
+    fn look(&self, name: &str) -> Option<Look> {
+        Some(Look::of(&self.0.join(name).symlink_metadata().ok()?))
+    }
+}
+
+/// One of the store's folders, while its files are found.
+struct Walk<'w, 'scope> {
+    root: &'scope Path,
+    memory: Option<&'w Memory<'w>>,
+    /// The folders that were come by.
+    seen: &'w mut Vec<Seen>,
+    /// What those of them hold that look as they did.
+    held: BTreeMap<String, Content<'w>>,
+    /// Files that were listed.
+    batch: Vec<(DirEntry, String)>,
+    looking: &'scope Looking,
+    scope: &'w Scope<'scope>,
+}
+
+impl<'scope> Walk<'_, 'scope> {
+    /// Lists one of the store's folders, where there is such a folder.
+    fn list_folder(&mut self, folder: &str) -> Result<(), Error> {
+        let path = self.root.join(folder);
+        if !path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            return Ok(());
+        }
+        let listed = self.list(&path, folder);
+        listed.map_err(|error| Error::new(ErrorKind::Store, format!("{} can't be read: {error}", path.display())))
+    }
+
+    /// Lists a folder and the folders in it, which may be as deep as they like.
+    fn list(&mut self, folder: &Path, inside: &str) -> std::io::Result<()> {
+        let mut waiting = vec![(folder.to_path_buf(), inside.to_owned())];
+        let mut is_first = true;
+        while let Some((path, inside)) = waiting.pop() {
+            let folders = self.held_before(&path, &inside);
+            match folders.map_or_else(|| self.list_one(&path, inside), Ok) {
+                Ok(folders) => waiting.extend(folders),
+                Err(error) if is_first => return Err(error),
+                Err(_) => {}
+            }
+            is_first = false;
+        }
+        self.look_at_batch();
+        Ok(())
+    }
+
+    /// Returns the folders in a folder that looks as it did.
+    fn held_before(&mut self, path: &Path, inside: &str) -> Option<Vec<(PathBuf, String)>> {
+        let held = self.memory?.held(inside, Look::of(&path.symlink_metadata().ok()?))?;
+        let folders = held.folders.iter().map(|name| (path.join(name), format!("{inside}/{name}")));
+        self.seen.push(Seen { path: inside.to_owned(), is_held: true, listed: None });
+        self.held.insert(inside.to_owned(), held);
+        Some(folders.collect())
+    }
+
+    /// Lists the files in a folder, and returns the folders in it.
+    fn list_one(&mut self, folder: &Path, inside: String) -> std::io::Result<Vec<(PathBuf, String)>> {
+        self.memory.into_iter().for_each(Memory::begin);
+        let before = folder.symlink_metadata();
+        let (mut folders, mut is_sure) = (Vec::new(), true);
+        for entry in folder.read_dir()? {
+            let Some((kind, entry)) = entry.ok().and_then(|entry| Some((entry.file_type().ok()?, entry))) else {
+                is_sure = false;
+                continue;
+            };
             let name = entry.file_name();
-            let Ok(kind) = entry.file_type() else { continue };
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
@@ -203,11 +342,71 @@ fn list(folder: &Path, inside: &str, take: &mut dyn FnMut(DirEntry, String)) -> 
             let name = name.to_string_lossy();
             let mut path = String::with_capacity(inside.len() + 1 + name.len());
             [&inside, "/", &name].into_iter().for_each(|part| path.push_str(part));
+            is_sure &= !is_odd(&name);
             match is_note {
-                true => take(entry, path),
+                true => self.take(entry, path),
                 false => folders.push((entry.path(), path)),
             }
         }
+        let look = before.ok().map(|before| Look::of(&before)).filter(|_| is_sure);
+        let look = look.filter(|look| self.memory.is_some_and(|memory| memory.is_settled(folder, *look)));
+        let names = || folders.iter().filter_map(|(_, path)| Some(parent(path)?.1.to_owned())).collect();
+        let listed = look.map(|look| (look, names()));
+        self.seen.push(Seen { path: inside, is_held: false, listed });
+        Ok(folders)
     }
-    Ok(())
+
+    fn take(&mut self, entry: DirEntry, path: String) {
+        self.batch.push((entry, path));
+        if self.batch.len() == BATCH {
+            self.look_at_batch();
+        }
+    }
+
+    fn look_at_batch(&mut self) {
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        self.looking.look(self.scope, move || look_at_listed(batch));
+    }
+
+    /// Looks at the files of the index that are in one of the store's folders, in folders that look as they
+    /// did; and at what these hold beside them.
+    fn look_at_kept(&mut self, files: &mut index::Files<'_>, folder: &str) {
+        if self.held.is_empty() {
+            return;
+        }
+        let (root, looking, scope) = (self.root, self.looking, self.scope);
+        let look = |folder: &str, batch: Kept| {
+            if batch.is_empty() {
+                return;
+            }
+            let folder = folder.to_owned();
+            looking.look(scope, move || look_at_kept(root, &folder, batch));
+        };
+        for (folder, held) in &self.held {
+            look(folder, held.added.iter().map(|name| (format!("{folder}/{name}").into(), None)).collect());
+        }
+        let (mut inside, mut held, mut batch) = (String::new(), None, Kept::new());
+        loop {
+            match files.path.split('/').next().unwrap_or_default().cmp(folder) {
+                Less => {}
+                Equal => {
+                    let (parent, _) = parent(&files.path).unwrap_or_default();
+                    if parent != inside || batch.len() == BATCH {
+                        look(&inside, std::mem::take(&mut batch));
+                        held = self.held.get(parent);
+                        parent.clone_into(&mut inside);
+                    }
+                    let at = files.place - 1;
+                    if held.is_some_and(|held| held.has(at)) {
+                        batch.push((files.path.as_str().into(), Some(at)));
+                    }
+                }
+                Greater => break,
+            }
+            if files.step().is_none() {
+                break;
+            }
+        }
+        look(&inside, batch);
+    }
 }
