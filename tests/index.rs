@@ -263,7 +263,7 @@ fn folders_that_look_as_they_did_are_not_listed_again() {
     // Written to is another thing than made.
     fs::write(dir.join(".qipu/notes/m7.md"), "---\nid: m7\n---\nOtherwise.\n").unwrap();
     assert!(!listed());
-    let changes: [&dyn Fn(&Path); 7] = [
+    let changes: [&dyn Fn(&Path); 9] = [
         &|notes| fs::write(notes.join("a/b/new.md"), "---\nid: new\n---\nNew.\n").unwrap(),
         &|notes| fs::rename(notes.join("z.md"), notes.join("y.md")).unwrap(),
         &|notes| fs::remove_file(notes.join("a/b/new.md")).unwrap(),
@@ -271,6 +271,9 @@ fn folders_that_look_as_they_did_are_not_listed_again() {
         &|notes| fs::remove_dir_all(notes.join("b")).unwrap(),
         &|notes| fs::create_dir_all(notes.join("empty/and/deep")).unwrap(),
         &|notes| std::os::unix::fs::symlink("/etc", notes.join("elsewhere")).unwrap(),
+        // In the place of a note.
+        &|notes| fs::rename(notes.join("elsewhere"), notes.join("m8.md")).unwrap(),
+        &|notes| fs::remove_file(notes.join("m9.md")).and_then(|()| fs::create_dir(notes.join("m9.md"))).unwrap(),
     ];
     for change in changes {
         change(&dir.join(".qipu/notes"));

@@ -4,7 +4,7 @@
 //! A folder's own moments change when a file in it is made, removed or renamed, not when one is
 //! written to. Not every file system keeps to that: see [`tells_of_changes`].
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -19,15 +19,14 @@ const KEPT: &str = "folders 1";
 
 /// What a folder held: what the index says, and what is otherwise.
 #[derive(Debug, Serialize, Deserialize)]
-struct Held {
+pub(super) struct Held {
     /// The path in the store, with `/` between names.
-    path: String,
+    pub(super) path: String,
     look: Look,
     /// The names of the folders in it.
-    folders: Vec<String>,
-    /// The names of files that the index does not have, and the places in the index of those that are gone.
-    added: Vec<String>,
-    gone: Vec<u32>,
+    pub(super) folders: Vec<String>,
+    /// The names of files that the index does not have. Those that it has and that are gone are not found.
+    pub(super) added: Vec<String>,
 }
 
 /// A folder that was come by.
@@ -61,10 +60,9 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns what a folder holds, where it looks as it did.
-    pub(super) fn held(&self, path: &str, look: Look) -> Option<Content<'_>> {
+    pub(super) fn held(&self, path: &str, look: Look) -> Option<&Held> {
         let at = self.folders.binary_search_by(|held| held.path.as_str().cmp(path)).ok()?;
-        let held = self.folders.get(at).filter(|held| held.look == look)?;
-        Some(Content { folders: &held.folders, added: &held.added, gone: &held.gone })
+        self.folders.get(at).filter(|held| held.look == look)
     }
 
     /// Goes through the files that the index has.
@@ -102,47 +100,23 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// What a folder holds.
-#[derive(Clone, Copy)]
-pub(super) struct Content<'a> {
-    pub(super) folders: &'a [String],
-    /// The files that the index does not have.
-    pub(super) added: &'a [String],
-    gone: &'a [u32],
-}
-
-impl Content<'_> {
-    /// Tells whether a file of the index is still there.
-    pub(super) fn has(&self, place: usize) -> bool {
-        // In the order of the places, and few.
-        u32::try_from(place).is_ok_and(|place| self.gone.binary_search(&place).is_err())
-    }
-}
-
-/// Says in what the folders that were listed differ from an index.
+/// Says what the folders hold that were listed, and an index does not have.
 fn held_now(seen: Vec<Seen>, files: &[Found], mut index: index::Files<'_>) -> Vec<Held> {
-    let listed = seen.into_iter().filter_map(|Seen { path, listed, .. }| {
+    let mut new: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut is_kept = index.step().is_some();
+    for found in files {
+        while is_kept && *index.path < *found.path {
+            is_kept = index.step().is_some();
+        }
+        if let Some((folder, name)) = parent(&found.path).filter(|_| !is_kept || *index.path != *found.path) {
+            new.entry(folder).or_default().push(name.to_owned());
+        }
+    }
+    let held = |Seen { path, listed, .. }| {
         let (look, folders) = listed?;
-        Some(Held { path, look, folders, added: Vec::new(), gone: Vec::new() })
-    });
-    let mut held: Vec<Held> = listed.collect();
-    held.sort_by(|a, b| a.path.cmp(&b.path));
-    let place = |held: &[Held], path: &str| held.binary_search_by(|held| held.path.as_str().cmp(path)).ok();
-    let mut new: HashSet<&str> = files.iter().map(|found| &*found.path).collect();
-    while index.step().is_some() {
-        let is_there = new.remove(index.path.as_str());
-        let at = parent(&index.path).and_then(|(folder, _)| place(&held, folder)).filter(|_| !is_there);
-        if let (Some(held), Ok(gone)) = (at.and_then(|at| held.get_mut(at)), u32::try_from(index.place - 1)) {
-            held.gone.push(gone);
-        }
-    }
-    for found in files.iter().filter(|found| new.contains(&*found.path)) {
-        let Some((folder, name)) = parent(&found.path) else { continue };
-        if let Some(held) = place(&held, folder).and_then(|at| held.get_mut(at)) {
-            held.added.push(name.to_owned());
-        }
-    }
-    held
+        Some(Held { added: new.remove(path.as_str()).unwrap_or_default(), path, look, folders })
+    };
+    seen.into_iter().filter_map(held).collect()
 }
 
 /// Splits a path into its folder and its name.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::NOTE_FOLDERS;
-use super::folders::{Content, Memory, Seen, parent};
+use super::folders::{Held, Memory, Seen, parent};
 use super::index;
 use crate::error::{Error, ErrorKind};
 
@@ -63,7 +63,7 @@ impl Look {
         }
     }
 
-    /// Takes what the kernel says of a file.
+    /// Takes what the kernel says of a plain file.
     #[cfg(target_os = "linux")]
     #[allow(clippy::unnecessary_cast, reason = "the types differ from machine to machine")]
     fn of_stat(stat: &rustix::fs::Stat) -> Self {
@@ -226,7 +226,7 @@ fn is_odd(path: &str) -> bool {
 /// Files of one folder, by their paths in the store; and their places in the index.
 type Kept = Vec<(Box<str>, Option<usize>)>;
 
-/// Looks at files of a folder that are known to be there; those that are gone by now are passed over.
+/// Looks at files that a folder holds, or held; those that are gone are passed over.
 fn look_at_kept(root: &Path, folder: &str, batch: Kept) -> Vec<Found> {
     let Some(opened) = Opened::new(root.join(folder)) else { return Vec::new() };
     let look = |(path, at): (Box<str>, Option<usize>)| {
@@ -249,8 +249,8 @@ impl Opened {
     }
 
     fn look(&self, name: &str) -> Option<Look> {
-        let stat = rustix::fs::statat(&self.0, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
-        stat.ok().as_ref().map(Look::of_stat)
+        let stat = rustix::fs::statat(&self.0, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file().then(|| Look::of_stat(&stat))
     }
 }
 
@@ -265,7 +265,8 @@ impl Opened {
     }
 
     fn look(&self, name: &str) -> Option<Look> {
-        Some(Look::of(&self.0.join(name).symlink_metadata().ok()?))
+        let metadata = self.0.join(name).symlink_metadata().ok()?;
+        metadata.is_file().then(|| Look::of(&metadata))
     }
 }
 
@@ -276,7 +277,7 @@ struct Walk<'w, 'scope> {
     /// The folders that were come by.
     seen: &'w mut Vec<Seen>,
     /// What those of them hold that look as they did.
-    held: BTreeMap<String, Content<'w>>,
+    held: BTreeMap<&'w str, &'w Held>,
     /// Files that were listed.
     batch: Vec<(DirEntry, String)>,
     looking: &'scope Looking,
@@ -316,7 +317,7 @@ impl<'scope> Walk<'_, 'scope> {
         let held = self.memory?.held(inside, Look::of(&path.symlink_metadata().ok()?))?;
         let folders = held.folders.iter().map(|name| (path.join(name), format!("{inside}/{name}")));
         self.seen.push(Seen { path: inside.to_owned(), is_held: true, listed: None });
-        self.held.insert(inside.to_owned(), held);
+        self.held.insert(&held.path, held);
         Some(folders.collect())
     }
 
@@ -364,8 +365,10 @@ impl<'scope> Walk<'_, 'scope> {
     }
 
     fn look_at_batch(&mut self) {
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        self.looking.look(self.scope, move || look_at_listed(batch));
+        if !self.batch.is_empty() {
+            let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+            self.looking.look(self.scope, move || look_at_listed(batch));
+        }
     }
 
     /// Looks at the files of the index that are in one of the store's folders, in folders that look as they
@@ -396,9 +399,8 @@ impl<'scope> Walk<'_, 'scope> {
                         held = self.held.get(parent);
                         parent.clone_into(&mut inside);
                     }
-                    let at = files.place - 1;
-                    if held.is_some_and(|held| held.has(at)) {
-                        batch.push((files.path.as_str().into(), Some(at)));
+                    if held.is_some() {
+                        batch.push((files.path.as_str().into(), Some(files.place - 1)));
                     }
                 }
                 Greater => break,
