@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use rayon::iter::IndexedParallelIterator;
 use serde::{Deserialize, Serialize};
 
 use super::beside;
@@ -65,9 +66,9 @@ impl<'a> Memory<'a> {
         self.folders.get(at).filter(|held| held.look == look)
     }
 
-    /// Goes through the files that the index has.
-    pub(super) fn files(&self) -> index::Files<'a> {
-        self.index.files()
+    /// Goes through the files that the index has, many at once.
+    pub(super) fn parts_of_files(&self) -> impl IndexedParallelIterator<Item = index::Files<'_>> {
+        self.index.parts_of_files()
     }
 
     /// To be said before a folder is looked at that will be listed.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -20,7 +21,7 @@ use super::scan::{Found, Look};
 use super::sections::{Sections, Writer};
 use super::shelf::Shelf;
 use crate::note::PARTS;
-use crate::parts::Parts;
+use crate::parts::{Parts, pack, unpack};
 
 /// The folder of what can be made again, and the file in it.
 pub(super) const FOLDER: &str = "cache";
@@ -39,10 +40,14 @@ const FOREIGN_TICK: i64 = 3_600_000_000_000;
 
 /// The sections of the file; what was gathered is behind them.
 const HEAD: usize = 0;
-const NOTES: usize = 1;
-const GATHERED: usize = 2;
+const FILES: usize = 1;
+const NOTES: usize = 2;
+const GATHERED: usize = 3;
 
-/// Which notes there are, by the order of their paths.
+/// How many files are kept together.
+const TOGETHER: usize = 512;
+
+/// What tells the index from others, and how its sections are to be read.
 #[derive(Default, Serialize, Deserialize)]
 struct Head {
     /// The file system's time before the first file was looked at.
@@ -51,28 +56,66 @@ struct Head {
     tick: i64,
     /// What was gathered; empty where nothing was.
     gathered: String,
+    /// How long the packed chunks of what is known of the files are.
+    files: Vec<u32>,
+    /// How long the packed chunks of what is kept of the notes are, part by part.
+    chunks: [Vec<u32>; PARTS],
+}
+
+/// Files in the order of their paths.
+#[derive(Default, Serialize, Deserialize)]
+struct FileChunk {
     /// The paths, one behind the other, each without what it has in common with the one before it;
     /// and of each how many bytes are left out, and how many are not.
     paths: String,
     cuts: Vec<(u16, u16)>,
     looks: Vec<Look>,
-    /// How long the packed chunks of what is kept of the notes are, part by part.
-    chunks: [Vec<u32>; PARTS],
 }
 
-impl Head {
-    /// Goes through the files in the order of their paths, as long as these make sense.
-    fn files(&self) -> Files<'_> {
-        Files { head: self, rest: &self.paths, path: String::new(), place: 0 }
+impl FileChunk {
+    /// Takes files whose moments are told from another one on; `None` where a path is too long.
+    fn of(files: &[Found], moment: i64) -> Option<Self> {
+        let (mut chunk, mut before) = (Self::default(), "");
+        for found in files {
+            let both = before.bytes().zip(found.path.bytes()).take_while(|(a, b)| a == b).count();
+            let common = found.path.floor_char_boundary(both);
+            let own = found.path.get(common..)?;
+            chunk.paths.push_str(own);
+            chunk.cuts.push((u16::try_from(common).ok()?, u16::try_from(own.len()).ok()?));
+            chunk.looks.push(found.look.since(moment));
+            before = &found.path;
+        }
+        Some(chunk)
+    }
+
+    /// Reads chunks that are as long as `lengths` says from a section; `None` where one of them is not what it
+    /// must be.
+    fn read_all(sections: &Sections, lengths: &[u32]) -> Option<Vec<Self>> {
+        let mut end = 0;
+        let range = |length: &u32| {
+            let start = end;
+            end += u64::from(*length);
+            start..end
+        };
+        let ranges: Vec<Range<u64>> = lengths.iter().map(range).collect();
+        let read = |(number, range)| {
+            let chunk: Self = postcard::from_bytes(&unpack(&sections.read(FILES, range)?)?).ok()?;
+            let is_full = chunk.looks.len() == TOGETHER || number + 1 == lengths.len();
+            (is_full && chunk.cuts.len() == chunk.looks.len()).then_some(chunk)
+        };
+        ranges.into_par_iter().enumerate().map(read).collect()
     }
 }
 
-/// The files of an index, one after the other: all paths at once would take as much memory as the
-/// store's own.
+/// Files of an index, one after the other: all paths at once would take as much memory as the store's
+/// own.
 pub(super) struct Files<'a> {
-    head: &'a Head,
-    /// The paths that are left.
+    begun: i64,
+    chunks: std::slice::Iter<'a, FileChunk>,
+    /// The chunk at hand, its paths that are left, and the place in it of the next file.
+    chunk: Option<&'a FileChunk>,
     rest: &'a str,
+    inside: usize,
     /// The path of the file at hand, and the place of the next one.
     pub(super) path: String,
     pub(super) place: usize,
@@ -81,34 +124,27 @@ pub(super) struct Files<'a> {
 impl Files<'_> {
     /// Goes to the next file; `None` behind the last one.
     pub(super) fn step(&mut self) -> Option<Look> {
-        let (common, own) = *self.head.cuts.get(self.place)?;
-        let look = *self.head.looks.get(self.place)?;
+        if self.chunk.is_none_or(|chunk| self.inside == chunk.looks.len()) {
+            let chunk = self.chunks.next()?;
+            (self.chunk, self.rest, self.inside) = (Some(chunk), &chunk.paths, 0);
+            self.path.clear();
+        }
+        let chunk = self.chunk?;
+        let (common, own) = *chunk.cuts.get(self.inside)?;
+        let look = *chunk.looks.get(self.inside)?;
         let (own, rest) = self.rest.split_at_checked(usize::from(own))?;
         self.path.get(usize::from(common)..)?;
         self.path.truncate(usize::from(common));
         self.path.push_str(own);
-        (self.rest, self.place) = (rest, self.place + 1);
-        Some(look.after(self.head.begun))
+        (self.rest, self.inside, self.place) = (rest, self.inside + 1, self.place + 1);
+        Some(look.after(self.begun))
     }
-}
-
-/// Cuts from paths what each has in common with the one before it; `None` where one is too long.
-fn cut(files: &[Found]) -> Option<(String, Vec<(u16, u16)>)> {
-    let (mut paths, mut cuts, mut before) = (String::new(), Vec::new(), "");
-    for found in files {
-        let both = before.bytes().zip(found.path.bytes()).take_while(|(a, b)| a == b).count();
-        let common = found.path.floor_char_boundary(both);
-        let own = found.path.get(common..)?;
-        paths.push_str(own);
-        cuts.push((u16::try_from(common).ok()?, u16::try_from(own.len()).ok()?));
-        before = &found.path;
-    }
-    Some((paths, cuts))
 }
 
 /// The notes of a store as they were when the index was written.
 pub(super) struct Index {
     head: Head,
+    files: Vec<FileChunk>,
     sections: Arc<Sections>,
     is_broken: Arc<AtomicBool>,
     folder: PathBuf,
@@ -128,12 +164,9 @@ impl Index {
     fn open_in(folder: &Path) -> Option<Self> {
         let sections = is_folder(folder).then(|| Sections::open(&folder.join(FILE)))??;
         let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
-        (head.cuts.len() == head.looks.len()).then(|| Self {
-            head,
-            sections: Arc::new(sections),
-            is_broken: Arc::default(),
-            folder: folder.to_path_buf(),
-        })
+        let files = FileChunk::read_all(&sections, &head.files)?;
+        let (sections, is_broken) = (Arc::new(sections), Arc::default());
+        Some(Self { head, files, sections, is_broken, folder: folder.to_path_buf() })
     }
 
     /// Returns its length in bytes, with that of what is beside it.
@@ -148,7 +181,18 @@ impl Index {
 
     /// Goes through its files in the order of their paths.
     pub(super) fn files(&self) -> Files<'_> {
-        self.head.files()
+        self.files_from(0, &self.files)
+    }
+
+    /// Goes through its files too, but many at once.
+    pub(super) fn parts_of_files(&self) -> impl IndexedParallelIterator<Item = Files<'_>> {
+        let parts = self.files.par_iter().enumerate();
+        parts.map(|(number, chunk)| self.files_from(number * TOGETHER, std::slice::from_ref(chunk)))
+    }
+
+    fn files_from<'a>(&self, place: usize, chunks: &'a [FileChunk]) -> Files<'a> {
+        let (begun, chunks, path) = (self.head.begun, chunks.iter(), String::new());
+        Files { begun, chunks, chunk: None, rest: "", inside: 0, path, place }
     }
 
     /// Returns what is set when a part of it can't be read.
@@ -163,7 +207,7 @@ impl Index {
 
     /// Returns how many notes it knows.
     pub(super) fn count(&self) -> usize {
-        self.head.looks.len()
+        self.files.iter().map(|chunk| chunk.looks.len()).sum()
     }
 
     /// Returns what was gathered under a name.
@@ -177,11 +221,12 @@ impl Index {
     pub(super) fn compare(&self, files: &[Found]) -> Compared {
         let tick = tick_at(self.head.begun).max(self.head.tick);
         let mut young = Vec::new();
-        let mut known = self.head.files();
+        let mut known = self.files();
         let mut look = known.step();
         let mut same_path = |found: &Found| {
             if let Some(at) = found.at {
-                return Some((at, self.head.looks.get(at)?.after(self.head.begun)));
+                let look = self.files.get(at / TOGETHER)?.looks.get(at % TOGETHER)?;
+                return Some((at, look.after(self.head.begun)));
             }
             while look.is_some() && *known.path < *found.path {
                 look = known.step();
@@ -349,12 +394,14 @@ impl Begun {
         gathered: Option<(String, &[Vec<u8>])>,
     ) -> Option<()> {
         let (key, parts) = gathered.unwrap_or_default();
-        let looks = files.iter().map(|found| found.look.since(self.moment)).collect();
-        let (paths, cuts) = cut(files)?;
+        let pack_files = |files| Some(pack(&postcard::to_allocvec(&FileChunk::of(files, self.moment)?).ok()?));
+        let files: Vec<Vec<u8>> = files.par_chunks(TOGETHER).map(pack_files).collect::<Option<_>>()?;
+        let lengths = files.iter().map(|chunk| chunk.len() as u32).collect();
         let chunks = notes.each_ref().map(|chunks| chunks.iter().map(|chunk| chunk.len() as u32).collect());
-        let head = Head { begun: self.moment, tick: self.tick, gathered: key, paths, cuts, looks, chunks };
+        let head = Head { begun: self.moment, tick: self.tick, gathered: key, files: lengths, chunks };
         let mut writer = Writer::new(self.file.as_file_mut()).ok()?;
         writer.packed(&postcard::to_allocvec(&head).ok()?).ok()?;
+        writer.section_of(files.iter().map(Vec::as_slice)).ok()?;
         writer.section_of(notes.iter().flatten().map(Vec::as_slice)).ok()?;
         parts.iter().try_for_each(|part| writer.section(part)).ok()?;
         writer.finish().ok()?;

@@ -1,6 +1,5 @@
 //! Looks which files of a store are notes, and how each file looks from outside.
 
-use std::cmp::Ordering::{Equal, Greater, Less};
 use std::collections::BTreeMap;
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
@@ -120,22 +119,30 @@ pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
 /// # Errors
 /// `Store` when one of the folders can't be listed.
 pub(super) fn notes_with(root: &Path, memory: Option<&Memory<'_>>) -> Result<(Vec<Found>, Vec<Seen>), Error> {
-    let (mut all, mut seen) = (Vec::new(), Vec::new());
-    let mut kept = memory.map(Memory::files);
+    let (mut listed, mut seen, mut held) = (Vec::new(), Vec::new(), BTreeMap::new());
     for folder in NOTE_FOLDERS {
         let looking = Looking::default();
         // Files are looked at while others are still being listed.
-        let listed: Result<(), Error> = rayon::scope(|scope| {
-            let (held, batch) = (BTreeMap::new(), Vec::new());
-            let mut walk = Walk { root, memory, seen: &mut seen, held, batch, looking: &looking, scope };
-            walk.list_folder(folder)?;
-            kept.iter_mut().for_each(|kept| walk.look_at_kept(kept, folder));
-            Ok(())
-        });
-        listed?;
-        let found = looking.in_order();
+        rayon::scope(|scope| {
+            let (seen, held, batch) = (&mut seen, &mut held, Vec::new());
+            Walk { root, memory, seen, held, batch, looking: &looking, scope }.list_folder(folder)
+        })?;
+        let found = sorted(looking.found.into_inner().unwrap_or_else(PoisonError::into_inner));
         // Most stores have one large folder.
-        if all.is_empty() { all = found } else { all.extend(found) }
+        if listed.is_empty() { listed = found } else { listed.extend(found) }
+    }
+    let Some(memory) = memory.filter(|_| !held.is_empty()) else {
+        return Ok((listed, seen));
+    };
+    let kept: Vec<Vec<Found>> = memory.parts_of_files().map(|files| look_at_kept(root, files, &held)).collect();
+    let added: Vec<Vec<Found>> = held.par_iter().map(|(_, held)| look_at_added(root, held)).collect();
+    let mut all = Vec::with_capacity(kept.iter().chain(&added).map(Vec::len).sum::<usize>() + listed.len());
+    all.extend(kept.into_iter().flatten());
+    let in_order = all.len();
+    all.extend(listed.into_iter().chain(added.into_iter().flatten()));
+    if all.len() > in_order {
+        // This one is fast where most is in order.
+        all.sort_by(|left, right| (&left.path, &left.name).cmp(&(&right.path, &right.name)));
     }
     Ok((all, seen))
 }
@@ -164,26 +171,6 @@ impl Looking {
         // What waits takes more memory than what was looked at.
         let may_wait = self.waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING;
         if may_wait { scope.spawn(move |_| look()) } else { look() }
-    }
-
-    /// Returns what was found, in the order of the paths. What comes from the index has its order.
-    fn in_order(self) -> Vec<Found> {
-        let at = |batch: &Vec<Found>| batch.first().and_then(|found| found.at);
-        let batches = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let (mut kept, others): (Vec<_>, Vec<_>) = batches.into_iter().partition(|batch| at(batch).is_some());
-        let others = sorted(others);
-        if kept.is_empty() {
-            return others;
-        }
-        kept.sort_unstable_by_key(at);
-        let mut all = Vec::with_capacity(kept.iter().map(Vec::len).sum::<usize>() + others.len());
-        all.extend(kept.into_iter().flatten());
-        if !others.is_empty() {
-            all.extend(others);
-            // This one is fast where two halves are in order.
-            all.sort_by(|left, right| (&left.path, &left.name).cmp(&(&right.path, &right.name)));
-        }
-        all
     }
 }
 
@@ -223,17 +210,33 @@ fn is_odd(path: &str) -> bool {
     !path.is_ascii() && path.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// Files of one folder, by their paths in the store; and their places in the index.
-type Kept = Vec<(Box<str>, Option<usize>)>;
+/// Folders that hold what they held, by their paths.
+type Folders<'a> = BTreeMap<&'a str, &'a Held>;
 
-/// Looks at files that a folder holds, or held; those that are gone are passed over.
-fn look_at_kept(root: &Path, folder: &str, batch: Kept) -> Vec<Found> {
-    let Some(opened) = Opened::new(root.join(folder)) else { return Vec::new() };
-    let look = |(path, at): (Box<str>, Option<usize>)| {
-        let look = opened.look(path.get(folder.len() + 1..)?)?;
-        Some(Found { path, name: None, look, at })
+/// Looks at files of the index that are in such folders; those that are gone are passed over.
+fn look_at_kept(root: &Path, mut files: index::Files<'_>, held: &Folders<'_>) -> Vec<Found> {
+    let (mut all, mut inside, mut opened) = (Vec::with_capacity(BATCH), String::new(), None);
+    while files.step().is_some() {
+        let (folder, name) = parent(&files.path).unwrap_or_default();
+        if folder != inside {
+            folder.clone_into(&mut inside);
+            opened = held.contains_key(folder).then(|| Opened::new(root.join(folder))).flatten();
+        }
+        if let Some(look) = opened.as_ref().and_then(|opened| opened.look(name)) {
+            all.push(Found { path: files.path.as_str().into(), name: None, look, at: Some(files.place - 1) });
+        }
+    }
+    all
+}
+
+/// Looks at files of such a folder that the index does not have.
+fn look_at_added(root: &Path, held: &Held) -> Vec<Found> {
+    let Some(opened) = Opened::new(root.join(&held.path)) else { return Vec::new() };
+    let look = |name: &String| {
+        let path = format!("{}/{name}", held.path).into();
+        Some(Found { path, name: None, look: opened.look(name)?, at: None })
     };
-    batch.into_iter().filter_map(look).collect()
+    held.added.iter().filter_map(look).collect()
 }
 
 /// A folder whose files are looked at by their names: that is faster than by their paths.
@@ -271,20 +274,20 @@ impl Opened {
 }
 
 /// One of the store's folders, while its files are found.
-struct Walk<'w, 'scope> {
+struct Walk<'w, 'm, 'scope> {
     root: &'scope Path,
-    memory: Option<&'w Memory<'w>>,
+    memory: Option<&'m Memory<'m>>,
     /// The folders that were come by.
     seen: &'w mut Vec<Seen>,
     /// What those of them hold that look as they did.
-    held: BTreeMap<&'w str, &'w Held>,
+    held: &'w mut Folders<'m>,
     /// Files that were listed.
     batch: Vec<(DirEntry, String)>,
     looking: &'scope Looking,
     scope: &'w Scope<'scope>,
 }
 
-impl<'scope> Walk<'_, 'scope> {
+impl<'scope> Walk<'_, '_, 'scope> {
     /// Lists one of the store's folders, where there is such a folder.
     fn list_folder(&mut self, folder: &str) -> Result<(), Error> {
         let path = self.root.join(folder);
@@ -369,46 +372,5 @@ impl<'scope> Walk<'_, 'scope> {
             let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
             self.looking.look(self.scope, move || look_at_listed(batch));
         }
-    }
-
-    /// Looks at the files of the index that are in one of the store's folders, in folders that look as they
-    /// did; and at what these hold beside them.
-    fn look_at_kept(&mut self, files: &mut index::Files<'_>, folder: &str) {
-        if self.held.is_empty() {
-            return;
-        }
-        let (root, looking, scope) = (self.root, self.looking, self.scope);
-        let look = |folder: &str, batch: Kept| {
-            if batch.is_empty() {
-                return;
-            }
-            let folder = folder.to_owned();
-            looking.look(scope, move || look_at_kept(root, &folder, batch));
-        };
-        for (folder, held) in &self.held {
-            look(folder, held.added.iter().map(|name| (format!("{folder}/{name}").into(), None)).collect());
-        }
-        let (mut inside, mut held, mut batch) = (String::new(), None, Kept::new());
-        loop {
-            match files.path.split('/').next().unwrap_or_default().cmp(folder) {
-                Less => {}
-                Equal => {
-                    let (parent, _) = parent(&files.path).unwrap_or_default();
-                    if parent != inside || batch.len() == BATCH {
-                        look(&inside, std::mem::take(&mut batch));
-                        held = self.held.get(parent);
-                        parent.clone_into(&mut inside);
-                    }
-                    if held.is_some() {
-                        batch.push((files.path.as_str().into(), Some(files.place - 1)));
-                    }
-                }
-                Greater => break,
-            }
-            if files.step().is_none() {
-                break;
-            }
-        }
-        look(&inside, batch);
     }
 }
