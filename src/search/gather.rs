@@ -168,12 +168,17 @@ impl Gather for Words {
 
 /// Orders chunks so that those which are met most often come first.
 fn most_met_first(parts: &[(Read<'_>, Vec<u32>)], chunks: usize) -> Vec<u32> {
+    // In each part by its own numbers first.
+    let count = |(read, numbers): &(Read<'_>, Vec<u32>)| {
+        let mut met = vec![0_u32; numbers.len()];
+        read.stream.iter().for_each(|at| met.get_mut(*at as usize).into_iter().for_each(|met| *met += 1));
+        met
+    };
+    let counts: Vec<Vec<u32>> = parts.par_iter().map(count).collect();
     let mut met = vec![0_u32; chunks];
-    for (read, numbers) in parts {
-        for number in read.stream.iter().filter_map(|at| numbers.get(*at as usize)) {
-            if let Some(met) = met.get_mut(*number as usize) {
-                *met += 1;
-            }
+    for (count, (_, numbers)) in counts.iter().zip(parts) {
+        for (count, number) in count.iter().zip(numbers) {
+            met.get_mut(*number as usize).into_iter().for_each(|met| *met += count);
         }
     }
     // How often and which in one number each: nothing is looked up while they are sorted.
