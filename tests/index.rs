@@ -401,12 +401,39 @@ fn notes_whose_names_are_no_utf8_keep_their_text() {
         fs::write(path, format!("---\nid: {word}\ntitle: T {word}\n---\nText of {word}.\n")).unwrap();
     }
     std::thread::sleep(Duration::from_millis(150));
-    for question in [["show", "latin"], ["show", "replaced"], ["search", "latin"]] {
-        let without = output(dir.path(), &[question[0], question[1], "--no-index"]);
-        assert_eq!(output(dir.path(), &question), without);
-        assert_eq!(output(dir.path(), &question), without);
-        assert!(without.contains(question[1]));
+    // Folders too: one that is shown as the other is, and one with a name that other systems would take apart.
+    for (folder, word) in [(b"\xff".as_slice(), "below"), ("\u{fffd}".as_bytes(), "beside"), (b"a\\b", "apart")] {
+        let folder = dir.path().join(".qipu/notes").join(OsStr::from_bytes(folder));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("in\\it.md"), format!("---\nid: {word}\n---\nText of {word}.\n")).unwrap();
     }
+    for question in [["show", "latin"], ["show", "replaced"], ["search", "latin"], ["list", "--json"]] {
+        let without = output(dir.path(), &[question[0], question[1], "--no-index"]);
+        for _ in 0..3 {
+            assert_eq!(output(dir.path(), &question), without);
+        }
+        assert!(question[0] == "list" || without.contains(question[1]));
+    }
+    let folders = || fs::metadata(dir.path().join(".qipu/cache/folders.index")).unwrap().modified().unwrap();
+    let before = folders();
+    output(dir.path(), &["list"]);
+    assert_eq!(folders(), before, "what can't be known is not written again and again");
+}
+
+/// However many folders there are, few are open at once.
+#[cfg(unix)]
+#[test]
+fn many_folders_are_listed_with_few_descriptors() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 0..400 {
+        let folder = dir.path().join(format!(".qipu/notes/d{number}"));
+        fs::create_dir_all(folder.join("deeper")).unwrap();
+        fs::write(folder.join("x.md"), format!("---\nid: x{number}\n---\nText.\n")).unwrap();
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64 && exec \"$0\" list --no-index", env!("CARGO_BIN_EXE_qipu")]);
+    let output = command.current_dir(dir.path()).env_clear().output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 400);
 }
 
 #[cfg(unix)]

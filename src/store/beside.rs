@@ -51,7 +51,9 @@ impl Beside {
     /// Returns what was written under a name; `None` where there is none that can be used.
     pub(super) fn read(&self, key: &str) -> Option<Vec<u8>> {
         let sections = Sections::open(&self.folder.join(self.file))?;
-        (sections.whole(HEAD)? == self.head(key)?).then(|| sections.whole(MADE))?
+        let head = self.head(key)?;
+        let is_it = sections.len(HEAD) == head.len() as u64 && sections.whole(HEAD)? == head;
+        is_it.then(|| sections.whole(MADE))?
     }
 
     /// Writes what is made under a name, in place of what is there. `None` where it did not work out.

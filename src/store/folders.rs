@@ -2,8 +2,9 @@
 //! looks as it did is not listed again, which is half of what it costs to look at its files.
 //!
 //! A folder's own moments change when a file in it is made, removed or renamed, not when one is
-//! written to. Not every file system keeps to that: see [`tells_of_changes`].
+//! written to. Not every file system keeps to that: see [`Opened::tells_of_changes`].
 
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -13,21 +14,41 @@ use serde::{Deserialize, Serialize};
 
 use super::beside;
 use super::index::{self, Index};
-use super::scan::{Found, Look};
+use super::opened::Opened;
+use super::scan::{FolderLook, Found};
 
 /// How this file is written; another number where that changes.
-const KEPT: &str = "folders 1";
+const KEPT: &str = "folders 2";
 
 /// What a folder held: what the index says, and what is otherwise.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Held {
     /// The path in the store, with `/` between names.
     pub(super) path: String,
-    look: Look,
-    /// The names of the folders in it.
+    look: FolderLook,
+    /// The names of the folders in it, in order.
     pub(super) folders: Vec<String>,
-    /// The names of files that the index does not have. Those that it has and that are gone are not found.
+    /// The names of files that the index does not have, in order; and the places in the index of those that are
+    /// gone. A file system may find one of these all the same, by another name that means the same there.
     pub(super) added: Vec<String>,
+    gone: Vec<u32>,
+}
+
+impl Held {
+    /// Tells whether a file that the index has in this folder is there.
+    pub(super) fn has(&self, place: usize) -> bool {
+        u32::try_from(place).is_ok_and(|place| self.gone.binary_search(&place).is_err())
+    }
+
+    /// Tells whether it names what can be in a folder and nothing else, each once: whoever wrote it.
+    fn is_sound(&self) -> bool {
+        let in_order = |names: &[String]| names.is_sorted_by(|a, b| a < b);
+        let is_plain = |name: &String| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
+        in_order(&self.folders)
+            && in_order(&self.added)
+            && self.folders.iter().chain(&self.added).all(is_plain)
+            && self.added.iter().all(|name| name.ends_with(".md"))
+    }
 }
 
 /// A folder that was come by.
@@ -36,8 +57,19 @@ pub(super) struct Seen {
     pub(super) path: String,
     /// Whether it looks as it did, and was not listed.
     pub(super) is_held: bool,
-    /// How it looked before it was listed, and the folders in it, where it can be known again.
-    pub(super) listed: Option<(Look, Vec<String>)>,
+    /// What it was like, where it was listed and can be known again.
+    pub(super) listed: Option<Listed>,
+}
+
+/// A folder that was listed.
+#[derive(Debug)]
+pub(super) struct Listed {
+    /// How it looked before.
+    pub(super) look: FolderLook,
+    /// The names of the folders in it, in order.
+    pub(super) folders: Vec<String>,
+    /// How many notes there are in it.
+    pub(super) notes: usize,
 }
 
 /// What is known of the folders of a store.
@@ -55,14 +87,14 @@ impl<'a> Memory<'a> {
     pub(super) fn of(root: &'a Path, index: &'a Index) -> Self {
         let read = || postcard::from_bytes(&index.beside(beside::FOLDERS).read(KEPT)?).ok();
         let mut folders: Vec<Held> = read().unwrap_or_default();
-        // Whoever wrote it, it names nothing outside of the store.
-        folders.retain(|held| held.folders.iter().chain(&held.added).all(|name| is_plain(name)));
+        folders.retain(Held::is_sound);
         Self { root, index, folders, moment: OnceLock::new() }
     }
 
     /// Returns what a folder holds, where it looks as it did.
-    pub(super) fn held(&self, path: &str, look: Look) -> Option<&Held> {
+    pub(super) fn held(&self, path: &str, folder: &Path) -> Option<&Held> {
         let at = self.folders.binary_search_by(|held| held.path.as_str().cmp(path)).ok()?;
+        let look = Opened::new(folder).ok()?.own_look()?;
         self.folders.get(at).filter(|held| held.look == look)
     }
 
@@ -78,10 +110,10 @@ impl<'a> Memory<'a> {
 
     /// Tells whether a folder that was listed can be known by how it looked before: whatever happens to it from
     /// then on leaves it looking otherwise.
-    pub(super) fn is_settled(&self, folder: &Path, look: Look) -> bool {
+    pub(super) fn is_settled(&self, folder: &Opened, before: FolderLook) -> bool {
         let begun = self.moment.get().copied().flatten();
-        let is_old = |begun: i64| look.latest().saturating_add(index::tick_at(begun)) < begun;
-        begun.is_some_and(is_old) && tells_of_changes(folder)
+        let is_old = |begun: i64| before.look.latest().saturating_add(index::tick_at(begun)) < begun;
+        begun.is_some_and(is_old) && folder.tells_of_changes()
     }
 
     /// Keeps what folders held that were listed just now; all that was found are `files`. Nothing depends on
@@ -101,23 +133,40 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Says what the folders hold that were listed, and an index does not have.
+/// Says in what the folders that were listed differ from an index. One of which not all notes could be looked at
+/// is left out.
 fn held_now(seen: Vec<Seen>, files: &[Found], mut index: index::Files<'_>) -> Vec<Held> {
-    let mut new: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut is_kept = index.step().is_some();
-    for found in files {
-        while is_kept && *index.path < *found.path {
-            is_kept = index.step().is_some();
+    let mut all: BTreeMap<String, (Held, usize)> = BTreeMap::new();
+    for Seen { path, listed, .. } in seen {
+        let Some(Listed { look, folders, notes }) = listed else { continue };
+        all.insert(path.clone(), (Held { path, look, folders, added: Vec::new(), gone: Vec::new() }, notes));
+    }
+    let mut files = files.iter().peekable();
+    let mut kept = index.step().map(|_| index.place - 1);
+    while kept.is_some() || files.peek().is_some() {
+        let order = match (kept, files.peek()) {
+            (Some(_), Some(found)) => index.path.as_str().cmp(&found.path),
+            (Some(_), None) => Less,
+            (None, _) => Greater,
+        };
+        let path = if order == Less { &*index.path } else { files.peek().map_or("", |found| &*found.path) };
+        let (folder, name) = parent(path).unwrap_or_default();
+        if let Some((held, missing)) = all.get_mut(folder) {
+            match order {
+                Less => held.gone.extend(kept.and_then(|place| u32::try_from(place).ok())),
+                Greater => held.added.push(name.to_owned()),
+                Equal => {}
+            }
+            *missing = missing.wrapping_sub(usize::from(order != Less));
         }
-        if let Some((folder, name)) = parent(&found.path).filter(|_| !is_kept || *index.path != *found.path) {
-            new.entry(folder).or_default().push(name.to_owned());
+        if order != Greater {
+            kept = index.step().map(|_| index.place - 1);
+        }
+        if order != Less {
+            files.next();
         }
     }
-    let held = |Seen { path, listed, .. }| {
-        let (look, folders) = listed?;
-        Some(Held { added: new.remove(path.as_str()).unwrap_or_default(), path, look, folders })
-    };
-    seen.into_iter().filter_map(held).collect()
+    all.into_values().filter(|(_, missing)| *missing == 0).map(|(held, _)| held).collect()
 }
 
 /// Splits a path into its folder and its name.
@@ -125,23 +174,33 @@ pub(super) fn parent(path: &str) -> Option<(&str, &str)> {
     path.rsplit_once('/')
 }
 
-/// Tells whether something is the name of a note or of a folder of notes, and of nothing else.
-fn is_plain(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Tells whether a folder is on a file system of which it is known that a folder's moments change
-/// whenever something in it is made, removed or renamed, and at once: on others it is listed each time.
-#[cfg(target_os = "linux")]
-fn tells_of_changes(folder: &Path) -> bool {
-    /// The numbers of `linux/magic.h`: ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs.
-    const KNOWN: [u32; 8] =
-        [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
-    rustix::fs::statfs(folder).is_ok_and(|found| KNOWN.contains(&(found.f_type as u32)))
-}
+    fn held(folders: &[&str], added: &[&str]) -> Held {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let look = FolderLook { look: super::super::scan::Look::default(), device: 0 };
+        Held { path: "notes".into(), look, folders: names(folders), added: names(added), gone: vec![2, 7] }
+    }
 
-/// Tells whether a folder can be known by its moments: on other systems nobody has tried it yet.
-#[cfg(not(target_os = "linux"))]
-fn tells_of_changes(_: &Path) -> bool {
-    false
+    #[test]
+    fn only_names_of_what_can_be_in_a_folder_are_taken() {
+        assert!(held(&["a", "b.md"], &["a.md", "a\\b.md", "b.md"]).is_sound());
+        for name in ["", ".", "..", ".hidden", "a/b", "/etc", "a\0b"] {
+            assert!(!held(&[name], &[]).is_sound(), "{name}");
+            assert!(!held(&[], &[name]).is_sound(), "{name}");
+        }
+        for names in [["a", "a"], ["b", "a"]] {
+            assert!(!held(&names, &[]).is_sound());
+            assert!(!held(&[], &names.map(|name| format!("{name}.md")).each_ref().map(String::as_str)).is_sound());
+        }
+        assert!(!held(&[], &["readme.txt"]).is_sound());
+    }
+
+    #[test]
+    fn what_is_gone_is_not_there() {
+        let held = held(&[], &[]);
+        assert_eq!([1, 2, 6, 7, 8].map(|place| held.has(place)), [true, false, true, false, true]);
+    }
 }

@@ -12,6 +12,7 @@ mod index;
 mod init;
 mod load;
 mod near;
+mod opened;
 mod pending;
 mod scan;
 mod sections;

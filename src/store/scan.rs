@@ -1,18 +1,20 @@
 //! Looks which files of a store are notes, and how each file looks from outside.
 
 use std::collections::BTreeMap;
-use std::fs::{DirEntry, Metadata};
+use std::ffi::OsString;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::Scope;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::NOTE_FOLDERS;
-use super::folders::{Held, Memory, Seen, parent};
+use super::folders::{Held, Listed, Memory, Seen, parent};
 use super::index;
+use super::opened::{Kind, Opened};
 use crate::error::{Error, ErrorKind};
 
 /// A file that is a note, and how it looked.
@@ -65,7 +67,7 @@ impl Look {
     /// Takes what the kernel says of a plain file.
     #[cfg(target_os = "linux")]
     #[allow(clippy::unnecessary_cast, reason = "the types differ from machine to machine")]
-    fn of_stat(stat: &rustix::fs::Stat) -> Self {
+    pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Self {
         let moment = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
         Self {
             size: stat.st_size as u64,
@@ -105,6 +107,14 @@ impl Look {
     }
 }
 
+/// What shows that something was made, removed or renamed in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FolderLook {
+    pub(super) look: Look,
+    /// The number of the file system: another one may be mounted there, of which all else is the same.
+    pub(super) device: u64,
+}
+
 /// Lists the notes under a store's folders, in the order of their paths' bytes. Hidden files and
 /// symbolic links are passed over. A file whose name is no UTF-8 is read as the path that it shows.
 ///
@@ -124,8 +134,8 @@ pub(super) fn notes_with(root: &Path, memory: Option<&Memory<'_>>) -> Result<(Ve
         let looking = Looking::default();
         // Files are looked at while others are still being listed.
         rayon::scope(|scope| {
-            let (seen, held, batch) = (&mut seen, &mut held, Vec::new());
-            Walk { root, memory, seen, held, batch, looking: &looking, scope }.list_folder(folder)
+            let (seen, held) = (&mut seen, &mut held);
+            Walk { root, memory, seen, held, looking: &looking, scope }.list_folder(folder)
         })?;
         let found = sorted(looking.found.into_inner().unwrap_or_else(PoisonError::into_inner));
         // Most stores have one large folder.
@@ -143,6 +153,7 @@ pub(super) fn notes_with(root: &Path, memory: Option<&Memory<'_>>) -> Result<(Ve
     if all.len() > in_order {
         // This one is fast where most is in order.
         all.sort_by(|left, right| (&left.path, &left.name).cmp(&(&right.path, &right.name)));
+        all.dedup_by(|left, right| (&left.path, &left.name) == (&right.path, &right.name));
     }
     Ok((all, seen))
 }
@@ -161,14 +172,15 @@ struct Looking {
 }
 
 impl Looking {
-    /// Looks at a batch of files: soon, or at once.
-    fn look<'scope>(&'scope self, scope: &Scope<'scope>, look: impl FnOnce() -> Vec<Found> + Send + 'scope) {
+    /// Looks at files of a folder: soon, or at once.
+    fn look<'scope>(&'scope self, scope: &Scope<'scope>, folder: &Arc<Listing>, files: Vec<(OsString, String)>) {
+        let folder = Arc::clone(folder);
         let look = move || {
-            let found = look();
+            let found = look_at_listed(&folder, files);
             self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
             self.waiting.fetch_sub(1, Ordering::Relaxed);
         };
-        // What waits takes more memory than what was looked at.
+        // What waits takes more memory than what was looked at, and folders that are open.
         let may_wait = self.waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING;
         if may_wait { scope.spawn(move |_| look()) } else { look() }
     }
@@ -195,14 +207,20 @@ fn sorted(batches: Vec<Vec<Found>>) -> Vec<Found> {
     keyed.into_iter().map(|(_, found)| found).collect()
 }
 
-/// Looks at files that were listed; those that are gone by now are passed over.
-fn look_at_listed(batch: Vec<(DirEntry, String)>) -> Vec<Found> {
-    let look = |(entry, path): (DirEntry, String)| {
-        let look = Look::of(&entry.metadata().ok()?);
-        let name = is_odd(&path).then(|| entry.path().into());
+/// A folder that is being listed.
+struct Listing {
+    path: PathBuf,
+    opened: Opened,
+}
+
+/// Looks at files of a folder; those that are gone by now, or are no plain files, are passed over.
+fn look_at_listed(folder: &Listing, files: Vec<(OsString, String)>) -> Vec<Found> {
+    let look = |(name, path): (OsString, String)| {
+        let look = folder.opened.look(&name)?;
+        let name = is_odd(&path).then(|| folder.path.join(name).into());
         Some(Found { path: path.into(), name, look, at: None })
     };
-    batch.into_iter().filter_map(look).collect()
+    files.into_iter().filter_map(look).collect()
 }
 
 /// Tells whether a path may not be the real one, since that is no UTF-8.
@@ -220,9 +238,11 @@ fn look_at_kept(root: &Path, mut files: index::Files<'_>, held: &Folders<'_>) ->
         let (folder, name) = parent(&files.path).unwrap_or_default();
         if folder != inside {
             folder.clone_into(&mut inside);
-            opened = held.contains_key(folder).then(|| Opened::new(root.join(folder))).flatten();
+            let open = |held| Some((held, Opened::new(&root.join(folder)).ok()?));
+            opened = held.get(folder).and_then(open);
         }
-        if let Some(look) = opened.as_ref().and_then(|opened| opened.look(name)) {
+        let Some((_, opened)) = opened.as_ref().filter(|(held, _)| held.has(files.place - 1)) else { continue };
+        if let Some(look) = opened.look(name.as_ref()) {
             all.push(Found { path: files.path.as_str().into(), name: None, look, at: Some(files.place - 1) });
         }
     }
@@ -231,46 +251,13 @@ fn look_at_kept(root: &Path, mut files: index::Files<'_>, held: &Folders<'_>) ->
 
 /// Looks at files of such a folder that the index does not have.
 fn look_at_added(root: &Path, held: &Held) -> Vec<Found> {
-    let Some(opened) = Opened::new(root.join(&held.path)) else { return Vec::new() };
-    let look = |name: &String| {
-        let path = format!("{}/{name}", held.path).into();
-        Some(Found { path, name: None, look: opened.look(name)?, at: None })
-    };
-    held.added.iter().filter_map(look).collect()
-}
-
-/// A folder whose files are looked at by their names: that is faster than by their paths.
-#[cfg(target_os = "linux")]
-struct Opened(std::os::fd::OwnedFd);
-
-#[cfg(target_os = "linux")]
-impl Opened {
-    fn new(folder: PathBuf) -> Option<Self> {
-        use rustix::fs::{Mode, OFlags};
-        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::open(folder, how, Mode::empty()).ok().map(Self)
+    if held.added.is_empty() {
+        return Vec::new();
     }
-
-    fn look(&self, name: &str) -> Option<Look> {
-        let stat = rustix::fs::statat(&self.0, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file().then(|| Look::of_stat(&stat))
-    }
-}
-
-/// A folder whose files are looked at.
-#[cfg(not(target_os = "linux"))]
-struct Opened(PathBuf);
-
-#[cfg(not(target_os = "linux"))]
-impl Opened {
-    fn new(folder: PathBuf) -> Option<Self> {
-        Some(Self(folder))
-    }
-
-    fn look(&self, name: &str) -> Option<Look> {
-        let metadata = self.0.join(name).symlink_metadata().ok()?;
-        metadata.is_file().then(|| Look::of(&metadata))
-    }
+    let path = root.join(&held.path);
+    let Ok(opened) = Opened::new(&path) else { return Vec::new() };
+    let files = held.added.iter().map(|name| (name.into(), format!("{}/{name}", held.path)));
+    look_at_listed(&Listing { path, opened }, files.collect())
 }
 
 /// One of the store's folders, while its files are found.
@@ -281,8 +268,6 @@ struct Walk<'w, 'm, 'scope> {
     seen: &'w mut Vec<Seen>,
     /// What those of them hold that look as they did.
     held: &'w mut Folders<'m>,
-    /// Files that were listed.
-    batch: Vec<(DirEntry, String)>,
     looking: &'scope Looking,
     scope: &'w Scope<'scope>,
 }
@@ -304,20 +289,19 @@ impl<'scope> Walk<'_, '_, 'scope> {
         let mut is_first = true;
         while let Some((path, inside)) = waiting.pop() {
             let folders = self.held_before(&path, &inside);
-            match folders.map_or_else(|| self.list_one(&path, inside), Ok) {
+            match folders.map_or_else(|| self.list_one(path, inside), Ok) {
                 Ok(folders) => waiting.extend(folders),
                 Err(error) if is_first => return Err(error),
                 Err(_) => {}
             }
             is_first = false;
         }
-        self.look_at_batch();
         Ok(())
     }
 
     /// Returns the folders in a folder that looks as it did.
     fn held_before(&mut self, path: &Path, inside: &str) -> Option<Vec<(PathBuf, String)>> {
-        let held = self.memory?.held(inside, Look::of(&path.symlink_metadata().ok()?))?;
+        let held = self.memory?.held(inside, path)?;
         let folders = held.folders.iter().map(|name| (path.join(name), format!("{inside}/{name}")));
         self.seen.push(Seen { path: inside.to_owned(), is_held: true, listed: None });
         self.held.insert(&held.path, held);
@@ -325,52 +309,49 @@ impl<'scope> Walk<'_, '_, 'scope> {
     }
 
     /// Lists the files in a folder, and returns the folders in it.
-    fn list_one(&mut self, folder: &Path, inside: String) -> std::io::Result<Vec<(PathBuf, String)>> {
+    fn list_one(&mut self, path: PathBuf, inside: String) -> std::io::Result<Vec<(PathBuf, String)>> {
         self.memory.into_iter().for_each(Memory::begin);
-        let before = folder.symlink_metadata();
-        let (mut folders, mut is_sure) = (Vec::new(), true);
-        for entry in folder.read_dir()? {
-            let Some((kind, entry)) = entry.ok().and_then(|entry| Some((entry.file_type().ok()?, entry))) else {
+        let folder = Arc::new(Listing { opened: Opened::new(&path)?, path });
+        let before = folder.opened.own_look();
+        let (mut folders, mut files, mut notes, mut is_sure) = (Vec::new(), Vec::new(), 0, !is_odd(&inside));
+        for entry in folder.opened.entries()? {
+            let Ok((name, kind)) = entry else {
                 is_sure = false;
                 continue;
             };
-            let name = entry.file_name();
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
-            let is_note = kind.is_file() && name.as_encoded_bytes().ends_with(b".md");
-            if !is_note && !kind.is_dir() {
+            let is_note = kind == Kind::File && name.as_encoded_bytes().ends_with(b".md");
+            if !is_note && kind != Kind::Folder {
                 continue;
             }
             // Said at once how long it gets, it is moved no more.
-            let name = name.to_string_lossy();
-            let mut path = String::with_capacity(inside.len() + 1 + name.len());
-            [&inside, "/", &name].into_iter().for_each(|part| path.push_str(part));
-            is_sure &= !is_odd(&name);
-            match is_note {
-                true => self.take(entry, path),
-                false => folders.push((entry.path(), path)),
+            let shown = name.to_string_lossy();
+            let mut path = String::with_capacity(inside.len() + 1 + shown.len());
+            [&inside, "/", &shown].into_iter().for_each(|part| path.push_str(part));
+            is_sure &= !is_odd(&shown);
+            if !is_note {
+                folders.push((folder.path.join(&name), path));
+                continue;
+            }
+            notes += 1;
+            files.push((name, path));
+            if files.len() == BATCH {
+                self.looking.look(self.scope, &folder, std::mem::replace(&mut files, Vec::with_capacity(BATCH)));
             }
         }
-        let look = before.ok().map(|before| Look::of(&before)).filter(|_| is_sure);
-        let look = look.filter(|look| self.memory.is_some_and(|memory| memory.is_settled(folder, *look)));
-        let names = || folders.iter().filter_map(|(_, path)| Some(parent(path)?.1.to_owned())).collect();
-        let listed = look.map(|look| (look, names()));
+        if !files.is_empty() {
+            self.looking.look(self.scope, &folder, files);
+        }
+        let is_settled = |look: &FolderLook| self.memory.is_some_and(|memory| memory.is_settled(&folder.opened, *look));
+        let listed = before.filter(|look| is_sure && is_settled(look)).map(|look| {
+            let mut names: Vec<String> =
+                folders.iter().filter_map(|(_, path)| Some(parent(path)?.1.to_owned())).collect();
+            names.sort_unstable();
+            Listed { look, folders: names, notes }
+        });
         self.seen.push(Seen { path: inside, is_held: false, listed });
         Ok(folders)
-    }
-
-    fn take(&mut self, entry: DirEntry, path: String) {
-        self.batch.push((entry, path));
-        if self.batch.len() == BATCH {
-            self.look_at_batch();
-        }
-    }
-
-    fn look_at_batch(&mut self) {
-        if !self.batch.is_empty() {
-            let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-            self.looking.look(self.scope, move || look_at_listed(batch));
-        }
     }
 }
