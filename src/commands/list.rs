@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use rayon::prelude::*;
 
 use crate::context::{Desk, Filter, day_of};
 use crate::error::Error;
@@ -46,13 +47,13 @@ pub(super) fn passes(request: &List, note: &Note) -> bool {
         && request.min_value.is_none_or(|least| note.value_or_default() >= least)
 }
 
-/// Sorts notes that are in the order of their ids.
+/// Sorts notes that are in the order of their ids. What they are sorted by is unpacked side by side.
 fn sort(notes: &mut [&Arc<Note>], order: Sort) {
     match order {
-        Sort::Updated => notes.sort_by_cached_key(|note| Reverse(note.head().changed())),
-        Sort::Created => notes.sort_by_cached_key(|note| Reverse(note.head().created())),
+        Sort::Updated => notes.par_sort_by_cached_key(|note| Reverse(note.head().changed())),
+        Sort::Created => notes.par_sort_by_cached_key(|note| Reverse(note.head().created())),
         Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
-        Sort::Title => notes.sort_by_cached_key(|note| note.title().to_lowercase()),
+        Sort::Title => notes.par_sort_by_cached_key(|note| note.title().to_lowercase()),
         Sort::Id => {}
     }
 }
