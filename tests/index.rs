@@ -420,6 +420,34 @@ fn notes_whose_names_are_no_utf8_keep_their_text() {
     assert_eq!(folders(), before, "what can't be known is not written again and again");
 }
 
+/// What could not be looked at whole is not noted down again and again: here files whose paths are too long to be
+/// opened.
+#[cfg(target_os = "linux")]
+#[test]
+fn notes_that_no_path_leads_to_are_passed_over() {
+    let dir = large_store();
+    let cache = dir.path().join(".qipu/cache");
+    let mut folder = dir.path().join(".qipu/notes");
+    while folder.as_os_str().len() < 3_850 {
+        folder.push("d".repeat(200));
+    }
+    fs::create_dir_all(&folder).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "echo text > $0.md", &"n".repeat(247)]).current_dir(folder);
+    assert!(command.status().unwrap().success());
+    std::thread::sleep(Duration::from_millis(150));
+    let list = output(dir.path(), &["list", "--no-index"]);
+    let looks = || {
+        assert_eq!(output(dir.path(), &["list"]), list);
+        ["notes.index", "folders.index"]
+            .map(|file| fs::metadata(cache.join(file)).and_then(|found| found.modified()).ok())
+    };
+    looks();
+    let second = looks();
+    assert_eq!((second, looks()), (second, second));
+    assert!(second.iter().all(Option::is_some));
+}
+
 /// However many folders there are, few are open at once.
 #[cfg(unix)]
 #[test]

@@ -112,7 +112,10 @@ impl<'a> Memory<'a> {
     /// then on leaves it looking otherwise.
     pub(super) fn is_settled(&self, folder: &Opened, before: FolderLook) -> bool {
         let begun = self.moment.get().copied().flatten();
-        let is_old = |begun: i64| before.look.latest().saturating_add(index::tick_at(begun)) < begun;
+        let latest = before.look.latest();
+        // Of whole seconds one may be on a file system of its own.
+        let tick = |begun| index::tick_at(begun).max(index::tick_at(latest));
+        let is_old = |begun: i64| latest.saturating_add(tick(begun)) < begun;
         begun.is_some_and(is_old) && folder.tells_of_changes()
     }
 
@@ -122,12 +125,16 @@ impl<'a> Memory<'a> {
         if seen.iter().all(|seen| seen.listed.is_none()) {
             return;
         }
+        let as_before: HashSet<String> =
+            seen.iter().filter(|seen| seen.is_held).map(|seen| seen.path.clone()).collect();
+        let held = held_now(seen, files, self.index.files());
+        if held.is_empty() {
+            return;
+        }
         // What is known of folders that are gone is of no use any more.
-        let as_before = seen.iter().filter(|seen| seen.is_held).map(|seen| seen.path.as_str());
-        let as_before: HashSet<&str> = as_before.collect();
         let mut folders = self.folders;
-        folders.retain(|held| as_before.contains(held.path.as_str()));
-        folders.extend(held_now(seen, files, self.index.files()));
+        folders.retain(|held| as_before.contains(&held.path));
+        folders.extend(held);
         folders.sort_by(|a, b| a.path.cmp(&b.path));
         self.index.beside(beside::FOLDERS).write(KEPT, || postcard::to_allocvec(&folders).ok());
     }

@@ -44,6 +44,9 @@ const FILES: usize = 1;
 const NOTES: usize = 2;
 const GATHERED: usize = 3;
 
+/// The longest head that is read, in bytes; that of 100,000 notes takes some thousands.
+const MAX_HEAD: u64 = 1 << 24;
+
 /// How many files are kept together.
 const TOGETHER: usize = 512;
 
@@ -163,6 +166,9 @@ impl Index {
 
     fn open_in(folder: &Path) -> Option<Self> {
         let sections = is_folder(folder).then(|| Sections::open(&folder.join(FILE)))??;
+        if sections.len(HEAD) > MAX_HEAD {
+            return None;
+        }
         let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
         let files = FileChunk::read_all(&sections, &head.files)?;
         let (sections, is_broken) = (Arc::new(sections), Arc::default());
@@ -237,7 +243,8 @@ impl Index {
         let place = |found: &Found| {
             let (at, have) = same_path(found)?;
             // A file that was young when it was read may have changed again within the same tick.
-            let settled = have.latest().saturating_add(tick);
+            let latest = have.latest();
+            let settled = latest.saturating_add(tick.max(tick_at(latest)));
             if have != found.look || settled >= self.head.begun {
                 young.extend((have == found.look).then_some(settled));
                 return None;
@@ -346,7 +353,7 @@ pub(super) fn now(root: &Path) -> Option<i64> {
     Some(Look::of(&tempfile::tempfile_in(root).ok()?.metadata().ok()?).modified)
 }
 
-/// Returns the least tick of a file system that says that it is some moment.
+/// Returns the least tick of a file system on which there is such a moment.
 pub(super) fn tick_at(moment: i64) -> i64 {
     if moment % 1_000_000_000 == 0 { LONG_TICK } else { TICK }
 }

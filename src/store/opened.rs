@@ -16,6 +16,15 @@ pub(super) enum Kind {
     Other,
 }
 
+/// What a folder holds under a name.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: OsString,
+    pub(super) kind: Kind,
+    /// Whether the folder itself says of what kind it is; else it is what is mounted there now.
+    pub(super) is_told: bool,
+}
+
 /// A folder.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
@@ -30,24 +39,24 @@ impl Opened {
         Ok(Self(rustix::fs::open(folder, how, Mode::empty())?))
     }
 
-    /// Goes through what the folder holds.
-    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<(OsString, Kind)>>> {
+    /// Goes through what the folder holds; once.
+    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<Entry>>> {
         use std::os::unix::ffi::OsStrExt;
         let entry = |entry: Result<rustix::fs::DirEntry, rustix::io::Errno>| {
             let entry = entry?;
-            let kind = match entry.file_type() {
-                // Not every file system tells.
-                rustix::fs::FileType::Unknown => self.stat(entry.file_name()).map(|stat| kind_of(&stat))?,
-                kind => kind,
-            };
+            let is_told = entry.file_type() != rustix::fs::FileType::Unknown;
+            // Not every file system tells.
+            let kind = if is_told { entry.file_type() } else { kind_of(&self.stat(entry.file_name())?) };
             let kind = match kind {
                 rustix::fs::FileType::RegularFile => Kind::File,
                 rustix::fs::FileType::Directory => Kind::Folder,
                 _ => Kind::Other,
             };
-            Ok((OsStr::from_bytes(entry.file_name().to_bytes()).to_owned(), kind))
+            let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
+            Ok(Entry { name, kind, is_told })
         };
-        Ok(rustix::fs::Dir::read_from(&self.0)?.map(entry))
+        // Not opened anew, which asks for other rights.
+        Ok(rustix::fs::Dir::new(self.0.try_clone()?)?.map(entry))
     }
 
     /// Returns how a plain file in it looks; `None` where there is none, or it can't be told.
@@ -101,7 +110,7 @@ impl Opened {
     }
 
     /// Goes through what the folder holds.
-    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<(OsString, Kind)>>> {
+    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<Entry>>> {
         let entry = |entry: io::Result<std::fs::DirEntry>| {
             let entry = entry?;
             let kind = match entry.file_type()? {
@@ -109,7 +118,7 @@ impl Opened {
                 kind if kind.is_dir() => Kind::Folder,
                 _ => Kind::Other,
             };
-            Ok((entry.file_name(), kind))
+            Ok(Entry { name: entry.file_name(), kind, is_told: true })
         };
         Ok(self.0.read_dir()?.map(entry))
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::NOTE_FOLDERS;
 use super::folders::{Held, Listed, Memory, Seen, parent};
 use super::index;
-use super::opened::{Kind, Opened};
+use super::opened::{Entry, Kind, Opened};
 use crate::error::{Error, ErrorKind};
 
 /// A file that is a note, and how it looked.
@@ -157,6 +157,9 @@ pub(super) fn notes_with(root: &Path, memory: Option<&Memory<'_>>) -> Result<(Ve
     }
     Ok((all, seen))
 }
+
+/// How long a path may be that can be opened, in bytes: `PATH_MAX` of Linux, less the NUL.
+const MAX_PATH: usize = 4095;
 
 /// How many files are looked at together.
 const BATCH: usize = 512;
@@ -315,7 +318,7 @@ impl<'scope> Walk<'_, '_, 'scope> {
         let before = folder.opened.own_look();
         let (mut folders, mut files, mut notes, mut is_sure) = (Vec::new(), Vec::new(), 0, !is_odd(&inside));
         for entry in folder.opened.entries()? {
-            let Ok((name, kind)) = entry else {
+            let Ok(Entry { name, kind, is_told }) = entry else {
                 is_sure = false;
                 continue;
             };
@@ -330,9 +333,13 @@ impl<'scope> Walk<'_, '_, 'scope> {
             let shown = name.to_string_lossy();
             let mut path = String::with_capacity(inside.len() + 1 + shown.len());
             [&inside, "/", &shown].into_iter().for_each(|part| path.push_str(part));
-            is_sure &= !is_odd(&shown);
+            is_sure &= is_told && !is_odd(&shown);
             if !is_note {
                 folders.push((folder.path.join(&name), path));
+                continue;
+            }
+            if folder.path.as_os_str().len() + 1 + name.len() > MAX_PATH {
+                is_sure = false;
                 continue;
             }
             notes += 1;

@@ -20,6 +20,8 @@ use crate::parts::{pack, unpack};
 const MAGIC: &[u8] = concat!("qipu-index 7 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// How many bytes have one checksum.
 const BLOCK: u64 = 4096;
+/// The longest sections that are read, in bytes: those of some hundred million notes.
+const MAX_LEN: u64 = 1 << 36;
 /// The bytes behind the table, without the magic.
 const FOOT: usize = 12;
 
@@ -61,7 +63,7 @@ impl Sections {
         let end = u64::from_le_bytes(*start);
         // A checksum takes five bytes at most, and there are few sections.
         let longest = (end / BLOCK + 1).saturating_mul(5).saturating_add(BLOCK);
-        if magic != MAGIC || rest != MAGIC || end > foot_start || foot_start - end > longest {
+        if magic != MAGIC || rest != MAGIC || end > foot_start.min(MAX_LEN) || foot_start - end > longest {
             return None;
         }
         let (table, sum) = (read_at(&file, end..foot_start)?, u32::from_le_bytes(*sum));
@@ -130,7 +132,10 @@ impl Sections {
 
 /// Reads bytes of a file without moving in it, so that several threads can.
 fn read_at(file: &File, range: Range<u64>) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(range.end.checked_sub(range.start)?).ok()?];
+    let len = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).ok()?;
+    bytes.resize(len, 0);
     #[cfg(unix)]
     std::os::unix::fs::FileExt::read_exact_at(file, &mut bytes, range.start).ok()?;
     #[cfg(windows)]
