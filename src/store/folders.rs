@@ -4,7 +4,6 @@
 //! A folder's own moments change when a file in it is made, removed or renamed, not when one is
 //! written to. Not every file system keeps to that: see [`Opened::tells_of_changes`].
 
-use std::cmp::Ordering::{Equal, Greater, Less};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -112,11 +111,7 @@ impl<'a> Memory<'a> {
     /// then on leaves it looking otherwise.
     pub(super) fn is_settled(&self, folder: &Opened, before: FolderLook) -> bool {
         let begun = self.moment.get().copied().flatten();
-        let latest = before.look.latest();
-        // Of whole seconds one may be on a file system of its own.
-        let tick = |begun| index::tick_at(begun).max(index::tick_at(latest));
-        let is_old = |begun: i64| latest.saturating_add(tick(begun)) < begun;
-        begun.is_some_and(is_old) && folder.tells_of_changes()
+        begun.is_some_and(|begun| index::settled(before.look, begun, 0) < begun) && folder.tells_of_changes()
     }
 
     /// Keeps what folders held that were listed just now; all that was found are `files`. Nothing depends on
@@ -148,29 +143,19 @@ fn held_now(seen: Vec<Seen>, files: &[Found], mut index: index::Files<'_>) -> Ve
         let Some(Listed { look, folders, notes }) = listed else { continue };
         all.insert(path.clone(), (Held { path, look, folders, added: Vec::new(), gone: Vec::new() }, notes));
     }
-    let mut files = files.iter().peekable();
-    let mut kept = index.step().map(|_| index.place - 1);
-    while kept.is_some() || files.peek().is_some() {
-        let order = match (kept, files.peek()) {
-            (Some(_), Some(found)) => index.path.as_str().cmp(&found.path),
-            (Some(_), None) => Less,
-            (None, _) => Greater,
-        };
-        let path = if order == Less { &*index.path } else { files.peek().map_or("", |found| &*found.path) };
-        let (folder, name) = parent(path).unwrap_or_default();
+    let mut new: HashSet<&str> = files.iter().map(|found| &*found.path).collect();
+    while index.step().is_some() {
+        let is_there = new.remove(index.path.as_str());
+        let folder = parent(&index.path).filter(|_| !is_there).and_then(|(folder, _)| all.get_mut(folder));
+        if let (Some((held, _)), Ok(place)) = (folder, u32::try_from(index.place - 1)) {
+            held.gone.push(place);
+        }
+    }
+    for found in files {
+        let Some((folder, name)) = parent(&found.path) else { continue };
         if let Some((held, missing)) = all.get_mut(folder) {
-            match order {
-                Less => held.gone.extend(kept.and_then(|place| u32::try_from(place).ok())),
-                Greater => held.added.push(name.to_owned()),
-                Equal => {}
-            }
-            *missing = missing.wrapping_sub(usize::from(order != Less));
-        }
-        if order != Greater {
-            kept = index.step().map(|_| index.place - 1);
-        }
-        if order != Less {
-            files.next();
+            *missing = missing.wrapping_sub(1);
+            held.added.extend(new.contains(&*found.path).then(|| name.to_owned()));
         }
     }
     all.into_values().filter(|(_, missing)| *missing == 0).map(|(held, _)| held).collect()

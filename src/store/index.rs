@@ -225,7 +225,6 @@ impl Index {
     /// Finds the place in the index of each file that looks as it did. A file whose real path is not the
     /// one that is shown is none of them.
     pub(super) fn compare(&self, files: &[Found]) -> Compared {
-        let tick = tick_at(self.head.begun).max(self.head.tick);
         let mut young = Vec::new();
         let mut known = self.files();
         let mut look = known.step();
@@ -243,8 +242,7 @@ impl Index {
         let place = |found: &Found| {
             let (at, have) = same_path(found)?;
             // A file that was young when it was read may have changed again within the same tick.
-            let latest = have.latest();
-            let settled = latest.saturating_add(tick.max(tick_at(latest)));
+            let settled = settled(have, self.head.begun, self.head.tick);
             if have != found.look || settled >= self.head.begun {
                 young.extend((have == found.look).then_some(settled));
                 return None;
@@ -353,8 +351,16 @@ pub(super) fn now(root: &Path) -> Option<i64> {
     Some(Look::of(&tempfile::tempfile_in(root).ok()?.metadata().ok()?).modified)
 }
 
+/// Returns the moment that must be over where something that looks so is looked at, so that whatever happens to it
+/// later leaves it looking otherwise. `begun` is a moment before that look; `tick` is the least that clocks need.
+pub(super) fn settled(look: Look, begun: i64, tick: i64) -> i64 {
+    let latest = look.latest();
+    // Of whole seconds may be either, for a file system may be mounted in another one.
+    latest.saturating_add(tick.max(tick_at(begun)).max(tick_at(latest)))
+}
+
 /// Returns the least tick of a file system on which there is such a moment.
-pub(super) fn tick_at(moment: i64) -> i64 {
+fn tick_at(moment: i64) -> i64 {
     if moment % 1_000_000_000 == 0 { LONG_TICK } else { TICK }
 }
 

@@ -31,6 +31,11 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Returns what files are ordered by.
+    fn order(&self) -> (&str, Option<&Path>) {
+        (&self.path, self.name.as_deref())
+    }
+
     /// Returns the file's real path.
     pub(super) fn real_path(&self, root: &Path) -> PathBuf {
         self.name.as_deref().map_or_else(|| root.join(&*self.path), Path::to_path_buf)
@@ -152,8 +157,8 @@ pub(super) fn notes_with(root: &Path, memory: Option<&Memory<'_>>) -> Result<(Ve
     all.extend(listed.into_iter().chain(added.into_iter().flatten()));
     if all.len() > in_order {
         // This one is fast where most is in order.
-        all.sort_by(|left, right| (&left.path, &left.name).cmp(&(&right.path, &right.name)));
-        all.dedup_by(|left, right| (&left.path, &left.name) == (&right.path, &right.name));
+        all.sort_by(|left, right| left.order().cmp(&right.order()));
+        all.dedup_by(|left, right| left.order() == right.order());
     }
     Ok((all, seen))
 }
@@ -204,9 +209,7 @@ fn sorted(batches: Vec<Vec<Found>>) -> Vec<Found> {
     };
     let mut keyed: Vec<(u64, Found)> = Vec::with_capacity(batches.iter().map(Vec::len).sum());
     keyed.extend(batches.into_iter().flatten().map(|found| (key(&found), found)));
-    keyed.par_sort_unstable_by(|(a, left), (b, right)| {
-        a.cmp(b).then_with(|| (&left.path, &left.name).cmp(&(&right.path, &right.name)))
-    });
+    keyed.par_sort_unstable_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.order().cmp(&right.order())));
     keyed.into_iter().map(|(_, found)| found).collect()
 }
 

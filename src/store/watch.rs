@@ -13,8 +13,7 @@ use crate::error::Error;
 /// `NoStore` when there is none, `Store` when its folders can't be read.
 pub fn look(location: &Location, current_dir: &Path) -> Result<u64, Error> {
     let root = find_root(location, current_dir)?;
-    let mut files = scan::notes(&root)?;
-    files.sort_by(|a, b| a.path.cmp(&b.path));
+    let files = scan::notes(&root)?;
     let mut hasher = DefaultHasher::new();
     files.hash(&mut hasher);
     let config = root.join("config.toml").metadata().ok().map(|metadata| scan::Look::of(&metadata));
