@@ -3,6 +3,7 @@
 //! Words of a store come again and again, so that this is looked into once for every word of every
 //! text. Most are short: they stand in the table itself, and one look finds them.
 
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
@@ -15,6 +16,9 @@ const SHORT: usize = 12;
 const KEY: u128 = u128::MAX >> 32;
 /// How many places a table begins with.
 const FIRST_SIZE: usize = 1 << 12;
+
+/// Stands for the number of a chunk that was not met yet.
+pub(super) const NEW: u32 = u32::MAX;
 
 /// How many chunks are looked for at once.
 const BATCH: usize = 32;
@@ -38,9 +42,7 @@ impl Sought<'_> {
 pub(super) struct Chunks<'a> {
     /// Each as it was met first.
     pub(super) all: Vec<Chunk<'a>>,
-    /// Bytes and number of the short ones; 0 where there is none. At most half of the places are taken.
-    short: Vec<u128>,
-    short_count: usize,
+    short: Short,
     long: Numbers,
     random: RandomState,
 }
@@ -53,8 +55,7 @@ impl Default for Chunks<'_> {
 
 impl<'a> Chunks<'a> {
     pub(super) fn new() -> Self {
-        let short = vec![0; FIRST_SIZE];
-        Self { all: Vec::new(), short, short_count: 0, long: Numbers::new(), random: RandomState::default() }
+        Self { all: Vec::new(), short: Short::default(), long: Numbers::new(), random: RandomState::default() }
     }
 
     /// Returns what there is to look for of a chunk of a text.
@@ -70,7 +71,7 @@ impl<'a> Chunks<'a> {
             // several at once.
             let mut seen = [0; BATCH];
             for (seen, sought) in seen.iter_mut().zip(some) {
-                *seen = self.short.get(self.first_place(sought.key & KEY)).copied().unwrap_or_default();
+                *seen = self.short.look(sought.key & KEY);
             }
             for (seen, sought) in seen.iter().zip(some) {
                 let key = sought.key & KEY;
@@ -84,37 +85,10 @@ impl<'a> Chunks<'a> {
     }
 
     fn short_number(&mut self, key: u128, chunk: Chunk<'a>) -> u32 {
-        let mut place = self.first_place(key);
-        while let Some(have) = self.short.get(place).filter(|have| **have != 0) {
-            if have & KEY == key {
-                return (have >> 96) as u32;
-            }
-            place = (place + 1) & (self.short.len() - 1);
-        }
-        let number = self.all.len() as u32;
-        self.all.push(chunk);
-        self.put(key | u128::from(number) << 96);
-        self.short_count += 1;
-        if self.short_count * 2 > self.short.len() {
-            let size = self.short.len() * 2;
-            let old = std::mem::replace(&mut self.short, vec![0; size]);
-            old.into_iter().filter(|have| *have != 0).for_each(|have| self.put(have));
-        }
+        let next = self.all.len() as u32;
+        let number = self.short.number(key, next);
+        self.all.extend((number == next).then_some(chunk));
         number
-    }
-
-    fn put(&mut self, entry: u128) {
-        let mut place = self.first_place(entry & KEY);
-        while self.short.get(place).is_some_and(|have| *have != 0) {
-            place = (place + 1) & (self.short.len() - 1);
-        }
-        if let Some(free) = self.short.get_mut(place) {
-            *free = entry;
-        }
-    }
-
-    fn first_place(&self, key: u128) -> usize {
-        self.random.hash_one(key) as usize & (self.short.len() - 1)
     }
 
     fn long_number(&mut self, chunk: Chunk<'a>) -> u32 {
@@ -128,6 +102,105 @@ impl<'a> Chunks<'a> {
         self.long.insert(hash, number);
         number
     }
+}
+
+/// The numbers of short chunks, by their bytes: most are found by one look.
+struct Short {
+    /// Bytes and number; 0 where there is none. At most half of the places are taken.
+    places: Vec<u128>,
+    count: usize,
+    random: RandomState,
+}
+
+impl Default for Short {
+    fn default() -> Self {
+        Self { places: vec![0; FIRST_SIZE], count: 0, random: RandomState::default() }
+    }
+}
+
+impl Short {
+    /// Returns what stands where a chunk is looked for first, most often the chunk.
+    fn look(&self, key: u128) -> u128 {
+        self.places.get(self.first_place(key)).copied().unwrap_or_default()
+    }
+
+    fn find(&self, key: u128) -> Option<u32> {
+        let mut place = self.first_place(key);
+        while let Some(have) = self.places.get(place).filter(|have| **have != 0) {
+            if have & KEY == key {
+                return Some((have >> 96) as u32);
+            }
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        None
+    }
+
+    /// Returns the number of a chunk, which is the next one where the chunk is new.
+    fn number(&mut self, key: u128, next: u32) -> u32 {
+        if let Some(number) = self.find(key) {
+            return number;
+        }
+        self.put(key | u128::from(next) << 96);
+        self.count += 1;
+        if self.count * 2 > self.places.len() {
+            let size = self.places.len() * 2;
+            let old = std::mem::replace(&mut self.places, vec![0; size]);
+            old.into_iter().filter(|have| *have != 0).for_each(|have| self.put(have));
+        }
+        next
+    }
+
+    fn put(&mut self, entry: u128) {
+        let mut place = self.first_place(entry & KEY);
+        while self.places.get(place).is_some_and(|have| *have != 0) {
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        if let Some(free) = self.places.get_mut(place) {
+            *free = entry;
+        }
+    }
+
+    fn first_place(&self, key: u128) -> usize {
+        self.random.hash_one(key) as usize & (self.places.len() - 1)
+    }
+}
+
+/// The numbers of chunks that were met, without the texts that they stand in.
+#[derive(Default)]
+pub(super) struct Known {
+    short: Short,
+    long: HashMap<Box<str>, u32, RandomState>,
+    count: u32,
+}
+
+impl Known {
+    /// Returns how many chunks there are: the next one's number.
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Returns the numbers of chunks, [`NEW`] for those that were not met.
+    pub(super) fn find_all(&self, chunks: &[Chunk<'_>]) -> Vec<u32> {
+        let find = |chunk: &Chunk<'_>| match own_key(chunk) {
+            Some(key) => self.short.find(key),
+            None => self.long.get(chunk.text).copied(),
+        };
+        chunks.iter().map(|chunk| find(chunk).unwrap_or(NEW)).collect()
+    }
+
+    /// Returns the number of a chunk, which is the next one where the chunk is new.
+    pub(super) fn number(&mut self, chunk: &Chunk<'_>) -> u32 {
+        let number = match own_key(chunk) {
+            Some(key) => self.short.number(key, self.count),
+            None => *self.long.entry(chunk.text.into()).or_insert(self.count),
+        };
+        self.count += u32::from(number == self.count);
+        number
+    }
+}
+
+fn own_key(chunk: &Chunk<'_>) -> Option<u128> {
+    key(&Chunk { start: 0, ..*chunk }, chunk.text)
 }
 
 /// What has a number without a look into the table.

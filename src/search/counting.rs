@@ -4,19 +4,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::bits::BitWriter;
-use super::lexicon::{Lexicon, STOP, Spans, TIME, WORD};
+use super::lexicon::{Lexicon, STOP, TIME, WORD};
 use super::postings::{Count, Field, Holdings};
-use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text};
+use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text, is_mark};
 
 /// What was counted in some notes.
+#[derive(Default)]
 pub(super) struct Counted {
     pub(super) documents: Vec<Document>,
     /// Each document's words, as [`super::segment::Document`] reads them.
     pub(super) forward: Vec<u8>,
-    /// For each term, how many notes and how many paragraphs hold it.
-    pub(super) holders: Vec<(u32, u32)>,
-    /// For each word, how many notes hold it.
-    pub(super) word_holders: Vec<u32>,
     /// Which terms that say something each note holds; notes are counted from the first of these.
     pub(super) held: Holdings,
     pub(super) totals: Totals,
@@ -68,48 +65,140 @@ impl Totals {
     }
 }
 
-/// Counts the terms of notes, one note after the other.
-pub(super) struct Counter<'a> {
-    stream: &'a [u32],
-    /// For each chunk of the stream, its number in `spans`.
-    chunks: &'a [u32],
-    spans: &'a Spans,
-    counted: Counted,
-    terms: Vec<TermSeen>,
-    each_word: Vec<WordSeen>,
-    /// What the note at hand holds of each of its terms.
-    counts: Vec<Count>,
+/// What was met of terms and words in notes that were counted one after the other. It goes from run to run,
+/// since it takes as much memory as there are words.
+#[derive(Default)]
+pub(super) struct Tally {
+    terms: Vec<TermMet>,
+    words: Vec<WordMet>,
     /// How many notes and how many paragraphs have begun.
     note: u32,
     paragraph: u32,
-    /// The words of the note at hand.
-    words: Words,
+    /// What the note at hand holds of each of its terms: so many are in use.
+    counts: Vec<Counting>,
+    in_use: usize,
 }
 
 /// What is noted down of a term, together: it is looked up at every word.
 #[derive(Clone, Copy, Default)]
-struct TermSeen {
-    /// The last note and the last paragraph that held it, counted from 1 over all of them.
+struct TermMet {
+    /// The last note that held it, counted from 1, and its place among the counts of that note.
     note: u32,
-    paragraph: u32,
-    /// Its place among the counts of that note.
     count: u32,
-    /// How many notes and how many paragraphs hold it.
+    holders: Holders,
+}
+
+/// How many notes and how many paragraphs hold a term.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Holders {
+    pub(super) notes: u32,
+    pub(super) paragraphs: u32,
+}
+
+/// What is noted down of a word.
+#[derive(Clone, Copy)]
+struct WordMet {
+    term: u32,
+    /// The last note that held it, and how many do.
+    note: u32,
     notes: u32,
-    paragraphs: u32,
+}
+
+/// What is counted of a term in the note at hand.
+#[derive(Clone, Copy, Default)]
+struct Counting {
+    count: Count,
     /// Whether it says something.
     says: bool,
+    /// The last paragraph that held it, and how many do.
+    paragraph: u32,
+    paragraphs: u32,
 }
 
-/// The same of a word.
-#[derive(Clone, Copy, Default)]
-struct WordSeen {
-    term: u32,
-    note: u32,
-    notes: u32,
+impl Tally {
+    /// Makes room for all terms and words that there are.
+    fn fit(&mut self, lexicon: &Lexicon) {
+        self.terms.resize(lexicon.terms.len(), TermMet::default());
+        let new = lexicon.term_of.get(self.words.len()..).unwrap_or_default();
+        self.words.extend(new.iter().map(|term| WordMet { term: *term, note: 0, notes: 0 }));
+    }
+
+    /// Returns how many notes and paragraphs held each of the terms.
+    pub(super) fn term_holders(&self) -> impl Iterator<Item = Holders> {
+        self.terms.iter().map(|term| term.holders)
+    }
+
+    /// Returns how many notes held each of the words.
+    pub(super) fn word_holders(&self) -> impl Iterator<Item = u32> {
+        self.words.iter().map(|word| word.notes)
+    }
+
+    fn term(&self, word: u32) -> u32 {
+        self.words.get((word & WORD) as usize).map_or(0, |word| word.term)
+    }
+
+    /// Notes down that the note at hand holds a word; returns what is counted of its term. What was met before
+    /// is told from what was not without a branch: as often as not it would be foreseen wrongly.
+    #[inline]
+    fn meet(&mut self, word: u32) -> Option<&mut Counting> {
+        let met = self.words.get_mut((word & WORD) as usize)?;
+        met.notes += u32::from(met.note != self.note);
+        met.note = self.note;
+        let (number, met) = (met.term, self.terms.get_mut(met.term as usize)?);
+        if self.in_use == self.counts.len() {
+            self.counts.push(Counting::default());
+        }
+        // Of no account where the term was met: it stands behind those in use.
+        let count = Count { term: number, ..Count::default() };
+        *self.counts.get_mut(self.in_use)? = Counting { count, says: word & STOP == 0, paragraph: 0, paragraphs: 0 };
+        let is_new = met.note != self.note;
+        met.count = if is_new { self.in_use as u32 } else { met.count };
+        met.note = self.note;
+        self.in_use += usize::from(is_new);
+        self.counts.get_mut(met.count as usize)
+    }
+
+    /// Counts words of a field; returns how many say something.
+    fn count(&mut self, words: &[u32], field: Field) -> u32 {
+        for word in words {
+            self.meet(*word).into_iter().for_each(|counting| counting.count.add(field));
+        }
+        saying(words)
+    }
+
+    /// Counts words of the paragraph at hand, in which the note says something; returns how many do.
+    fn count_in_paragraph(&mut self, words: &[u32]) -> u32 {
+        let paragraph = self.paragraph;
+        for word in words {
+            if let Some(counting) = self.meet(*word) {
+                counting.count.body += 1;
+                counting.paragraphs += u32::from(counting.paragraph != paragraph);
+                counting.paragraph = paragraph;
+            }
+        }
+        saying(words)
+    }
+
+    /// Ends the note at hand, and adds what it holds.
+    fn end_note(&mut self, held: &mut Holdings) {
+        let counts = self.counts.get(..self.in_use).unwrap_or_default();
+        for Counting { count, paragraphs, .. } in counts {
+            if let Some(TermMet { holders, .. }) = self.terms.get_mut(count.term as usize) {
+                holders.notes += 1;
+                holders.paragraphs += paragraphs;
+            }
+        }
+        held.add(counts.iter().filter(|counting| counting.says).map(|counting| &counting.count));
+        self.in_use = 0;
+    }
 }
 
-/// The words of a note by their numbers, in the order of the text.
+/// Returns how many words say something.
+fn saying(words: &[u32]) -> u32 {
+    words.iter().map(|word| u32::from(word & STOP == 0)).sum()
+}
+
+/// The words of a note, in the order of the text.
 #[derive(Default)]
 struct Words {
     title: Vec<u32>,
@@ -122,28 +211,24 @@ struct Words {
     summary: Vec<u32>,
 }
 
+/// Counts the terms of notes, one note after the other.
+pub(super) struct Counter<'a> {
+    stream: &'a [u32],
+    /// For each chunk of the stream, its words.
+    spans: &'a [u32],
+    lexicon: &'a Lexicon,
+    tally: &'a mut Tally,
+    counted: Counted,
+    /// The words of the note at hand.
+    words: Words,
+}
+
 impl<'a> Counter<'a> {
-    /// Gets ready for notes that were read; `chunks` are the numbers of their chunks in `spans`.
-    pub(super) fn new(read: &'a Read<'_>, chunks: &'a [u32], spans: &'a Spans, lexicon: &'a Lexicon) -> Self {
-        Self {
-            stream: &read.stream,
-            chunks,
-            spans,
-            counted: Counted {
-                documents: Vec::new(),
-                forward: Vec::new(),
-                holders: Vec::new(),
-                word_holders: Vec::new(),
-                held: Holdings::default(),
-                totals: Totals::default(),
-            },
-            terms: lexicon.terms.iter().map(|term| TermSeen { says: !term.is_stop, ..TermSeen::default() }).collect(),
-            each_word: lexicon.term_of.iter().map(|term| WordSeen { term: *term, ..WordSeen::default() }).collect(),
-            counts: Vec::new(),
-            note: 0,
-            paragraph: 0,
-            words: Words::default(),
-        }
+    /// Gets ready for notes that were read; `spans` are the words of their chunks.
+    pub(super) fn new(read: &'a Read<'_>, spans: &'a [u32], lexicon: &'a Lexicon, tally: &'a mut Tally) -> Self {
+        tally.fit(lexicon);
+        let (counted, words) = (Counted::default(), Words::default());
+        Self { stream: &read.stream, spans, lexicon, tally, counted, words }
     }
 
     pub(super) fn count_all(mut self, texts: &[Text]) -> Counted {
@@ -152,30 +237,25 @@ impl<'a> Counter<'a> {
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.
         self.counted.forward.reserve_exact(2 * chunks);
         texts.iter().for_each(|text| self.add(text));
-        let holders = self.terms.iter().map(|term| (term.notes, term.paragraphs)).collect();
-        let word_holders = self.each_word.iter().map(|word| word.notes).collect();
-        Counted { holders, word_holders, ..self.counted }
+        self.counted
     }
 
     fn add(&mut self, text: &Text) {
-        self.note += 1;
+        self.tally.note += 1;
         self.words.clear();
         let mut document = Document::default();
-        let mut words = std::mem::take(&mut self.words);
-        document.title_len = self.add_line(self.part(text.start, text.title), &mut words.title);
-        self.count(&words.title, Field::Title);
-        let tags = self.part(text.title, text.tags);
-        for tag in tags.split_inclusive(|mark| *mark == TAG_END) {
-            self.add_tag(tag, &mut words.tags);
+        self.lexicon.spell(self.part(text.start, text.title), self.spans, &mut self.words.title);
+        document.title_len = self.tally.count(&self.words.title, Field::Title);
+        for tag in self.part(text.title, text.tags).split_inclusive(|mark| *mark == TAG_END) {
+            self.add_tag(tag.strip_suffix(&[TAG_END]).unwrap_or(tag));
         }
-        self.add_body(self.part(text.tags, text.body), &mut document, &mut words);
-        document.body_len += self.add_line(self.part(text.body, text.summary), &mut words.summary);
-        self.count(&words.summary, Field::Body);
-        self.list_terms();
+        self.add_body(self.part(text.tags, text.body), &mut document);
+        self.lexicon.spell(self.part(text.body, text.summary), self.spans, &mut self.words.summary);
+        document.body_len += self.tally.count(&self.words.summary, Field::Body);
+        self.tally.end_note(&mut self.counted.held);
         let before = self.counted.forward.len();
-        words.write(&mut self.counted.forward);
+        self.words.write(&mut self.counted.forward);
         document.bytes = self.counted.forward.len() - before;
-        self.words = words;
         let totals = &mut self.counted.totals;
         totals.documents += 1;
         totals.title += u64::from(document.title_len);
@@ -188,136 +268,58 @@ impl<'a> Counter<'a> {
         self.stream.get(start..end).unwrap_or_default()
     }
 
-    fn words_of(&self, chunk: u32) -> &'a [u32] {
-        self.chunks.get(chunk as usize).map(|chunk| self.spans.words(*chunk)).unwrap_or_default()
-    }
-
-    /// Counts the terms of a text; returns how many say something.
-    fn add_line(&mut self, chunks: &[u32], words: &mut Vec<u32>) -> u32 {
-        let mut len = 0;
-        for chunk in chunks {
-            for word in self.words_of(*chunk) {
-                words.push(word & WORD);
-                len += u32::from(word & STOP == 0);
-                self.meet(word & WORD);
-            }
+    fn add_tag(&mut self, chunks: &[u32]) {
+        let tags = &mut self.words.tags;
+        let place = tags.len();
+        tags.push(0);
+        self.lexicon.spell(chunks, self.spans, tags);
+        let count = tags.len() - place - 1;
+        if let Some(have) = tags.get_mut(place) {
+            *have = count as u32;
         }
-        len
+        self.tally.count(tags.get(place + 1..).unwrap_or_default(), Field::Tag(count == 1));
     }
 
-    fn add_tag(&mut self, chunks: &[u32], words: &mut Vec<u32>) {
-        let place = words.len();
-        words.push(0);
-        self.add_line(chunks, words);
-        let count = (words.len() - place - 1) as u32;
-        if let Some(have) = words.get_mut(place) {
-            *have = count;
-        }
-        self.count(words.get(place + 1..).unwrap_or_default(), Field::Tag(count == 1));
-    }
-
-    fn add_body(&mut self, stream: &[u32], document: &mut Document, words: &mut Words) {
+    fn add_body(&mut self, stream: &[u32], document: &mut Document) {
+        let Self { tally, words, counted: Counted { totals, .. }, .. } = self;
         let mut heading_start = None;
-        let (mut own_words, mut paragraph_words) = (0_u32, 0_u32);
-        self.paragraph += 1;
-        for piece in stream {
-            match *piece {
-                HEADING => heading_start = Some(words.body.len()),
-                HEADING_END => {
+        let (mut own_words, mut paragraph_words) = (0, 0);
+        tally.paragraph += 1;
+        for piece in stream.split_inclusive(|piece| is_mark(*piece)) {
+            let (mark, chunks) = match piece.split_last() {
+                Some((mark, chunks)) if is_mark(*mark) => (Some(*mark), chunks),
+                _ => (None, piece),
+            };
+            let start = words.body.len();
+            self.lexicon.spell(chunks, self.spans, &mut words.body);
+            let new = words.body.get(start..).unwrap_or_default();
+            let says = tally.count_in_paragraph(new);
+            document.body_len += says;
+            document.has_time |= new.iter().fold(0, |flags, word| flags | word) & TIME != 0;
+            own_words += if heading_start.is_none() { says } else { 0 };
+            paragraph_words += says;
+            match mark {
+                Some(HEADING) => heading_start = Some(words.body.len()),
+                Some(HEADING_END) => {
                     if let Some(start) = heading_start.take() {
-                        self.add_heading(start, words);
+                        words.add_heading(start, tally);
                     }
                 }
                 // A heading stays with the paragraph below it.
-                BLANK if own_words > 0 => {
+                Some(BLANK) if own_words > 0 => {
                     words.ends.push(words.body.len() as u32);
-                    self.counted.totals.paragraph_words += u64::from(std::mem::take(&mut paragraph_words));
+                    totals.paragraph_words += u64::from(std::mem::take(&mut paragraph_words));
                     own_words = 0;
-                    self.paragraph += 1;
+                    tally.paragraph += 1;
                 }
-                BLANK => {}
-                chunk => {
-                    for word in self.words_of(chunk) {
-                        let says = u32::from(word & STOP == 0);
-                        document.body_len += says;
-                        own_words += if heading_start.is_none() { says } else { 0 };
-                        paragraph_words += says;
-                        document.has_time |= word & TIME != 0;
-                        words.body.push(word & WORD);
-                        self.add_body_word(word & WORD);
-                    }
-                }
+                _ => {}
             }
         }
         if paragraph_words > 0 {
             words.ends.push(words.body.len() as u32);
-            self.counted.totals.paragraph_words += u64::from(paragraph_words);
+            totals.paragraph_words += u64::from(paragraph_words);
         }
-        self.counted.totals.paragraphs += words.ends.len() as u64;
-    }
-
-    fn add_body_word(&mut self, word: u32) {
-        self.meet(word);
-        let paragraph = self.paragraph;
-        if let Some(seen) = self.count_one(word, Field::Body)
-            && seen.paragraph != paragraph
-        {
-            seen.paragraph = paragraph;
-            seen.paragraphs += 1;
-        }
-    }
-
-    /// Notes a heading down once more, unless it only says the title again.
-    fn add_heading(&mut self, start: usize, words: &mut Words) {
-        let heading = words.body.get(start..).unwrap_or_default();
-        let terms = |words: &[u32]| words.iter().map(|word| self.term(*word)).collect::<Vec<u32>>();
-        if terms(heading) != terms(&words.title) {
-            words.headings.extend_from_slice(heading);
-            self.count(heading, Field::Heading);
-        }
-    }
-
-    fn term(&self, word: u32) -> u32 {
-        self.each_word.get(word as usize).map_or(0, |word| word.term)
-    }
-
-    /// Notes down that the note at hand holds a word.
-    fn meet(&mut self, word: u32) {
-        if let Some(seen) = self.each_word.get_mut(word as usize)
-            && seen.note != self.note
-        {
-            seen.note = self.note;
-            seen.notes += 1;
-        }
-    }
-
-    /// Counts words of a field of the note at hand.
-    fn count(&mut self, words: &[u32], field: Field) {
-        for word in words {
-            self.count_one(*word, field);
-        }
-    }
-
-    /// Counts a word of a field; returns what is noted down of its term.
-    fn count_one(&mut self, word: u32, field: Field) -> Option<&mut TermSeen> {
-        let term = self.term(word);
-        let seen = self.terms.get_mut(term as usize)?;
-        if seen.note != self.note {
-            (seen.note, seen.count) = (self.note, self.counts.len() as u32);
-            seen.notes += 1;
-            self.counts.push(Count { term, ..Count::default() });
-        }
-        if let Some(count) = self.counts.get_mut(seen.count as usize) {
-            count.add(field);
-        }
-        Some(seen)
-    }
-
-    /// Notes down what the note at hand holds.
-    fn list_terms(&mut self) {
-        self.counts.retain(|count| self.terms.get(count.term as usize).is_some_and(|term| term.says));
-        self.counted.held.add(&self.counts);
-        self.counts.clear();
+        totals.paragraphs += words.ends.len() as u64;
     }
 }
 
@@ -327,13 +329,23 @@ impl Words {
         [title, tags, headings, body, ends, summary].into_iter().for_each(Vec::clear);
     }
 
+    /// Notes a heading at the end of the body down once more, unless it only says the title again.
+    fn add_heading(&mut self, start: usize, tally: &mut Tally) {
+        let heading = self.body.get(start..).unwrap_or_default();
+        let term = |word: &u32| tally.term(*word);
+        if !heading.iter().map(term).eq(self.title.iter().map(term)) {
+            self.headings.extend_from_slice(heading);
+            tally.count(heading, Field::Heading);
+        }
+    }
+
     fn write(&self, bytes: &mut Vec<u8>) {
         let Self { title, tags, headings, body, ends, summary } = self;
         let mut bits = BitWriter::behind(std::mem::take(bytes));
         let lengths = ends.iter().scan(0, |before, end| Some(end - std::mem::replace(before, *end)));
         let lengths: Vec<u32> = lengths.collect();
         for list in [title, tags, headings, &lengths, summary, body] {
-            bits.put_list(list.iter().copied());
+            bits.put_list(list.iter().map(|word| word & WORD));
         }
         *bytes = bits.finish();
     }

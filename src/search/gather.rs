@@ -4,19 +4,17 @@
 //! different chunk is brought to its words and terms once (lexicon), and these are counted (counting);
 //! what is kept of a note is written at once, so that its text can be given up.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::chunks::Chunks;
-use super::counting::{Counted, Counter, Totals};
+use super::counting::{Counted, Counter, Holders, Tally, Totals};
 use super::lexicon::{Lexicon, Written};
 use super::postings::Lists;
-use super::reading::Read;
+use super::reading::{Read, Text};
 use super::segment::{MAX_COMMON, Part, Sums, WordKind};
 use super::stems::Stems;
 use super::varint::put;
-use super::words::Chunk;
 use crate::note::{Language, Note};
 use crate::parts::{Gather, pack};
 
@@ -31,8 +29,10 @@ pub struct Words {
     language: Language,
     stems: Stems,
     lexicon: Lexicon,
+    /// Those that are counted with, one at a time each.
+    tallies: Mutex<Vec<Tally>>,
     documents: Vec<u8>,
-    forward: Vec<u8>,
+    forward: Vec<Vec<u8>>,
     lists: Lists,
     totals: Totals,
 }
@@ -44,6 +44,7 @@ impl Words {
             language,
             stems: Stems::new(language),
             lexicon: Lexicon::new(),
+            tallies: Mutex::default(),
             documents: Vec::new(),
             forward: Vec::new(),
             lists: Lists::default(),
@@ -51,35 +52,51 @@ impl Words {
         }
     }
 
-    fn add(&mut self, counted: &Counted) {
+    /// Counts the terms of notes that were read; `spans` are the words of their chunks.
+    fn count(&self, read: &Read<'_>, spans: &[u32], texts: &[Text]) -> Counted {
+        let tallies = || self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = tallies().pop().unwrap_or_default();
+        let counted = Counter::new(read, spans, &self.lexicon, &mut tally).count_all(texts);
+        tallies().push(tally);
+        counted
+    }
+
+    fn add(&mut self, counted: Counted) {
         for document in &counted.documents {
             put(&mut self.documents, document.bytes as u32);
             put(&mut self.documents, document.body_len << 1 | u32::from(document.has_time));
             put(&mut self.documents, document.title_len);
         }
-        self.forward.extend_from_slice(&counted.forward);
-        for (term, (documents, paragraphs)) in self.lexicon.terms.iter_mut().zip(&counted.holders) {
-            term.documents += documents;
-            term.paragraphs += paragraphs;
-        }
-        for (word, documents) in self.lexicon.words.iter_mut().zip(&counted.word_holders) {
-            word.documents += documents;
-        }
+        self.forward.push(counted.forward);
         self.totals.add(counted.totals);
+    }
+
+    /// Returns how many notes and paragraphs hold each term, and how many notes hold each word.
+    fn holders(&mut self) -> (Vec<Holders>, Vec<u32>) {
+        let mut terms = vec![Holders::default(); self.lexicon.terms.len()];
+        let mut words = vec![0; self.lexicon.words.len()];
+        for tally in std::mem::take(&mut self.tallies).into_inner().unwrap_or_else(PoisonError::into_inner) {
+            for (sum, holders) in terms.iter_mut().zip(tally.term_holders()) {
+                sum.notes += holders.notes;
+                sum.paragraphs += holders.paragraphs;
+            }
+            words.iter_mut().zip(tally.word_holders()).for_each(|(sum, notes)| *sum += notes);
+        }
+        (terms, words)
     }
 
     /// Writes the terms in the order of their texts, each as how much of it is as in the one before, and
     /// the rest. Returns for each term its place.
-    fn write_terms(&self, parts: &mut [Vec<u8>]) -> Vec<u32> {
+    fn write_terms(&self, holders: &[Holders], parts: &mut [Vec<u8>]) -> Vec<u32> {
         let terms = &self.lexicon.terms;
         let mut order: Vec<u32> = (0..terms.len() as u32).collect();
         let text = |number: &u32| terms.get(*number as usize).map(|term| &*term.text).unwrap_or_default();
         order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
         let mut places = vec![0; terms.len()];
         let mut before = "";
-        let holders = |number: &u32| terms.get(*number as usize).map_or(0, |term| term.documents);
+        let holders = |number: u32| holders.get(number as usize).copied().unwrap_or_default();
         let packed = |numbers: &[u32]| {
-            let terms: Vec<(u32, u32)> = numbers.iter().map(|number| (*number, holders(number))).collect();
+            let terms: Vec<(u32, u32)> = numbers.iter().map(|number| (*number, holders(*number).notes)).collect();
             self.lists.packed(&terms, self.totals.documents)
         };
         let (lists, lengths): (Vec<Vec<u8>>, Vec<Vec<usize>>) = order.par_chunks(LISTS).map(packed).unzip();
@@ -93,8 +110,9 @@ impl Words {
             let common = before.bytes().zip(term.text.bytes()).take_while(|(a, b)| a == b).take(MAX_COMMON).count();
             put(rows, common as u32);
             put(rows, (term.text.len() - common) as u32);
-            put(rows, term.documents << 1 | u32::from(term.is_stop));
-            put(rows, term.paragraphs);
+            let holders = holders(*number);
+            put(rows, holders.notes << 1 | u32::from(term.is_stop));
+            put(rows, holders.paragraphs);
             put(rows, length as u32);
             before = &term.text;
             parts[Part::TermTexts as usize].extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
@@ -102,16 +120,16 @@ impl Words {
         places
     }
 
-    fn write_words(&self, places: &[u32], parts: &mut [Vec<u8>]) {
-        for (word, term) in self.lexicon.words.iter().zip(&self.lexicon.term_of) {
-            let (kind, text) = match &word.written {
+    fn write_words(&self, holders: &[u32], places: &[u32], parts: &mut [Vec<u8>]) {
+        for ((word, term), notes) in self.lexicon.words.iter().zip(&self.lexicon.term_of).zip(holders) {
+            let (kind, text) = match word {
                 Written::NoWord => (WordKind::NoWord, ""),
                 Written::AsTerm => (WordKind::AsTerm, ""),
                 Written::Otherwise(text) => (WordKind::Otherwise, &**text),
             };
             put(&mut parts[Part::Words as usize], places.get(*term as usize).copied().unwrap_or_default());
             let rows = &mut parts[Part::WordRows as usize];
-            put(rows, word.documents << 2 | kind as u32);
+            put(rows, notes << 2 | kind as u32);
             if kind == WordKind::Otherwise {
                 put(rows, text.len() as u32);
             }
@@ -128,16 +146,14 @@ impl Gather for Words {
     fn take(&mut self, notes: &[Arc<Note>]) {
         let size = notes.len().div_ceil(rayon::current_num_threads()).max(1);
         let parts: Vec<Read<'_>> = notes.par_chunks(size).map(Read::new).collect();
-        let (parts, chunks) = numbered_as_one(parts);
-        let order = most_met_first(&parts, chunks.all.len());
-        let spans = self.lexicon.spans(&chunks.all, &order, &self.stems);
-        let lexicon = &self.lexicon;
+        let spans = self.lexicon.take(&parts, &self.stems);
         let counted: Vec<Counted> = parts
             .par_iter()
-            .flat_map_iter(|(read, numbers)| {
+            .zip(&spans)
+            .flat_map_iter(|(read, spans)| {
                 // Two pieces of each part: a thread that is done early takes another's second one.
                 let pieces = read.texts.chunks(read.texts.len().div_ceil(2).max(1));
-                pieces.map(|texts| Counter::new(read, numbers, &spans, lexicon).count_all(texts))
+                pieces.map(|texts| self.count(read, spans, texts))
             })
             .collect();
         let firsts = counted.iter().scan(self.totals.documents as u32, |next, counted| {
@@ -146,13 +162,14 @@ impl Gather for Words {
             Some((first, &counted.held))
         });
         self.lists.add(self.lexicon.terms.len(), &firsts.collect::<Vec<_>>());
-        counted.iter().for_each(|counted| self.add(counted));
+        counted.into_iter().for_each(|counted| self.add(counted));
     }
 
-    fn parts(self: Box<Self>) -> Vec<Vec<u8>> {
+    fn parts(mut self: Box<Self>) -> Vec<Vec<u8>> {
         let mut parts = vec![Vec::new(); Part::COUNT];
-        let places = self.write_terms(&mut parts);
-        self.write_words(&places, &mut parts);
+        let (term_holders, word_holders) = self.holders();
+        let places = self.write_terms(&term_holders, &mut parts);
+        self.write_words(&word_holders, &places, &mut parts);
         let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
         parts[Part::Sums as usize] =
             postcard::to_allocvec(&Sums { terms, words, totals: self.totals }).unwrap_or_default();
@@ -161,49 +178,7 @@ impl Gather for Words {
         let to_pack = parts.par_iter_mut().enumerate().filter(|(part, _)| is_packed(*part));
         to_pack.for_each(|(_, bytes)| *bytes = pack(bytes));
         // Its words are looked up one note at a time, and are in few bits already.
-        parts[Part::Forward as usize] = self.forward;
+        parts[Part::Forward as usize] = self.forward.concat();
         parts
     }
-}
-
-/// Orders chunks so that those which are met most often come first.
-fn most_met_first(parts: &[(Read<'_>, Vec<u32>)], chunks: usize) -> Vec<u32> {
-    // In each part by its own numbers first.
-    let count = |(read, numbers): &(Read<'_>, Vec<u32>)| {
-        let mut met = vec![0_u32; numbers.len()];
-        read.stream.iter().for_each(|at| met.get_mut(*at as usize).into_iter().for_each(|met| *met += 1));
-        met
-    };
-    let counts: Vec<Vec<u32>> = parts.par_iter().map(count).collect();
-    let mut met = vec![0_u32; chunks];
-    for (count, (_, numbers)) in counts.iter().zip(parts) {
-        for (count, number) in count.iter().zip(numbers) {
-            met.get_mut(*number as usize).into_iter().for_each(|met| *met += count);
-        }
-    }
-    // How often and which in one number each: nothing is looked up while they are sorted.
-    let mut order: Vec<u64> = (0..).zip(&met).map(|(number, met)| u64::from(u32::MAX - met) << 32 | number).collect();
-    order.par_sort_unstable();
-    order.into_iter().map(|number| number as u32).collect()
-}
-
-/// Gives the chunks of all parts the numbers that they would have if all had been read in one; returns
-/// for each part the numbers of its chunks.
-fn numbered_as_one(parts: Vec<Read<'_>>) -> (Vec<(Read<'_>, Vec<u32>)>, Chunks<'_>) {
-    let mut all = Chunks::new();
-    let mut numbered = Vec::new();
-    for mut part in parts {
-        let numbers = if all.all.is_empty() {
-            all = std::mem::take(&mut part.chunks);
-            (0..all.all.len() as u32).collect()
-        } else {
-            let chunks = std::mem::take(&mut part.chunks).all;
-            let sought = chunks.into_iter().map(|chunk| all.sought(Chunk { start: 0, ..chunk }, chunk.text));
-            let (sought, mut numbers): (Vec<_>, _) = (sought.collect(), Vec::new());
-            all.add_numbers(&sought, &mut numbers);
-            numbers
-        };
-        numbered.push((part, numbers));
-    }
-    (numbered, all)
 }

@@ -5,8 +5,9 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::chunks::Numbers;
+use super::chunks::{Known, NEW, Numbers};
 use super::english;
+use super::reading::Read;
 use super::stems::{STOP_MARK, Stems, fold};
 use super::words::{Chunk, Part, for_each_term};
 
@@ -22,42 +23,33 @@ const MANY: u32 = 1 << 31;
 /// How many chunks are brought to their terms at once.
 const BATCH: usize = 512;
 
-/// Terms and words.
+/// Terms and words, and the chunks that were brought to them.
 #[derive(Default)]
 pub(super) struct Lexicon {
     pub(super) terms: Vec<Term>,
-    pub(super) words: Vec<Word>,
+    /// A word is a way in which a term is written. Texts are kept as words, so that it is known which of them
+    /// are left when notes change.
+    pub(super) words: Vec<Written>,
     /// For each word, its term: apart, since it is looked up so often.
     pub(super) term_of: Vec<u32>,
     ids: Numbers,
     word_ids: Numbers,
     random: RandomState,
+    chunks: Known,
+    spans: Spans,
 }
 
-/// A term and where it stands.
+/// A term.
 #[derive(Debug, Clone)]
 pub(super) struct Term {
     pub(super) text: Box<str>,
-    /// How many notes hold it, in title, tags, headings or body.
-    pub(super) documents: u32,
-    /// How many paragraphs hold it.
-    pub(super) paragraphs: u32,
     /// Whether it says nothing.
     pub(super) is_stop: bool,
 }
 
-/// A way in which a term is written. Texts are kept as words, so that it is known which of them are
-/// left when notes change.
-#[derive(Debug, Clone)]
-pub(super) struct Word {
-    pub(super) written: Written,
-    /// How many notes hold it.
-    pub(super) documents: u32,
-}
-
 /// The words of chunks, by the chunks' numbers.
 #[derive(Default)]
-pub(super) struct Spans {
+struct Spans {
     /// The only word, or a place in `many`.
     of: Vec<u32>,
     /// Lists of words, each behind its length.
@@ -65,18 +57,13 @@ pub(super) struct Spans {
 }
 
 impl Spans {
-    /// Returns the words of a chunk, with what they are above their numbers.
-    pub(super) fn words(&self, chunk: u32) -> &[u32] {
-        let Some(entry) = self.of.get(chunk as usize) else { return &[] };
-        if entry & MANY == 0 {
-            return std::slice::from_ref(entry);
-        }
-        let list = self.many.get((entry & !MANY) as usize..).unwrap_or_default();
+    fn list(&self, span: u32) -> &[u32] {
+        let list = self.many.get((span & !MANY) as usize..).unwrap_or_default();
         list.split_first().and_then(|(length, words)| words.get(..*length as usize)).unwrap_or_default()
     }
 
     fn set(&mut self, chunk: u32, words: &[u32]) {
-        let entry = match words {
+        let span = match words {
             [only] => *only,
             _ => {
                 let place = self.many.len() as u32;
@@ -86,7 +73,7 @@ impl Spans {
             }
         };
         if let Some(place) = self.of.get_mut(chunk as usize) {
-            *place = entry;
+            *place = span;
         }
     }
 }
@@ -126,29 +113,61 @@ impl Lexicon {
         Self { ids: Numbers::new(), word_ids: Numbers::new(), ..Self::default() }
     }
 
-    /// Brings chunks to their words. They are taken in the order given: those that are met most often
-    /// first, so that they have the smallest numbers.
-    pub(super) fn spans(&mut self, chunks: &[Chunk<'_>], order: &[u32], stems: &Stems) -> Spans {
+    /// Brings chunks to their words; returns for each part that was read, for each of its chunks, what
+    /// [`Lexicon::spell`] needs. Of the chunks that are new, those that are met most often come first, so that
+    /// their words have the smallest numbers.
+    pub(super) fn take(&mut self, parts: &[Read<'_>], stems: &Stems) -> Vec<Vec<u32>> {
+        let first = self.chunks.count();
+        let (numbers, new) = self.numbers(parts);
+        let order = most_met_first(parts, &numbers, first, new.len());
         let times = time_terms(stems);
         let random = self.random.clone();
-        let read = |numbers: &[u32]| Batch::new(chunks, numbers, stems, &times, &random);
+        let read = |places: &[u32]| Batch::new(&new, places, stems, &times, &random);
         let batches: Vec<Batch> = order.par_chunks(BATCH).map(read).collect();
-        let mut spans = Spans { of: vec![0; chunks.len()], many: Vec::new() };
-        for (batch, numbers) in batches.into_iter().zip(order.chunks(BATCH)) {
-            self.add(batch, numbers, &mut spans);
+        self.spans.of.resize(first as usize + new.len(), 0);
+        for (batch, places) in batches.into_iter().zip(order.chunks(BATCH)) {
+            self.add(batch, places.iter().map(|place| first + place));
         }
-        spans
+        let spans = |numbers: Vec<u32>| numbers.into_iter().map(|number| self.spans.of[number as usize]).collect();
+        numbers.into_par_iter().map(spans).collect()
+    }
+
+    /// Gives the chunks of all parts the numbers that they would have if all had been read in one; returns for
+    /// each part those of its chunks, and the chunks that are new.
+    fn numbers<'a>(&mut self, parts: &[Read<'a>]) -> (Vec<Vec<u32>>, Vec<Chunk<'a>>) {
+        let known = &self.chunks;
+        let mut numbers: Vec<Vec<u32>> = parts.par_iter().map(|part| known.find_all(&part.chunks.all)).collect();
+        let mut new = Vec::new();
+        for (numbers, part) in numbers.iter_mut().zip(parts) {
+            for (number, chunk) in numbers.iter_mut().zip(&part.chunks.all).filter(|(number, _)| **number == NEW) {
+                let count = self.chunks.count();
+                *number = self.chunks.number(chunk);
+                new.extend((*number == count).then_some(*chunk));
+            }
+        }
+        (numbers, new)
+    }
+
+    /// Adds the words of chunks, of which `spans` tells, with what they are above their numbers.
+    pub(super) fn spell(&self, chunks: &[u32], spans: &[u32], words: &mut Vec<u32>) {
+        for span in chunks.iter().filter_map(|chunk| spans.get(*chunk as usize)) {
+            if span & MANY == 0 {
+                words.push(*span);
+            } else {
+                words.extend_from_slice(self.spans.list(*span));
+            }
+        }
     }
 
     fn find(&self, hash: u64, term: &str) -> Option<u32> {
         self.ids.find(hash, |id| self.terms.get(id as usize).is_some_and(|have| *have.text == *term))
     }
 
-    fn add(&mut self, batch: Batch, numbers: &[u32], spans: &mut Spans) {
+    fn add(&mut self, batch: Batch, chunks: impl Iterator<Item = u32>) {
         let mut met = batch.met.into_iter();
         let (mut start, mut done) = (0, 0);
         let mut words = Vec::new();
-        for (end, number) in batch.ends.into_iter().zip(numbers) {
+        for (end, chunk) in batch.ends.into_iter().zip(chunks) {
             words.clear();
             for met in met.by_ref().take(end - done) {
                 let text = batch.text.get(start..met.end).unwrap_or_default();
@@ -157,21 +176,21 @@ impl Lexicon {
                 words.push(self.word(term, met.written) | met.flags);
             }
             done = end;
-            spans.set(*number, &words);
+            self.spans.set(chunk, &words);
         }
     }
 
     fn word(&mut self, term: u32, written: Written) -> u32 {
         let hash = self.random.hash_one((term, &written));
         let is_it = |id: u32| {
-            let (word, of) = (self.words.get(id as usize), self.term_of.get(id as usize));
-            of == Some(&term) && word.is_some_and(|word| word.written == written)
+            let (have, of) = (self.words.get(id as usize), self.term_of.get(id as usize));
+            of == Some(&term) && have == Some(&written)
         };
         if let Some(id) = self.word_ids.find(hash, is_it) {
             return id;
         }
         let id = self.words.len() as u32;
-        self.words.push(Word { written, documents: 0 });
+        self.words.push(written);
         self.term_of.push(term);
         self.word_ids.insert(hash, id);
         id
@@ -183,7 +202,7 @@ impl Lexicon {
         }
         let id = self.terms.len() as u32;
         let is_stop = met.flags & STOP != 0;
-        self.terms.push(Term { text: text.into(), documents: 0, paragraphs: 0, is_stop });
+        self.terms.push(Term { text: text.into(), is_stop });
         self.ids.insert(met.hash, id);
         id
     }
@@ -209,6 +228,27 @@ impl Batch {
         }
         batch
     }
+}
+
+/// Puts chunks that are new in order, by their places among them: those that are met most often come first. Of
+/// each part, `numbers` has the chunks' numbers; `first` is that of the first new one.
+fn most_met_first(parts: &[Read<'_>], numbers: &[Vec<u32>], first: u32, new: usize) -> Vec<u32> {
+    // In each part by its own numbers first.
+    let count = |part: &Read<'_>| {
+        let mut met = vec![0_u32; part.chunks.all.len()];
+        part.stream.iter().for_each(|at| met.get_mut(*at as usize).into_iter().for_each(|met| *met += 1));
+        met
+    };
+    let counts: Vec<Vec<u32>> = parts.par_iter().map(count).collect();
+    let mut met = vec![0_u32; new];
+    for (count, number) in counts.iter().flatten().zip(numbers.iter().flatten()) {
+        let place = number.checked_sub(first).and_then(|place| met.get_mut(place as usize));
+        place.into_iter().for_each(|met| *met += count);
+    }
+    // How often and which in one number each: nothing is looked up while they are sorted.
+    let mut order: Vec<u64> = (0..).zip(&met).map(|(place, met)| u64::from(u32::MAX - met) << 32 | place).collect();
+    order.par_sort_unstable();
+    order.into_iter().map(|place| place as u32).collect()
 }
 
 /// Tells how a word is written, in small letters and folded.

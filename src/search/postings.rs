@@ -225,7 +225,7 @@ struct Share {
 
 impl Holdings {
     /// Adds what the next note holds of each of its terms.
-    pub(super) fn add(&mut self, counts: &[Count]) {
+    pub(super) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a Count>) {
         for count in counts {
             let (share, place) = share(count.term);
             let share = &mut self.shares[share];
@@ -278,8 +278,8 @@ mod tests {
             let holdings = |notes: &[(u32, Count)], first: u32| {
                 let mut holdings = Holdings::default();
                 for (note, count) in notes {
-                    (holdings.notes..note - first).for_each(|_| holdings.add(&[]));
-                    holdings.add(&[*count]);
+                    (holdings.notes..note - first).for_each(|_| holdings.add([].iter()));
+                    holdings.add([*count].iter());
                 }
                 holdings
             };

@@ -12,6 +12,11 @@ pub(super) const HEADING: u32 = u32::MAX - 1;
 pub(super) const HEADING_END: u32 = u32::MAX - 2;
 pub(super) const BLANK: u32 = u32::MAX - 3;
 
+/// Tells a mark from the number of a chunk.
+pub(super) fn is_mark(piece: u32) -> bool {
+    piece >= BLANK
+}
+
 /// Some notes of a store.
 pub(super) struct Read<'a> {
     pub(super) chunks: Chunks<'a>,

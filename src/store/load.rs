@@ -175,11 +175,10 @@ fn read_all(place: &Place<'_>, files: Vec<Found>, mut gather: Option<Box<dyn Gat
         let (read, found): (Vec<Arc<Note>>, Vec<Found>) = read.unzip();
         if gathers {
             // Both read every text; each has steps in which it can use one thread only.
-            let (kept, ()) = rayon::join(
-                || read.par_iter().map(|note| note::keep(note)).collect::<Vec<_>>(),
+            rayon::join(
+                || packer.add(read.par_iter().map(|note| note::keep(note)).collect()),
                 || gather.iter_mut().for_each(|gather| gather.take(&read)),
             );
-            packer.add(kept);
         }
         phases::end("notes read");
         // Their files can't be found again by the paths that they are shown by.
