@@ -37,7 +37,7 @@ pub trait Gather: Send {
     fn take(&mut self, notes: &[Arc<Note>]);
 
     /// Returns the parts.
-    fn parts(self: Box<Self>) -> Vec<Vec<u8>>;
+    fn parts(self: Box<Self>) -> Vec<Pieces>;
 }
 
 /// What was gathered of a store's notes.
@@ -50,18 +50,31 @@ pub struct Gathered {
     pub places: Vec<Option<usize>>,
 }
 
-/// Parts in memory.
+/// Parts in memory, each in pieces that are one behind the other.
 #[derive(Debug, Default)]
-pub struct InMemory(pub Vec<Vec<u8>>);
+pub struct InMemory(pub Vec<Pieces>);
+
+/// A part in pieces: one that is large need not be moved to be whole.
+pub type Pieces = Vec<Vec<u8>>;
 
 impl Parts for InMemory {
     fn len(&self, part: usize) -> u64 {
-        self.0.get(part).map_or(0, |bytes| bytes.len() as u64)
+        self.0.get(part).map_or(0, |pieces| pieces.iter().map(|piece| piece.len() as u64).sum())
     }
 
     fn read(&self, part: usize, range: Range<u64>) -> Option<Vec<u8>> {
-        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
-        self.0.get(part)?.get(range).map(<[u8]>::to_vec)
+        let (mut start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
+        let mut missing = end.checked_sub(start)?;
+        let mut bytes = Vec::new();
+        for piece in self.0.get(part)? {
+            if let Some(rest) = piece.get(start..) {
+                let now = rest.get(..missing).unwrap_or(rest);
+                bytes.extend_from_slice(now);
+                missing -= now.len();
+            }
+            start = start.saturating_sub(piece.len());
+        }
+        (missing == 0 && start == 0).then_some(bytes)
     }
 
     fn tell_broken(&self) {}

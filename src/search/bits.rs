@@ -55,20 +55,24 @@ impl BitWriter {
         }
     }
 
-    /// Adds a number in Rice's code: how often a power of two is in it, as ones and a zero, then the rest. One
-    /// that is too far from what was expected stands behind ones alone.
+    /// Adds a number in Rice's code: how often a power of two is in it, as ones and a zero, then the rest; one
+    /// that is too far from what was expected stands behind ones alone. Behind it the lowest bits of another,
+    /// 32 at most, since one step is faster than two.
     #[inline]
-    pub(super) fn put_rice(&mut self, number: u32, low: u32) {
+    pub(super) fn put_rice(&mut self, number: u32, low: u32, next: u64, count: u32) {
         let ones = number >> low;
-        let (unary, rest) = ((1_u64 << ones.min(MAX_ONES)) - 1, u64::from(number) & ((1 << low) - 1));
+        let rest = u64::from(number) & ((1 << low) - 1);
         if ones >= MAX_ONES {
-            self.put(unary, MAX_ONES);
+            self.put((1 << MAX_ONES) - 1, MAX_ONES);
             self.put(u64::from(number), u32::BITS);
-        } else if ones + 1 + low <= u32::BITS {
-            self.put(rest << (ones + 1) | unary, ones + 1 + low);
+            self.put(next, count);
+        } else if ones + 1 + low + count <= u32::BITS {
+            let own = ones + 1 + low;
+            self.put(next << own | rest << (ones + 1) | ((1 << ones) - 1), own + count);
         } else {
-            self.put(unary, ones + 1);
+            self.put((1 << ones) - 1, ones + 1);
             self.put(rest, low);
+            self.put(next, count);
         }
     }
 
@@ -195,13 +199,15 @@ mod tests {
         bits.put(1, 1);
         bits.put_list(numbers.into_iter());
         for low in [0, 5, 31] {
-            numbers.iter().for_each(|number| bits.put_rice(*number, low));
+            numbers.iter().for_each(|number| bits.put_rice(*number, low, 5, 3));
         }
         let bytes = bits.finish();
         let mut read = BitReader::new(&bytes[1..]);
         assert_eq!((read.take(1), read.list().as_deref()), (Some(1), Some(numbers.as_slice())));
         for low in [0, 5, 31] {
-            numbers.iter().for_each(|number| assert_eq!(read.take_rice(low), Some(*number), "{low}"));
+            for number in numbers {
+                assert_eq!((read.take_rice(low), read.take(3)), (Some(number), Some(5)), "{low}");
+            }
         }
         assert_eq!(read.take(32), None);
         assert_eq!(BitReader::new(&[0xff; 4]).number(), None);

@@ -236,6 +236,7 @@ impl<'a> Counter<'a> {
         self.counted.documents.reserve_exact(texts.len());
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.
         self.counted.forward.reserve_exact(2 * chunks);
+        self.counted.held.reserve(chunks / 4 * 3);
         texts.iter().for_each(|text| self.add(text));
         self.counted
     }

@@ -10,19 +10,20 @@ use rayon::prelude::*;
 
 use super::counting::{Counted, Counter, Holders, Tally, Totals};
 use super::lexicon::{Lexicon, Written};
-use super::postings::Lists;
+use super::postings::{Lists, Packed};
 use super::reading::{Read, Text};
 use super::segment::{MAX_COMMON, Part, Sums, WordKind};
 use super::stems::Stems;
 use super::varint::put;
 use crate::note::{Language, Note};
-use crate::parts::{Gather, pack};
+use crate::parts::{Gather, Pieces, pack};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
 const VERSION: u32 = 3;
-/// How many lists are packed one after the other.
-const LISTS: usize = 512;
+/// How many lists are packed one after the other. The first ones are long, since terms that notes often hold come
+/// first.
+const LISTS: usize = 64;
 
 /// The words of notes.
 pub struct Words {
@@ -86,8 +87,8 @@ impl Words {
     }
 
     /// Writes the terms in the order of their texts, each as how much of it is as in the one before, and
-    /// the rest. Returns for each term its place.
-    fn write_terms(&self, holders: &[Holders], parts: &mut [Vec<u8>]) -> Vec<u32> {
+    /// the rest. Returns for each term its place, and the lists of the notes that hold them.
+    fn write_terms(&self, holders: &[Holders], parts: &mut [Vec<u8>]) -> (Vec<u32>, Pieces) {
         let terms = &self.lexicon.terms;
         let mut order: Vec<u32> = (0..terms.len() as u32).collect();
         let text = |number: &u32| terms.get(*number as usize).map(|term| &*term.text).unwrap_or_default();
@@ -95,13 +96,13 @@ impl Words {
         let mut places = vec![0; terms.len()];
         let mut before = "";
         let holders = |number: u32| holders.get(number as usize).copied().unwrap_or_default();
-        let packed = |numbers: &[u32]| {
-            let terms: Vec<(u32, u32)> = numbers.iter().map(|number| (*number, holders(*number).notes)).collect();
-            self.lists.packed(&terms, self.totals.documents)
-        };
-        let (lists, lengths): (Vec<Vec<u8>>, Vec<Vec<usize>>) = order.par_chunks(LISTS).map(packed).unzip();
-        parts[Part::Postings as usize] = lists.concat();
-        for ((place, number), length) in order.iter().enumerate().zip(lengths.into_iter().flatten()) {
+        let packed = self.packed_lists(&holders);
+        let list =
+            |number: u32| packed.get(number as usize / LISTS).and_then(|lists| lists.get(number as usize % LISTS));
+        let list = |number: &u32| list(*number).unwrap_or_default();
+        let together = |numbers: &[u32]| numbers.iter().map(list).collect::<Vec<_>>().concat();
+        let lists = order.par_chunks(LISTS).map(together).collect();
+        for (place, number) in order.iter().enumerate() {
             let (Some(term), Some(to)) = (terms.get(*number as usize), places.get_mut(*number as usize)) else {
                 continue;
             };
@@ -113,11 +114,22 @@ impl Words {
             let holders = holders(*number);
             put(rows, holders.notes << 1 | u32::from(term.is_stop));
             put(rows, holders.paragraphs);
-            put(rows, length as u32);
+            put(rows, list(number).len() as u32);
             before = &term.text;
             parts[Part::TermTexts as usize].extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
         }
-        places
+        (places, lists)
+    }
+
+    /// Returns the lists of the notes that hold each term, some behind one another: in the order of the terms'
+    /// numbers, in which they were noted down.
+    fn packed_lists(&self, holders: &(impl Fn(u32) -> Holders + Sync)) -> Vec<Packed> {
+        let numbers: Vec<u32> = (0..self.lexicon.terms.len() as u32).collect();
+        let packed = |numbers: &[u32]| {
+            let terms = numbers.iter().map(|number| (*number, holders(*number).notes));
+            self.lists.packed(terms, self.totals.documents)
+        };
+        numbers.par_chunks(LISTS).map(packed).collect()
     }
 
     fn write_words(&self, holders: &[u32], places: &[u32], parts: &mut [Vec<u8>]) {
@@ -165,20 +177,19 @@ impl Gather for Words {
         counted.into_iter().for_each(|counted| self.add(counted));
     }
 
-    fn parts(mut self: Box<Self>) -> Vec<Vec<u8>> {
+    fn parts(mut self: Box<Self>) -> Vec<Pieces> {
         let mut parts = vec![Vec::new(); Part::COUNT];
         let (term_holders, word_holders) = self.holders();
-        let places = self.write_terms(&term_holders, &mut parts);
+        let (places, lists) = self.write_terms(&term_holders, &mut parts);
         self.write_words(&word_holders, &places, &mut parts);
-        let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
-        parts[Part::Sums as usize] =
-            postcard::to_allocvec(&Sums { terms, words, totals: self.totals }).unwrap_or_default();
         parts[Part::Documents as usize] = self.documents;
-        let is_packed = |part: usize| part != Part::Sums as usize && part != Part::Postings as usize;
-        let to_pack = parts.par_iter_mut().enumerate().filter(|(part, _)| is_packed(*part));
-        to_pack.for_each(|(_, bytes)| *bytes = pack(bytes));
+        let mut parts: Vec<Pieces> = parts.into_par_iter().map(|bytes| vec![pack(&bytes)]).collect();
+        let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
+        let sums = Sums { terms, words, totals: self.totals };
+        parts[Part::Sums as usize] = vec![postcard::to_allocvec(&sums).unwrap_or_default()];
+        parts[Part::Postings as usize] = lists;
         // Its words are looked up one note at a time, and are in few bits already.
-        parts[Part::Forward as usize] = self.forward.concat();
+        parts[Part::Forward as usize] = self.forward;
         parts
     }
 }

@@ -16,6 +16,8 @@ const SHORT_BITS: u32 = 7;
 const BODY_BITS: u32 = 3;
 /// Stands where a count takes more bits: no note is on a list for nothing.
 const LONG: u64 = 0;
+/// There is no more to say than that the body holds the term once.
+const PLAIN: u64 = 1;
 
 /// A field of a note, as its words are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,15 +58,6 @@ impl Count {
         }
     }
 
-    fn is_in_fields(&self) -> bool {
-        self.title > 0 || self.tags > 0 || self.headings > 0
-    }
-
-    /// Tells whether there is no more to say than that the body holds the term once.
-    fn is_plain(&self) -> bool {
-        self.body == 1 && !self.is_in_fields()
-    }
-
     /// Returns it in few bits, where it is small.
     fn short(&self) -> Option<u64> {
         let is_small = self.body < 1 << BODY_BITS && self.title < 2 && self.tags < 2 && self.headings < 2;
@@ -79,11 +72,8 @@ impl Count {
         Self { term, body, title: bit(0), tags: bit(1), headings: bit(2), is_tag: bit(3) == 1 }
     }
 
-    fn put_bits(&self, bits: &mut BitWriter) {
-        if let Some(short) = self.short() {
-            return bits.put(short, SHORT_BITS);
-        }
-        bits.put(LONG, SHORT_BITS);
+    /// Adds what stands behind [`LONG`].
+    fn put_long(&self, bits: &mut BitWriter) {
         bits.put(u64::from(self.body), u32::BITS);
         for number in [self.title, self.tags, self.headings, u8::from(self.is_tag)] {
             bits.put(u64::from(number), u8::BITS);
@@ -161,19 +151,17 @@ impl Run {
         Self { first, ends, held, long }
     }
 
-    /// Calls `take` with each note that holds the term at a place, and how often it does.
-    fn for_each(&self, place: usize, mut take: impl FnMut(u32, Count)) {
+    /// Returns the entries of the term at a place.
+    fn entries(&self, place: usize) -> &[Held] {
         let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
         let end = self.ends.get(place).copied().unwrap_or(start);
-        for entry in self.held.get(start as usize..end as usize).unwrap_or_default() {
-            let (note, short) = (entry % MAX_NOTES, u64::from(entry / MAX_NOTES));
-            let find = || self.long.binary_search_by_key(&(place as u32, note), |(place, note, _)| (*place, *note));
-            let count = match short {
-                LONG => find().ok().and_then(|at| self.long.get(at)).map(|(_, _, count)| *count).unwrap_or_default(),
-                short => Count::of_short(0, short),
-            };
-            take(self.first + note, count);
-        }
+        self.held.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Returns a count that is not short.
+    fn long_count(&self, place: usize, note: u32) -> Count {
+        let found = self.long.binary_search_by_key(&(place as u32, note), |(place, note, _)| (*place, *note));
+        found.ok().and_then(|at| self.long.get(at)).map(|(_, _, count)| *count).unwrap_or_default()
     }
 }
 
@@ -186,26 +174,42 @@ impl Lists {
         self.shares.par_iter_mut().enumerate().for_each(add);
     }
 
-    /// Returns the lists of terms, of so many of all notes, as they are kept, and how long each is.
-    pub(super) fn packed(&self, terms: &[(u32, u32)], notes: u64) -> (Vec<u8>, Vec<usize>) {
-        let (mut bits, mut lengths, mut before) = (BitWriter::default(), Vec::new(), 0);
+    /// Returns the lists of terms, of so many of all notes, as they are kept.
+    pub(super) fn packed(&self, terms: impl Iterator<Item = (u32, u32)>, notes: u64) -> Packed {
+        let (mut bits, mut ends) = (BitWriter::default(), Vec::new());
         for (term, holders) in terms {
-            let ((share, place), low, mut next) = (share(*term), low_bits(*holders, notes), 0);
+            let ((share, place), low, mut next) = (share(term), low_bits(holders, notes), 0);
             for run in &self.shares[share] {
-                run.for_each(place, |note, count| {
-                    bits.put_rice(note.saturating_sub(next), low);
-                    bits.put(u64::from(!count.is_plain()), 1);
-                    if !count.is_plain() {
-                        count.put_bits(&mut bits);
+                for entry in run.entries(place) {
+                    let (note, short) = (entry % MAX_NOTES, u64::from(entry / MAX_NOTES));
+                    let gap = (run.first + note).saturating_sub(next);
+                    match short {
+                        PLAIN => bits.put_rice(gap, low, 0, 1),
+                        short => bits.put_rice(gap, low, short << 1 | 1, 1 + SHORT_BITS),
                     }
-                    next = note + 1;
-                });
+                    if short == LONG {
+                        run.long_count(place, note).put_long(&mut bits);
+                    }
+                    next = run.first + note + 1;
+                }
             }
-            let end = bits.end_byte();
-            lengths.push(end - before);
-            before = end;
+            ends.push(bits.end_byte());
         }
-        (bits.finish(), lengths)
+        Packed { bytes: bits.finish(), ends }
+    }
+}
+
+/// Lists as they are kept, one behind the other.
+pub(super) struct Packed {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Packed {
+    /// Returns one of the lists.
+    pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
+        let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.bytes.get(start..*self.ends.get(number)?)
     }
 }
 
@@ -224,6 +228,11 @@ struct Share {
 }
 
 impl Holdings {
+    /// Makes room for what about so many terms need.
+    pub(super) fn reserve(&mut self, terms: usize) {
+        self.shares.iter_mut().for_each(|share| share.held.reserve_exact(terms / SHARES));
+    }
+
     /// Adds what the next note holds of each of its terms.
     pub(super) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a Count>) {
         for count in counts {
@@ -287,9 +296,10 @@ mod tests {
             let mut all = Lists::default();
             all.add(3, &[(0, &early), (first, &later)]);
             for all_notes in [6, 6_000, u64::MAX] {
-                let (lists, lengths) = all.packed(&[(0, 0), (1, 6), (9, 0)], all_notes);
-                assert_eq!(lengths, [0, lists.len(), 0]);
-                let (list, mut found) = (lists, Vec::new());
+                let lists = all.packed([(0, 0), (1, 6), (9, 0)].into_iter(), all_notes);
+                let lengths = [0, 1, 2, 3].map(|number| lists.get(number).map(<[u8]>::len));
+                assert_eq!(lengths, [Some(0), Some(lists.bytes.len()), Some(0), None]);
+                let (list, mut found) = (lists.bytes, Vec::new());
                 assert_eq!(read(&list, 1, 6, all_notes, |note, count| found.push((note, count))), Some(()));
                 assert_eq!(found, notes, "{all_notes}");
                 (0..list.len()).for_each(|end| assert_eq!(read(&list[..end], 1, 6, all_notes, |_, _| {}), None));

@@ -17,6 +17,9 @@ pub(super) fn is_mark(piece: u32) -> bool {
     piece >= BLANK
 }
 
+/// Fewer bytes than chunks and what is between them take in most texts.
+const USUAL_CHUNK: usize = 4;
+
 /// Some notes of a store.
 pub(super) struct Read<'a> {
     pub(super) chunks: Chunks<'a>,
@@ -42,9 +45,11 @@ pub(super) struct Text {
 
 impl<'a> Read<'a> {
     pub(super) fn new(notes: &'a [Arc<Note>]) -> Self {
+        // Enough for most, so that nothing has to be moved; what is not used takes no memory.
+        let bytes: usize = notes.iter().map(|note| note.body().len()).sum();
         let mut read = Self {
             chunks: Chunks::new(),
-            stream: Vec::new(),
+            stream: Vec::with_capacity(bytes / USUAL_CHUNK),
             texts: Vec::with_capacity(notes.len()),
             sought: Vec::new(),
         };

@@ -21,7 +21,7 @@ use super::scan::{Found, Look};
 use super::sections::{Sections, Writer};
 use super::shelf::Shelf;
 use crate::note::PARTS;
-use crate::parts::{Parts, pack, unpack};
+use crate::parts::{Parts, Pieces, pack, unpack};
 
 /// The folder of what can be made again, and the file in it.
 pub(super) const FOLDER: &str = "cache";
@@ -404,7 +404,7 @@ impl Begun {
         mut self,
         files: &[Found],
         notes: &[Vec<Vec<u8>>; PARTS],
-        gathered: Option<(String, &[Vec<u8>])>,
+        gathered: Option<(String, &[Pieces])>,
     ) -> Option<()> {
         let (key, parts) = gathered.unwrap_or_default();
         let pack_files = |files| Some(pack(&postcard::to_allocvec(&FileChunk::of(files, self.moment)?).ok()?));
@@ -416,7 +416,7 @@ impl Begun {
         writer.packed(&postcard::to_allocvec(&head).ok()?).ok()?;
         writer.section_of(files.iter().map(Vec::as_slice)).ok()?;
         writer.section_of(notes.iter().flatten().map(Vec::as_slice)).ok()?;
-        parts.iter().try_for_each(|part| writer.section(part)).ok()?;
+        parts.iter().try_for_each(|pieces| writer.section_of(pieces.iter().map(Vec::as_slice))).ok()?;
         writer.finish().ok()?;
         self.file.persist(self.folder.join(FILE)).ok()?;
         // What belongs to another index is of no use any more.

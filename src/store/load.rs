@@ -207,7 +207,7 @@ fn read_all(place: &Place<'_>, files: Vec<Found>, mut gather: Option<Box<dyn Gat
             // It was made of a note that has an id; only a lack of memory could have lost it.
             kept.unwrap_or_else(|path| Arc::new(Note::parse(&path, Vec::new())))
         };
-        notes = seen.iter().enumerate().map(note).collect();
+        notes = seen.par_iter().enumerate().with_min_len(64).map(note).collect();
         odd_notes.into_iter().for_each(|(at, note)| notes[at] = note);
     }
     let places = (0..notes.len()).map(Some).collect();

@@ -7,7 +7,7 @@
 //! read was checked, and only that.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -155,48 +155,22 @@ fn read_at(file: &File, range: Range<u64>) -> Option<Vec<u8>> {
 /// A file of sections in the making.
 pub(super) struct Writer<'a> {
     file: BufWriter<&'a mut File>,
-    table: Table,
+    /// Where each section begins and ends.
+    ranges: Vec<(u64, u64)>,
+    sums: Sums,
+}
+
+/// The checksums of what was written.
+#[derive(Default)]
+struct Sums {
+    blocks: Vec<u32>,
     /// How many bytes were written.
     place: u64,
     block: crc32fast::Hasher,
 }
 
-impl<'a> Writer<'a> {
-    /// Begins with an empty file.
-    pub(super) fn new(file: &'a mut File) -> std::io::Result<Self> {
-        let mut writer = Self {
-            file: BufWriter::with_capacity(1 << 18, file),
-            table: Table::default(),
-            place: 0,
-            block: crc32fast::Hasher::new(),
-        };
-        writer.write(MAGIC)?;
-        Ok(writer)
-    }
-
-    /// Writes a whole section.
-    pub(super) fn section(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.section_of(std::iter::once(bytes))
-    }
-
-    /// Writes a whole section that is in pieces.
-    pub(super) fn section_of<'b>(&mut self, pieces: impl Iterator<Item = &'b [u8]>) -> std::io::Result<()> {
-        let padding = self.place.next_multiple_of(BLOCK) - self.place;
-        self.write(&vec![0; padding as usize])?;
-        let start = self.place;
-        for bytes in pieces {
-            self.write(bytes)?;
-        }
-        self.table.ranges.push((start, self.place));
-        Ok(())
-    }
-
-    /// Writes a whole section packed: smaller, and it can be read as a whole only.
-    pub(super) fn packed(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.section(&pack(bytes))
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+impl Sums {
+    fn add(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
             let room = (BLOCK - self.place % BLOCK) as usize;
@@ -208,21 +182,57 @@ impl<'a> Writer<'a> {
             }
             rest = later;
         }
-        self.file.write_all(bytes)
     }
 
     fn end_block(&mut self) {
-        self.table.sums.push(std::mem::take(&mut self.block).finalize());
+        self.blocks.push(std::mem::take(&mut self.block).finalize());
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// Begins with an empty file.
+    pub(super) fn new(file: &'a mut File) -> io::Result<Self> {
+        let file = BufWriter::with_capacity(1 << 18, file);
+        let mut writer = Self { file, ranges: Vec::new(), sums: Sums::default() };
+        writer.write(&[MAGIC])?;
+        Ok(writer)
+    }
+
+    /// Writes a whole section.
+    pub(super) fn section(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.section_of(std::iter::once(bytes))
+    }
+
+    /// Writes a whole section that is in pieces.
+    pub(super) fn section_of<'b>(&mut self, pieces: impl Iterator<Item = &'b [u8]>) -> io::Result<()> {
+        let padding = self.sums.place.next_multiple_of(BLOCK) - self.sums.place;
+        self.write(&[&vec![0; padding as usize]])?;
+        let start = self.sums.place;
+        self.write(&pieces.collect::<Vec<_>>())?;
+        self.ranges.push((start, self.sums.place));
+        Ok(())
+    }
+
+    /// Writes a whole section packed: smaller, and it can be read as a whole only.
+    pub(super) fn packed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.section(&pack(bytes))
+    }
+
+    fn write(&mut self, pieces: &[&[u8]]) -> io::Result<()> {
+        let Self { file, sums, .. } = self;
+        let write = || pieces.iter().try_for_each(|bytes| file.write_all(bytes));
+        rayon::join(write, || pieces.iter().for_each(|bytes| sums.add(bytes))).0
     }
 
     /// Writes the table.
-    pub(super) fn finish(mut self) -> std::io::Result<()> {
-        if !self.place.is_multiple_of(BLOCK) {
-            self.end_block();
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        if !self.sums.place.is_multiple_of(BLOCK) {
+            self.sums.end_block();
         }
-        let table = postcard::to_allocvec(&self.table).map_err(std::io::Error::other)?;
+        let table = Table { ranges: self.ranges, sums: self.sums.blocks };
+        let table = postcard::to_allocvec(&table).map_err(io::Error::other)?;
         self.file.write_all(&table)?;
-        self.file.write_all(&self.place.to_le_bytes())?;
+        self.file.write_all(&self.sums.place.to_le_bytes())?;
         self.file.write_all(&crc32fast::hash(&table).to_le_bytes())?;
         self.file.write_all(MAGIC)?;
         self.file.flush()
