@@ -101,3 +101,24 @@ pub fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
     // No byte stands for more than this many: what is small stays small.
     (len / MAX_PACKED <= packed.len()).then(|| lz4_flex::block::decompress(packed, len).ok()).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_read_as_if_they_were_one() {
+        let whole = b"one two three";
+        let pieces = [&b"one"[..], b"", b" two", b" three"].map(<[u8]>::to_vec);
+        let parts = InMemory(vec![Vec::new(), pieces.to_vec()]);
+        assert_eq!((parts.len(0), parts.len(1), parts.len(2)), (0, 13, 0));
+        for start in 0..=15 {
+            for end in 0..=15 {
+                let read = parts.read(1, start as u64..end as u64);
+                assert_eq!(read.as_deref(), whole.get(start..end), "{start}..{end}");
+            }
+        }
+        assert_eq!((parts.whole(0), parts.whole(2)), (Some(Vec::new()), None));
+        assert_eq!(parts.read(0, 0..1), None);
+    }
+}

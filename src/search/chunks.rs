@@ -314,4 +314,19 @@ mod tests {
         assert_eq!(sorted, (0..40_000).collect::<Vec<u32>>());
         assert_eq!(numbers(text, &mut chunks), first);
     }
+
+    #[test]
+    fn chunks_that_are_known_keep_their_numbers() {
+        let mut known = Known::default();
+        let mut read = |text: &'static str| {
+            let mut chunks = Chunks::new();
+            numbers(text, &mut chunks);
+            let found = known.find_all(&chunks.all);
+            let now: Vec<u32> = chunks.all.iter().map(|chunk| known.number(chunk)).collect();
+            (found, now, known.count())
+        };
+        assert_eq!(read("incomprehensibilities Word a_b"), (vec![NEW; 3], vec![0, 1, 2], 3));
+        // Long ones have their numbers first, a plain word has one in small letters.
+        assert_eq!(read("a_b new word incomprehensibilities"), (vec![0, 2, NEW, 1], vec![0, 2, 3, 1], 4));
+    }
 }
