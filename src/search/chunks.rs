@@ -47,12 +47,6 @@ pub(super) struct Chunks<'a> {
     random: RandomState,
 }
 
-impl Default for Chunks<'_> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<'a> Chunks<'a> {
     pub(super) fn new() -> Self {
         Self { all: Vec::new(), short: Short::default(), long: Numbers::new(), random: RandomState::default() }
