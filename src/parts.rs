@@ -33,11 +33,21 @@ pub trait Gather: Send {
     /// Names what parts are made, and how. Parts of another name are of no use.
     fn key(&self) -> String;
 
-    /// Takes in the next notes.
-    fn take(&mut self, notes: &[Arc<Note>]);
+    /// Returns what the next notes are given to, one for each thread: at the same time each takes some notes that
+    /// follow one another, the first one the first of them.
+    fn readers(&mut self) -> Vec<&mut dyn Reader>;
+
+    /// Takes in the notes that were read since it did so last.
+    fn take(&mut self);
 
     /// Returns the parts.
     fn parts(self: Box<Self>) -> Vec<Pieces>;
+}
+
+/// Reads notes for whoever gathers something of them, one after the other: none is needed any longer then.
+pub trait Reader: Send {
+    /// Reads the next note.
+    fn read(&mut self, note: &Note);
 }
 
 /// What was gathered of a store's notes.

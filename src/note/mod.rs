@@ -33,7 +33,7 @@ pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use marks::{Mark, Marked};
 pub use stamp::Stamp;
-pub use stored::{CHUNK, Files, Head, Kept, KeptNote, Links, Name, PARTS, Target, Ties, chunk, keep};
+pub use stored::{CHUNK, Files, Head, Keeping, Kept, KeptNote, Links, Name, PARTS, Target, Ties};
 pub use value::Value;
 pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml};
 

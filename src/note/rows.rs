@@ -27,22 +27,16 @@ fn bit(is_there: bool, bit: u64) -> u64 {
     if is_there { bit } else { 0 }
 }
 
-/// Numbers and texts in the making.
-#[derive(Default)]
-struct Row {
+/// Numbers and texts in the making; one does for many rows, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Row {
     numbers: Vec<u8>,
     texts: String,
 }
 
 impl Row {
-    /// Adds a number: seven bits in each byte, the lowest first.
     fn number(&mut self, number: u64) {
-        let mut rest = number;
-        while rest >= 0x80 {
-            self.numbers.push(rest as u8 | 0x80);
-            rest >>= 7;
-        }
-        self.numbers.push(rest as u8);
+        put_number(number, &mut self.numbers);
     }
 
     /// Adds a number that may be below 0.
@@ -63,11 +57,24 @@ impl Row {
         }
     }
 
-    fn finish(self) -> Vec<u8> {
-        let mut bytes = Self::default();
-        bytes.number(self.numbers.len() as u64);
-        [bytes.numbers, self.numbers, self.texts.into_bytes()].concat()
+    /// Adds the row to `bytes` and begins anew.
+    fn finish(&mut self, bytes: &mut Vec<u8>) {
+        put_number(self.numbers.len() as u64, bytes);
+        bytes.extend_from_slice(&self.numbers);
+        bytes.extend_from_slice(self.texts.as_bytes());
+        self.numbers.clear();
+        self.texts.clear();
     }
+}
+
+/// Adds a number: seven bits in each byte, the lowest first.
+fn put_number(number: u64, bytes: &mut Vec<u8>) {
+    let mut rest = number;
+    while rest >= 0x80 {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
 }
 
 /// Takes numbers and texts off a row.
@@ -134,7 +141,8 @@ impl<'a> Rest<'a> {
 }
 
 impl<'a> Name<'a> {
-    pub(super) fn to_bytes(self) -> Vec<u8> {
+    /// Adds it to `bytes`.
+    pub(super) fn write(self, row: &mut Row, bytes: &mut Vec<u8>) {
         let Marks { is_moc, is_journal, has_aliases, has_compacts, value: _ } = self.marks;
         let bits = bit(self.id.is_some(), ID)
             | bit(self.value.is_some(), VALUE)
@@ -144,12 +152,11 @@ impl<'a> Name<'a> {
             | bit(has_compacts, COMPACTS)
             | bit(self.body_chars.is_some(), BODY_CHARS)
             | bit(self.summary_chars.is_some(), SUMMARY_CHARS);
-        let mut row = Row::default();
         row.number(bits);
         self.value.into_iter().for_each(|value| row.number(u64::from(value)));
         [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
         self.id.into_iter().chain([self.title]).for_each(|text| row.text(text));
-        row.finish()
+        row.finish(bytes);
     }
 
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
@@ -178,8 +185,8 @@ impl<'a> Name<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Writes down what is not in the note's name.
-    pub(super) fn to_bytes(self) -> Vec<u8> {
+    /// Adds what is not in the note's name to `bytes`.
+    pub(super) fn write(self, row: &mut Row, bytes: &mut Vec<u8>) {
         let stamp = |stamp, seconds, text| match stamp {
             Some(Written::Seconds(_)) => seconds,
             Some(Written::Text(_)) => text,
@@ -189,14 +196,13 @@ impl<'a> Head<'a> {
             | stamp(self.created, CREATED, CREATED_TEXT)
             | stamp(self.updated, UPDATED, UPDATED_TEXT)
             | bit(self.day.is_some(), DAY);
-        let mut row = Row::default();
         row.number(bits);
         [self.kind].into_iter().chain(self.summary).for_each(|text| row.text(text));
         row.stamp(self.created);
         row.stamp(self.updated);
         let day = self.day.map(|(year, month, day)| [i64::from(year), i64::from(month), i64::from(day)]);
         day.into_iter().flatten().for_each(|part| row.signed(part));
-        row.finish()
+        row.finish(bytes);
     }
 
     pub(super) fn from_bytes(name: Name<'a>, bytes: &'a [u8]) -> Option<Self> {
@@ -218,8 +224,8 @@ impl<'a> Head<'a> {
 }
 
 impl<'a> Links<'a> {
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut row = Row::default();
+    /// Adds them to `bytes`.
+    pub(super) fn write(&self, row: &mut Row, bytes: &mut Vec<u8>) {
         row.number(self.typed.len() as u64);
         for (kind, target) in &self.typed {
             row.text(kind);
@@ -233,7 +239,7 @@ impl<'a> Links<'a> {
             row.number((text.len() as u64) << 1 | u64::from(is_path));
             row.texts.push_str(text);
         }
-        row.finish()
+        row.finish(bytes);
     }
 
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
@@ -259,6 +265,12 @@ impl<'a> Links<'a> {
 mod tests {
     use super::*;
 
+    fn written(write: impl FnOnce(&mut Row, &mut Vec<u8>)) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&mut Row::default(), &mut bytes);
+        bytes
+    }
+
     fn head() -> Head<'static> {
         Head {
             title: "Ein Titel für \u{1f600}",
@@ -283,7 +295,8 @@ mod tests {
                 let marks = Marks { is_moc: has_aliases, is_journal: has_compacts, ..marks };
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));
                 let name = Name { id, title, value, marks, body_chars, summary_chars };
-                let (names, heads) = (name.to_bytes(), head.to_bytes());
+                let names = written(|row, bytes| name.write(row, bytes));
+                let heads = written(|row, bytes| head.write(row, bytes));
                 assert_eq!((Name::from_bytes(&names), Head::from_bytes(name, &heads)), (Some(name), Some(head)));
                 (0..names.len()).for_each(|end| assert_ne!(Name::from_bytes(&names[..end]), Some(name), "{end}"));
                 (0..heads.len()).for_each(|end| assert_ne!(Head::from_bytes(name, &heads[..end]), Some(head), "{end}"));
@@ -295,7 +308,7 @@ mod tests {
     fn links_are_read_as_they_were_written() {
         let inline = vec![Target::Wiki("a"), Target::Path("../é.md"), Target::Wiki("")];
         for links in [Links { typed: vec![("supports", "qp-2"), ("", "ü")], inline }, Links::default()] {
-            let bytes = links.to_bytes();
+            let bytes = written(|row, bytes| links.write(row, bytes));
             assert_eq!(Links::from_bytes(&bytes), Some(links.clone()));
             (0..bytes.len()).for_each(|end| assert_ne!(Links::from_bytes(&bytes[..end]), Some(links.clone())));
         }

@@ -6,11 +6,13 @@
 //! asked for; texts are borrowed.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
+use super::rows::Row;
 use super::{
     DEFAULT_VALUE, Finding, InlineLink, Marks, Meta, Note, NoteId, Source, Stamp, TypedLink, Value, finding_code,
     short_ids, shown_chars, stem,
@@ -38,7 +40,7 @@ pub trait Files: Debug + Send + Sync {
     /// Returns a file's bytes, of an over-long one the beginning.
     fn read(&self, path: &str) -> Option<Vec<u8>>;
 
-    /// Returns one part of [`CHUNK`] notes, the last ones may be fewer, as [`chunk`] made it.
+    /// Returns one part of [`CHUNK`] notes, the last ones may be fewer, as [`Keeping::chunk`] made it.
     fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>>;
 
     /// Takes note that what was kept can't be read: answers that were made of it are wrong.
@@ -169,13 +171,24 @@ pub enum Target<'a> {
 }
 
 /// What only a note that is shown needs.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Rest {
     verified: Option<bool>,
     sources: Vec<Source>,
     custom: Vec<(String, Value)>,
     unknown: Vec<(String, Value)>,
     findings: Vec<(String, Option<usize>, String)>,
+    is_cut: bool,
+}
+
+/// A [`Rest`] as it is written.
+#[derive(Serialize)]
+struct RestOf<'a> {
+    verified: Option<bool>,
+    sources: &'a [Source],
+    custom: &'a [(String, Value)],
+    unknown: &'a [(String, Value)],
+    findings: Vec<(&'a str, Option<usize>, &'a str)>,
     is_cut: bool,
 }
 
@@ -283,40 +296,97 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Writes down what is to be kept of a note, part by part, its links and the length of its body included.
-pub fn keep(note: &Note) -> [Vec<u8>; PARTS] {
-    note.body_chars();
-    let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
-    let lists = lists.iter().map(|list| list.iter().map(Target::of).collect()).collect();
-    let ties = Ties { lists, ..Ties::of(note) };
-    let rest = Rest {
-        verified: note.verified,
-        sources: note.sources.clone(),
-        custom: note.custom.clone(),
-        unknown: note.unknown.clone(),
-        findings: note.findings.iter().map(|f| (f.code.to_owned(), f.line, f.message.clone())).collect(),
-        is_cut: note.is_cut,
-    };
-    let id = Some(note.id.as_str()).filter(|_| NoteId::from_stem(note.stem()) != note.id);
-    let name = Name { id, summary_chars: note.summary().map(shown_chars), ..Name::of(note) };
-    [name.to_bytes(), Head::of(note).to_bytes(), Links::of(note).to_bytes(), to_bytes(&ties), to_bytes(&rest)]
+/// What is to be kept of notes, one after the other.
+#[derive(Debug, Default)]
+pub struct Keeping {
+    parts: [Column; PARTS],
+    row: Row,
+}
+
+/// One part of notes in the making: where that of each ends.
+#[derive(Debug, Default)]
+struct Column {
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Keeping {
+    /// Writes down what is to be kept of the next note, its links and the length of its body included.
+    pub fn add(&mut self, note: &Note) {
+        note.body_chars();
+        let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
+        let lists = lists.iter().map(|list| list.iter().map(Target::of).collect()).collect();
+        let ties = Ties { lists, ..Ties::of(note) };
+        let findings = note.findings.iter().map(|f| (f.code, f.line, f.message.as_str()));
+        let rest = RestOf {
+            verified: note.verified,
+            sources: &note.sources,
+            custom: &note.custom,
+            unknown: &note.unknown,
+            findings: findings.collect(),
+            is_cut: note.is_cut,
+        };
+        let id = Some(note.id.as_str()).filter(|_| NoteId::from_stem(note.stem()) != note.id);
+        let name = Name { id, summary_chars: note.summary().map(shown_chars), ..Name::of(note) };
+        let Self { parts: [names, heads, links, all_ties, rests], row } = self;
+        name.write(row, &mut names.bytes);
+        Head::of(note).write(row, &mut heads.bytes);
+        Links::of(note).write(row, &mut links.bytes);
+        write(&ties, &mut all_ties.bytes);
+        write(&rest, &mut rests.bytes);
+        self.parts.iter_mut().for_each(|column| column.ends.push(column.bytes.len()));
+    }
+
+    /// Adds other notes behind these.
+    pub fn append(&mut self, others: &Self) {
+        for (column, other) in self.parts.iter_mut().zip(&others.parts) {
+            let before = column.bytes.len();
+            column.ends.extend(other.ends.iter().map(|end| before + end));
+            column.bytes.extend_from_slice(&other.bytes);
+        }
+    }
+
+    /// Takes the first notes away.
+    pub fn remove_first(&mut self, count: usize) {
+        for column in &mut self.parts {
+            let start = column.start(count);
+            column.bytes.drain(..start);
+            column.ends.drain(..count.min(column.ends.len()));
+            column.ends.iter_mut().for_each(|end| *end -= start);
+        }
+    }
+
+    /// Returns how many notes there are.
+    pub fn count(&self) -> usize {
+        self.parts.first().map_or(0, |column| column.ends.len())
+    }
+
+    /// Puts one part of some of the notes together: how long that of each is, and all of them.
+    pub fn chunk(&self, part: usize, notes: Range<usize>) -> Vec<u8> {
+        let Some(column) = self.parts.get(part) else { return Vec::new() };
+        let lengths: Vec<usize> = notes.clone().map(|note| column.start(note + 1) - column.start(note)).collect();
+        let mut bytes = Vec::new();
+        write(&lengths, &mut bytes);
+        let range = column.start(notes.start)..column.start(notes.end);
+        bytes.extend_from_slice(column.bytes.get(range).unwrap_or_default());
+        if part == Part::Links as usize { short_ids::shorten(&bytes) } else { bytes }
+    }
+}
+
+impl Column {
+    /// Returns where a note begins, the one behind the last one too.
+    fn start(&self, note: usize) -> usize {
+        note.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(self.bytes.len()))
+    }
 }
 
 /// Writing into memory can't fail; were it to, what is kept could not be read and would be read again.
-fn to_bytes(what: &impl Serialize) -> Vec<u8> {
-    postcard::to_allocvec(what).unwrap_or_default()
-}
-
-/// Puts one part of notes together: how long that of each is, and all of them.
-pub fn chunk(notes: &[[Vec<u8>; PARTS]], part: usize) -> Vec<u8> {
-    let parts = || notes.iter().filter_map(|note| note.get(part));
-    let mut bytes = to_bytes(&parts().map(Vec::len).collect::<Vec<usize>>());
-    parts().for_each(|part| bytes.extend_from_slice(part));
-    if part == Part::Links as usize { short_ids::shorten(&bytes) } else { bytes }
+fn write(what: &impl Serialize, bytes: &mut Vec<u8>) {
+    *bytes = postcard::to_extend(what, std::mem::take(bytes)).unwrap_or_default();
 }
 
 impl Chunk {
-    /// Takes what [`chunk`] made of a part.
+    /// Takes what [`Keeping::chunk`] made of a part.
     fn open(bytes: Vec<u8>, part: Part) -> Option<Self> {
         let bytes = if part == Part::Links { short_ids::expand(&bytes)? } else { bytes };
         let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;

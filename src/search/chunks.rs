@@ -3,7 +3,6 @@
 //! Words of a store come again and again, so that this is looked into once for every word of every
 //! text. Most are short: they stand in the table itself, and one look finds them.
 
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
@@ -17,84 +16,111 @@ const KEY: u128 = u128::MAX >> 32;
 /// How many places a table begins with.
 const FIRST_SIZE: usize = 1 << 12;
 
-/// Stands for the number of a chunk that was not met yet.
-pub(super) const NEW: u32 = u32::MAX;
-
 /// How many chunks are looked for at once.
 const BATCH: usize = 32;
 
-/// A chunk whose number is looked for, or a number that stands for itself.
+/// A chunk whose number is looked for, or a number that stands for itself: the bytes of a short chunk; else 0, and
+/// the number above.
 #[derive(Clone, Copy)]
-pub(super) struct Sought<'a> {
-    /// The bytes of a short chunk; else 0, and the number above.
-    key: u128,
-    chunk: Chunk<'a>,
-}
+pub(super) struct Sought(u128);
 
-impl Sought<'_> {
+impl Sought {
     /// A number that no chunk has.
     pub(super) fn mark(number: u32) -> Self {
-        Self { key: number_alone(number), chunk: Chunk { text: "", start: 0, is_plain: false } }
+        Self(u128::from(number) << 96)
     }
 }
 
 /// The chunks of texts, numbered in the order in which they are met.
-pub(super) struct Chunks<'a> {
-    /// Each as it was met first.
-    pub(super) all: Vec<Chunk<'a>>,
+pub(super) struct Chunks {
+    /// Each as it was met first, a plain word in small letters where it is short, one behind the other; and
+    /// where each ends.
+    text: String,
+    ends: Vec<usize>,
     short: Short,
     long: Numbers,
     random: RandomState,
 }
 
-impl<'a> Chunks<'a> {
-    pub(super) fn new() -> Self {
-        Self { all: Vec::new(), short: Short::default(), long: Numbers::new(), random: RandomState::default() }
+impl Default for Chunks {
+    fn default() -> Self {
+        let (short, long, random) = (Short::default(), Numbers::default(), RandomState::default());
+        Self { text: String::new(), ends: Vec::new(), short, long, random }
+    }
+}
+
+impl Chunks {
+    /// Returns how many chunks there are: the next one's number.
+    pub(super) fn count(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    /// Returns the chunk with a number.
+    pub(super) fn chunk(&self, number: u32) -> &str {
+        let start = number.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before as usize));
+        let range = start.zip(self.ends.get(number as usize)).map(|(start, end)| *start..*end);
+        range.and_then(|range| self.text.get(range)).unwrap_or_default()
+    }
+
+    /// Returns the number of a chunk of other texts, which is the next one where the chunk is new.
+    pub(super) fn number(&mut self, chunk: &str) -> u32 {
+        match key(&Chunk { text: chunk, start: 0, is_plain: false }, chunk) {
+            Some(key) => self.short_number(key),
+            None => self.long_number(chunk),
+        }
     }
 
     /// Returns what there is to look for of a chunk of a text.
-    pub(super) fn sought(&mut self, chunk: Chunk<'a>, text: &str) -> Sought<'a> {
-        let key = key(&chunk, text).unwrap_or_else(|| number_alone(self.long_number(chunk)));
-        Sought { key, chunk }
+    pub(super) fn sought(&mut self, chunk: &Chunk<'_>, text: &str) -> Sought {
+        key(chunk, text).map_or_else(|| Sought::mark(self.long_number(chunk.text)), Sought)
     }
 
     /// Adds the numbers of chunks to `numbers`, in their order.
-    pub(super) fn add_numbers(&mut self, sought: &[Sought<'a>], numbers: &mut Vec<u32>) {
+    pub(super) fn add_numbers(&mut self, sought: &[Sought], numbers: &mut Vec<u32>) {
         for some in sought.chunks(BATCH) {
             // Most of the table is far away. A loop that only looks lets the processor look for
             // several at once.
             let mut seen = [0; BATCH];
             for (seen, sought) in seen.iter_mut().zip(some) {
-                *seen = self.short.look(sought.key & KEY);
+                *seen = self.short.look(sought.0 & KEY);
             }
             for (seen, sought) in seen.iter().zip(some) {
-                let key = sought.key & KEY;
+                let key = sought.0 & KEY;
                 numbers.push(match () {
-                    () if key == 0 => (sought.key >> 96) as u32,
+                    () if key == 0 => (sought.0 >> 96) as u32,
                     () if seen & KEY == key => (seen >> 96) as u32,
-                    () => self.short_number(key, sought.chunk),
+                    () => self.short_number(key),
                 });
             }
         }
     }
 
-    fn short_number(&mut self, key: u128, chunk: Chunk<'a>) -> u32 {
-        let next = self.all.len() as u32;
+    fn short_number(&mut self, key: u128) -> u32 {
+        let next = self.count();
         let number = self.short.number(key, next);
-        self.all.extend((number == next).then_some(chunk));
+        if number == next {
+            let bytes = key.to_le_bytes();
+            let length = bytes.iter().take_while(|byte| **byte != 0).count();
+            let chunk = bytes.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            self.add(chunk.unwrap_or_default());
+        }
         number
     }
 
-    fn long_number(&mut self, chunk: Chunk<'a>) -> u32 {
-        let hash = self.random.hash_one(chunk.text);
-        let is_it = |number: u32| self.all.get(number as usize).is_some_and(|have| have.text == chunk.text);
-        if let Some(number) = self.long.find(hash, is_it) {
+    fn long_number(&mut self, chunk: &str) -> u32 {
+        let hash = self.random.hash_one(chunk);
+        if let Some(number) = self.long.find(hash, |number| self.chunk(number) == chunk) {
             return number;
         }
-        let number = self.all.len() as u32;
-        self.all.push(chunk);
+        let number = self.count();
+        self.add(chunk);
         self.long.insert(hash, number);
         number
+    }
+
+    fn add(&mut self, chunk: &str) {
+        self.text.push_str(chunk);
+        self.ends.push(self.text.len());
     }
 }
 
@@ -159,49 +185,6 @@ impl Short {
     }
 }
 
-/// The numbers of chunks that were met, without the texts that they stand in.
-#[derive(Default)]
-pub(super) struct Known {
-    short: Short,
-    long: HashMap<Box<str>, u32, RandomState>,
-    count: u32,
-}
-
-impl Known {
-    /// Returns how many chunks there are: the next one's number.
-    pub(super) fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// Returns the numbers of chunks, [`NEW`] for those that were not met.
-    pub(super) fn find_all(&self, chunks: &[Chunk<'_>]) -> Vec<u32> {
-        let find = |chunk: &Chunk<'_>| match own_key(chunk) {
-            Some(key) => self.short.find(key),
-            None => self.long.get(chunk.text).copied(),
-        };
-        chunks.iter().map(|chunk| find(chunk).unwrap_or(NEW)).collect()
-    }
-
-    /// Returns the number of a chunk, which is the next one where the chunk is new.
-    pub(super) fn number(&mut self, chunk: &Chunk<'_>) -> u32 {
-        let number = match own_key(chunk) {
-            Some(key) => self.short.number(key, self.count),
-            None => *self.long.entry(chunk.text.into()).or_insert(self.count),
-        };
-        self.count += u32::from(number == self.count);
-        number
-    }
-}
-
-fn own_key(chunk: &Chunk<'_>) -> Option<u128> {
-    key(&Chunk { start: 0, ..*chunk }, chunk.text)
-}
-
-/// What has a number without a look into the table.
-fn number_alone(number: u32) -> u128 {
-    u128::from(number) << 96
-}
-
 /// Returns the bytes of a short chunk as a number, of a plain word in small letters. No chunk holds a
 /// NUL: what stands behind the last byte says how long it is.
 fn key(chunk: &Chunk<'_>, text: &str) -> Option<u128> {
@@ -221,7 +204,6 @@ fn key(chunk: &Chunk<'_>, text: &str) -> Option<u128> {
 }
 
 /// Numbers that are found by the hash of what they stand for; what that is, the caller knows.
-#[derive(Default)]
 pub(super) struct Numbers {
     /// The upper half of the hash, and the number and one; 0 where there is none. At most half of the
     /// places are taken.
@@ -229,11 +211,13 @@ pub(super) struct Numbers {
     count: usize,
 }
 
-impl Numbers {
-    pub(super) fn new() -> Self {
+impl Default for Numbers {
+    fn default() -> Self {
         Self { places: vec![0; FIRST_SIZE], count: 0 }
     }
+}
 
+impl Numbers {
     /// Returns the number with this hash that `is_it`.
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let mut place = self.first_place(hash);
@@ -270,7 +254,7 @@ impl Numbers {
 
     /// The upper half of a hash is kept: where a number belongs is known without what it stands for.
     fn first_place(&self, hash: u64) -> usize {
-        (hash >> 32) as usize & (self.places.len().max(1) - 1)
+        (hash >> 32) as usize & (self.places.len() - 1)
     }
 }
 
@@ -279,11 +263,11 @@ mod tests {
     use super::super::words::{Piece, for_each_piece};
     use super::*;
 
-    fn numbers(text: &'static str, chunks: &mut Chunks<'static>) -> Vec<u32> {
+    fn numbers(text: &str, chunks: &mut Chunks) -> Vec<u32> {
         let (mut sought, mut numbers) = (Vec::new(), Vec::new());
         for_each_piece(text, |piece| {
             if let Piece::Chunk(chunk) = piece {
-                sought.push(chunks.sought(chunk, text));
+                sought.push(chunks.sought(&chunk, text));
             }
         });
         chunks.add_numbers(&sought, &mut numbers);
@@ -292,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_plain_word_has_one_number() {
-        let mut chunks = Chunks::new();
+        let mut chunks = Chunks::default();
         let text = "Word word. WORD a incomprehensibilities word a_b Incomprehensibilities incomprehensibilities' a_b";
         // Long ones have their numbers first.
         assert_eq!(numbers(text, &mut chunks), [2, 2, 3, 4, 0, 2, 5, 1, 0, 5]);
@@ -300,27 +284,30 @@ mod tests {
 
     #[test]
     fn numbers_stay_when_the_tables_grow() {
-        let text: &'static str = Box::leak((0..20_000).map(|n| format!("w{n} longer-than-twelve-{n} ")).collect());
-        let mut chunks = Chunks::new();
-        let first = numbers(text, &mut chunks);
+        let text: String = (0..20_000).map(|n| format!("w{n} longer-than-twelve-{n} ")).collect();
+        let mut chunks = Chunks::default();
+        let first = numbers(&text, &mut chunks);
         let mut sorted = first.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..40_000).collect::<Vec<u32>>());
-        assert_eq!(numbers(text, &mut chunks), first);
+        assert_eq!(numbers(&text, &mut chunks), first);
     }
 
     #[test]
-    fn chunks_that_are_known_keep_their_numbers() {
-        let mut known = Known::default();
-        let mut read = |text: &'static str| {
-            let mut chunks = Chunks::new();
+    fn chunks_of_other_texts_keep_their_numbers() {
+        let mut known = Chunks::default();
+        let mut read = |text: &str| {
+            let mut chunks = Chunks::default();
             numbers(text, &mut chunks);
-            let found = known.find_all(&chunks.all);
-            let now: Vec<u32> = chunks.all.iter().map(|chunk| known.number(chunk)).collect();
-            (found, now, known.count())
+            let now: Vec<u32> = (0..chunks.count()).map(|number| known.number(chunks.chunk(number))).collect();
+            (now, known.count())
         };
-        assert_eq!(read("incomprehensibilities Word a_b"), (vec![NEW; 3], vec![0, 1, 2], 3));
+        assert_eq!(read("incomprehensibilities Word a_b été"), (vec![0, 1, 2, 3], 4));
         // Long ones have their numbers first, a plain word has one in small letters.
-        assert_eq!(read("a_b new word incomprehensibilities"), (vec![0, 2, NEW, 1], vec![0, 2, 3, 1], 4));
+        assert_eq!(read("a_b new word incomprehensibilities"), (vec![0, 2, 4, 1], 5));
+        assert_eq!(
+            [0, 1, 3, 4, 5].map(|number| known.chunk(number)),
+            ["incomprehensibilities", "word", "été", "new", ""]
+        );
     }
 }

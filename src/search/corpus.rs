@@ -248,7 +248,10 @@ impl Corpus {
 /// Makes in memory what is kept of notes.
 fn made_of(notes: &[Arc<Note>], language: Language) -> Arc<dyn Parts> {
     let mut words = Box::new(Words::new(language));
-    words.take(notes);
+    let readers = words.readers();
+    let some = notes.par_chunks(notes.len().div_ceil(readers.len()).max(1));
+    readers.into_par_iter().zip(some).for_each(|(reader, notes)| notes.iter().for_each(|note| reader.read(note)));
+    words.take();
     Arc::new(InMemory(words.parts()))
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::bits::BitWriter;
 use super::lexicon::{Lexicon, STOP, TIME, WORD};
 use super::postings::{Count, Field, Holdings};
-use super::reading::{BLANK, HEADING, HEADING_END, Read, TAG_END, Text, is_mark};
+use super::reading::{BLANK, HEADING, HEADING_END, Reading, TAG_END, Text, is_mark};
 
 /// What was counted in some notes.
 #[derive(Default)]
@@ -224,11 +224,11 @@ pub(super) struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Gets ready for notes that were read; `spans` are the words of their chunks.
-    pub(super) fn new(read: &'a Read<'_>, spans: &'a [u32], lexicon: &'a Lexicon, tally: &'a mut Tally) -> Self {
+    /// Gets ready for notes that were read.
+    pub(super) fn new(reading: &'a Reading, lexicon: &'a Lexicon, tally: &'a mut Tally) -> Self {
         tally.fit(lexicon);
         let (counted, words) = (Counted::default(), Words::default());
-        Self { stream: &read.stream, spans, lexicon, tally, counted, words }
+        Self { stream: &reading.stream, spans: &reading.spans, lexicon, tally, counted, words }
     }
 
     pub(super) fn count_all(mut self, texts: &[Text]) -> Counted {

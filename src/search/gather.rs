@@ -1,22 +1,22 @@
 //! What is kept of the texts of notes so that they can be searched, and how it is made.
 //!
-//! Notes are taken in some at a time. Each time, texts are read as chunks by number (reading), each
+//! Texts are read as chunks by number (reading), while they are at hand for other reasons. Some notes at a time, each
 //! different chunk is brought to its words and terms once (lexicon), and these are counted (counting);
-//! what is kept of a note is written at once, so that its text can be given up.
+//! what is kept of a note is written at once.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::counting::{Counted, Counter, Holders, Tally, Totals};
 use super::lexicon::{Lexicon, Written};
 use super::postings::{Lists, Packed};
-use super::reading::{Read, Text};
+use super::reading::{Reading, Text};
 use super::segment::{MAX_COMMON, Part, Sums, WordKind};
 use super::stems::Stems;
 use super::varint::put;
-use crate::note::{Language, Note};
-use crate::parts::{Gather, Pieces, pack};
+use crate::note::Language;
+use crate::parts::{Gather, Pieces, Reader, pack};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
@@ -29,6 +29,8 @@ const LISTS: usize = 64;
 pub struct Words {
     language: Language,
     stems: Stems,
+    /// One for each thread.
+    readings: Vec<Reading>,
     lexicon: Lexicon,
     /// Those that are counted with, one at a time each.
     tallies: Mutex<Vec<Tally>>,
@@ -44,7 +46,8 @@ impl Words {
         Self {
             language,
             stems: Stems::new(language),
-            lexicon: Lexicon::new(),
+            readings: Vec::new(),
+            lexicon: Lexicon::default(),
             tallies: Mutex::default(),
             documents: Vec::new(),
             forward: Vec::new(),
@@ -53,11 +56,11 @@ impl Words {
         }
     }
 
-    /// Counts the terms of notes that were read; `spans` are the words of their chunks.
-    fn count(&self, read: &Read<'_>, spans: &[u32], texts: &[Text]) -> Counted {
+    /// Counts the terms of notes that were read.
+    fn count(&self, reading: &Reading, texts: &[Text]) -> Counted {
         let tallies = || self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tally = tallies().pop().unwrap_or_default();
-        let counted = Counter::new(read, spans, &self.lexicon, &mut tally).count_all(texts);
+        let counted = Counter::new(reading, &self.lexicon, &mut tally).count_all(texts);
         tallies().push(tally);
         counted
     }
@@ -155,17 +158,21 @@ impl Gather for Words {
         format!("{} {VERSION}", self.language.name())
     }
 
-    fn take(&mut self, notes: &[Arc<Note>]) {
-        let size = notes.len().div_ceil(rayon::current_num_threads()).max(1);
-        let parts: Vec<Read<'_>> = notes.par_chunks(size).map(Read::new).collect();
-        let spans = self.lexicon.take(&parts, &self.stems);
-        let counted: Vec<Counted> = parts
+    fn readers(&mut self) -> Vec<&mut dyn Reader> {
+        let count = rayon::current_num_threads().max(self.readings.len());
+        self.readings.resize_with(count, Reading::default);
+        self.readings.iter_mut().map(|reading| reading as &mut dyn Reader).collect()
+    }
+
+    fn take(&mut self) {
+        self.lexicon.take(&mut self.readings, &self.stems);
+        let counted: Vec<Counted> = self
+            .readings
             .par_iter()
-            .zip(&spans)
-            .flat_map_iter(|(read, spans)| {
-                // Two pieces of each part: a thread that is done early takes another's second one.
-                let pieces = read.texts.chunks(read.texts.len().div_ceil(2).max(1));
-                pieces.map(|texts| self.count(read, spans, texts))
+            .flat_map_iter(|reading| {
+                // Two pieces of each: a thread that is done early takes another's second one.
+                let pieces = reading.texts.chunks(reading.texts.len().div_ceil(2).max(1));
+                pieces.map(|texts| self.count(reading, texts))
             })
             .collect();
         let firsts = counted.iter().scan(self.totals.documents as u32, |next, counted| {
@@ -175,6 +182,7 @@ impl Gather for Words {
         });
         self.lists.add(self.lexicon.terms.len(), &firsts.collect::<Vec<_>>());
         counted.into_iter().for_each(|counted| self.add(counted));
+        self.readings.iter_mut().for_each(Reading::clear);
     }
 
     fn parts(mut self: Box<Self>) -> Vec<Pieces> {

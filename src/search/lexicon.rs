@@ -5,11 +5,11 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::chunks::{Known, NEW, Numbers};
+use super::chunks::{Chunks, Numbers};
 use super::english;
-use super::reading::Read;
+use super::reading::Reading;
 use super::stems::{STOP_MARK, Stems, fold};
-use super::words::{Chunk, Part, for_each_term};
+use super::words::{Part, for_each_term};
 
 /// What a word's number has above it where chunks are taken apart: it says nothing.
 pub(super) const STOP: u32 = 1 << 30;
@@ -35,7 +35,7 @@ pub(super) struct Lexicon {
     ids: Numbers,
     word_ids: Numbers,
     random: RandomState,
-    chunks: Known,
+    chunks: Chunks,
     spans: Spans,
 }
 
@@ -109,43 +109,29 @@ pub(super) enum Written {
 }
 
 impl Lexicon {
-    pub(super) fn new() -> Self {
-        Self { ids: Numbers::new(), word_ids: Numbers::new(), ..Self::default() }
-    }
-
-    /// Brings chunks to their words; returns for each part that was read, for each of its chunks, what
-    /// [`Lexicon::spell`] needs. Of the chunks that are new, those that are met most often come first, so that
-    /// their words have the smallest numbers.
-    pub(super) fn take(&mut self, parts: &[Read<'_>], stems: &Stems) -> Vec<Vec<u32>> {
+    /// Brings the chunks that are new in what was read to their words. Those that are met most often come first,
+    /// so that their words have the smallest numbers.
+    pub(super) fn take(&mut self, readings: &mut [Reading], stems: &Stems) {
         let first = self.chunks.count();
-        let (numbers, new) = self.numbers(parts);
-        let order = most_met_first(parts, &numbers, first, new.len());
+        let numbers: Vec<Vec<u32>> = readings.iter().map(|reading| self.numbers(reading)).collect();
+        let order = most_met_first(readings, &numbers, first, self.chunks.count());
         let times = time_terms(stems);
-        let random = self.random.clone();
-        let read = |places: &[u32]| Batch::new(&new, places, stems, &times, &random);
+        let Self { chunks, random, .. } = &*self;
+        let read = |some: &[u32]| Batch::new(some.iter().map(|number| chunks.chunk(*number)), stems, &times, random);
         let batches: Vec<Batch> = order.par_chunks(BATCH).map(read).collect();
-        self.spans.of.resize(first as usize + new.len(), 0);
-        for (batch, places) in batches.into_iter().zip(order.chunks(BATCH)) {
-            self.add(batch, places.iter().map(|place| first + place));
+        self.spans.of.resize(self.chunks.count() as usize, 0);
+        for (batch, chunks) in batches.into_iter().zip(order.chunks(BATCH)) {
+            self.add(batch, chunks);
         }
-        let spans = |numbers: Vec<u32>| numbers.into_iter().map(|number| self.spans.of[number as usize]).collect();
-        numbers.into_par_iter().map(spans).collect()
+        for (reading, numbers) in readings.iter_mut().zip(numbers) {
+            reading.spans.extend(numbers.iter().filter_map(|number| self.spans.of.get(*number as usize)));
+        }
     }
 
-    /// Gives the chunks of all parts the numbers that they would have if all had been read in one; returns for
-    /// each part those of its chunks, and the chunks that are new.
-    fn numbers<'a>(&mut self, parts: &[Read<'a>]) -> (Vec<Vec<u32>>, Vec<Chunk<'a>>) {
-        let known = &self.chunks;
-        let mut numbers: Vec<Vec<u32>> = parts.par_iter().map(|part| known.find_all(&part.chunks.all)).collect();
-        let mut new = Vec::new();
-        for (numbers, part) in numbers.iter_mut().zip(parts) {
-            for (number, chunk) in numbers.iter_mut().zip(&part.chunks.all).filter(|(number, _)| **number == NEW) {
-                let count = self.chunks.count();
-                *number = self.chunks.number(chunk);
-                new.extend((*number == count).then_some(*chunk));
-            }
-        }
-        (numbers, new)
+    /// Gives the chunks that are new in what was read the numbers that they would have if all had been read in one.
+    fn numbers(&mut self, reading: &Reading) -> Vec<u32> {
+        let new = reading.spans.len() as u32..reading.chunks.count();
+        new.map(|number| self.chunks.number(reading.chunks.chunk(number))).collect()
     }
 
     /// Adds the words of chunks, of which `spans` tells, with what they are above their numbers.
@@ -163,7 +149,7 @@ impl Lexicon {
         self.ids.find(hash, |id| self.terms.get(id as usize).is_some_and(|have| *have.text == *term))
     }
 
-    fn add(&mut self, batch: Batch, chunks: impl Iterator<Item = u32>) {
+    fn add(&mut self, batch: Batch, chunks: &[u32]) {
         let mut met = batch.met.into_iter();
         let (mut start, mut done) = (0, 0);
         let mut words = Vec::new();
@@ -176,7 +162,7 @@ impl Lexicon {
                 words.push(self.word(term, met.written) | met.flags);
             }
             done = end;
-            self.spans.set(chunk, &words);
+            self.spans.set(*chunk, &words);
         }
     }
 
@@ -209,14 +195,13 @@ impl Lexicon {
 }
 
 impl Batch {
-    fn new(chunks: &[Chunk<'_>], numbers: &[u32], stems: &Stems, times: &[String], random: &RandomState) -> Self {
+    fn new<'a>(chunks: impl Iterator<Item = &'a str>, stems: &Stems, times: &[String], random: &RandomState) -> Self {
         let mut batch = Self::default();
-        for number in numbers {
-            let Some(chunk) = chunks.get(*number as usize) else { continue };
-            for_each_term(chunk.text, stems, |term, range, part| {
+        for chunk in chunks {
+            for_each_term(chunk, stems, |term, range, part| {
                 batch.text.push_str(term);
                 let is_word = part == Part::Word;
-                let written = chunk.text.get(range).filter(|_| is_word && !term.starts_with(STOP_MARK));
+                let written = chunk.get(range).filter(|_| is_word && !term.starts_with(STOP_MARK));
                 batch.met.push(Met {
                     end: batch.text.len(),
                     hash: random.hash_one(term),
@@ -230,25 +215,27 @@ impl Batch {
     }
 }
 
-/// Puts chunks that are new in order, by their places among them: those that are met most often come first. Of
-/// each part, `numbers` has the chunks' numbers; `first` is that of the first new one.
-fn most_met_first(parts: &[Read<'_>], numbers: &[Vec<u32>], first: u32, new: usize) -> Vec<u32> {
-    // In each part by its own numbers first.
-    let count = |part: &Read<'_>| {
-        let mut met = vec![0_u32; part.chunks.all.len()];
-        part.stream.iter().for_each(|at| met.get_mut(*at as usize).into_iter().for_each(|met| *met += 1));
+/// Puts the chunks from `first` to `end` in order: those that are met most often come first. `numbers` has those of the
+/// chunks that are new in each reading.
+fn most_met_first(readings: &[Reading], numbers: &[Vec<u32>], first: u32, end: u32) -> Vec<u32> {
+    // In each reading by its own numbers first.
+    let count = |(reading, numbers): (&Reading, &Vec<u32>)| {
+        let (known, mut met) = (reading.spans.len() as u32, vec![0_u32; numbers.len()]);
+        let met_at = |at: &u32| at.checked_sub(known).map(|new| new as usize);
+        reading.stream.iter().filter_map(met_at).for_each(|new| met.get_mut(new).into_iter().for_each(|met| *met += 1));
         met
     };
-    let counts: Vec<Vec<u32>> = parts.par_iter().map(count).collect();
-    let mut met = vec![0_u32; new];
+    let counts: Vec<Vec<u32>> = readings.par_iter().zip(numbers).map(count).collect();
+    let mut met = vec![0_u32; (end - first) as usize];
     for (count, number) in counts.iter().flatten().zip(numbers.iter().flatten()) {
         let place = number.checked_sub(first).and_then(|place| met.get_mut(place as usize));
         place.into_iter().for_each(|met| *met += count);
     }
     // How often and which in one number each: nothing is looked up while they are sorted.
-    let mut order: Vec<u64> = (0..).zip(&met).map(|(place, met)| u64::from(u32::MAX - met) << 32 | place).collect();
+    let mut order: Vec<u64> =
+        (first..).zip(&met).map(|(chunk, met)| u64::from(u32::MAX - met) << 32 | u64::from(chunk)).collect();
     order.par_sort_unstable();
-    order.into_iter().map(|place| place as u32).collect()
+    order.into_iter().map(|chunk| chunk as u32).collect()
 }
 
 /// Tells how a word is written, in small letters and folded.

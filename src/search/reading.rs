@@ -1,10 +1,9 @@
 //! From notes to their chunks by number: the one time that texts are read.
 
-use std::sync::Arc;
-
 use super::chunks::{Chunks, Sought};
 use super::words::{Piece, for_each_piece};
 use crate::note::Note;
+use crate::parts::Reader;
 
 /// What stands in a text between its chunks; no chunk has so high a number.
 pub(super) const TAG_END: u32 = u32::MAX;
@@ -17,17 +16,17 @@ pub(super) fn is_mark(piece: u32) -> bool {
     piece >= BLANK
 }
 
-/// Fewer bytes than chunks and what is between them take in most texts.
-const USUAL_CHUNK: usize = 4;
-
-/// Some notes of a store.
-pub(super) struct Read<'a> {
-    pub(super) chunks: Chunks<'a>,
+/// Notes that follow one another, as chunks by number. The numbers stay from run to run.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub(super) chunks: Chunks,
+    /// For each chunk that was brought to its words, what [`super::lexicon::Lexicon::spell`] needs.
+    pub(super) spans: Vec<u32>,
     /// The chunks of all texts, and what stands between them.
     pub(super) stream: Vec<u32>,
     pub(super) texts: Vec<Text>,
     /// The chunks of the text at hand.
-    sought: Vec<Sought<'a>>,
+    sought: Vec<Sought>,
 }
 
 /// Where in the stream the texts of a note end; each begins where the one before it ends.
@@ -43,24 +42,21 @@ pub(super) struct Text {
     pub(super) summary: usize,
 }
 
-impl<'a> Read<'a> {
-    pub(super) fn new(notes: &'a [Arc<Note>]) -> Self {
-        // Enough for most, so that nothing has to be moved; what is not used takes no memory.
-        let bytes: usize = notes.iter().map(|note| note.body().len()).sum();
-        let mut read = Self {
-            chunks: Chunks::new(),
-            stream: Vec::with_capacity(bytes / USUAL_CHUNK),
-            texts: Vec::with_capacity(notes.len()),
-            sought: Vec::new(),
-        };
-        for note in notes {
-            let text = read.add(note);
-            read.texts.push(text);
-        }
-        read
+impl Reader for Reading {
+    fn read(&mut self, note: &Note) {
+        let text = self.add(note);
+        self.texts.push(text);
+    }
+}
+
+impl Reading {
+    /// Lets go of the notes.
+    pub(super) fn clear(&mut self) {
+        self.stream.clear();
+        self.texts.clear();
     }
 
-    fn add(&mut self, note: &'a Note) -> Text {
+    fn add(&mut self, note: &Note) -> Text {
         let start = self.stream.len();
         for text in std::iter::once(&note.title).chain(&note.aliases) {
             self.add_line(text);
@@ -79,19 +75,19 @@ impl<'a> Read<'a> {
         Text { start, title, tags, body, summary: self.stream.len() }
     }
 
-    fn add_line(&mut self, text: &'a str) {
+    fn add_line(&mut self, text: &str) {
         for_each_piece(text, |piece| {
             if let Piece::Chunk(chunk) = piece {
-                self.sought.push(self.chunks.sought(chunk, text));
+                self.sought.push(self.chunks.sought(&chunk, text));
             }
         });
         self.look_up();
     }
 
-    fn add_body(&mut self, text: &'a str) {
+    fn add_body(&mut self, text: &str) {
         for_each_piece(text, |piece| {
             let sought = match piece {
-                Piece::Chunk(chunk) => self.chunks.sought(chunk, text),
+                Piece::Chunk(chunk) => self.chunks.sought(&chunk, text),
                 Piece::Heading => Sought::mark(HEADING),
                 Piece::HeadingEnd => Sought::mark(HEADING_END),
                 Piece::Blank => Sought::mark(BLANK),

@@ -17,15 +17,15 @@ use super::scan::{self, Found};
 use super::shelf::{Packer, Shelf};
 use super::{Facts, NOTE_FOLDERS, files};
 use crate::error::{Error, ErrorKind};
-use crate::note::{self, Files, Kept, KeptNote, MAX_BYTES, Note};
-use crate::parts::{Gather, Gathered, InMemory, Parts};
+use crate::note::{Files, Keeping, Kept, KeptNote, MAX_BYTES, Note};
+use crate::parts::{Gather, Gathered, InMemory, Parts, Reader};
 use crate::phases;
 use crate::progress;
 
 /// More than most notes have, in bytes.
 const USUAL_BYTES: usize = 32 * 1024;
 
-/// How many notes are read before their texts are given up again. More at once would be a little
+/// How many notes are read before what they hold is put together. More at once would be a little
 /// faster, and take more memory.
 const RUN: usize = 10_240;
 
@@ -137,7 +137,7 @@ impl Known {
             }
             let mut bytes = Vec::new();
             let note = read_note(place.root, &found, &mut bytes)?;
-            Some((note, Err(Box::new(Sha256::digest(&bytes).into()))))
+            Some((Arc::new(note), Err(Box::new(Sha256::digest(&bytes).into()))))
         };
         let notes = files.into_par_iter().zip(places).with_min_len(64).filter_map(note);
         let (notes, origins): (Vec<Arc<Note>>, Vec<Origin>) = notes.unzip();
@@ -157,62 +157,108 @@ impl Known {
     }
 }
 
-/// Reads all notes, run by run, and writes the index that was begun.
-fn read_all(place: &Place<'_>, files: Vec<Found>, mut gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
-    let is_one_run = files.len() <= RUN;
-    // What fits into one run is gathered by whoever wants it, unless it is to be kept.
-    let gathers = begun.is_some() || !is_one_run;
-    let mut notes = Vec::with_capacity(files.len());
-    let (mut seen, mut packer) = (Vec::new(), Packer::default());
-    let mut odd_notes: Vec<(usize, Arc<Note>)> = Vec::new();
+/// Reads all notes, and writes the index that was begun. Few that are not to be kept stay as they are, and are gathered
+/// by whoever wants it.
+fn read_all(place: &Place<'_>, files: Vec<Found>, gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
     let _work = progress::begin("reading notes", files.len());
-    let mut files = files.into_iter();
-    while !files.as_slice().is_empty() {
-        let run: Vec<Found> = files.by_ref().take(RUN).collect();
-        let buffer = || Vec::with_capacity(USUAL_BYTES);
-        let read = |buffer: &mut Vec<u8>, found| Some((read_note(place.root, &found, buffer)?, found));
-        let read = run.into_par_iter().with_min_len(16).map_init(buffer, read).flatten();
-        let (read, found): (Vec<Arc<Note>>, Vec<Found>) = read.unzip();
-        if gathers {
-            // Both read every text; each has steps in which it can use one thread only.
-            rayon::join(
-                || packer.add(read.par_iter().map(|note| note::keep(note)).collect()),
-                || gather.iter_mut().for_each(|gather| gather.take(&read)),
-            );
-        }
+    if begun.is_some() || files.len() > RUN {
+        return keep_all(place, files, gather, begun);
+    }
+    let buffer = || Vec::with_capacity(USUAL_BYTES);
+    let read = |buffer: &mut Vec<u8>, found| Some(Arc::new(read_note(place.root, found, buffer)?));
+    let notes = files.par_iter().with_min_len(16).map_init(buffer, read).flatten().collect();
+    phases::end("notes read");
+    Loaded { notes, gathered: None, is_broken: Arc::default(), is_written: false, beside: None }
+}
+
+/// Reads all notes, run by run, and keeps of each what is needed without its text.
+fn keep_all(
+    place: &Place<'_>,
+    mut files: Vec<Found>,
+    mut gather: Option<Box<dyn Gather>>,
+    begun: Option<Begun>,
+) -> Loaded {
+    let (mut packer, mut lost, mut odd) = (Packer::default(), Vec::new(), Vec::new());
+    for (number, run) in files.chunks(RUN).enumerate() {
+        let spans = read_run(place.root, number * RUN, run, gather.as_deref_mut());
+        // Each has steps in which it can use one thread only.
+        rayon::join(
+            || packer.add(spans.iter().map(|span| &span.kept)),
+            || gather.iter_mut().for_each(|gather| gather.take()),
+        );
         phases::end("notes read");
-        // Their files can't be found again by the paths that they are shown by.
-        let odd = found.iter().zip(&read).enumerate().filter(|(_, (found, _))| found.name.is_some());
-        odd_notes.extend(odd.map(|(at, (_, note))| (seen.len() + at, Arc::clone(note))));
-        seen.extend(found);
-        if is_one_run {
-            notes = read;
+        for span in spans {
+            lost.extend(span.lost);
+            odd.extend(span.odd);
         }
     }
-    let parts = || gather.filter(|_| gathers).map(|gather| (gather.key(), gather.parts()));
+    let parts = || gather.map(|gather| (gather.key(), gather.parts()));
     let (gathered, chunks) = rayon::join(parts, || packer.finish());
     phases::end("parts put together");
+    // In order, as the files are.
+    let mut places = 0..;
+    files.retain(|_| places.next().is_none_or(|place| lost.binary_search(&place).is_err()));
     let mut is_written = false;
     if let Some(begun) = begun {
         let parts = gathered.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
-        is_written = begun.write(&seen, &chunks, parts).is_some();
+        is_written = begun.write(&files, &chunks, parts).is_some();
         phases::end("index written");
     }
     let is_broken = Arc::default();
-    if !is_one_run {
-        let files = files_of(place.root, Shelf::Memory(chunks), &is_broken);
-        let kept = Arc::new(Kept::new(seen.len(), files));
-        let note = |(at, found): (usize, &Found)| {
-            let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.to_string()).map(Arc::new);
-            // It was made of a note that has an id; only a lack of memory could have lost it.
-            kept.unwrap_or_else(|path| Arc::new(Note::parse(&path, Vec::new())))
-        };
-        notes = seen.par_iter().enumerate().with_min_len(64).map(note).collect();
-        odd_notes.into_iter().for_each(|(at, note)| notes[at] = note);
+    let kept = Arc::new(Kept::new(files.len(), files_of(place.root, Shelf::Memory(chunks), &is_broken)));
+    let note = |(at, found): (usize, &Found)| {
+        let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.to_string());
+        // It was made of a note that has an id; only a lack of memory could have lost it.
+        Arc::new(kept.unwrap_or_else(|path| Note::parse(&path, Vec::new())))
+    };
+    let mut notes: Vec<Arc<Note>> = files.par_iter().enumerate().with_min_len(64).map(note).collect();
+    for (place, note) in odd {
+        notes[place - lost.partition_point(|lost| *lost < place)] = Arc::new(note);
     }
     let places = (0..notes.len()).map(Some).collect();
     let gathered = gathered.map(|(_, parts)| Gathered { parts: Arc::new(InMemory(parts)), places });
     Loaded { notes, gathered, is_broken, is_written, beside: None }
+}
+
+/// What was read of files that follow one another.
+#[derive(Default)]
+struct Span {
+    kept: Keeping,
+    /// The places of files that could not be read.
+    lost: Vec<usize>,
+    /// Notes whose files can't be found again by the paths that they are shown by, with their places.
+    odd: Vec<(usize, Note)>,
+}
+
+/// Reads files, of which the first has the place `first`, in as many spans as there are threads. The text of a note
+/// is given up before the next one is read: what it takes is at hand.
+fn read_run(root: &Path, first: usize, files: &[Found], gather: Option<&mut (dyn Gather + 'static)>) -> Vec<Span> {
+    let threads = rayon::current_num_threads();
+    let readers: Vec<Option<&mut dyn Reader>> = match gather {
+        Some(gather) => gather.readers().into_iter().map(Some).collect(),
+        None => (0..threads).map(|_| None).collect(),
+    };
+    let length = files.len().div_ceil(readers.len()).max(1);
+    let spans = files.par_chunks(length).zip(readers).enumerate();
+    spans.map(|(number, (files, reader))| Span::read(root, first + number * length, files, reader)).collect()
+}
+
+impl Span {
+    fn read(root: &Path, first: usize, files: &[Found], mut reader: Option<&mut dyn Reader>) -> Self {
+        let (mut span, mut buffer) = (Self::default(), Vec::with_capacity(USUAL_BYTES));
+        for (place, found) in (first..).zip(files) {
+            let Some(note) = read_note(root, found, &mut buffer) else {
+                span.lost.push(place);
+                continue;
+            };
+            span.kept.add(&note);
+            reader.iter_mut().for_each(|reader| reader.read(&note));
+            if found.name.is_some() {
+                span.odd.push((place, note));
+            }
+        }
+        span
+    }
 }
 
 /// Tells of the index, after it was written anew where that is asked for: how many notes there are, how
@@ -275,10 +321,10 @@ fn is_hidden(entry: &DirEntry) -> bool {
 }
 
 /// Reads a note; one buffer does for many.
-fn read_note(root: &Path, found: &Found, buffer: &mut Vec<u8>) -> Option<Arc<Note>> {
+fn read_note(root: &Path, found: &Found, buffer: &mut Vec<u8>) -> Option<Note> {
     progress::advance();
     read_into(&found.real_path(root), found.look.size, buffer)?;
-    Some(Arc::new(Note::parse(&found.path, buffer.as_slice().to_vec())))
+    Some(Note::parse(&found.path, buffer.as_slice().to_vec()))
 }
 
 /// Reads a file that seemed to have so many bytes, of an over-long one the beginning: one byte more than a note

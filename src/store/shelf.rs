@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::sections::Sections;
-use crate::note::{self, CHUNK, PARTS};
+use crate::note::{CHUNK, Keeping, PARTS};
 use crate::parts::{pack, unpack};
 
 /// Packed chunks by part, in memory or in a file.
@@ -33,7 +33,7 @@ impl Shelf {
         Self::File(sections, section, ends)
     }
 
-    /// Returns a chunk as [`note::chunk`] made it.
+    /// Returns a chunk as [`Keeping::chunk`] made it.
     pub(super) fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>> {
         match self {
             Self::Memory(chunks) => unpack(chunks.get(part)?.get(number)?),
@@ -50,26 +50,28 @@ impl Shelf {
 pub(super) struct Packer {
     chunks: [Vec<Vec<u8>>; PARTS],
     /// The notes that do not fill a chunk yet.
-    waiting: Vec<[Vec<u8>; PARTS]>,
+    waiting: Keeping,
 }
 
 impl Packer {
     /// Takes what is kept of the next notes.
-    pub(super) fn add(&mut self, notes: Vec<[Vec<u8>; PARTS]>) {
-        self.waiting.extend(notes);
-        self.pack(self.waiting.len() / CHUNK * CHUNK);
+    pub(super) fn add<'a>(&mut self, notes: impl Iterator<Item = &'a Keeping>) {
+        notes.for_each(|notes| self.waiting.append(notes));
+        self.pack(self.waiting.count() / CHUNK * CHUNK);
     }
 
     /// Returns the chunks of all notes.
     pub(super) fn finish(mut self) -> [Vec<Vec<u8>>; PARTS] {
-        self.pack(self.waiting.len());
+        self.pack(self.waiting.count());
         self.chunks
     }
 
     fn pack(&mut self, count: usize) {
-        let notes: Vec<_> = self.waiting.drain(..count).collect();
+        let starts: Vec<usize> = (0..count).step_by(CHUNK).collect();
         for (part, chunks) in self.chunks.iter_mut().enumerate() {
-            chunks.par_extend(notes.par_chunks(CHUNK).map(|notes| pack(&note::chunk(notes, part))));
+            let chunk = |start: &usize| pack(&self.waiting.chunk(part, *start..count.min(start + CHUNK)));
+            chunks.par_extend(starts.par_iter().map(chunk));
         }
+        self.waiting.remove_first(count);
     }
 }
