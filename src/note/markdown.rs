@@ -1,5 +1,6 @@
 //! What qipu reads out of a note's markdown: links, the first heading, a summary.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -33,12 +34,32 @@ pub(super) fn parser(text: &str) -> Parser<'_> {
 
 /// Returns the links to notes in the order of the text: not in code, not in comments.
 pub(crate) fn links(body: &str) -> Vec<InlineLink> {
-    parser(until_last_link(body)).filter_map(|event| of_event(&event)).collect()
+    parser(&where_links_are(body)).filter_map(|event| of_event(&event)).collect()
 }
 
-/// Leaves away what no link can stand in or depend on: the paragraphs behind the last one that holds
-/// the beginning of a link, unless addresses are defined somewhere. What stands behind a blank line
-/// never changes what stands before it. Parsing is most of what links cost.
+/// Leaves away what no link can stand in or depend on. Parsing is most of what links cost.
+fn where_links_are(body: &str) -> Cow<'_, str> {
+    let text = until_last_link(body);
+    if text.len() > MAX_PARSED || text.contains("]:") || !is_tame(text) {
+        return Cow::Borrowed(text);
+    }
+    let has_link = |paragraph: &&str| paragraph.contains("[[") || paragraph.contains("](");
+    Cow::Owned(text.split("\n\n").filter(has_link).collect::<Vec<_>>().join("\n\n"))
+}
+
+/// Tells whether a text is nothing but paragraphs and headings, each of which is what it is whatever stands around it,
+/// with blank lines between: no line begins as a list, a quote, a block of code or HTML, a table's second line or what
+/// is below a heading. Addresses that are defined (`]:`) are not looked for.
+fn is_tame(text: &str) -> bool {
+    let is_tame = |line: &[u8]| match line.first() {
+        Some(first) => first.is_ascii_alphabetic() || *first >= 0x80 || matches!(first, b'#' | b'[' | b'!' | b'('),
+        None => true,
+    };
+    text.as_bytes().split(|byte| *byte == b'\n').all(is_tame)
+}
+
+/// Leaves away the paragraphs behind the last one that holds the beginning of a link, unless addresses are defined
+/// somewhere. What stands behind a blank line never changes what stands before it.
 fn until_last_link(body: &str) -> &str {
     if body.contains("]:") {
         return body;
@@ -230,10 +251,23 @@ pub(crate) fn first_heading(body: &str) -> Option<String> {
 /// Returns the first paragraph under a heading `Summary`, else the first paragraph.
 pub(crate) fn summary(body: &str) -> Option<String> {
     let has_section = body.contains("ummary") || body.contains("UMMARY");
-    has_section
-        .then(|| summary_section(body))
-        .flatten()
-        .or_else(|| from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph))))
+    let first_paragraph = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Paragraph));
+    let section = has_section.then(|| summary_section(body)).flatten();
+    let of_text = || until_text(body).and_then(|text| first_paragraph(&mut TopLevel::new(text)));
+    section.or_else(of_text).or_else(|| from_beginning(body, first_paragraph))
+}
+
+/// Returns the beginning of a body up to the blank line behind the first paragraph that does not begin with `#`, where
+/// that is easily told.
+fn until_text(body: &str) -> Option<&str> {
+    let mut end = 0;
+    for paragraph in body.split_inclusive("\n\n") {
+        end += paragraph.len();
+        if !paragraph.starts_with(['#', '\n']) {
+            return body.get(..end).filter(|text| text.len() <= BEGINNING && is_tame(text) && !body.contains("]:"));
+        }
+    }
+    None
 }
 
 fn summary_section(body: &str) -> Option<String> {
@@ -422,16 +456,26 @@ mod tests {
             "- [ ] ",
             "e.md)",
         ];
+        // What leaves most lines tame.
+        let tame =
+            ["[[a]]", "[b](b.md)", "`", "\\", "\nx", "\n\nx", "\n\n# ", "\n\n\n[", "é", "](", "[[", "]]", "(", "| "];
         let mut state = 1_u64;
-        for _ in 0..30_000 {
+        let mut next = |count: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % count
+        };
+        let mut were_tame = 0;
+        for round in 0..60_000 {
             let mut text = String::new();
             for _ in 0..24 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
+                let is_any = round % 2 == 0 || next(40) == 0;
+                text.push_str(if is_any { pieces[next(pieces.len())] } else { tame[next(tame.len())] });
             }
             let all: Vec<_> = parser(&text).filter_map(|event| of_event(&event)).collect();
             assert_eq!(links(&text), all, "{text:?}");
+            were_tame += usize::from(is_tame(&text));
         }
+        assert!(were_tame > 5_000, "{were_tame}");
     }
 
     #[test]
@@ -489,11 +533,13 @@ mod tests {
         for _ in 0..3_000 {
             let before = "\n".repeat(next() % (BEGINNING + 20));
             let rest: String = (0..40).map(|_| pieces[next() % pieces.len()]).collect();
-            let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(50));
+            let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(next() % 50));
             let heading = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Heading { .. }));
             let paragraph = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Paragraph));
             assert_eq!(from_beginning(&body, heading), heading(&mut TopLevel::new(&body)), "{body:?}");
             assert_eq!(from_beginning(&body, paragraph), paragraph(&mut TopLevel::new(&body)), "{body:?}");
+            let text = body.trim_start();
+            assert_eq!(summary(text), paragraph(&mut TopLevel::new(text)), "{text:?}");
         }
     }
 

@@ -346,6 +346,14 @@ impl Keeping {
         }
     }
 
+    /// Takes all notes away, but not the room that they took.
+    pub fn clear(&mut self) {
+        for column in &mut self.parts {
+            column.bytes.clear();
+            column.ends.clear();
+        }
+    }
+
     /// Takes the first notes away.
     pub fn remove_first(&mut self, count: usize) {
         for column in &mut self.parts {

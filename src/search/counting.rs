@@ -1,6 +1,8 @@
 //! From the chunks of notes to what is kept of their texts: the words of each in their order, which notes
 //! hold each term, and how many paragraphs do.
 
+use std::hint::select_unpredictable;
+
 use serde::{Deserialize, Serialize};
 
 use super::bits::BitWriter;
@@ -77,6 +79,8 @@ pub(super) struct Tally {
     /// What the note at hand holds of each of its terms: so many are in use.
     counts: Vec<Counting>,
     in_use: usize,
+    /// The terms of the words at hand, and whether each says something.
+    met: Vec<(u32, bool)>,
 }
 
 /// What is noted down of a term, together: it is looked up at every word.
@@ -137,45 +141,51 @@ impl Tally {
         self.words.get((word & WORD) as usize).map_or(0, |word| word.term)
     }
 
-    /// Notes down that the note at hand holds a word; returns what is counted of its term. What was met before
-    /// is told from what was not without a branch: as often as not it would be foreseen wrongly.
+    /// Notes down that the note at hand holds words, and calls `count` with what is counted of the term of each. All
+    /// are looked up as words first, then as terms, and nothing branches on what is found: as often as not that would
+    /// be foreseen wrongly, and the processor would wait for each word by itself.
     #[inline]
-    fn meet(&mut self, word: u32) -> Option<&mut Counting> {
-        let met = self.words.get_mut((word & WORD) as usize)?;
-        met.notes += u32::from(met.note != self.note);
-        met.note = self.note;
-        let (number, met) = (met.term, self.terms.get_mut(met.term as usize)?);
-        if self.in_use == self.counts.len() {
-            self.counts.push(Counting::default());
+    fn meet(&mut self, words: &[u32], mut count: impl FnMut(&mut Counting)) {
+        let Self { terms, words: known, note, counts, in_use, met: all_met, .. } = self;
+        all_met.clear();
+        all_met.extend(words.iter().filter_map(|word| {
+            let met = known.get_mut((word & WORD) as usize)?;
+            met.notes += u32::from(met.note != *note);
+            met.note = *note;
+            Some((met.term, word & STOP == 0))
+        }));
+        // One behind those in use is written to for each.
+        let room = *in_use + words.len() + 1;
+        if counts.len() < room {
+            counts.resize(room, Counting::default());
         }
-        // Of no account where the term was met: it stands behind those in use.
-        let count = Count { term: number, ..Count::default() };
-        *self.counts.get_mut(self.in_use)? = Counting { count, says: word & STOP == 0, paragraph: 0, paragraphs: 0 };
-        let is_new = met.note != self.note;
-        met.count = if is_new { self.in_use as u32 } else { met.count };
-        met.note = self.note;
-        self.in_use += usize::from(is_new);
-        self.counts.get_mut(met.count as usize)
+        for (term, says) in all_met {
+            let (Some(met), Some(next)) = (terms.get_mut(*term as usize), counts.get_mut(*in_use)) else { continue };
+            // Of no account where the term was met: it stands behind those in use.
+            let new = Count { term: *term, ..Count::default() };
+            *next = Counting { count: new, says: *says, paragraph: 0, paragraphs: 0 };
+            let is_new = met.note != *note;
+            met.count = select_unpredictable(is_new, *in_use as u32, met.count);
+            met.note = *note;
+            *in_use += usize::from(is_new);
+            counts.get_mut(met.count as usize).into_iter().for_each(&mut count);
+        }
     }
 
     /// Counts words of a field; returns how many say something.
     fn count(&mut self, words: &[u32], field: Field) -> u32 {
-        for word in words {
-            self.meet(*word).into_iter().for_each(|counting| counting.count.add(field));
-        }
+        self.meet(words, |counting| counting.count.add(field));
         saying(words)
     }
 
     /// Counts words of the paragraph at hand, in which the note says something; returns how many do.
     fn count_in_paragraph(&mut self, words: &[u32]) -> u32 {
         let paragraph = self.paragraph;
-        for word in words {
-            if let Some(counting) = self.meet(*word) {
-                counting.count.body += 1;
-                counting.paragraphs += u32::from(counting.paragraph != paragraph);
-                counting.paragraph = paragraph;
-            }
-        }
+        self.meet(words, |counting| {
+            counting.count.body += 1;
+            counting.paragraphs += u32::from(counting.paragraph != paragraph);
+            counting.paragraph = paragraph;
+        });
         saying(words)
     }
 
@@ -224,10 +234,10 @@ pub(super) struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Gets ready for notes that were read.
-    pub(super) fn new(reading: &'a Reading, lexicon: &'a Lexicon, tally: &'a mut Tally) -> Self {
+    /// Gets ready for notes that were read; `held` is empty.
+    pub(super) fn new(reading: &'a Reading, lexicon: &'a Lexicon, tally: &'a mut Tally, held: Holdings) -> Self {
         tally.fit(lexicon);
-        let (counted, words) = (Counted::default(), Words::default());
+        let (counted, words) = (Counted { held, ..Counted::default() }, Words::default());
         Self { stream: &reading.stream, spans: &reading.spans, lexicon, tally, counted, words }
     }
 

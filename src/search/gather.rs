@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::counting::{Counted, Counter, Holders, Tally, Totals};
 use super::lexicon::{Lexicon, Written};
-use super::postings::{Lists, Packed};
+use super::postings::{Holdings, Lists, Packed};
 use super::reading::{Reading, Text};
 use super::segment::{MAX_COMMON, Part, Sums, WordKind};
 use super::stems::Stems;
@@ -32,8 +32,9 @@ pub struct Words {
     /// One for each thread.
     readings: Vec<Reading>,
     lexicon: Lexicon,
-    /// Those that are counted with, one at a time each.
+    /// What is counted with, and what holds the result until it is put on the lists; both are used again.
     tallies: Mutex<Vec<Tally>>,
+    holdings: Mutex<Vec<Holdings>>,
     documents: Vec<u8>,
     forward: Vec<Vec<u8>>,
     lists: Lists,
@@ -49,6 +50,7 @@ impl Words {
             readings: Vec::new(),
             lexicon: Lexicon::default(),
             tallies: Mutex::default(),
+            holdings: Mutex::default(),
             documents: Vec::new(),
             forward: Vec::new(),
             lists: Lists::default(),
@@ -58,14 +60,13 @@ impl Words {
 
     /// Counts the terms of notes that were read.
     fn count(&self, reading: &Reading, texts: &[Text]) -> Counted {
-        let tallies = || self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tally = tallies().pop().unwrap_or_default();
-        let counted = Counter::new(reading, &self.lexicon, &mut tally).count_all(texts);
-        tallies().push(tally);
+        let mut tally = taken(&self.tallies);
+        let counted = Counter::new(reading, &self.lexicon, &mut tally, taken(&self.holdings)).count_all(texts);
+        put_back(&self.tallies, tally);
         counted
     }
 
-    fn add(&mut self, counted: Counted) {
+    fn add(&mut self, mut counted: Counted) {
         for document in &counted.documents {
             put(&mut self.documents, document.bytes as u32);
             put(&mut self.documents, document.body_len << 1 | u32::from(document.has_time));
@@ -73,6 +74,8 @@ impl Words {
         }
         self.forward.push(counted.forward);
         self.totals.add(counted.totals);
+        counted.held.clear();
+        put_back(&self.holdings, counted.held);
     }
 
     /// Returns how many notes and paragraphs hold each term, and how many notes hold each word.
@@ -151,6 +154,15 @@ impl Words {
             parts[Part::WordTexts as usize].extend_from_slice(text.as_bytes());
         }
     }
+}
+
+/// Takes something that was put back, or something new.
+fn taken<T: Default>(pool: &Mutex<Vec<T>>) -> T {
+    pool.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+}
+
+fn put_back<T>(pool: &Mutex<Vec<T>>, used: T) {
+    pool.lock().unwrap_or_else(PoisonError::into_inner).push(used);
 }
 
 impl Gather for Words {

@@ -98,11 +98,13 @@ fn share(term: u32) -> (usize, usize) {
     (term as usize % SHARES, term as usize / SHARES)
 }
 
-/// What a note holds of a term: the note, and above it the count where that is short, else [`LONG`].
+/// What a note holds of a term: the term's place in its share, or the note, and above it the count where that is
+/// short, else [`LONG`].
 type Held = u32;
 
-/// The most notes that are taken in at once; a run has far fewer.
-const MAX_NOTES: u32 = 1 << (u32::BITS - SHORT_BITS);
+/// The most notes that are taken in at once, and the most terms of a share: a run has far fewer notes, and so many
+/// terms would take more memory than there is.
+const MAX_HELD: u32 = 1 << (u32::BITS - SHORT_BITS);
 
 /// The lists of all terms in the making.
 #[derive(Default)]
@@ -123,32 +125,32 @@ struct Run {
 }
 
 impl Run {
-    /// Puts in order what notes hold; of each piece the notes are counted from its first one.
-    fn new(share: usize, terms: usize, first: u32, pieces: &[(u32, &Holdings)]) -> Self {
-        let shares = || pieces.iter().map(|(start, piece)| (start - first, &piece.shares[share]));
-        let mut ends = vec![0; terms.div_ceil(SHARES)];
-        for (place, _) in shares().flat_map(|(_, share)| &share.held) {
+    /// Puts in order what notes hold of so many terms; of each piece the notes are counted from its first one.
+    fn new(terms: usize, first: u32, pieces: &[(u32, &Pile)]) -> Self {
+        let mut ends = vec![0; terms];
+        for held in pieces.iter().flat_map(|(_, pile)| &pile.held) {
             // Terms that came up with these notes are counted in.
-            ends[*place as usize] += 1;
+            ends[(held % MAX_HELD) as usize] += 1;
         }
         let mut end = 0;
         for have in &mut ends {
             end += std::mem::replace(have, end);
         }
         // What is a beginning becomes an end.
-        let mut held = vec![0; end as usize];
-        for (start, share) in shares() {
-            for (place, entry) in &share.held {
-                let end = &mut ends[*place as usize];
-                held[*end as usize] = entry + start;
-                *end += 1;
+        let (mut ordered, mut long) = (vec![0; end as usize], Vec::new());
+        for (start, pile) in pieces {
+            let start = start - first;
+            for (note, held) in (start..).zip(pile.notes()) {
+                for held in held {
+                    let end = &mut ends[(held % MAX_HELD) as usize];
+                    ordered[*end as usize] = held / MAX_HELD * MAX_HELD + note;
+                    *end += 1;
+                }
             }
+            long.extend(pile.long.iter().map(|(place, note, count)| (*place, start + note, *count)));
         }
-        let long =
-            shares().flat_map(|(start, share)| share.long.iter().map(move |(p, n, count)| (*p, n + start, *count)));
-        let mut long: Vec<(u32, u32, Count)> = long.collect();
         long.sort_unstable_by_key(|(place, note, _)| (*place, *note));
-        Self { first, ends, held, long }
+        Self { first, ends, held: ordered, long }
     }
 
     /// Returns the entries of the term at a place.
@@ -170,8 +172,10 @@ impl Lists {
     /// from the first of them.
     pub(super) fn add(&mut self, terms: usize, held: &[(u32, &Holdings)]) {
         let Some((first, _)) = held.first() else { return };
-        let add = |(share, runs): (usize, &mut Vec<Run>)| runs.push(Run::new(share, terms, *first, held));
-        self.shares.par_iter_mut().enumerate().for_each(add);
+        self.shares.par_iter_mut().enumerate().for_each(|(share, runs)| {
+            let pieces: Vec<_> = held.iter().map(|(start, holdings)| (*start, &holdings.shares[share])).collect();
+            runs.push(Run::new(terms.div_ceil(SHARES), *first, &pieces));
+        });
     }
 
     /// Returns the lists of terms, of so many of all notes, as they are kept.
@@ -181,7 +185,7 @@ impl Lists {
             let ((share, place), low, mut next) = (share(term), low_bits(holders, notes), 0);
             for run in &self.shares[share] {
                 for entry in run.entries(place) {
-                    let (note, short) = (entry % MAX_NOTES, u64::from(entry / MAX_NOTES));
+                    let (note, short) = (entry % MAX_HELD, u64::from(entry / MAX_HELD));
                     let gap = (run.first + note).saturating_sub(next);
                     match short {
                         PLAIN => bits.put_rice(gap, low, 0, 1),
@@ -216,34 +220,55 @@ impl Packed {
 /// What notes hold, one after the other, by the terms' shares.
 #[derive(Default)]
 pub(super) struct Holdings {
-    shares: [Share; SHARES],
+    shares: [Pile; SHARES],
     notes: u32,
 }
 
+/// What notes hold of the terms of a share.
 #[derive(Default)]
-struct Share {
-    /// The place of a term, and what a note holds of it.
-    held: Vec<(u32, Held)>,
+struct Pile {
+    held: Vec<Held>,
+    /// Where that of each note ends.
+    ends: Vec<usize>,
     long: Vec<(u32, u32, Count)>,
+}
+
+impl Pile {
+    /// Goes through what each note holds.
+    fn notes(&self) -> impl Iterator<Item = &[Held]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| self.held.get(std::mem::replace(&mut start, *end)..*end).unwrap_or_default())
+    }
 }
 
 impl Holdings {
     /// Makes room for what about so many terms need.
     pub(super) fn reserve(&mut self, terms: usize) {
-        self.shares.iter_mut().for_each(|share| share.held.reserve_exact(terms / SHARES));
+        self.shares.iter_mut().for_each(|pile| pile.held.reserve_exact(terms / SHARES));
+    }
+
+    /// Takes all notes away, but not the room that they took.
+    pub(super) fn clear(&mut self) {
+        for Pile { held, ends, long } in &mut self.shares {
+            held.clear();
+            ends.clear();
+            long.clear();
+        }
+        self.notes = 0;
     }
 
     /// Adds what the next note holds of each of its terms.
     pub(super) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a Count>) {
         for count in counts {
             let (share, place) = share(count.term);
-            let share = &mut self.shares[share];
+            let pile = &mut self.shares[share];
             let short = count.short().unwrap_or(LONG) as u32;
-            share.held.push((place as u32, short * MAX_NOTES + self.notes));
+            pile.held.push(short * MAX_HELD + place as u32);
             if short == LONG as u32 {
-                share.long.push((place as u32, self.notes, *count));
+                pile.long.push((place as u32, self.notes, *count));
             }
         }
+        self.shares.iter_mut().for_each(|pile| pile.ends.push(pile.held.len()));
         self.notes += 1;
     }
 }
@@ -293,9 +318,11 @@ mod tests {
                 holdings
             };
             let (early, later) = (holdings(&notes[..split], 0), holdings(&notes[split..], first));
-            let mut all = Lists::default();
-            all.add(3, &[(0, &early), (first, &later)]);
-            for all_notes in [6, 6_000, u64::MAX] {
+            let (mut one_run, mut two_runs) = (Lists::default(), Lists::default());
+            one_run.add(3, &[(0, &early), (first, &later)]);
+            two_runs.add(2, &[(0, &early)]);
+            two_runs.add(3, &[(first, &later)]);
+            for (all, all_notes) in [(&one_run, 6), (&two_runs, 6_000), (&one_run, u64::MAX), (&two_runs, 7)] {
                 let lists = all.packed([(0, 0), (1, 6), (9, 0)].into_iter(), all_notes);
                 let lengths = [0, 1, 2, 3].map(|number| lists.get(number).map(<[u8]>::len));
                 assert_eq!(lengths, [Some(0), Some(lists.bytes.len()), Some(0), None]);

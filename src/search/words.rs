@@ -93,9 +93,7 @@ pub(super) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>))
         }
         let start = at;
         at += 1;
-        while bytes.get(at).is_some_and(u8::is_ascii_lowercase) {
-            at += 1;
-        }
+        at = end_of_lowercase(bytes, at);
         let end_of_letters = at;
         while bytes.get(at).is_some_and(|byte| CLASSES[usize::from(*byte)] != Class::Separator) {
             at += 1;
@@ -112,6 +110,27 @@ pub(super) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>))
     if line.is_heading {
         take(Piece::HeadingEnd);
     }
+}
+
+/// Returns where the small ASCII letters end that begin at a place. Eight bytes are looked at at once: where a word
+/// ends is as good as random, and a branch for each byte would be foreseen wrongly at each.
+fn end_of_lowercase(bytes: &[u8], start: usize) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGH: u64 = ONES << 7;
+    let mut at = start;
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let eight = u64::from_le_bytes(*eight);
+        let low = eight & !HIGH;
+        // The highest bit of each byte that is `a` or above, and of each that is above `z`.
+        let (from_a, above_z) = (low + ONES * (0x80 - u64::from(b'a')), low + ONES * (0x7f - u64::from(b'z')));
+        let others = !(from_a & !above_z & !eight) & HIGH;
+        if others != 0 {
+            return at + others.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count()
 }
 
 /// Tells whether a byte at the end of a chunk is in none of its terms.
@@ -397,4 +416,31 @@ fn humps(word: &str) -> Vec<&str> {
     }
     let ends = starts.iter().skip(1).copied().chain([word.len()]);
     starts.iter().zip(ends).filter_map(|(start, end)| word.get(*start..end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_letters_end_where_they_end_one_by_one() {
+        let bytes =
+            [b'a', b'z', b'm', b'q', b'`', b'{', b'A', b'Z', b' ', 0, 0x7f, 0x80, b'a' | 0x80, b'z' | 0x80, 0xff];
+        let mut random = 1_u64;
+        for _ in 0..20_000 {
+            let mut next = || {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33) as usize
+            };
+            let length = next() % 24;
+            // Mostly letters, so that many are in a row.
+            let pick =
+                |number: usize| if number % 8 < 7 { bytes[number / 8 % 4] } else { bytes[number / 8 % bytes.len()] };
+            let text: Vec<u8> = (0..length).map(|_| pick(next())).collect();
+            for start in 0..=length {
+                let slowly = start + text[start..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+                assert_eq!(end_of_lowercase(&text, start), slowly, "{text:?} {start}");
+            }
+        }
+    }
 }

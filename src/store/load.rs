@@ -179,17 +179,19 @@ fn keep_all(
     begun: Option<Begun>,
 ) -> Loaded {
     let (mut packer, mut lost, mut odd) = (Packer::default(), Vec::new(), Vec::new());
+    let mut spans: Vec<Span> = (0..rayon::current_num_threads()).map(|_| Span::default()).collect();
     for (number, run) in files.chunks(RUN).enumerate() {
-        let spans = read_run(place.root, number * RUN, run, gather.as_deref_mut());
+        read_run(place.root, number * RUN, run, gather.as_deref_mut(), &mut spans);
         // Each has steps in which it can use one thread only.
         rayon::join(
             || packer.add(spans.iter().map(|span| &span.kept)),
             || gather.iter_mut().for_each(|gather| gather.take()),
         );
         phases::end("notes read");
-        for span in spans {
-            lost.extend(span.lost);
-            odd.extend(span.odd);
+        for span in &mut spans {
+            lost.append(&mut span.lost);
+            odd.append(&mut span.odd);
+            span.kept.clear();
         }
     }
     let parts = || gather.map(|gather| (gather.key(), gather.parts()));
@@ -220,7 +222,7 @@ fn keep_all(
     Loaded { notes, gathered, is_broken, is_written, beside: None }
 }
 
-/// What was read of files that follow one another.
+/// What was read of files that follow one another; one for each thread does for all runs.
 #[derive(Default)]
 struct Span {
     kept: Keeping,
@@ -230,34 +232,36 @@ struct Span {
     odd: Vec<(usize, Note)>,
 }
 
-/// Reads files, of which the first has the place `first`, in as many spans as there are threads. The text of a note
-/// is given up before the next one is read: what it takes is at hand.
-fn read_run(root: &Path, first: usize, files: &[Found], gather: Option<&mut (dyn Gather + 'static)>) -> Vec<Span> {
-    let threads = rayon::current_num_threads();
-    let readers: Vec<Option<&mut dyn Reader>> = match gather {
-        Some(gather) => gather.readers().into_iter().map(Some).collect(),
-        None => (0..threads).map(|_| None).collect(),
-    };
-    let length = files.len().div_ceil(readers.len()).max(1);
-    let spans = files.par_chunks(length).zip(readers).enumerate();
-    spans.map(|(number, (files, reader))| Span::read(root, first + number * length, files, reader)).collect()
+/// Reads files, of which the first has the place `first`. The text of a note is given up before the next one is read:
+/// what it takes is at hand.
+fn read_run(
+    root: &Path,
+    first: usize,
+    files: &[Found],
+    gather: Option<&mut (dyn Gather + 'static)>,
+    spans: &mut [Span],
+) {
+    let readers = gather.map(|gather| gather.readers()).into_iter().flatten().map(Some);
+    let readers: Vec<Option<&mut dyn Reader>> = readers.chain(spans.iter().map(|_| None)).take(spans.len()).collect();
+    let length = files.len().div_ceil(spans.len().max(1)).max(1);
+    let spans = spans.par_iter_mut().zip(readers).zip(files.par_chunks(length)).enumerate();
+    spans.for_each(|(number, ((span, reader), files))| span.read(root, first + number * length, files, reader));
 }
 
 impl Span {
-    fn read(root: &Path, first: usize, files: &[Found], mut reader: Option<&mut dyn Reader>) -> Self {
-        let (mut span, mut buffer) = (Self::default(), Vec::with_capacity(USUAL_BYTES));
+    fn read(&mut self, root: &Path, first: usize, files: &[Found], mut reader: Option<&mut dyn Reader>) {
+        let mut buffer = Vec::with_capacity(USUAL_BYTES);
         for (place, found) in (first..).zip(files) {
             let Some(note) = read_note(root, found, &mut buffer) else {
-                span.lost.push(place);
+                self.lost.push(place);
                 continue;
             };
-            span.kept.add(&note);
+            self.kept.add(&note);
             reader.iter_mut().for_each(|reader| reader.read(&note));
             if found.name.is_some() {
-                span.odd.push((place, note));
+                self.odd.push((place, note));
             }
         }
-        span
     }
 }
 
