@@ -159,11 +159,6 @@ impl Index {
         folders(root, cache).find_map(|(folder, _)| Self::open_in(&folder))
     }
 
-    /// Tells whether there is a file that may be an index of a store.
-    pub(super) fn may_be_there(root: &Path, cache: Option<&Path>) -> bool {
-        folders(root, cache).any(|(folder, _)| folder.join(FILE).exists())
-    }
-
     fn open_in(folder: &Path) -> Option<Self> {
         let sections = is_folder(folder).then(|| Sections::open(&folder.join(FILE)))??;
         if sections.len(HEAD) > MAX_HEAD {
@@ -337,7 +332,7 @@ impl Parts for FileParts {
     }
 }
 
-/// An index in the making. It is begun before the store is looked at.
+/// An index in the making. It is begun before the first file is looked at.
 pub(super) struct Begun {
     file: tempfile::NamedTempFile,
     folder: PathBuf,
@@ -368,11 +363,6 @@ impl Begun {
     /// Begins an index; `None` where none can be written.
     pub(super) fn new(root: &Path, cache: Option<&Path>) -> Option<Self> {
         folders(root, cache).find_map(|(folder, is_beside)| Self::new_in(folder, is_beside))
-    }
-
-    /// Says when it was begun: earlier than it seems.
-    pub(super) fn since(self, moment: i64) -> Self {
-        Self { moment, ..self }
     }
 
     fn new_in(folder: PathBuf, is_beside: bool) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Reads every note of a store, whatever state it is in.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::beside::{Beside, LINKS};
 use super::folders::Memory;
 use super::index::{self, Begun, FOLDER as CACHE, Index, MIN_NOTES};
-use super::scan::{self, Found};
+use super::scan::{self, Found, Look};
 use super::shelf::{Packer, Shelf};
 use super::{Facts, NOTE_FOLDERS, files};
 use crate::error::{Error, ErrorKind};
@@ -55,32 +55,26 @@ pub(super) struct Loaded {
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
 /// files. A file that can't be read is passed over (it may just have been removed).
 pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
-    // Where there is no index, one will be written, and what is seen now is good enough for it.
-    let is_first = place.uses_index && !Index::may_be_there(place.root, place.cache);
-    let moment = if is_first { index::now(place.root) } else { None };
     let index = if place.uses_index { Index::open(place.root, place.cache) } else { None };
     phases::end("index opened");
-    let memory = index.as_ref().map(|index| Memory::of(place.root, index));
-    let (files, folders) = scan::notes_with(place.root, memory.as_ref())?;
-    let is_listed = folders.iter().any(|folder| !folder.is_held);
-    phases::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
-    let known = index.as_ref().and_then(|index| Known::new(place.root, index, &files, gather.as_deref()));
-    if let (Some(known), Some(memory)) = (known, memory) {
-        phases::end("files compared");
-        memory.keep(folders, &files);
-        // The files have their paths themselves now.
-        drop(index);
-        return Ok(known.load(place, files));
+    if let Some(index) = index {
+        let memory = Memory::of(place.root, &index);
+        let (files, folders) = scan::notes_known(place.root, &memory)?;
+        let is_listed = folders.iter().any(|folder| !folder.is_held);
+        phases::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
+        if let Some(known) = Known::new(place.root, &index, &files, gather.as_deref()) {
+            phases::end("files compared");
+            memory.keep(folders, &files);
+            // The files have their paths themselves now.
+            drop(index);
+            return Ok(known.load(place, files));
+        }
     }
+    let files = scan::notes_to_read(place.root)?;
+    phases::end("folders listed");
     let is_kept = place.uses_index && files.len() >= MIN_NOTES;
-    let Some(begun) = is_kept.then(|| Begun::new(place.root, place.cache)).flatten() else {
-        return Ok(read_all(place, files, gather, None));
-    };
-    if let Some(moment) = moment {
-        return Ok(read_all(place, files, gather, Some(begun.since(moment))));
-    }
-    // Only what is looked at from now on can be told from what changes later.
-    Ok(read_all(place, scan::notes(place.root)?, gather, Some(begun)))
+    let begun = is_kept.then(|| Begun::new(place.root, place.cache)).flatten();
+    Ok(read_all(place, files, gather, begun))
 }
 
 /// Where a note was taken from: its place in the index, or the hash of its file.
@@ -136,7 +130,7 @@ impl Known {
                 }
             }
             let mut bytes = Vec::new();
-            let note = read_note(place.root, &found, &mut bytes)?;
+            let note = read_note(place.root, &mut found, &mut bytes)?;
             Some((Arc::new(note), Err(Box::new(Sha256::digest(&bytes).into()))))
         };
         let notes = files.into_par_iter().zip(places).with_min_len(64).filter_map(note);
@@ -165,8 +159,8 @@ fn read_all(place: &Place<'_>, files: Vec<Found>, gather: Option<Box<dyn Gather>
         return keep_all(place, files, gather, begun);
     }
     let buffer = || Vec::with_capacity(USUAL_BYTES);
-    let read = |buffer: &mut Vec<u8>, found| Some(Arc::new(read_note(place.root, found, buffer)?));
-    let notes = files.par_iter().with_min_len(16).map_init(buffer, read).flatten().collect();
+    let read = |buffer: &mut Vec<u8>, mut found| Some(Arc::new(read_note(place.root, &mut found, buffer)?));
+    let notes = files.into_par_iter().with_min_len(16).map_init(buffer, read).flatten().collect();
     phases::end("notes read");
     Loaded { notes, gathered: None, is_broken: Arc::default(), is_written: false, beside: None }
 }
@@ -180,7 +174,7 @@ fn keep_all(
 ) -> Loaded {
     let (mut packer, mut lost, mut odd) = (Packer::default(), Vec::new(), Vec::new());
     let mut spans: Vec<Span> = (0..rayon::current_num_threads()).map(|_| Span::default()).collect();
-    for (number, run) in files.chunks(RUN).enumerate() {
+    for (number, run) in files.chunks_mut(RUN).enumerate() {
         read_run(place.root, number * RUN, run, gather.as_deref_mut(), &mut spans);
         // Each has steps in which it can use one thread only.
         rayon::join(
@@ -237,19 +231,19 @@ struct Span {
 fn read_run(
     root: &Path,
     first: usize,
-    files: &[Found],
+    files: &mut [Found],
     gather: Option<&mut (dyn Gather + 'static)>,
     spans: &mut [Span],
 ) {
     let readers = gather.map(|gather| gather.readers()).into_iter().flatten().map(Some);
     let readers: Vec<Option<&mut dyn Reader>> = readers.chain(spans.iter().map(|_| None)).take(spans.len()).collect();
     let length = files.len().div_ceil(spans.len().max(1)).max(1);
-    let spans = spans.par_iter_mut().zip(readers).zip(files.par_chunks(length)).enumerate();
+    let spans = spans.par_iter_mut().zip(readers).zip(files.par_chunks_mut(length)).enumerate();
     spans.for_each(|(number, ((span, reader), files))| span.read(root, first + number * length, files, reader));
 }
 
 impl Span {
-    fn read(&mut self, root: &Path, first: usize, files: &[Found], mut reader: Option<&mut dyn Reader>) {
+    fn read(&mut self, root: &Path, first: usize, files: &mut [Found], mut reader: Option<&mut dyn Reader>) {
         let mut buffer = Vec::with_capacity(USUAL_BYTES);
         for (place, found) in (first..).zip(files) {
             let Some(note) = read_note(root, found, &mut buffer) else {
@@ -271,7 +265,7 @@ pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather
     if let Some(gather) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "no index can be written");
         let begun = Begun::new(place.root, place.cache).ok_or_else(unwritable)?;
-        if !read_all(place, scan::notes(place.root)?, Some(gather), Some(begun)).is_written {
+        if !read_all(place, scan::notes_to_read(place.root)?, Some(gather), Some(begun)).is_written {
             return Err(unwritable().hint("is there a folder in the place of cache/notes.index?"));
         }
     }
@@ -324,20 +318,30 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-/// Reads a note; one buffer does for many.
-fn read_note(root: &Path, found: &Found, buffer: &mut Vec<u8>) -> Option<Note> {
+/// Reads a note, and notes down how its file looked before; one buffer does for many.
+fn read_note(root: &Path, found: &mut Found, buffer: &mut Vec<u8>) -> Option<Note> {
     progress::advance();
-    read_into(&found.real_path(root), found.look.size, buffer)?;
+    found.look = read_into(&found.real_path(root), buffer)?;
     Some(Note::parse(&found.path, buffer.as_slice().to_vec()))
 }
 
-/// Reads a file that seemed to have so many bytes, of an over-long one the beginning: one byte more than a note
-/// may have, so that it is noticed.
-fn read_into(file: &Path, size: u64, buffer: &mut Vec<u8>) -> Option<()> {
+/// Reads a plain file, of an over-long one the beginning: one byte more than a note may have, so that it is noticed.
+/// Returns how it looked before.
+fn read_into(file: &Path, buffer: &mut Vec<u8>) -> Option<Look> {
     buffer.clear();
-    let mut file = File::open(file).ok()?.take(MAX_BYTES as u64 + 1);
-    // Most files are as they seemed: that need not be asked again.
-    let expected = size.min(MAX_BYTES as u64) as usize;
+    let mut options = File::options();
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        // Whatever took its place meanwhile: a link is not followed, and nobody waits at a pipe.
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
+    }
+    let file = options.read(true).open(file).ok()?;
+    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    // One byte more than there seem to be: most files then end where they seemed to.
+    let expected = metadata.len().min(MAX_BYTES as u64) as usize;
+    let mut file = file.take(MAX_BYTES as u64 + 1);
     buffer.resize(expected + 1, 0);
     let read = match file.read(buffer) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
@@ -347,7 +351,7 @@ fn read_into(file: &Path, size: u64, buffer: &mut Vec<u8>) -> Option<()> {
     if read != expected || read == 0 {
         file.read_to_end(buffer).ok()?;
     }
-    Some(())
+    Some(Look::of(&metadata))
 }
 
 /// The files of a store, and what was kept of them.
@@ -364,10 +368,9 @@ fn files_of(root: &Path, shelf: Shelf, is_broken: &Arc<AtomicBool>) -> Arc<dyn F
 
 impl Files for StoreFiles {
     fn read(&self, path: &str) -> Option<Vec<u8>> {
-        let path = self.root.join(path);
         // Many may be held at once: each takes the room that it needs.
         let mut bytes = Vec::new();
-        read_into(&path, path.metadata().map_or(0, |metadata| metadata.len()), &mut bytes)?;
+        read_into(&self.root.join(path), &mut bytes)?;
         Some(bytes)
     }
 

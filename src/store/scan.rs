@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub(super) path: Box<str>,
     /// Its real path where that may be another, since it is no UTF-8.
     pub(super) name: Option<Box<Path>>,
-    /// How the file looked.
+    /// How the file looked; nothing of one that was only listed until it is read.
     pub(super) look: Look,
     /// Its place in the index, where it was found there.
     pub(super) at: Option<usize>,
@@ -126,17 +126,29 @@ pub(super) struct FolderLook {
 /// # Errors
 /// `Store` when one of the folders can't be listed.
 pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
-    Ok(notes_with(root, None)?.0)
+    Ok(notes_with(root, None, true)?.0)
 }
 
-/// The same, where folders that look as they did are not listed; and the folders that were come by.
+/// The same, but how each looks is asked when it is read: some may be gone by then, or turn out not to be plain files.
 ///
 /// # Errors
-/// `Store` when one of the folders can't be listed.
-pub(super) fn notes_with(root: &Path, memory: Option<&Memory<'_>>) -> Result<(Vec<Found>, Vec<Seen>), Error> {
+/// As [`notes`].
+pub(super) fn notes_to_read(root: &Path) -> Result<Vec<Found>, Error> {
+    Ok(notes_with(root, None, false)?.0)
+}
+
+/// The same as [`notes`], where folders that look as they did are not listed; and the folders that were come by.
+///
+/// # Errors
+/// As [`notes`].
+pub(super) fn notes_known(root: &Path, memory: &Memory<'_>) -> Result<(Vec<Found>, Vec<Seen>), Error> {
+    notes_with(root, Some(memory), true)
+}
+
+fn notes_with(root: &Path, memory: Option<&Memory<'_>>, looks: bool) -> Result<(Vec<Found>, Vec<Seen>), Error> {
     let (mut listed, mut seen, mut held) = (Vec::new(), Vec::new(), BTreeMap::new());
     for folder in NOTE_FOLDERS {
-        let looking = Looking::default();
+        let looking = Looking { looks, ..Looking::default() };
         // Files are looked at while others are still being listed.
         rayon::scope(|scope| {
             let (seen, held) = (&mut seen, &mut held);
@@ -175,6 +187,8 @@ const MAX_WAITING: usize = 16;
 /// The files of a folder, while they are looked at in batches.
 #[derive(Default)]
 struct Looking {
+    /// Whether they are looked at, not only listed.
+    looks: bool,
     found: Mutex<Vec<Vec<Found>>>,
     waiting: AtomicUsize,
 }
@@ -184,7 +198,7 @@ impl Looking {
     fn look<'scope>(&'scope self, scope: &Scope<'scope>, folder: &Arc<Listing>, files: Vec<(OsString, String)>) {
         let folder = Arc::clone(folder);
         let look = move || {
-            let found = look_at_listed(&folder, files);
+            let found = look_at_listed(&folder, files, self.looks);
             self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
             self.waiting.fetch_sub(1, Ordering::Relaxed);
         };
@@ -219,10 +233,10 @@ struct Listing {
     opened: Opened,
 }
 
-/// Looks at files of a folder; those that are gone by now, or are no plain files, are passed over.
-fn look_at_listed(folder: &Listing, files: Vec<(OsString, String)>) -> Vec<Found> {
+/// Takes files of a folder. Where it `looks` at them, those that are gone by now, or are no plain files, are passed over.
+fn look_at_listed(folder: &Listing, files: Vec<(OsString, String)>, looks: bool) -> Vec<Found> {
     let look = |(name, path): (OsString, String)| {
-        let look = folder.opened.look(&name)?;
+        let look = if looks { folder.opened.look(&name)? } else { Look::default() };
         let name = is_odd(&path).then(|| folder.path.join(name).into());
         Some(Found { path: path.into(), name, look, at: None })
     };
@@ -263,7 +277,7 @@ fn look_at_added(root: &Path, held: &Held) -> Vec<Found> {
     let path = root.join(&held.path);
     let Ok(opened) = Opened::new(&path) else { return Vec::new() };
     let files = held.added.iter().map(|name| (name.into(), format!("{}/{name}", held.path)));
-    look_at_listed(&Listing { path, opened }, files.collect())
+    look_at_listed(&Listing { path, opened }, files.collect(), true)
 }
 
 /// One of the store's folders, while its files are found.
