@@ -29,13 +29,18 @@ pub(crate) fn shown(c: char) -> char {
 
 /// Puts a text on one line: every run of white space and line ends is one space.
 pub(crate) fn one_line(text: &str) -> String {
+    as_one_line(text).into_owned()
+}
+
+/// The same, borrowed where it is such a line already.
+pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
     // Most texts are such a line already.
     let is_plain = |pair: &[u8]| (b' '..0x7f).contains(&pair[0]) && pair != b"  ";
     if text.as_bytes().windows(2).all(is_plain)
         && !text.starts_with(' ')
         && text.bytes().last().is_some_and(|last| (b'!'..0x7f).contains(&last))
     {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c == '\u{1c}' || c == '\u{1d}' || c == '\u{1e}') {
@@ -47,7 +52,7 @@ pub(crate) fn one_line(text: &str) -> String {
         }
         line.extend(word.chars().map(visible));
     }
-    line
+    Cow::Owned(line)
 }
 
 /// Makes a text of several lines harmless: line ends become `\n`, control characters visible.

@@ -35,12 +35,6 @@ pub(super) fn width(text: &str) -> usize {
     cells(text).iter().map(|cell| cell.width).sum()
 }
 
-/// Fills a text up to some columns.
-pub(super) fn padded(text: String, columns: usize) -> String {
-    let missing = columns.saturating_sub(width(&text));
-    text + &" ".repeat(missing)
-}
-
 /// Returns how wide a screen must be for a line to keep its indent when it is broken.
 pub(super) fn least_columns(line: &str, hang: usize) -> usize {
     indent(line) + hang + LEAST_ROOM
@@ -155,7 +149,7 @@ mod tests {
     fn colours_end_with_a_line_and_go_on_in_the_next() {
         assert_eq!(wrap("\u{1b}[1mone two\u{1b}[0m", 4, 0), "\u{1b}[1mone\u{1b}[0m\n\u{1b}[1mtwo\u{1b}[0m");
         assert_eq!(width("\u{1b}[1mone\u{1b}[0m"), 3);
-        assert_eq!(padded("\u{1b}[1m日\u{1b}[0m".to_owned(), 3), "\u{1b}[1m日\u{1b}[0m ");
+        assert_eq!(width("\u{1b}[1m日\u{1b}[0m"), 2);
     }
 
     proptest! {

@@ -56,6 +56,17 @@ impl Screen {
         self.styled(role.style(), text)
     }
 
+    /// Adds what `write` adds as what it is, which is not nothing.
+    pub(super) fn paint_onto(self, to: &mut String, role: Role<'_>, write: impl FnOnce(&mut String)) {
+        let style = role.style();
+        if !self.has_color || style.is_plain() {
+            return write(to);
+        }
+        to.push_str(&style.render().to_string());
+        write(to);
+        to.push_str(&style.render_reset().to_string());
+    }
+
     /// Writes a text in a style; unchanged where there are no colours.
     pub(super) fn styled(self, style: Style, text: &str) -> String {
         if !self.has_color || text.is_empty() || style.is_plain() {

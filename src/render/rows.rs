@@ -3,13 +3,15 @@
 use super::human::Human;
 use super::paint::Role as As;
 use super::{Piece, days, flow};
-use crate::escape::{lines, one_line};
+use crate::escape::{as_one_line, lines, one_line};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Mode, NoteEntry, RecipeEntry, Report};
 
 /// How many entries are looked at for the widths of columns.
 const LOOKED_AT: usize = 1_000;
 /// The widest that a column gets; what is longer pushes the rest of its line away.
 const WIDEST: usize = 24;
+/// More than most lines of a list take, in bytes.
+const USUAL_LINE: usize = 128;
 /// What stands between columns.
 const GAP: &str = "  ";
 
@@ -54,20 +56,40 @@ impl Human<'_> {
 
     /// A note of a list; the id comes first, so that a script can take it.
     pub(super) fn list_line(&self, entry: &NoteEntry) -> String {
-        let head = entry.note.head();
-        let tags: Vec<_> = entry.note.ties().tags.iter().map(|tag| one_line(tag)).collect();
-        let tags = if tags.is_empty() { String::new() } else { format!("[{}]", tags.join(", ")) };
-        let (kind, title) = (one_line(head.kind), self.screen.paint(As::Title, &one_line(head.title)));
-        let painted = |role, text: &str| self.screen.paint(role, text);
-        let (id, kind) = (painted(As::Kind(head.kind), entry.note.id.as_str()), painted(As::Kind(head.kind), &kind));
-        let tags = if tags.is_empty() { tags } else { GAP.to_owned() + &painted(As::Tag, &tags) };
-        if self.screen.columns.is_none() {
-            return format!("{id}{GAP}{kind}{GAP}{title}{tags}\n");
+        let (head, tags) = (entry.note.head(), entry.note.ties().tags);
+        let mut line = String::with_capacity(USUAL_LINE);
+        let mut column = |role, text: &str, columns| {
+            self.add_column(&mut line, role, text, columns);
+            line.push_str(GAP);
+        };
+        column(As::Kind(head.kind), entry.note.id.as_str(), self.widths.id);
+        column(As::Kind(head.kind), &as_one_line(head.kind), self.widths.kind);
+        if self.screen.columns.is_some() {
+            column(As::Quiet, &self.changed(entry), self.widths.changed);
         }
-        let widths = self.widths;
-        let changed = flow::padded(painted(As::Quiet, &self.changed(entry)), widths.changed);
-        let (id, kind) = (flow::padded(id, widths.id), flow::padded(kind, widths.kind));
-        format!("{id}{GAP}{kind}{GAP}{changed}{GAP}{title}{tags}\n")
+        self.add_column(&mut line, As::Title, &as_one_line(head.title), 0);
+        if !tags.is_empty() {
+            line.push_str(GAP);
+            self.screen.paint_onto(&mut line, As::Tag, |line| {
+                for (number, tag) in tags.iter().enumerate() {
+                    line.push_str(if number == 0 { "[" } else { ", " });
+                    line.push_str(&as_one_line(tag));
+                }
+                line.push(']');
+            });
+        }
+        line.push('\n');
+        line
+    }
+
+    /// Adds a text, and spaces until it is as wide as its column.
+    fn add_column(&self, line: &mut String, role: As<'_>, text: &str, columns: usize) {
+        if !text.is_empty() {
+            self.screen.paint_onto(line, role, |line| line.push_str(text));
+        }
+        if columns > 0 {
+            line.extend(std::iter::repeat_n(' ', columns.saturating_sub(flow::width(text))));
+        }
     }
 
     pub(super) fn finding_line(&self, finding: &FindingEntry) -> String {
