@@ -152,6 +152,37 @@ fn what_is_no_note_is_passed_over() {
 
 use std::os::unix::ffi::OsStrExt;
 
+/// Holds a lease on the file that is named, as servers of files do, until somebody wants to read it.
+#[cfg(target_os = "linux")]
+const HOLDER: &str = "
+import fcntl, signal, sys
+note = open(sys.argv[1], 'r+')
+signal.signal(signal.SIGIO, lambda *_: fcntl.fcntl(note, fcntl.F_SETLEASE, fcntl.F_UNLCK))
+fcntl.fcntl(note, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print('held', flush=True)
+sys.stdin.read()
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_note_that_somebody_has_a_lease_on_is_waited_for() {
+    let dir = store(&[("notes/held.md", b"Held."), ("notes/free.md", b"Free.")]);
+    let note = dir.path().join(".qipu/notes/held.md");
+    let mut python = Command::new("python3");
+    let holder = python.args(["-c", HOLDER]).arg(note).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut holder = match holder {
+        Err(error) if std::env::var_os("CI").is_none() => return eprintln!("not tested without python3: {error}"),
+        holder => holder.unwrap(),
+    };
+    let mut held = [0; 5];
+    holder.stdout.as_mut().unwrap().read_exact(&mut held).unwrap();
+    assert_eq!(&held, b"held\n");
+    let output = run(dir.path(), &["list"]);
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    assert_eq!(stdout(&output).lines().count(), 2, "{}", stdout(&output));
+}
+
 /// A note of 40 MB in one line costs neither the memory nor the budget.
 #[test]
 fn a_huge_note_is_cut_and_says_so() {

@@ -55,7 +55,8 @@ fn is_tame(text: &str) -> bool {
         Some(first) => first.is_ascii_alphabetic() || *first >= 0x80 || matches!(first, b'#' | b'[' | b'!' | b'('),
         None => true,
     };
-    text.as_bytes().split(|byte| *byte == b'\n').all(is_tame)
+    // Alone, a carriage return ends a line too.
+    !text.contains('\r') && text.as_bytes().split(|byte| *byte == b'\n').all(is_tame)
 }
 
 /// Leaves away the paragraphs behind the last one that holds the beginning of a link, unless addresses are defined
@@ -430,6 +431,9 @@ mod tests {
             "\n\n",
             "\n \n",
             "\r\n",
+            "\r",
+            "\r```\n",
+            "\r<!--",
             "- ",
             "1. ",
             "> ",
@@ -524,6 +528,8 @@ mod tests {
             "1. one",
             "    code",
             "é",
+            "\r",
+            "\r```",
         ];
         let mut random = 7_u64;
         let mut next = || {

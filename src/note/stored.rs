@@ -300,7 +300,9 @@ impl<'a> Target<'a> {
 #[derive(Debug, Default)]
 pub struct Keeping {
     parts: [Column; PARTS],
+    /// Where one of a note's parts is put together.
     row: Row,
+    bytes: Vec<u8>,
 }
 
 /// One part of notes in the making: where that of each ends.
@@ -328,12 +330,12 @@ impl Keeping {
         };
         let id = Some(note.id.as_str()).filter(|_| NoteId::from_stem(note.stem()) != note.id);
         let name = Name { id, summary_chars: note.summary().map(shown_chars), ..Name::of(note) };
-        let Self { parts: [names, heads, links, all_ties, rests], row } = self;
+        let Self { parts: [names, heads, links, all_ties, rests], row, bytes } = self;
         name.write(row, &mut names.bytes);
         Head::of(note).write(row, &mut heads.bytes);
         Links::of(note).write(row, &mut links.bytes);
-        write(&ties, &mut all_ties.bytes);
-        write(&rest, &mut rests.bytes);
+        write(&ties, bytes, &mut all_ties.bytes);
+        write(&rest, bytes, &mut rests.bytes);
         self.parts.iter_mut().for_each(|column| column.ends.push(column.bytes.len()));
     }
 
@@ -373,8 +375,7 @@ impl Keeping {
     pub fn chunk(&self, part: usize, notes: Range<usize>) -> Vec<u8> {
         let Some(column) = self.parts.get(part) else { return Vec::new() };
         let lengths: Vec<usize> = notes.clone().map(|note| column.start(note + 1) - column.start(note)).collect();
-        let mut bytes = Vec::new();
-        write(&lengths, &mut bytes);
+        let mut bytes = postcard::to_allocvec(&lengths).unwrap_or_default();
         let range = column.start(notes.start)..column.start(notes.end);
         bytes.extend_from_slice(column.bytes.get(range).unwrap_or_default());
         if part == Part::Links as usize { short_ids::shorten(&bytes) } else { bytes }
@@ -388,9 +389,12 @@ impl Column {
     }
 }
 
-/// Writing into memory can't fail; were it to, what is kept could not be read and would be read again.
-fn write(what: &impl Serialize, bytes: &mut Vec<u8>) {
-    *bytes = postcard::to_extend(what, std::mem::take(bytes)).unwrap_or_default();
+/// Puts something together in `own`, and adds it to `to`. Writing into memory can't fail; were it to, what is kept could
+/// not be read and would be read again.
+fn write(what: &impl Serialize, own: &mut Vec<u8>, to: &mut Vec<u8>) {
+    own.clear();
+    *own = postcard::to_extend(what, std::mem::take(own)).unwrap_or_default();
+    to.extend_from_slice(own);
 }
 
 impl Chunk {

@@ -329,15 +329,7 @@ fn read_note(root: &Path, found: &mut Found, buffer: &mut Vec<u8>) -> Option<Not
 /// Returns how it looked before.
 fn read_into(file: &Path, buffer: &mut Vec<u8>) -> Option<Look> {
     buffer.clear();
-    let mut options = File::options();
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-        // Whatever took its place meanwhile: a link is not followed, and nobody waits at a pipe.
-        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
-    }
-    let file = options.read(true).open(file).ok()?;
+    let file = open(file).ok()?;
     let metadata = file.metadata().ok().filter(Metadata::is_file)?;
     // One byte more than there seem to be: most files then end where they seemed to.
     let expected = metadata.len().min(MAX_BYTES as u64) as usize;
@@ -352,6 +344,26 @@ fn read_into(file: &Path, buffer: &mut Vec<u8>) -> Option<Look> {
         file.read_to_end(buffer).ok()?;
     }
     Some(Look::of(&metadata))
+}
+
+/// Opens a file, whatever took its place meanwhile: a link is not followed, and nobody waits at a pipe.
+#[cfg(unix)]
+fn open(file: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let open = |how: OFlags| File::options().read(true).custom_flags(how.bits() as i32).open(file);
+    match open(OFlags::NOFOLLOW | OFlags::NONBLOCK) {
+        // Somebody has a lease on it, who is told now, and gives it back.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock && file.symlink_metadata()?.is_file() => {
+            open(OFlags::NOFOLLOW)
+        }
+        opened => opened,
+    }
+}
+
+#[cfg(not(unix))]
+fn open(file: &Path) -> io::Result<File> {
+    File::open(file)
 }
 
 /// The files of a store, and what was kept of them.
