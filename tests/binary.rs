@@ -171,7 +171,8 @@ fn a_note_that_somebody_has_a_lease_on_is_waited_for() {
     let mut python = Command::new("python3");
     let holder = python.args(["-c", HOLDER]).arg(note).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut holder = match holder {
-        Err(error) if std::env::var_os("CI").is_none() => return eprintln!("not tested without python3: {error}"),
+        // Not tested where there is no python3; .ci/run installs it.
+        Err(_) if std::env::var_os("CI").is_none() => return,
         holder => holder.unwrap(),
     };
     let mut held = [0; 5];

@@ -1,6 +1,5 @@
 //! What qipu reads out of a note's markdown: links, the first heading, a summary.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -34,17 +33,7 @@ pub(super) fn parser(text: &str) -> Parser<'_> {
 
 /// Returns the links to notes in the order of the text: not in code, not in comments.
 pub(crate) fn links(body: &str) -> Vec<InlineLink> {
-    parser(&where_links_are(body)).filter_map(|event| of_event(&event)).collect()
-}
-
-/// Leaves away what no link can stand in or depend on. Parsing is most of what links cost.
-fn where_links_are(body: &str) -> Cow<'_, str> {
-    let text = until_last_link(body);
-    if text.len() > MAX_PARSED || text.contains("]:") || !is_tame(text) {
-        return Cow::Borrowed(text);
-    }
-    let has_link = |paragraph: &&str| paragraph.contains("[[") || paragraph.contains("](");
-    Cow::Owned(text.split("\n\n").filter(has_link).collect::<Vec<_>>().join("\n\n"))
+    parser(until_last_link(body)).filter_map(|event| of_event(&event)).collect()
 }
 
 /// Tells whether a text is nothing but paragraphs and headings, each of which is what it is whatever stands around it,
@@ -59,8 +48,9 @@ fn is_tame(text: &str) -> bool {
     !text.contains('\r') && text.as_bytes().split(|byte| *byte == b'\n').all(is_tame)
 }
 
-/// Leaves away the paragraphs behind the last one that holds the beginning of a link, unless addresses are defined
-/// somewhere. What stands behind a blank line never changes what stands before it.
+/// Leaves away what no link can stand in or depend on: the paragraphs behind the last one that holds
+/// the beginning of a link, unless addresses are defined somewhere. What stands behind a blank line
+/// never changes what stands before it. Parsing is most of what links cost.
 fn until_last_link(body: &str) -> &str {
     if body.contains("]:") {
         return body;
@@ -460,26 +450,16 @@ mod tests {
             "- [ ] ",
             "e.md)",
         ];
-        // What leaves most lines tame.
-        let tame =
-            ["[[a]]", "[b](b.md)", "`", "\\", "\nx", "\n\nx", "\n\n# ", "\n\n\n[", "é", "](", "[[", "]]", "(", "| "];
         let mut state = 1_u64;
-        let mut next = |count: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % count
-        };
-        let mut were_tame = 0;
-        for round in 0..60_000 {
+        for _ in 0..30_000 {
             let mut text = String::new();
             for _ in 0..24 {
-                let is_any = round % 2 == 0 || next(40) == 0;
-                text.push_str(if is_any { pieces[next(pieces.len())] } else { tame[next(tame.len())] });
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
             }
             let all: Vec<_> = parser(&text).filter_map(|event| of_event(&event)).collect();
             assert_eq!(links(&text), all, "{text:?}");
-            were_tame += usize::from(is_tame(&text));
         }
-        assert!(were_tame > 5_000, "{were_tame}");
     }
 
     #[test]
