@@ -36,18 +36,6 @@ pub(crate) fn links(body: &str) -> Vec<InlineLink> {
     parser(until_last_link(body)).filter_map(|event| of_event(&event)).collect()
 }
 
-/// Tells whether a text is nothing but paragraphs and headings, each of which is what it is whatever stands around it,
-/// with blank lines between: no line begins as a list, a quote, a block of code or HTML, a table's second line or what
-/// is below a heading. Addresses that are defined (`]:`) are not looked for.
-fn is_tame(text: &str) -> bool {
-    let is_tame = |line: &[u8]| match line.first() {
-        Some(first) => first.is_ascii_alphabetic() || *first >= 0x80 || matches!(first, b'#' | b'[' | b'!' | b'('),
-        None => true,
-    };
-    // Alone, a carriage return ends a line too.
-    !text.contains('\r') && text.as_bytes().split(|byte| *byte == b'\n').all(is_tame)
-}
-
 /// Leaves away what no link can stand in or depend on: the paragraphs behind the last one that holds
 /// the beginning of a link, unless addresses are defined somewhere. What stands behind a blank line
 /// never changes what stands before it. Parsing is most of what links cost.
@@ -242,23 +230,10 @@ pub(crate) fn first_heading(body: &str) -> Option<String> {
 /// Returns the first paragraph under a heading `Summary`, else the first paragraph.
 pub(crate) fn summary(body: &str) -> Option<String> {
     let has_section = body.contains("ummary") || body.contains("UMMARY");
-    let first_paragraph = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Paragraph));
-    let section = has_section.then(|| summary_section(body)).flatten();
-    let of_text = || until_text(body).and_then(|text| first_paragraph(&mut TopLevel::new(text)));
-    section.or_else(of_text).or_else(|| from_beginning(body, first_paragraph))
-}
-
-/// Returns the beginning of a body up to the blank line behind the first paragraph that does not begin with `#`, where
-/// that is easily told.
-fn until_text(body: &str) -> Option<&str> {
-    let mut end = 0;
-    for paragraph in body.split_inclusive("\n\n") {
-        end += paragraph.len();
-        if !paragraph.starts_with(['#', '\n']) {
-            return body.get(..end).filter(|text| text.len() <= BEGINNING && is_tame(text) && !body.contains("]:"));
-        }
-    }
-    None
+    has_section
+        .then(|| summary_section(body))
+        .flatten()
+        .or_else(|| from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph))))
 }
 
 fn summary_section(body: &str) -> Option<String> {

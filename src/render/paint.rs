@@ -58,21 +58,25 @@ impl Screen {
 
     /// Adds what `write` adds as what it is, which is not nothing.
     pub(super) fn paint_onto(self, to: &mut String, role: Role<'_>, write: impl FnOnce(&mut String)) {
-        let style = role.style();
+        self.style_onto(to, role.style(), write);
+    }
+
+    /// Writes a text in a style; unchanged where there are no colours.
+    pub(super) fn styled(self, style: Style, text: &str) -> String {
+        let mut styled = String::with_capacity(text.len());
+        if !text.is_empty() {
+            self.style_onto(&mut styled, style, |styled| styled.push_str(text));
+        }
+        styled
+    }
+
+    fn style_onto(self, to: &mut String, style: Style, write: impl FnOnce(&mut String)) {
         if !self.has_color || style.is_plain() {
             return write(to);
         }
         to.push_str(&style.render().to_string());
         write(to);
         to.push_str(&style.render_reset().to_string());
-    }
-
-    /// Writes a text in a style; unchanged where there are no colours.
-    pub(super) fn styled(self, style: Style, text: &str) -> String {
-        if !self.has_color || text.is_empty() || style.is_plain() {
-            return text.to_owned();
-        }
-        format!("{style}{text}{style:#}")
     }
 }
 
