@@ -9,9 +9,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use clap::builder::ValueHint;
 use clap::{Arg, Command};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::Shells;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::cli::{self, COMPLETE};
 use crate::env::Env;
@@ -23,9 +25,10 @@ use crate::store::{Location, Store};
 /// Returns the answer to a shell that asks how words may go on; `None` where no shell asks.
 pub fn answer(args: &[OsString], env: &Env) -> Option<Vec<u8>> {
     let shells = Shells::builtins();
-    let shell = shells.completer(env.vars.get(COMPLETE)?.to_str()?)?;
+    let name = env.vars.get(COMPLETE)?.to_str()?;
+    let shell = shells.completer(name)?;
     let words: Vec<OsString> = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
-    let place = Arc::new(Place::new(&words, env));
+    let place = Arc::new(Place::new(name, &words, env));
     let mut command = with_values(cli::command(), "", &place);
     command.build();
     let mut answer = Vec::new();
@@ -40,10 +43,12 @@ struct Place {
     store: OnceLock<Option<Store>>,
     /// The words before the one that is completed.
     words: Vec<OsString>,
+    /// Whether the shell quotes what it puts on the command line.
+    is_quoting: bool,
 }
 
 impl Place {
-    fn new(words: &[OsString], env: &Env) -> Self {
+    fn new(shell: &str, words: &[OsString], env: &Env) -> Self {
         let given = |flag: &str| {
             let pair = words.windows(2).find(|pair| pair[0] == flag).map(|pair| PathBuf::from(&pair[1]));
             let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix(flag)?.strip_prefix('='));
@@ -54,7 +59,8 @@ impl Place {
         let store = given("--store").or(of_env);
         let words = words.split_last().map_or(Vec::new(), |(_, before)| before.to_vec());
         let location = Location { store, root, cache: env.cache_dir.clone(), ..Location::default() };
-        Self { location, current_dir: env.current_dir.clone(), store: OnceLock::new(), words }
+        let is_quoting = matches!(shell, "zsh" | "fish");
+        Self { location, current_dir: env.current_dir.clone(), store: OnceLock::new(), words, is_quoting }
     }
 
     fn store(&self) -> Option<&Store> {
@@ -75,6 +81,38 @@ impl Place {
     fn notes(&self) -> &[Arc<Note>] {
         self.store().map_or(&[], Store::notes)
     }
+
+    /// Returns the paths that begin with a text, without those that the shell would not take for paths.
+    fn paths(&self, text: &OsStr, hint: ValueHint) -> Vec<CompletionCandidate> {
+        let completer = match hint {
+            ValueHint::DirPath => PathCompleter::dir(),
+            ValueHint::FilePath => PathCompleter::file(),
+            _ => PathCompleter::any(),
+        };
+        let is_path = |candidate: &CompletionCandidate| {
+            let path = candidate.get_value().to_str();
+            path.is_some_and(|path| is_plain(path) || (self.is_quoting && is_quotable(path)))
+        };
+        let mut paths = completer.current_dir(&self.current_dir).complete(text);
+        paths.retain(is_path);
+        paths
+    }
+}
+
+/// Tells whether every shell takes a text as it stands for one word that is not an option: Bash puts candidates on
+/// the command line unquoted, and a candidate may come from a note of a stranger.
+///
+/// The rule lists what is known to be safe: letters and digits of any script with their marks, and punctuation to
+/// which no shell gives a meaning inside a word.
+fn is_plain(text: &str) -> bool {
+    let is_safe = |c: char| c.is_alphanumeric() || is_combining_mark(c) || "_-./:+@".contains(c);
+    let is_first_safe = !text.starts_with(['-', '@', '+', ':']) && !text.starts_with(is_combining_mark);
+    !text.is_empty() && is_first_safe && text.chars().all(is_safe)
+}
+
+/// Tells whether a shell that quotes candidates can put a path on the command line.
+fn is_quotable(path: &str) -> bool {
+    !path.starts_with('-') && !path.contains(char::is_control)
 }
 
 /// What a value may be.
@@ -127,9 +165,6 @@ impl Values {
             Self::Commands => place.commands(),
             Self::Recipes => setup::RECIPES.iter().map(|recipe| (recipe.name.to_owned(), None)).collect(),
         };
-        // What would break a line, or need quotes, can't be typed as it is.
-        let is_plain =
-            |value: &str| !value.is_empty() && !value.contains(|c: char| c.is_control() || c.is_whitespace());
         let fitting = all.into_iter().filter(|(value, _)| value.starts_with(text) && is_plain(value));
         fitting.map(|(value, help)| CompletionCandidate::new(value).help(help.map(Into::into))).collect()
     }
@@ -148,10 +183,52 @@ fn with_values(command: Command, above: &str, place: &Arc<Place>) -> Command {
 
 fn with_value(arg: Arg, command: &str, place: &Arc<Place>) -> Arg {
     let names: Vec<&str> = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
-    let Some(values) = names.first().and_then(|name| Values::of(command, name)) else {
-        return arg;
-    };
+    let values = names.first().and_then(|name| Values::of(command, name));
+    let hint = arg.get_value_hint();
     let place = Arc::clone(place);
-    let complete = move |text: &OsStr| values.beginning_with(text.to_str().unwrap_or("\0"), &place);
-    arg.add(ArgValueCompleter::new(complete))
+    if let Some(values) = values {
+        let complete = move |text: &OsStr| values.beginning_with(text.to_str().unwrap_or("\0"), &place);
+        return arg.add(ArgValueCompleter::new(complete));
+    }
+    match hint {
+        ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => {
+            arg.add(ArgValueCompleter::new(move |text: &OsStr| place.paths(text, hint)))
+        }
+        _ => arg,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_of_people_are_plain() {
+        for word in
+            ["fsync", "qp-h2v6", "c++", "a/b.c", "café", "cafe\u{301}", "設計", "हिन्दी", "v1.2", "me@home", "a:b", ".x"]
+        {
+            assert!(is_plain(word), "{word}");
+        }
+    }
+
+    /// Tells whether Bash, Zsh, Fish, Elvish or PowerShell may give a character a meaning of its own.
+    fn is_meaningful(c: char) -> bool {
+        // PowerShell takes curly quotes and long dashes for straight ones.
+        let is_powershell = matches!(c, '\u{2013}'..='\u{201e}');
+        // Fish keeps its own marks among the private characters.
+        let is_fish = matches!(c, '\u{e000}'..='\u{f8ff}');
+        "$`\\\"'!&|;<>(){}[]*?~#%^=,".contains(c) || c.is_whitespace() || c.is_control() || is_powershell || is_fish
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_a_shell_interprets_is_completed(text in "[a-c\\PC\\x00-\\x7f]{0,8}", meaningful in any::<char>(), at in 0_usize..9) {
+            let mut chars: Vec<char> = text.chars().collect();
+            chars.insert(at.min(chars.len()), meaningful);
+            let text: String = chars.into_iter().collect();
+            prop_assert!(!(is_plain(&text) && (text.contains(is_meaningful) || text.starts_with('-'))), "{text:?}");
+        }
+    }
 }

@@ -1,13 +1,15 @@
 //! `qipu browse`: the real binary, driven in tmux as a person would; without a terminal it says so.
-//!
-//! Skipped with a message where tmux is not installed, unless `QIPU_NEEDS_TMUX` is set, as in `.ci/run`.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use tools::expect_installed;
 
 const QIPU: &str = env!("CARGO_BIN_EXE_qipu");
 
@@ -39,13 +41,8 @@ struct Tmux {
 }
 
 impl Tmux {
-    /// `None` where there is no tmux.
-    fn new(vars: &[(&str, &str)]) -> Option<Self> {
-        if Command::new("tmux").arg("-V").output().is_err() {
-            assert!(std::env::var_os("QIPU_NEEDS_TMUX").is_none(), "tmux is not installed");
-            eprintln!("skipped: tmux is not installed");
-            return None;
-        }
+    fn new(vars: &[(&str, &str)]) -> Self {
+        expect_installed("tmux");
         let dir = research("qipu-browse");
         let tmux = Self { socket: dir.path().join("tmux"), dir };
         let mut start = tmux.command(&["-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30"]);
@@ -57,7 +54,7 @@ impl Tmux {
         tmux.type_in("echo shell is re''ady");
         tmux.press(&["Enter"]);
         tmux.wait_for("shell is ready");
-        Some(tmux)
+        tmux
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -124,7 +121,7 @@ fn browse(tmux: &Tmux, words: &str) {
 
 #[test]
 fn a_person_finds_a_note_walks_along_links_and_quits() {
-    let Some(tmux) = Tmux::new(&[]) else { return };
+    let tmux = Tmux::new(&[]);
     browse(&tmux, "");
     tmux.wait_for("56/56");
     tmux.type_in("retry until");
@@ -159,7 +156,7 @@ fn a_person_finds_a_note_walks_along_links_and_quits() {
 #[test]
 fn the_editor_is_lent_the_terminal_and_changes_are_seen() {
     let editor = "printf 'written by hand\\n' >> ";
-    let Some(tmux) = Tmux::new(&[("VISUAL", editor)]) else { return };
+    let tmux = Tmux::new(&[("VISUAL", editor)]);
     browse(&tmux, "--today 2030-02-03 retry until");
     tmux.wait_for("1/56");
     tmux.press(&["C-o"]);
@@ -185,7 +182,7 @@ fn the_editor_is_lent_the_terminal_and_changes_are_seen() {
 
 #[test]
 fn the_shell_gets_the_terminal_for_a_while() {
-    let Some(tmux) = Tmux::new(&[]) else { return };
+    let tmux = Tmux::new(&[]);
     browse(&tmux, "retry until");
     tmux.wait_for("1/56");
     tmux.press(&["C-z"]);
@@ -212,7 +209,7 @@ fn without_a_terminal_it_says_what_works_there() {
         assert_eq!(output.status.code(), Some(2));
         assert!(!String::from_utf8(output.stderr).unwrap().contains("needs a terminal"), "{flags:?} can't be kept");
     }
-    let Some(tmux) = Tmux::new(&[]) else { return };
+    let tmux = Tmux::new(&[]);
     browse(&tmux, "< /dev/null");
     tmux.wait_for("needs a terminal");
     tmux.expect_restored(2);

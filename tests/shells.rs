@@ -4,11 +4,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 mod pty;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pty::{Shown, has, run};
+use pty::{Shown, run};
+use tools::expect_installed;
 
 fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research")
@@ -21,9 +23,6 @@ fn shown(vars: &[(&str, &str)], args: &[&str]) -> Shown {
 
 #[test]
 fn a_terminal_has_colours_unless_somebody_minds() {
-    if !has("python3") {
-        return;
-    }
     let list = ["list", "--tag", "errors", "--no-pager"];
     let plain = shown(&[("NO_COLOR", "1")], &list);
     assert!(plain.code == 0 && !plain.text.contains('\u{1b}'), "{}", plain.text);
@@ -38,9 +37,6 @@ fn a_terminal_has_colours_unless_somebody_minds() {
 
 #[test]
 fn what_is_longer_than_the_screen_is_paged() {
-    if !has("python3") {
-        return;
-    }
     let pager = [("QIPU_PAGER", "sed 's/^/paged:/'"), ("PAGER", "false")];
     let paged = |vars: &[(&str, &str)], args: &[&str]| shown(vars, args).text.starts_with("paged:");
     assert!(paged(&pager, &["list"]) && paged(&[("PAGER", "sed 's/^/paged:/'")], &["list"]));
@@ -57,51 +53,135 @@ fn what_is_longer_than_the_screen_is_paged() {
     let left = shown(&[("QIPU_PAGER", "head -n 1")], &["list"]);
     assert!(left.code == 0 && left.text.lines().count() == 1, "{}", left.text);
     assert_eq!(shown(&pager, &["show", "qp-zzzz"]).code, 3);
-    if has("less") {
-        let steps = [("qp-", "q")];
-        let answer = run(&demo(), &[], (12, 60), &steps, &["qipu", "list"]);
-        assert!(answer.code == 0 && answer.text.lines().count() < 30, "{}", answer.text);
-        // One that was interrupted before it was ready stays, and waits for a key.
-        let steps: &[_] = match answer.text.contains('\u{7}') {
-            true => &[("qp-", "\u{3}"), ("\u{7}", "q")],
-            false => &[("qp-", "\u{3}q")],
-        };
-        let pager = [("PAGER", "less -RK")];
-        assert_eq!(run(&demo(), &pager, (12, 60), steps, &["qipu", "list"]).code, 0, "Ctrl-C is the pager's");
-    }
+    expect_installed("less");
+    let steps = [("qp-", "q")];
+    let answer = run(&demo(), &[], (12, 60), &steps, &["qipu", "list"]);
+    assert!(answer.code == 0 && answer.text.lines().count() < 30, "{}", answer.text);
+    // One that was interrupted before it was ready stays, and waits for a key.
+    let steps: &[_] = match answer.text.contains('\u{7}') {
+        true => &[("qp-", "\u{3}"), ("\u{7}", "q")],
+        false => &[("qp-", "\u{3}q")],
+    };
+    let pager = [("PAGER", "less -RK")];
+    assert_eq!(run(&demo(), &pager, (12, 60), steps, &["qipu", "list"]).code, 0, "Ctrl-C is the pager's");
 }
 
-/// Types a line in an interactive shell, with the key for completions at its end, and then return.
-fn completed(shell: &[&str], start: &str, line: &str) -> String {
-    // The prompt is known by what comes of the words that set it, not by their echo.
-    let start = format!("PS1='rea''dy>'; {start}\r");
-    let typed = format!("{line}\t");
-    let steps = [("", start.as_str()), ("ready>", &typed), (line, "\r"), ("ready>", "exit\r")];
-    run(&demo(), &[("QIPU_PAGER", "cat")], (40, 200), &steps, shell).text
+/// How an interactive shell is started, given its prompt, and told of completions.
+const SHELLS: [(&[&str], &str); 3] = [
+    (&["bash", "--norc", "--noprofile", "-i"], "PS1='rea''dy>'; source <(qipu completions bash)"),
+    (
+        &["zsh", "-f", "-i"],
+        "PS1='rea''dy>'; setopt extendedglob; autoload -U compinit; compinit -u; source <(qipu completions zsh)",
+    ),
+    (&["fish", "--no-config", "-i"], "function fish_prompt; echo -n rea''dy'>'; end; qipu completions fish | source"),
+];
+
+/// Answers completions as the program does, and notes down what it is called with otherwise.
+const RECORDER: &str = "#!/bin/sh
+if [ -n \"$QIPU_COMPLETE\" ] || [ \"$1\" = completions ]; then exec BIN \"$@\"; fi
+printf '<%s>' \"$@\" >> HOME/calls; echo >> HOME/calls
+";
+
+/// Types lines in an interactive shell, each with the key for completions and then return at its end. Returns what the
+/// program was called with, a line for each.
+fn completed(dir: &Path, (shell, start): (&[&str], &str), lines: &[&str]) -> Vec<String> {
+    expect_installed(shell[0]);
+    let home = tempfile::tempdir().unwrap();
+    let recorder = home.path().join("qipu");
+    let script = RECORDER.replace("BIN", env!("CARGO_BIN_EXE_qipu")).replace("HOME", home.path().to_str().unwrap());
+    std::fs::write(&recorder, script).unwrap();
+    std::fs::set_permissions(&recorder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", home.path().display(), std::env::var("PATH").unwrap());
+    let typed: Vec<String> = lines.iter().map(|line| format!("{line}\t\r")).collect();
+    let start = format!("{start}\r");
+    let mut steps = vec![("", start.as_str())];
+    steps.extend(typed.iter().map(|line| ("ready>", line.as_str())));
+    steps.push(("ready>", "exit\r"));
+    let shown = run(dir, &[("PATH", &path), ("LC_ALL", "C.UTF-8")], (40, 200), &steps, shell);
+    let calls = std::fs::read_to_string(home.path().join("calls")).unwrap_or_default();
+    assert_eq!(calls.lines().count(), lines.len(), "{calls}\n{}", shown.text);
+    calls.lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn completions_in_shells() {
-    if !has("python3") {
-        return;
+    let lines = [
+        ("qipu show qp-h2", "<show><qp-h2v6>"),
+        ("qipu list --tag postg", "<list><--tag><postgresql>"),
+        ("qipu list --type liter", "<list><--type><literature>"),
+        ("qipu link list qp-h2v6 --type has-pa", "<link><list><qp-h2v6><--type><has-part>"),
+        ("qipu setup --print cla", "<setup><--print><claude>"),
+        ("qipu stat", "<status>"),
+    ];
+    let (typed, called): (Vec<&str>, Vec<&str>) = lines.into_iter().unzip();
+    for shell in SHELLS {
+        assert_eq!(completed(&demo(), shell, &typed), called, "{}", shell.0[0]);
     }
-    let bash = (["bash", "--norc", "--noprofile", "-i"].as_slice(), "source <(qipu completions bash)");
-    let zsh = (["zsh", "-f", "-i"].as_slice(), "autoload -U compinit; compinit -u; source <(qipu completions zsh)");
-    for (shell, start) in [bash, zsh] {
-        if !has(shell[0]) {
-            continue;
-        }
-        for (line, answer) in [
-            ("qipu show qp-h2", "Retry fsync until it succeeds"),
-            ("qipu list --tag postg", "qp-q8s2"),
-            ("qipu list --type liter", "qp-q8s2"),
-            ("qipu link list qp-h2v6 --type has-pa", "has-part"),
-            ("qipu setup --check cla", "tells Claude Code"),
-            ("qipu stat", "notes"),
-        ] {
-            let text = completed(shell, start, line);
-            assert!(text.contains(answer), "{} of `{line}`: {text:?}", shell[0]);
-        }
+}
+
+/// Whatever notes, settings and files are called: completing a line and pressing return runs nothing but `qipu`.
+#[test]
+fn completions_run_nothing_in_shells() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, owned) = (dir.path().join(".qipu"), dir.path().join("owned"));
+    std::fs::create_dir_all(store.join("notes")).unwrap();
+    let run = format!("touch${{IFS}}{}", owned.display());
+    let evil = [
+        format!("ta$({run})"),
+        format!("tb`{run}`"),
+        format!("tc;{run}"),
+        format!("td|{run}"),
+        format!("te&{run}&"),
+        format!("tf\n{run}"),
+        format!("tg\r{run}"),
+        format!("th({run})"),
+        "ti*".to_owned(),
+        "tj~".to_owned(),
+        "tk!!".to_owned(),
+        "tl{a,b}".to_owned(),
+        "tm 1".to_owned(),
+        "tn\u{3}".to_owned(),
+        "to'".to_owned(),
+        "tp\"".to_owned(),
+        "tq\\".to_owned(),
+        format!("tr>{}", owned.display()),
+        "ts#".to_owned(),
+        "tt\u{1b}x".to_owned(),
+        "tu^".to_owned(),
+        "tv?".to_owned(),
+        "tw[a]".to_owned(),
+        "tx$HOME".to_owned(),
+        "ty\u{b}z".to_owned(),
+    ];
+    let quoted: Vec<String> = evil.iter().map(|tag| serde_json::to_string(tag).unwrap()).collect();
+    let note = format!(
+        "---\nid: a\ntitle: \"$({run})\"\ntags: [{}, =ls, ~root, -x]\ntype: {}\n---\nText.\n",
+        quoted.join(", "),
+        serde_json::to_string(&format!("fl;{run}")).unwrap()
+    );
+    std::fs::write(store.join("notes/a.md"), note).unwrap();
+    std::fs::write(store.join("config.toml"), format!("[link-types]\n'lt;{run}' = 'lu$({run})'\n")).unwrap();
+    let in_name = "touch${IFS}owned";
+    for name in [format!("fa$({in_name})"), format!("fb;{in_name}"), format!("fc`{in_name}`"), "fd e".to_owned()] {
+        std::fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    let letters: Vec<char> = ('a'..='y').collect();
+    let mut lines: Vec<String> = letters.iter().map(|letter| format!("qipu list --tag t{letter}")).collect();
+    lines.extend(
+        ["list --tag =", "list --tag -x", "list --type fl", "link list a --type lt"].map(|line| format!("qipu {line}")),
+    );
+    let calls: Vec<String> =
+        lines.iter().map(|line| format!("<{}>", line.replacen("qipu ", "", 1).replace(' ', "><"))).collect();
+    for path in ["fa", "fb", "fc", "fd"] {
+        lines.push(format!("qipu list --root {path}"));
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    for shell in SHELLS {
+        let called = completed(dir.path(), shell, &lines);
+        assert_eq!(called[..calls.len()], calls, "{}", shell.0[0]);
+        // Shells quote the names of files, as far as they complete them.
+        assert!(called[calls.len()..].iter().all(|call| call.starts_with("<list><--root><f")), "{called:?}");
+        assert!(!owned.exists(), "{}: {called:?}", shell.0[0]);
     }
 }
 
@@ -164,9 +244,6 @@ fn all_pages_go_into_a_folder() {
 
 #[test]
 fn errors_on_a_terminal_have_colours_unless_somebody_minds() {
-    if !has("python3") {
-        return;
-    }
     let (red, cyan) = ("\u{1b}[1m\u{1b}[31mqipu:\u{1b}[0m ", "\u{1b}[1m\u{1b}[36mhint:\u{1b}[0m ");
     let wrong = ["list", "--max-chars", "x"];
     let colored = shown(&[], &["graph", "--format", "prompt"]);
@@ -201,13 +278,12 @@ fn man_reads_the_pages() {
     assert_eq!(page(&["qipu"]), page(&[]));
     assert_eq!(page(&["qipu", "link", "tree"]), page(&["link", "tree"]));
     assert!(!page(&["link"]).1.contains("help(1)"), "there is no such page");
-    if has("man") {
-        let mut man = Command::new("sh");
-        let line = format!("'{}' man context | man -l -", env!("CARGO_BIN_EXE_qipu"));
-        let output = man.args(["-c", &line]).env("MANPAGER", "cat").env("MANWIDTH", "80").output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        let examples: Vec<&str> = text.lines().skip_while(|line| *line != "EXAMPLES").collect();
-        assert!(text.contains("SYNOPSIS") && examples.len() > 5 && !text.contains("EXTRA"), "{text}");
-        assert!(examples.iter().skip(1).take(3).all(|line| line.trim().starts_with("qipu context")), "{text}");
-    }
+    expect_installed("man");
+    let mut man = Command::new("sh");
+    let line = format!("'{}' man context | man -l -", env!("CARGO_BIN_EXE_qipu"));
+    let output = man.args(["-c", &line]).env("MANPAGER", "cat").env("MANWIDTH", "80").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let examples: Vec<&str> = text.lines().skip_while(|line| *line != "EXAMPLES").collect();
+    assert!(text.contains("SYNOPSIS") && examples.len() > 5 && !text.contains("EXTRA"), "{text}");
+    assert!(examples.iter().skip(1).take(3).all(|line| line.trim().starts_with("qipu context")), "{text}");
 }

@@ -1,9 +1,11 @@
 //! Programs on a real terminal: python's pty, since the standard library has none.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;
 use std::process::Command;
+
+use crate::tools::expect_installed;
 
 /// Runs a program on a terminal of some size. Of each step it waits for the first text and then types the
 /// second. At the end it writes the exit code on a line, then all that was shown.
@@ -40,16 +42,6 @@ pub(crate) struct Shown {
     pub(crate) code: i32,
 }
 
-/// Tells whether a program is there. CI has all of them: where `CI` is set, a missing one is a failure.
-pub(crate) fn has(program: &str) -> bool {
-    let is_there = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
-    assert!(is_there || std::env::var_os("CI").is_none(), "{program} is not there; .ci/run installs it");
-    if !is_there {
-        println!("{program} is not there, so that nothing was tried");
-    }
-    is_there
-}
-
 /// Runs a program on a terminal, with no variables but a few and those that are given.
 pub(crate) fn run(
     dir: &Path,
@@ -58,6 +50,7 @@ pub(crate) fn run(
     steps: &[(&str, &str)],
     command: &[&str],
 ) -> Shown {
+    expect_installed("python3");
     let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let job = serde_json::json!([size.0, size.1, steps, command]).to_string();
