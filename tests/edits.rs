@@ -32,6 +32,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         word.prop_map(|text| Edit::RemoveItem { key: "tags", text }),
         Just(Edit::AddMap { key: "links", entries: vec![("type", "refines".into()), ("id", "z".into())] }),
         Just(Edit::RemoveMap { key: "links", entries: vec![("id", "x".into())] }),
+        Just(Edit::RenameItem { key: "tags", from: "x".into(), to: "y".into() }),
         Just(Edit::Retarget { key: "links", entries: vec![("id", "x".into())], to: "w".into() }),
         Just(Edit::AddValue { key: "links", value: link() }),
         Just(Edit::SetCustomValue { key: "a".into(), value: Value::List(vec![Value::text("007"), link()]) }),
@@ -53,6 +54,7 @@ fn key(edit: &Edit) -> &str {
         Edit::SetPlain { key, .. } => key,
         Edit::AddItem { key, .. }
         | Edit::RemoveItem { key, .. }
+        | Edit::RenameItem { key, .. }
         | Edit::AddMap { key, .. }
         | Edit::RemoveMap { key, .. }
         | Edit::AddValue { key, .. }

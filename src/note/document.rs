@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
-use super::edit::{Edit, Fields, holds, named};
+use super::edit::{Edit, Fields, holds, named, with_renamed};
 use super::items::{items, retargeted_text};
+use super::stamp::Stamp;
 use super::value::{Value, is_null_text};
 use super::yaml::{self, Kind, Yaml};
 
@@ -56,6 +57,7 @@ impl<'a> Document<'a> {
             Edit::AddItem { key, text } => self.add_item(key, &Item::Text(text)),
             Edit::AddMap { key, entries } => self.add_item(key, &Item::Map(entries)),
             Edit::RemoveItem { key, text } => self.remove_items(key, &|item| item.to_line().trim() == text),
+            Edit::RenameItem { key, from, to } => self.rename_item(key, from, to),
             Edit::RemoveMap { key, entries } => self.remove_items(key, &|item| holds(item, entries)),
             Edit::SetCustom { key, text } => self.set_entry("custom", key, &scalar(text, true)),
             Edit::AddValue { key, value } => self.add_item(key, &Item::Value(&named(value))),
@@ -108,7 +110,22 @@ impl<'a> Document<'a> {
         let Some((name, old)) = self.entry(key) else {
             return self.with_field(&format!("{}: {value}", scalar(key, false)));
         };
-        vec![self.replaced(old.span.clone(), value), self.replaced(self.after_colon(name, old), &format!(" {value}"))]
+        self.with_value_of(name, old, value)
+    }
+
+    /// Returns texts in which a key has another value: in place, or instead of all that follows its colon.
+    fn with_value_of(&self, key: &Yaml<'_>, old: &Yaml<'_>, value: &str) -> Vec<String> {
+        let after = self.after_colon(key, old);
+        let comment = self.header_comment(after.start..old.span.start);
+        vec![self.replaced(old.span.clone(), value), self.replaced(after, &format!(" {value}{comment}"))]
+    }
+
+    /// Returns the comment in the header of a block scalar (`>- # why`), with the space before it.
+    fn header_comment(&self, header: Range<usize>) -> &'a str {
+        let line = self.yaml.get(header).and_then(|text| text.lines().next()).unwrap_or_default();
+        let is_block = line.trim_start().starts_with(['|', '>', '!', '&']);
+        let comment = is_block.then(|| line.find(" #")).flatten();
+        comment.and_then(|start| line.get(start..)).unwrap_or_default().trim_end()
     }
 
     /// Adds a field that is not there behind the last, within the braces where there are some.
@@ -143,10 +160,7 @@ impl<'a> Document<'a> {
             return vec![self.replaced(self.after_colon(name, custom), &new)];
         };
         if let Some((name, old)) = fields.iter().find(|(have, _)| Value::from_yaml(have).to_line() == key) {
-            return vec![
-                self.replaced(old.span.clone(), value),
-                self.replaced(self.after_colon(name, old), &format!(" {value}")),
-            ];
+            return self.with_value_of(name, old, value);
         }
         if self.is_flow(custom) {
             let last = fields.last().map(|(key, value)| self.end_of_entry(key, value));
@@ -288,6 +302,40 @@ impl<'a> Document<'a> {
         let text = self.without(lines.collect());
         let empty = if keeps_none { " []" } else { "" };
         vec![splice(&text, colon.start..colon.start, empty)]
+    }
+
+    /// Renames an item where it stands. Of items that are alike then the first stays, and the comments of all.
+    fn rename_item(&self, key: &str, from: &str, to: &str) -> Vec<String> {
+        let Some((name, list)) = self.entry(key) else { return Vec::new() };
+        let Kind::List(nodes) = &list.kind else {
+            let renamed = with_renamed(key, &Value::from_yaml(list), from, to);
+            return self.with_new_value(name, list, &flow(&renamed));
+        };
+        let is_meant = |item: &Yaml<'_>| [from, to].contains(&Value::from_yaml(item).to_line().trim());
+        let Some(first) = nodes.iter().position(is_meant) else { return Vec::new() };
+        let is_gone = |place: usize| place > first && nodes.get(place).is_some_and(is_meant);
+        let spans: Vec<_> = nodes.iter().map(|item| item.span.start..self.end(item)).collect();
+        let gone = if self.is_flow(list) {
+            self.flow_ranges(&spans, &is_gone)
+        } else {
+            let gone = spans.iter().enumerate().filter(|(place, _)| is_gone(*place));
+            gone.map(|(_, span)| self.item_without_comment(span)).collect()
+        };
+        let text = self.without(gone);
+        let is_old = |item: &Yaml<'_>| Value::from_yaml(item).to_line().trim() == from;
+        match (nodes.get(first).is_some_and(is_old), spans.get(first)) {
+            (true, Some(span)) => vec![splice(&text, span.clone(), &scalar(to, false))],
+            _ => vec![text],
+        }
+    }
+
+    /// Returns the bytes of an item of a block list: its lines, or what precedes a comment that follows it.
+    fn item_without_comment(&self, item: &Range<usize>) -> Range<usize> {
+        let (start, next_line) = (self.line_start(item.start), self.next_line(item.end));
+        let comment = self.yaml.get(item.end..next_line).and_then(|rest| rest.find('#'));
+        let dash = self.yaml.get(start..item.start).unwrap_or_default();
+        let indent = dash.len() - dash.trim_start().len();
+        comment.map_or(start..next_line, |comment| start + indent..item.end + comment)
     }
 
     /// Returns what goes with elements of a flow list or map: they, a comma each, and the white
@@ -488,6 +536,14 @@ pub(super) fn looks_typed(text: &str) -> bool {
     ) || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
 }
 
+/// Tells whether some readers of YAML take a text for a number or date that they then can't read: digits
+/// with underscores (`0x_`), an impossible date, or the dash of a list.
+fn is_misread(text: &str) -> bool {
+    let is_date = text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2;
+    let has_digits = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    text == "-" || (has_digits && text.contains('_')) || (is_date && Stamp::parse(text).is_none())
+}
+
 /// Writes a text as a YAML scalar: plain where every reader takes it for that text, else in
 /// double quotes. With `typed`, what looks like a number or truth value stays one.
 pub(crate) fn scalar(text: &str, typed: bool) -> String {
@@ -495,22 +551,7 @@ pub(crate) fn scalar(text: &str, typed: bool) -> String {
         c.is_alphanumeric()
             || matches!(
                 c,
-                ' ' | '-'
-                    | '_'
-                    | '.'
-                    | '/'
-                    | '('
-                    | ')'
-                    | '+'
-                    | '='
-                    | ';'
-                    | '~'
-                    | '^'
-                    | '$'
-                    | '\''
-                    | '?'
-                    | '!'
-                    | '\u{2019}'
+                ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '+' | '=' | ';' | '~' | '^' | '$' | '\'' | '!' | '\u{2019}'
             )
     };
     let starts_plain =
@@ -518,9 +559,9 @@ pub(crate) fn scalar(text: &str, typed: bool) -> String {
     let has_odd_space = text.starts_with(' ') || text.ends_with(' ') || text.contains("- ");
     let is_plain = starts_plain && !has_odd_space && text.chars().all(is_plain_char);
     let is_url = text.starts_with("http")
-        && text.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '#' | '"' | ',' | '[' | ']' | '{' | '}'))
+        && text.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '#' | '"' | ',' | '?' | '[' | ']' | '{' | '}'))
         && !text.ends_with(':');
-    if is_url || (is_plain && (typed || !looks_typed(text))) {
+    if is_url || (is_plain && (!looks_typed(text) || (typed && !is_misread(text)))) {
         return text.to_owned();
     }
     let mut quoted = String::from("\"");

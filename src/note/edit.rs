@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::document::{Document, looks_typed, scalar, splice};
 use super::frontmatter::{self, Fields as Said, Parts, link_target, split, whole};
 use super::items::{items, retargeted};
-use super::value::Value;
+use super::value::{Value, is_null_text};
 
 /// One change of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +41,15 @@ pub enum Edit {
         key: &'static str,
         /// The text.
         text: String,
+    },
+    /// Renames a text in a list, in its place; where the list has the new one too, the first of them stays.
+    RenameItem {
+        /// The list's field.
+        key: &'static str,
+        /// The text.
+        from: String,
+        /// The new text.
+        to: String,
     },
     /// Adds a map to a list, unless an equal one is there.
     AddMap {
@@ -182,6 +191,7 @@ fn key_of(edit: &Edit) -> &str {
         Edit::SetPlain { key, .. }
         | Edit::AddItem { key, .. }
         | Edit::RemoveItem { key, .. }
+        | Edit::RenameItem { key, .. }
         | Edit::AddMap { key, .. }
         | Edit::RemoveMap { key, .. }
         | Edit::AddValue { key, .. }
@@ -209,6 +219,11 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
         }),
         Edit::RemoveItem { key, text } => {
             with_list(&mut values, key, |items| items.retain(|item| item.to_line().trim() != text))
+        }
+        Edit::RenameItem { key, from, to } => {
+            if let Some((_, value)) = values.iter_mut().find(|(name, _)| name == key) {
+                *value = with_renamed(key, value, from, to);
+            }
         }
         Edit::AddMap { key, entries } => with_list(&mut values, key, |items| add(items, map_value(entries))),
         Edit::RemoveMap { key, entries } => {
@@ -277,6 +292,19 @@ fn with_target(value: &Value, entries: &[(&'static str, String)], to: &str) -> V
     Value::List(items.iter().map(new).collect())
 }
 
+/// Renames a text in the items of a list; of items that are alike then the first stays.
+pub(super) fn with_renamed(key: &str, value: &Value, from: &str, to: &str) -> Value {
+    let mut renamed: Vec<Value> = Vec::new();
+    for item in items(key, value) {
+        let line = item.to_line().trim().to_owned();
+        let is_new = line == from || line == to;
+        if !is_new || renamed.iter().all(|have| have.to_line().trim() != to) {
+            renamed.push(if line == from { Value::text(to) } else { item });
+        }
+    }
+    Value::List(renamed)
+}
+
 fn add(items: &mut Vec<Value>, item: Value) {
     if !items.iter().any(|have| same_value(have, &item, false)) {
         items.push(item);
@@ -314,7 +342,8 @@ fn same(a: &Fields, b: &Fields, is_exact: bool) -> bool {
 fn same_value(a: &Value, b: &Value, is_exact: bool) -> bool {
     match (a, b) {
         (Value::Text { text: a, plain: p }, Value::Text { text: b, plain: q }) => {
-            a == b && (!is_exact || p == q || !looks_typed(a))
+            let is_null = |plain: bool| plain && is_null_text(a);
+            a == b && is_null(*p) == is_null(*q) && (!is_exact || p == q || !looks_typed(a))
         }
         (Value::List(a), Value::List(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b, is_exact))
@@ -348,6 +377,8 @@ mod tests {
             ("title:   'Old'\n# c\nid: a\n", "title:   New\n# c\nid: a\n"),
             ("title:\nid: a\n", "title: New\nid: a\n"),
             ("title: >-\n  Old\n  lines\n\nid: a\n", "title: New\n\nid: a\n"),
+            ("title: >+ # why, see #12\n  Old\nid: a\n", "title: New # why, see #12\nid: a\n"),
+            ("title: !!str | # why\n  Old\nid: a\n", "title: New # why\nid: a\n"),
             ("title: old\n  goes on # c\nid: a\n", "title: New # c\nid: a\n"),
             ("title: [[old]]\nid: a\n", "title: New\nid: a\n"),
             ("id: a\n", "id: a\ntitle: New\n"),
@@ -427,13 +458,46 @@ mod tests {
     }
 
     #[test]
+    fn a_renamed_item_keeps_its_place_and_all_comments() {
+        let rename = || Edit::RenameItem { key: "tags", from: "old".into(), to: "new".into() };
+        for (before, after) in [
+            ("tags: [old, x] # c\n", "tags: [new, x] # c\n"),
+            ("tags:\n  # a\n  - old # why\n  - x\n", "tags:\n  # a\n  - new # why\n  - x\n"),
+            ("tags:\n- old # 1\n- new # 2\nid: q\n", "tags:\n- new # 1\n# 2\nid: q\n"),
+            ("tags:\n  - 'new' # 1\n  - x\n  - old # 2\n", "tags:\n  - 'new' # 1\n  - x\n  # 2\n"),
+            ("tags: [old, # 1\n  x, new]\n", "tags: [new, # 1\n  x]\n"),
+            ("tags: [old, old]\n", "tags: [new]\n"),
+            ("tags: old # c\n", "tags: [new] # c\n"),
+            ("tags: old, x\n", "tags: [new, x]\n"),
+            ("tags: [x]\n", "tags: [x]\n"),
+            ("id: q\n", "id: q\n"),
+        ] {
+            assert_eq!(edited(before, rename()), after, "{before}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_the_same_by_every_reader_of_yaml() {
+        let custom = |text: &str| edited("id: q\n", Edit::SetCustom { key: "k".into(), text: text.into() });
+        for text in ["-", "0x_", "1_000", "._1", "2024-13-45", "why?", "https://a.org/?q=1"] {
+            assert_eq!(custom(text), format!("id: q\ncustom:\n  k: \"{text}\"\n"));
+        }
+        for text in ["7", "-0.5", "2024-12-05", "1.2.3", "true", "a_b", "https://a.org/p"] {
+            assert_eq!(custom(text), format!("id: q\ncustom:\n  k: {text}\n"));
+        }
+        assert_eq!(edited("title: null\n", set("null")), "title: \"null\"\n");
+    }
+
+    #[test]
     fn tags_in_one_text_are_several() {
         let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
         let remove = |text: &str| Edit::RemoveItem { key: "tags", text: text.into() };
         for (before, edit, after) in [
             ("tags: a, b # c\n", add("c"), "tags: [a, b, c] # c\n"),
             ("tags: \"a, 2025\"\n", add("c"), "tags: [a, \"2025\", c]\n"),
-            ("tags: a, 2025\n", add("c"), "tags: [a, 2025, c]\n"),
+            ("tags: a, 2025\n", add("c"), "tags: [a, \"2025\", c]\n"),
+            ("tags: 2024, yes\n", add("c"), "tags: [\"2024\", \"yes\", c]\n"),
+            ("tags: 2025\n", add("c"), "tags: [2025, c]\n"),
             ("tags: a, b\n", add("b"), "tags: a, b\n"),
             ("tags: a, b\n", remove("a"), "tags: [b]\n"),
             ("tags: a, b\n", remove("a, b"), "tags: a, b\n"),
@@ -529,6 +593,8 @@ mod tests {
         for (before, edit, after) in [
             ("id: q\n", custom("x: \"007\"\n"), "id: q\ncustom:\n  k: \"007\"\n"),
             ("id: q\n", custom("x: 007\n"), "id: q\ncustom:\n  k: 007\n"),
+            ("id: q\n", custom("x: !!str 007\n"), "id: q\ncustom:\n  k: \"007\"\n"),
+            ("id: q\n", custom("x: {a: !!str 7, b: !!int 7}\n"), "id: q\ncustom:\n  k: {a: \"7\", b: 7}\n"),
             ("custom:\n  k: 007\n", custom("x: '007'\n"), "custom:\n  k: \"007\"\n"),
             ("custom:\n  k: 007\n", custom("x: 007\n"), "custom:\n  k: 007\n"),
             ("id: q\n", custom("x: 2025-01-01T10:00:00Z\n"), "id: q\ncustom:\n  k: 2025-01-01T10:00:00Z\n"),

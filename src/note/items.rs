@@ -17,7 +17,9 @@ pub(super) fn items(key: &str, value: &Value) -> Vec<Value> {
         Value::List(items) => items.clone(),
         value if value.is_null() => Vec::new(),
         Value::Text { text, plain } if key == "tags" => {
-            let tag = |tag: &str| Value::Text { text: tag.to_owned(), plain: *plain };
+            // A part of a text is a text: `2024, yes` holds no number and no truth value.
+            let plain = *plain && !text.contains(',');
+            let tag = |tag: &str| Value::Text { text: tag.to_owned(), plain };
             tags(text).map(str::trim).filter(|tag| !tag.is_empty()).map(tag).collect()
         }
         one => vec![one.clone()],

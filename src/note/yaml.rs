@@ -34,7 +34,7 @@ pub(crate) struct Yaml<'a> {
 /// The sorts of node.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind<'a> {
-    /// A text; `plain` when it was written without quotes and without block style.
+    /// A text; `plain` when it was written without quotes, block style and the tag `!!str`.
     Scalar { text: Cow<'a, str>, plain: bool },
     /// A list.
     List(Vec<Yaml<'a>>),
@@ -96,8 +96,10 @@ impl<'a> Builder<'a> {
         let line = span.start.line();
         let span = span.byte_range().unwrap_or(0..0);
         match event {
-            Event::Scalar(text, style, anchor, _) => {
-                let plain = style == ScalarStyle::Plain;
+            Event::Scalar(text, style, anchor, tag) => {
+                // `!!str 007` is a text, whatever it looks like.
+                let is_text = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
+                let plain = style == ScalarStyle::Plain && !is_text;
                 // The parser gives `~` for a value that is not there; what is written is nothing.
                 let text = if plain && span.is_empty() { "".into() } else { text };
                 let kind = Kind::Scalar { text, plain };

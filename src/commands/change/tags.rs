@@ -12,8 +12,7 @@ pub(super) fn plan_rename(store: &Store, request: &Change, from: &str, to: &str)
     if to.is_empty() || to == from {
         return Err(Error::usage(format!("`{to}` is no new name for the tag `{from}`")));
     }
-    let edits =
-        [Edit::RemoveItem { key: "tags", text: from.to_owned() }, Edit::AddItem { key: "tags", text: to.to_owned() }];
+    let edits = [Edit::RenameItem { key: "tags", from: from.to_owned(), to: to.to_owned() }];
     let tagged = store.notes().iter().filter(|note| note.tags.iter().any(|tag| tag == from));
     let planned: Result<Vec<Planned>, Error> =
         tagged.map(|note| plan_edits(store, note, &edits, &request.now)).collect();
