@@ -769,6 +769,8 @@ pub struct Import {
     pub dir: PathBuf,
     /// What the folder is called; `None` takes its own name.
     pub name: Option<String>,
+    /// Whether a folder that contains the store is imported though it is not marked as a vault.
+    pub is_forced: bool,
     /// Whether it is only shown what would be done.
     pub is_dry_run: bool,
 }

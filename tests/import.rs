@@ -113,7 +113,7 @@ fn is_idle(answer: &str) -> bool {
     let lines = answer.lines().filter(|line| !line.starts_with("warning: "));
     lines
         .map(|line| format!(" {line}"))
-        .all(|line| line.contains(" unchanged ") || line.contains(" skipped ") || line == " Nothing to do.")
+        .all(|line| line.contains(" unchanged") || line.contains(" skipped") || line == " Nothing to do.")
 }
 
 fn findings(answer: &str, code: &str) -> Vec<String> {
@@ -376,7 +376,7 @@ fn an_obsidian_vault_arrives_whole() {
     );
     let left = findings(&told, "not-imported");
     assert!(
-        left.len() == 3 && left[2].ends_with("no page links to it; files that stay behind for that: 2"),
+        left.len() == 3 && left[2].ends_with("2 files that no page links to were not imported, this one first"),
         "{left:?}"
     );
     assert!(dir.path().join(".qipu/attachments/tool.py").exists());
@@ -388,6 +388,54 @@ fn an_obsidian_vault_arrives_whole() {
     // The dump takes every file that is linked along.
     let pack = run(&dir, &format!("dump - --note {}", third.id));
     assert!(pack.contains("attachments=2\n") && pack.contains("attachments/files/doc.pdf"), "{pack}");
+}
+
+#[test]
+fn an_import_ends_with_totals_and_repeats_no_finding_endlessly() {
+    let links: String = (0..40).map(|number| format!("[[Missing {number}]] ")).collect();
+    let dir = of(&[("pages/a.md", links.as_str()), ("pages/b.md", "![x](../assets/x.png)\n"), ("assets/x.png", "PNG")]);
+    let told = import(&dir, "logseq");
+    let broken = findings(&told, "broken-link");
+    assert_eq!(broken.len(), 11, "{told}");
+    assert!(broken[10].ends_with("30 more findings like these; `qipu doctor` lists broken links"), "{broken:?}");
+    let counts = |told: &str| serde_json::from_str::<serde_json::Value>(told).unwrap()["counts"].clone();
+    let fact = |name: &str, count: usize| serde_json::json!({"name": name, "count": count});
+    assert_eq!(counts(&told), serde_json::json!([fact("notes created", 2), fact("attachments created", 1)]));
+    let again = run(&dir, "import logseq source --json");
+    assert_eq!(counts(&again), serde_json::json!([fact("notes unchanged", 2), fact("attachments unchanged", 1)]));
+    let lines = run(&dir, "import logseq source");
+    assert!(lines.ends_with("    2  notes unchanged\n    1  attachments unchanged\n"), "{lines}");
+}
+
+#[test]
+fn a_missing_path_leads_to_no_other_file_without_a_word() {
+    let files = [
+        ("A.md", "[b](./B.md) ![p](sub/p.png) [c](C.md)\n"),
+        ("sub/B.md", "b\n"),
+        ("deep/sub/p.png", "PNG"),
+        ("deep/C.md", "c\n"),
+    ];
+    let dir = of(&files);
+    let told = import(&dir, "obsidian");
+    let named = findings(&told, "link-by-name");
+    let to = |path: &str, to: &str| {
+        format!("source/A.md: no file at `{path}`; the link leads to `{to}`, which has the name")
+    };
+    assert_eq!(named, [to("C.md", "deep/C.md"), to("sub/p.png", "deep/sub/p.png")]);
+    assert_eq!(findings(&told, "broken-link"), ["source/A.md: nothing is named `./B.md`"]);
+    assert!(note(&store(&dir), "A").body().starts_with("[b](./B.md) "));
+}
+
+#[test]
+fn a_project_is_imported_into_its_own_store_only_when_that_is_meant() {
+    let dir = of(&[("A.md", "a\n")]);
+    std::fs::write(dir.path().join("README.md"), "# Read me\n").unwrap();
+    let refused = answer(&dir, "import obsidian .");
+    let error = format!("{:?}", refused.error);
+    assert!(refused.code() == 2 && error.contains("no .obsidian folder") && error.contains("--force"), "{error}");
+    assert!(run(&dir, "import obsidian . --force --dry-run").contains("README"));
+    std::fs::create_dir(dir.path().join(".obsidian")).unwrap();
+    assert!(run(&dir, "import obsidian . --dry-run").contains("README"));
 }
 
 #[test]

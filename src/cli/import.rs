@@ -22,6 +22,9 @@ pub(super) struct ImportArgs {
     /// What the folder is called in the notes; its own name when not given
     #[arg(long)]
     name: Option<String>,
+    /// Import a project's own folder, though it is not marked as a graph or vault
+    #[arg(long)]
+    force: bool,
 }
 
 impl ImportSub {
@@ -30,6 +33,7 @@ impl ImportSub {
             Self::Logseq(args) => (ImportFrom::Logseq, args),
             Self::Obsidian(args) => (ImportFrom::Obsidian, args),
         };
-        Import { location, from, dir: args.dir, name: args.name.filter(|name| !name.is_empty()), is_dry_run }
+        let name = args.name.filter(|name| !name.is_empty());
+        Import { location, from, dir: args.dir, name, is_forced: args.force, is_dry_run }
     }
 }

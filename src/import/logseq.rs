@@ -85,7 +85,12 @@ fn take(page: &mut Page, key: String, value: String) {
         "title" if !value.is_empty() => page.title = titled(&plain(&value)),
         "alias" | "aliases" => add(&mut page.aliases, items(&value)),
         "tag" | "tags" => add(&mut page.tags, items(&value)),
-        "type" if !plain(&value).is_empty() && page.day.is_none() => page.kind = Some(plain(&value)),
+        // A note has one type: the first; the others become tags.
+        "type" if !items(&value).is_empty() && page.day.is_none() => {
+            let mut types = items(&value).into_iter();
+            page.kind = types.next();
+            add(&mut page.tags, types.collect());
+        }
         "created-at" if moment(&value).is_some() => page.created = moment(&value),
         "updated-at" if moment(&value).is_some() => page.updated = moment(&value),
         _ => {
@@ -144,6 +149,9 @@ mod tests {
         assert_eq!(page.property_links, [("author".to_owned(), "Ann".to_owned())]);
         assert_eq!(page.created.as_deref(), Some("2025-03-05T10:00:00Z"));
         assert_eq!(page.text, "- text #y\n");
+        let page = Settings::read("").page("pages/a.md", "type:: [[Tool]], [[Whiteboard/Object]]\ntags:: x\n");
+        assert_eq!(page.kind.as_deref(), Some("Tool"));
+        assert_eq!(page.tags, ["Whiteboard/Object", "x"]);
         for (file, title) in
             [("a___b%3Fc.md", "a/b?c"), ("x%2Fy.md", "x/y"), ("plain.MD", "plain"), (" .md", "Untitled")]
         {

@@ -109,14 +109,20 @@ impl Vault {
         match target {
             Target::Block(id) => self.blocks.get(id).map(|place| Found::Page(*place)),
             Target::Path(path) => self.path(from, path).or_else(|| match self.from {
-                ImportFrom::Obsidian => self.named(from, path),
-                ImportFrom::Logseq => None,
+                // A path that says where it begins means no other file.
+                ImportFrom::Obsidian if !path.starts_with("./") && !path.starts_with("../") => self.named(from, path),
+                _ => None,
             }),
             Target::Wiki(name) => self.named(from, name).or_else(|| {
                 let (name, _heading) = name.split_once('#')?;
                 self.named(from, name)
             }),
         }
+    }
+
+    /// Tells whether there is no file at a path, so that only one with its name can be meant.
+    pub fn is_by_name(&self, from: &str, path: &str) -> bool {
+        self.path(from, path).is_none()
     }
 
     /// Tells whether a page has a block.

@@ -77,7 +77,8 @@ pub(super) fn items(value: &str) -> Vec<String> {
 pub(super) fn plain(item: &str) -> String {
     let item = item.trim();
     let item = item.strip_prefix('#').unwrap_or(item);
-    let item = item.strip_prefix("[[").and_then(|item| item.strip_suffix("]]")).unwrap_or(item);
+    let inside = item.strip_prefix("[[").and_then(|item| item.strip_suffix("]]"));
+    let item = inside.filter(|name| !name.contains("]]")).unwrap_or(item);
     let quoted = item.strip_prefix('"').and_then(|item| item.strip_suffix('"'));
     quoted.unwrap_or(item).trim().to_owned()
 }
@@ -120,6 +121,8 @@ mod tests {
     #[test]
     fn items_are_told_apart() {
         assert_eq!(items("a, [[b, c]], #d, #[[e f]], \"g\", "), ["a", "b, c", "d", "e f", "g"]);
+        assert_eq!(items("[[Tool]], [[Whiteboard/Object]]"), ["Tool", "Whiteboard/Object"]);
+        assert_eq!(["[[A]]", "[[A]] and [[B]]", "#[[A b]]"].map(plain), ["A", "[[A]] and [[B]]", "A b"]);
         assert_eq!(pages("see [[A]] and [[B|b]] [[]] [["), ["A", "B"]);
     }
 }

@@ -480,6 +480,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Status | Mode::Index => &["counts"],
         Mode::Doctor => &["findings", "changes"],
         Mode::Setup => &["recipes", "text"],
+        Mode::Change { command: "import", .. } => &["changes", "findings", "counts"],
         Mode::Change { .. } => &["changes", "findings"],
     }
 }

@@ -101,6 +101,16 @@ impl Foreign {
         if is_inside && is_plain() { fs::read_to_string(&whole).unwrap_or_default() } else { String::new() }
     }
 
+    /// Tells whether there is a folder of a name in it, hidden or not. A symbolic link is none.
+    pub fn has_folder(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.root.join(name)).is_ok_and(|found| found.is_dir())
+    }
+
+    /// Tells whether the folder contains a store.
+    pub fn contains(&self, store: &Store) -> bool {
+        store.root.starts_with(&self.root)
+    }
+
     /// Tells whether the folder is a store or lies in one, or holds nothing but one.
     pub fn is_in(&self, store: &Store) -> bool {
         self.root.starts_with(&store.root)

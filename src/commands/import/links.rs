@@ -217,6 +217,14 @@ impl<'a> Linker<'a> {
             }
             (Target::Block(block), None) => self.lost("broken-block", block, draft),
             (Target::Path(path), None) => self.lost("broken-link", path, draft),
+            (Target::Path(path), Some(found)) if self.source.vault.is_by_name(&draft.page.source, path) => {
+                let to = match found {
+                    Found::Page(place) => self.drafts.get(*place).map_or("", |to| &to.page.source),
+                    Found::File(path) => path,
+                };
+                let message = format!("no file at `{path}`; the link leads to `{to}`, which has the name");
+                self.told.push((draft.page.source.clone(), "link-by-name", message));
+            }
             _ => {}
         }
     }

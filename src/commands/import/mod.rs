@@ -7,7 +7,7 @@
 mod drafts;
 mod links;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -23,6 +23,10 @@ use drafts::{Draft, Fate};
 /// is planned is held in memory.
 const MAX_ATTACHMENT: u64 = 64 * 1024 * 1024;
 const MAX_ATTACHMENTS: u64 = 512 * 1024 * 1024;
+
+/// Kinds of findings that a folder may have hundreds of, and how many of each are shown one by one.
+const REPEATED: [&str; 4] = ["broken-block", "broken-link", "link-by-name", "query"];
+const MAX_REPEATED: usize = 10;
 
 /// Imports a folder, or shows what that would do.
 pub(super) fn run(request: &Import, current_dir: &Path) -> Result<Report, Error> {
@@ -55,6 +59,7 @@ impl Source {
     fn read(request: &Import, store: &Store, current_dir: &Path) -> Result<Self, Error> {
         let folder = Foreign::open(&request.dir, current_dir)?;
         store::expect_apart(&folder, store)?;
+        expect_vault(request, &folder, store)?;
         let settings = Settings::read(request.from, &folder.settings(Settings::file(request.from)));
         let (mut pages, mut files, mut left) = (Vec::new(), Vec::new(), Vec::new());
         let mut leave = |path: &str, why: String| left.push((path.to_owned(), "not-imported", why));
@@ -83,7 +88,7 @@ impl Source {
         let (files, others): (Vec<String>, Vec<String>) =
             files.into_iter().partition(|path| settings.is_media(path) || linked.contains(path));
         if let Some(first) = others.first() {
-            let why = format!("no page links to it; files that stay behind for that: {}", others.len());
+            let why = format!("{} files that no page links to were not imported, this one first", others.len());
             left.push((first.clone(), "not-imported", why));
         }
         let attachments = attachment_places(&settings, &files);
@@ -113,6 +118,16 @@ fn linked_files(vault: &Vault) -> HashSet<String> {
         files.collect::<Vec<_>>()
     };
     vault.pages.iter().flat_map(of_page).collect()
+}
+
+/// Refuses the folder of a project that holds the store: its README and other documents are no vault.
+fn expect_vault(request: &Import, folder: &Foreign, store: &Store) -> Result<(), Error> {
+    let is_project = request.from == ImportFrom::Obsidian && folder.contains(store) && !folder.has_folder(".obsidian");
+    if !is_project || request.is_forced {
+        return Ok(());
+    }
+    let message = format!("{} holds this store and has no .obsidian folder", request.dir.display());
+    Err(Error::usage(message).hint("give the vault's folder, or add --force to import every markdown file in it"))
 }
 
 /// Tells whether a folder holds what a graph does.
@@ -204,7 +219,7 @@ impl<'a> Plan<'a> {
     fn find_odd(&mut self, draft: &Draft<'_>) {
         let source = draft.page.source.clone();
         if draft.page.queries() > 0 {
-            let message = "queries stay as text; nothing answers them here".to_owned();
+            let message = "queries are kept as text and are not run".to_owned();
             self.find(Some(&draft.id), &source, "query", message);
         }
         if let Fate::Kept { is_conflict: true } = draft.fate {
@@ -283,11 +298,47 @@ impl<'a> Plan<'a> {
 
     fn into_report(self) -> Report {
         let mode = Mode::Change { command: "import", is_dry_run: self.request.is_dry_run };
+        let totals = totals(&self.entries);
         let finished = super::change::finished(self.store).into_iter();
-        let findings = finished.chain(self.findings).map(Entry::Finding);
-        let entries = self.entries.into_iter().chain(findings).collect();
+        let findings = finished.chain(shortened(self.findings)).map(Entry::Finding);
+        let entries = self.entries.into_iter().chain(findings).chain(totals).collect();
         Report::new(Head::new(mode, Some(&self.store.shown_path)), entries)
     }
+}
+
+/// Counts notes and attachments by what became of them.
+fn totals(entries: &[Entry]) -> Vec<Entry> {
+    let mut counts: BTreeMap<(bool, &str), usize> = BTreeMap::new();
+    for entry in entries {
+        if let Entry::Change(change) = entry {
+            *counts.entry((change.id.is_none(), change.action)).or_default() += 1;
+        }
+    }
+    let fact = |((is_attachment, action), count): ((bool, &str), usize)| {
+        let kind = if is_attachment { "attachments" } else { "notes" };
+        Entry::Fact { name: format!("{kind} {action}"), count }
+    };
+    counts.into_iter().map(fact).collect()
+}
+
+/// Keeps the first findings of each repetitive kind, and one that counts the others.
+fn shortened(findings: Vec<FindingEntry>) -> Vec<FindingEntry> {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut is_kept = |finding: &FindingEntry| {
+        let count = counts.entry(finding.code).or_default();
+        *count += 1;
+        *count <= MAX_REPEATED || !REPEATED.contains(&finding.code)
+    };
+    let mut kept: Vec<FindingEntry> = findings;
+    kept.retain(&mut is_kept);
+    for code in REPEATED {
+        let more = counts.get(code).copied().unwrap_or_default().saturating_sub(MAX_REPEATED);
+        let Some(last) = kept.iter().rposition(|finding| finding.code == code).filter(|_| more > 0) else { continue };
+        let message = format!("{more} more findings like these; `qipu doctor` lists broken links");
+        let path = kept.get(last).map(|finding| finding.path.clone()).unwrap_or_default();
+        kept.insert(last + 1, FindingEntry { is_error: false, code, id: None, path, line: None, message });
+    }
+    kept
 }
 
 /// Returns the path of a file in the folder, as the user named that.
