@@ -429,12 +429,12 @@ fn a_missing_path_leads_to_no_other_file_without_a_word() {
 #[test]
 fn a_project_is_imported_into_its_own_store_only_when_that_is_meant() {
     let dir = of(&[("A.md", "a\n")]);
-    std::fs::write(dir.path().join("README.md"), "# Read me\n").unwrap();
+    fs::write(dir.path().join("README.md"), "# Read me\n").unwrap();
     let refused = answer(&dir, "import obsidian .");
     let error = format!("{:?}", refused.error);
     assert!(refused.code() == 2 && error.contains("no .obsidian folder") && error.contains("--force"), "{error}");
     assert!(run(&dir, "import obsidian . --force --dry-run").contains("README"));
-    std::fs::create_dir(dir.path().join(".obsidian")).unwrap();
+    fs::create_dir(dir.path().join(".obsidian")).unwrap();
     assert!(run(&dir, "import obsidian . --dry-run").contains("README"));
 }
 
