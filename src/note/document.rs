@@ -1,10 +1,12 @@
 //! Frontmatter as a document: texts that may say what an edit means, each a splice at the place of
 //! a node. Whoever asks for them checks what they say.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::edit::{Edit, Fields, holds, named, with_renamed};
 use super::items::{items, retargeted_text};
+use super::spans::with_spans;
 use super::stamp::Stamp;
 use super::value::{Value, is_null_text};
 use super::yaml::{self, Kind, Yaml};
@@ -14,6 +16,15 @@ pub(super) fn splice(text: &str, range: Range<usize>, new: &str) -> String {
     let after = text.get(range.end..).unwrap_or_default();
     format!("{before}{new}{after}")
 }
+
+#[cfg(test)]
+thread_local! {
+    /// How many bytes this thread has parsed: what the work of an edit is counted in.
+    pub(super) static BYTES_PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Bytes of the text, and what takes their place.
+type Span = (Range<usize>, String);
 
 /// Parsed frontmatter and its text.
 pub(super) struct Document<'a> {
@@ -26,6 +37,8 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(super) fn parse(yaml: &'a str, line_end: &'static str) -> Result<Self, String> {
+        #[cfg(test)]
+        BYTES_PARSED.set(BYTES_PARSED.get() + yaml.len());
         let tree = yaml::parse(yaml)
             .map_err(|broken| format!("the frontmatter is not YAML: line {}: {}", broken.line + 1, broken.reason))?;
         match tree.kind {
@@ -54,15 +67,15 @@ impl<'a> Document<'a> {
         match edit {
             Edit::SetText { key, text } => self.set(key, &scalar(text, false)),
             Edit::SetPlain { key, text } => self.set(key, text),
-            Edit::AddItem { key, text } => self.add_item(key, &Item::Text(text)),
-            Edit::AddMap { key, entries } => self.add_item(key, &Item::Map(entries)),
+            Edit::AddItem { key, text } => self.add_items(key, &[Item::Text(text)]),
+            Edit::AddMap { key, entries } => self.add_items(key, &[Item::Map(entries)]),
             Edit::RemoveItem { key, text } => self.remove_items(key, &|item| item.to_line().trim() == text),
             Edit::RenameItem { key, from, to } => self.rename_item(key, from, to),
             Edit::RemoveMap { key, entries } => self.remove_items(key, &|item| holds(item, entries)),
-            Edit::SetCustom { key, text } => self.set_entry("custom", key, &scalar(text, true)),
-            Edit::AddValue { key, value } => self.add_item(key, &Item::Value(&named(value))),
+            Edit::SetCustom { key, text } => self.set_in_map("custom", &[(key, scalar(text, true))]),
+            Edit::AddValue { key, value } => self.add_items(key, &[Item::Value(&named(value))]),
             Edit::Retarget { key, entries, to } => self.retarget(key, &|item| holds(item, entries), to),
-            Edit::SetCustomValue { key, value } => self.set_entry("custom", key, &flow(&named(value))),
+            Edit::SetCustomValue { key, value } => self.set_in_map("custom", &[(key, flow(&named(value)))]),
             Edit::SetBody(_) => Vec::new(),
         }
     }
@@ -72,37 +85,31 @@ impl<'a> Document<'a> {
         self.set(key, &flow(value))
     }
 
-    /// Returns texts that may have one more item in a list, in the list's style.
-    pub(super) fn with_item(&self, key: &str, item: &Value) -> Vec<String> {
-        self.add_item(key, &Item::Value(item))
+    /// Returns texts that may have more items in a list, in the list's style.
+    pub(super) fn with_items(&self, key: &str, items: &[Value]) -> Vec<String> {
+        self.add_items(key, &items.iter().map(Item::Value).collect::<Vec<_>>())
     }
 
-    /// Returns texts that may have a map's field with this value.
-    pub(super) fn with_entry(&self, map: &str, key: &str, value: &Value) -> Vec<String> {
-        self.set_entry(map, key, &flow(value))
+    /// Returns texts that may have a map's fields with these values.
+    pub(super) fn with_entries(&self, map: &str, entries: &[(&str, &Value)]) -> Vec<String> {
+        self.set_in_map(map, &entries.iter().map(|(key, value)| (*key, flow(value))).collect::<Vec<_>>())
     }
 
-    /// Returns texts that may lack a map's field.
-    pub(super) fn without_entry(&self, map: &str, key: &str) -> Vec<String> {
+    /// Returns texts that may lack some of a map's fields.
+    pub(super) fn without_entries(&self, map: &str, keys: &HashSet<&str>) -> Vec<String> {
         let Some((name, node)) = self.entry(map) else { return Vec::new() };
         let Kind::Map(fields) = &node.kind else { return Vec::new() };
-        let is_meant = |(have, _): &(Yaml<'_>, Yaml<'_>)| Value::from_yaml(have).to_line() == key;
-        let Some(place) = fields.iter().position(is_meant) else { return Vec::new() };
-        let Some((own_key, own_value)) = fields.get(place) else { return Vec::new() };
-        if fields.len() == 1 {
+        let is_gone: Vec<bool> =
+            fields.iter().map(|(have, _)| keys.contains(Value::from_yaml(have).to_line().as_str())).collect();
+        if is_gone.iter().all(|is_gone| *is_gone) {
             return vec![self.replaced(self.after_colon(name, node), " {}")];
         }
+        let spans: Vec<_> = fields.iter().map(|(key, value)| key.span.start..self.end_of_entry(key, value)).collect();
         if self.is_flow(node) {
-            let spans: Vec<_> =
-                fields.iter().map(|(key, value)| key.span.start..self.end_of_entry(key, value)).collect();
-            return vec![self.without(self.flow_ranges(&spans, &|other| other == place))];
+            return vec![self.without(self.flow_ranges(&spans, &|place| is_gone.get(place) == Some(&true)))];
         }
-        vec![
-            self.replaced(
-                self.line_start(own_key.span.start)..self.next_line(self.end_of_entry(own_key, own_value)),
-                "",
-            ),
-        ]
+        let gone = spans.iter().zip(&is_gone).filter(|(_, is_gone)| **is_gone);
+        vec![self.without(gone.map(|(span, _)| self.line_start(span.start)..self.next_line(span.end)).collect())]
     }
 
     /// Replaces a field's value in place, or all that stands after its colon, or adds the field.
@@ -110,14 +117,14 @@ impl<'a> Document<'a> {
         let Some((name, old)) = self.entry(key) else {
             return self.with_field(&format!("{}: {value}", scalar(key, false)));
         };
-        self.with_value_of(name, old, value)
+        self.value_spans(name, old, value).map(|span| self.spliced(span)).into()
     }
 
-    /// Returns texts in which a key has another value: in place, or instead of all that follows its colon.
-    fn with_value_of(&self, key: &Yaml<'_>, old: &Yaml<'_>, value: &str) -> Vec<String> {
+    /// Returns how a key gets another value: in place, or instead of all that follows its colon.
+    fn value_spans(&self, key: &Yaml<'_>, old: &Yaml<'_>, value: &str) -> [Span; 2] {
         let after = self.after_colon(key, old);
         let comment = self.header_comment(after.start..old.span.start);
-        vec![self.replaced(old.span.clone(), value), self.replaced(after, &format!(" {value}{comment}"))]
+        [(old.span.clone(), value.to_owned()), (after, format!(" {value}{comment}"))]
     }
 
     /// Returns the comment in the header of a block scalar (`>- # why`), with the space before it.
@@ -133,7 +140,7 @@ impl<'a> Document<'a> {
         match self.braces {
             Some(open) => {
                 let last = self.entries.last().map(|(key, value)| self.end_of_entry(key, value));
-                self.with_flow_item(open, last, field)
+                vec![self.spliced(self.flow_item(open, last, field))]
             }
             None => vec![self.with_line_at(self.yaml.len(), field)],
         }
@@ -145,45 +152,75 @@ impl<'a> Document<'a> {
         self.braces.is_some() || self.has_comment(key.span.end..self.next_line(end))
     }
 
-    fn set_entry(&self, map: &str, key: &str, value: &str) -> Vec<String> {
-        let line = format!("{}: {value}", scalar(key, false));
-        let end = self.line_end;
+    /// Gives fields of a map other values, or adds them. Texts differ in how much of the old values they replace.
+    fn set_in_map(&self, map: &str, entries: &[(&str, String)]) -> Vec<String> {
+        let line = |(key, value): &(&str, String)| format!("{}: {value}", scalar(key, false));
+        let lines = || entries.iter().map(line).collect::<Vec<_>>();
+        let (end, on_line) = (self.line_end, || format!("{{{}}}", lines().join(", ")));
         let Some((name, custom)) = self.entry(map) else {
             let map = scalar(map, false);
             return self.with_field(&match self.braces {
-                Some(_) => format!("{map}: {{{line}}}"),
-                None => format!("{map}:{end}  {line}"),
+                Some(_) => format!("{map}: {}", on_line()),
+                None => format!("{map}:{end}  {}", lines().join(&format!("{end}  "))),
             });
         };
         let Kind::Map(fields) = &custom.kind else {
-            let new = if self.needs_line(name, custom) { format!(" {{{line}}}") } else { format!("{end}  {line}") };
+            let new = if self.needs_line(name, custom) {
+                format!(" {}", on_line())
+            } else {
+                format!("{end}  {}", lines().join(&format!("{end}  ")))
+            };
             return vec![self.replaced(self.after_colon(name, custom), &new)];
         };
-        if let Some((name, old)) = fields.iter().find(|(have, _)| Value::from_yaml(have).to_line() == key) {
-            return self.with_value_of(name, old, value);
+        let mut there = HashMap::new();
+        for (key, value) in fields {
+            there.entry(Value::from_yaml(key).to_line()).or_insert((key, value));
         }
-        if self.is_flow(custom) {
-            let last = fields.last().map(|(key, value)| self.end_of_entry(key, value));
-            return self.with_flow_item(custom.span.start, last, &line);
+        let (mut in_place, mut after_colon, mut new) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in entries {
+            match there.get(entry.0) {
+                Some((key, old)) => {
+                    let [value, whole] = self.value_spans(key, old, &entry.1);
+                    in_place.push(value);
+                    after_colon.push(whole);
+                }
+                None => new.push(line(entry)),
+            }
         }
-        let Some((first, _)) = fields.first() else { return Vec::new() };
-        let indent = self.yaml.get(self.line_start(first.span.start)..first.span.start).unwrap_or_default();
-        vec![self.with_line_at(self.next_line(self.end(custom)), &format!("{indent}{line}"))]
+        let new = if new.is_empty() { None } else { self.new_fields(custom, fields, &new) };
+        let ways = if in_place.is_empty() { vec![in_place] } else { vec![in_place, after_colon] };
+        ways.into_iter()
+            .filter_map(|spans| with_spans(self.yaml, [spans, new.clone().into_iter().collect()].concat()).ok())
+            .collect()
     }
 
-    fn add_item(&self, key: &str, item: &Item<'_>) -> Vec<String> {
-        let on_line = || format!("[{}]", item.as_flow());
+    /// Returns where new fields of a map go, and how they are written there.
+    fn new_fields(&self, map: &Yaml<'_>, fields: &[(Yaml<'_>, Yaml<'_>)], new: &[String]) -> Option<Span> {
+        if self.is_flow(map) {
+            let last = fields.last().map(|(key, value)| self.end_of_entry(key, value));
+            return Some(self.flow_item(map.span.start, last, &new.join(", ")));
+        }
+        let (first, _) = fields.first()?;
+        let indent = self.yaml.get(self.line_start(first.span.start)..first.span.start).unwrap_or_default();
+        let at = self.next_line(self.end(map));
+        Some((at..at, new.iter().map(|line| format!("{indent}{line}{}", self.line_end)).collect()))
+    }
+
+    fn add_items(&self, key: &str, new: &[Item<'_>]) -> Vec<String> {
+        let in_brackets = || new.iter().map(Item::as_flow).collect::<Vec<_>>().join(", ");
+        let on_line = || format!("[{}]", in_brackets());
+        let as_field = || as_field(new, key, self.line_end);
         let Some((name, list)) = self.entry(key) else {
             return self.with_field(&match self.braces {
                 Some(_) => format!("{key}: {}", on_line()),
-                None => item.as_field(key, self.line_end),
+                None => as_field(),
             });
         };
         let fresh = || {
             if self.needs_line(name, list) {
                 return format!(" {}", on_line());
             }
-            item.as_field(key, self.line_end).split_once(':').map(|(_, value)| value.to_owned()).unwrap_or_default()
+            as_field().split_once(':').map(|(_, value)| value.to_owned()).unwrap_or_default()
         };
         match &list.kind {
             Kind::Scalar { text, plain: true } if is_null_text(text) => {
@@ -193,32 +230,34 @@ impl<'a> Document<'a> {
                 vec![self.replaced(self.after_colon(name, list), &fresh())]
             }
             Kind::List(items) if self.is_flow(list) => {
-                self.with_flow_item(list.span.start, items.last().map(|item| self.end(item)), &item.as_flow())
+                let last = items.last().map(|item| self.end(item));
+                vec![self.spliced(self.flow_item(list.span.start, last, &in_brackets()))]
             }
             Kind::List(items) => {
                 let Some(last) = items.last() else { return Vec::new() };
                 let dash = self.yaml.get(self.line_start(last.span.start)..last.span.start).unwrap_or_default();
                 let at = self.next_line(self.end(list));
-                [item.as_block(dash, self.line_end), format!("{dash}{}", item.as_flow())]
-                    .map(|lines| self.with_line_at(at, &lines))
+                let lines = |line: &dyn Fn(&Item<'_>) -> String| new.iter().map(line).collect::<Vec<_>>();
+                [lines(&|item| item.as_block(dash, self.line_end)), lines(&|item| format!("{dash}{}", item.as_flow()))]
+                    .map(|lines| self.with_line_at(at, &lines.join(self.line_end)))
                     .into()
             }
             // One value where a list is expected becomes the first of the list; of tags, several.
             Kind::Scalar { .. } => {
                 let mut all: Vec<String> = items(key, &Value::from_yaml(list)).iter().map(flow).collect();
-                all.push(item.as_flow());
+                all.push(in_brackets());
                 self.with_new_value(name, list, &format!("[{}]", all.join(", ")))
             }
             Kind::Map(_) => Vec::new(),
         }
     }
 
-    /// Adds an item before the closing bracket of a flow list or map.
-    fn with_flow_item(&self, open: usize, last_end: Option<usize>, item: &str) -> Vec<String> {
-        let Some(at) = last_end else { return vec![self.replaced(open + 1..open + 1, item)] };
+    /// Returns where an item, or several with commas between, goes before the closing bracket of a flow list or map.
+    fn flow_item(&self, open: usize, last_end: Option<usize>, item: &str) -> Span {
+        let Some(at) = last_end else { return (open + 1..open + 1, item.to_owned()) };
         match self.comma_after(at) {
-            Some(comma) => vec![self.replaced(comma + 1..comma + 1, &format!(" {item}"))],
-            None => vec![self.replaced(at..at, &format!(", {item}"))],
+            Some(comma) => (comma + 1..comma + 1, format!(" {item}")),
+            None => (at..at, format!(", {item}")),
         }
     }
 
@@ -374,14 +413,12 @@ impl<'a> Document<'a> {
 
     /// Returns the text without these ranges, which come in order and may overlap.
     fn without(&self, ranges: Vec<Range<usize>>) -> String {
-        let (mut text, mut from) = (self.yaml.to_owned(), self.yaml.len());
-        for range in ranges.into_iter().rev() {
-            let end = range.end.min(from);
-            if range.start < end {
-                text = splice(&text, range.start..end, "");
-            }
-            from = from.min(range.start);
+        let (mut text, mut from) = (String::with_capacity(self.yaml.len()), 0);
+        for range in ranges {
+            text.push_str(self.yaml.get(from..range.start).unwrap_or_default());
+            from = from.max(range.end);
         }
+        text.push_str(self.yaml.get(from..).unwrap_or_default());
         text
     }
 
@@ -392,6 +429,10 @@ impl<'a> Document<'a> {
 
     fn replaced(&self, range: Range<usize>, new: &str) -> String {
         splice(self.yaml, range, new)
+    }
+
+    fn spliced(&self, (range, new): Span) -> String {
+        self.replaced(range, &new)
     }
 
     fn with_line_at(&self, at: usize, line: &str) -> String {
@@ -493,14 +534,15 @@ impl Item<'_> {
             Self::Value(value) => format!("{dash}{}", flow(value)),
         }
     }
+}
 
-    /// Writes a new field with the item as its only one.
-    fn as_field(&self, key: &str, line_end: &str) -> String {
-        match self {
-            Self::Text(_) | Self::Value(Value::Text { .. } | Value::List(_)) => format!("{key}: [{}]", self.as_flow()),
-            Self::Map(_) | Self::Value(Value::Map(_)) => format!("{key}:{line_end}{}", self.as_block("  - ", line_end)),
-        }
+/// Writes a new field with these items, in lines where the first of them is a map.
+fn as_field(items: &[Item<'_>], key: &str, line_end: &str) -> String {
+    if let Some(Item::Map(_) | Item::Value(Value::Map(_))) = items.first() {
+        let lines: Vec<String> = items.iter().map(|item| item.as_block("  - ", line_end)).collect();
+        return format!("{key}:{line_end}{}", lines.join(line_end));
     }
+    format!("{key}: [{}]", items.iter().map(Item::as_flow).collect::<Vec<_>>().join(", "))
 }
 
 /// Writes a value on one line. A number or truth value that stood without quotes stays one.

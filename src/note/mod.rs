@@ -14,6 +14,7 @@ pub mod merge;
 mod plain_yaml;
 mod rows;
 mod short_ids;
+mod spans;
 mod stamp;
 mod stored;
 mod value;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::yaml::{Kind, Yaml};
 
 /// The value of a field that qipu gives no meaning to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Value {
     /// A text. `plain` when it was written without quotes, so that it may be a number, a truth
     /// value or nothing at all.

@@ -1,7 +1,7 @@
 //! Comments inside a field are merged as what they stand at is: what one side wrote stays, what one
 //! side took out goes. Where that can't be said in a text, it is no result.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use super::super::document::Document;
@@ -46,23 +46,8 @@ pub(super) fn settle(
     if counts(&lines) == wanted {
         return Some(Some(piece));
     }
-    let unwanted: BTreeSet<String> = counts(&lines)
-        .into_iter()
-        .filter(|(text, have)| wanted.get(text).is_none_or(|count| count < have))
-        .map(|(text, _)| text)
-        .collect();
-    for text in unwanted {
-        take_out(&mut lines, &text)?;
-    }
-    for source in [&theirs, &ours] {
-        for (place, line) in source.iter().enumerate() {
-            let Some(text) = &line.comment else { continue };
-            let have = counts(&lines).get(text).copied().unwrap_or_default();
-            if wanted.get(text).is_some_and(|count| have < *count) {
-                put_in(&mut lines, source, place);
-            }
-        }
-    }
+    take_out(&mut lines, |text, have| wanted.get(text).is_none_or(|count| *count < have))?;
+    let lines = with_comments(lines, [&theirs, &ours], &wanted);
     let text: String = lines.iter().map(|line| line.written() + end).collect();
     let document = Document::parse(&text, end).ok()?;
     let is_right = matches!(document.values().as_slice(), [(have, value)] if have == key && plain(value) == plain(&piece.value))
@@ -70,46 +55,101 @@ pub(super) fn settle(
     is_right.then_some(Some(Piece { lines: text, ..piece }))
 }
 
-/// Removes a comment that stands in one place.
-fn take_out(lines: &mut Vec<Line>, text: &str) -> Option<()> {
-    let is_meant = |line: &Line| line.comment.as_deref() == Some(text);
-    let place = lines.iter().position(is_meant)?;
-    if lines.iter().filter(|line| is_meant(line)).count() > 1 {
+/// Removes the comments that are unwanted, given how often each stands; `None` where one of them stands in several
+/// places.
+fn take_out(lines: &mut Vec<Line>, is_unwanted: impl Fn(&str, usize) -> bool) -> Option<()> {
+    let have = counts(lines);
+    let unwanted: HashSet<&String> =
+        have.iter().filter(|(text, count)| is_unwanted(text, **count)).map(|(text, _)| text).collect();
+    if unwanted.iter().any(|text| have.get(*text).is_some_and(|count| *count > 1)) {
         return None;
     }
-    match lines.get_mut(place) {
-        Some(line) if !line.is_comment() => (line.gap, line.comment) = (String::new(), None),
-        _ => drop(lines.remove(place)),
+    let is_meant = |line: &Line| line.comment.as_ref().is_some_and(|text| unwanted.contains(text));
+    lines.retain(|line| !(line.is_comment() && is_meant(line)));
+    for line in lines.iter_mut().filter(|line| is_meant(line)) {
+        (line.gap, line.comment) = (String::new(), None);
     }
     Some(())
 }
 
-/// Puts a comment where it stands in its source: behind the same words, above or below the same line.
-fn put_in(lines: &mut Vec<Line>, source: &[Line], place: usize) {
-    let Some(line) = source.get(place) else { return };
-    let only = |lines: &[Line], code: &str| {
-        let mut found = (0..lines.len()).filter(|at| lines.get(*at).is_some_and(|line| line.code.trim() == code));
-        found.next().filter(|_| found.next().is_none())
-    };
-    if !line.is_comment() {
-        let is_one_line = |lines: &[Line]| lines.iter().filter(|line| !line.code.is_empty()).count() == 1;
-        let same = only(lines, line.code.trim());
-        let at = same.or_else(|| (is_one_line(source) && is_one_line(lines)).then_some(0));
-        if let Some(host) = at.and_then(|at| lines.get_mut(at)).filter(|host| host.comment.is_none()) {
-            (host.gap, host.comment) = (line.gap.clone(), line.comment.clone());
+/// Adds the comments that are wanted and not there, where they stand in their sources. One without such a place is
+/// not added.
+fn with_comments(mut lines: Vec<Line>, sources: [&[Line]; 2], wanted: &Counts) -> Vec<Line> {
+    let mut have = counts(&lines);
+    let (places, only_line) = (places(&lines), only_code(&lines));
+    // Comments that come above a line and below it.
+    let mut added = vec![(Vec::new(), Vec::new()); lines.len()];
+    for source in sources {
+        let next_code = code_around(source.iter().enumerate().rev());
+        let last_code = code_around(source.iter().enumerate());
+        let only_line = only_code(source).and(only_line);
+        for (place, line) in source.iter().enumerate() {
+            let Some(text) = &line.comment else { continue };
+            if wanted.get(text).copied().unwrap_or_default() <= have.get(text).copied().unwrap_or_default() {
+                continue;
+            }
+            let place_of = |line: &Line| places.get(line.code.trim()).copied().flatten();
+            let at = |around: &[Option<usize>]| around.get(place).copied().flatten().and_then(|at| source.get(at));
+            let is_put = if !line.is_comment() {
+                let host = place_of(line).or(only_line);
+                put_behind(host.and_then(|host| lines.get_mut(host)), line)
+            } else if let Some(next) = at(&next_code) {
+                let above = place_of(next).and_then(|place| added.get_mut(place)).map(|(above, _)| above);
+                above.map(|above| above.push(line.clone())).is_some()
+            } else {
+                let last = at(&last_code).and_then(place_of);
+                let below = last.and_then(|place| added.get_mut(place)).map(|(_, below)| below);
+                below.map(|below| below.push(line.clone())).is_some()
+            };
+            if is_put {
+                *have.entry(text.clone()).or_default() += 1;
+            }
         }
-        return;
     }
-    let is_code = |line: &&Line| !line.code.is_empty();
-    let below = source.get(place..).unwrap_or_default().iter().find(is_code);
-    let above = source.get(..place).unwrap_or_default().iter().rev().find(is_code);
-    let at = match below {
-        Some(next) => only(lines, next.code.trim()),
-        None => above.and_then(|last| only(lines, last.code.trim())).map(|at| at + 1),
+    let with_added = |(line, (mut above, below)): (Line, (Vec<Line>, Vec<Line>))| {
+        above.push(line);
+        above.extend(below);
+        above
     };
-    if let Some(at) = at {
-        lines.insert(at, line.clone());
+    lines.into_iter().zip(added).flat_map(with_added).collect()
+}
+
+/// Gives a line the comment of another, unless it has one.
+fn put_behind(host: Option<&mut Line>, line: &Line) -> bool {
+    let Some(host) = host.filter(|host| host.comment.is_none()) else { return false };
+    (host.gap, host.comment) = (line.gap.clone(), line.comment.clone());
+    true
+}
+
+/// Returns where each code stands; `None` for one that stands in several places.
+fn places(lines: &[Line]) -> HashMap<String, Option<usize>> {
+    let mut places = HashMap::new();
+    for (place, line) in lines.iter().enumerate() {
+        places.entry(line.code.trim().to_owned()).and_modify(|place| *place = None).or_insert(Some(place));
     }
+    places
+}
+
+/// Returns the place of the one line that is not a comment or blank.
+fn only_code(lines: &[Line]) -> Option<usize> {
+    let mut found = lines.iter().enumerate().filter(|(_, line)| !line.code.is_empty());
+    let (place, _) = found.next()?;
+    found.next().is_none().then_some(place)
+}
+
+/// Returns, for each line, the place of the last line with code that was passed on the way to it.
+fn code_around<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l Line)>) -> Vec<Option<usize>> {
+    let mut around = vec![None; lines.len()];
+    let mut last = None;
+    for (place, line) in lines {
+        if !line.code.is_empty() {
+            last = Some(place);
+        }
+        if let Some(slot) = around.get_mut(place) {
+            *slot = last;
+        }
+    }
+    around
 }
 
 /// Reads a field's lines; no field has none. `None` where they can't be understood on their own.
@@ -124,13 +164,19 @@ fn read(document: &Document<'_>, text: &str) -> Vec<Line> {
         scalars(key, &mut texts);
         scalars(value, &mut texts);
     }
+    // An alias has the place of what it stands for.
+    texts.sort_by_key(|text| text.start);
+    let is_text = |at: usize| {
+        let begun = texts.partition_point(|text| text.start <= at);
+        begun.checked_sub(1).and_then(|last| texts.get(last)).is_some_and(|text| text.contains(&at))
+    };
     let mut start = 0;
     let mut lines = Vec::new();
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end_matches(['\n', '\r']);
         let opens = |at: &usize| {
             let is_apart = bare.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']));
-            is_apart && !texts.iter().any(|text: &Range<usize>| text.contains(&(start + at)))
+            is_apart && !is_text(start + at)
         };
         let (before, comment) = match bare.match_indices('#').map(|(at, _)| at).find(opens) {
             Some(at) => bare.split_at(at),
@@ -149,6 +195,7 @@ fn read(document: &Document<'_>, text: &str) -> Vec<Line> {
 /// Collects where texts stand, in which no comment can.
 fn scalars(node: &Yaml<'_>, found: &mut Vec<Range<usize>>) {
     match &node.kind {
+        Kind::Scalar { .. } if node.span.is_empty() => {}
         Kind::Scalar { .. } => found.push(node.span.clone()),
         Kind::List(items) => items.iter().for_each(|item| scalars(item, found)),
         Kind::Map(entries) => entries.iter().for_each(|(key, value)| {

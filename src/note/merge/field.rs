@@ -4,6 +4,8 @@
 //! A result is an edit of our lines. Theirs are taken whole only where ours are those of the base,
 //! or where nothing of ours is lost by it.
 
+use std::collections::{HashMap, HashSet};
+
 use super::super::Stamp;
 use super::super::document::Document;
 use super::super::items::{is_list, plain};
@@ -119,34 +121,39 @@ impl Sides<'_> {
 
     /// Merges maps field by field; where a field in them can't be merged, the texts differ in it.
     fn as_map(&self) -> Option<Three> {
-        let nothing = Vec::new();
         let entries = |piece: Option<&Piece>| match piece.map(|piece| &piece.value) {
             Some(Value::Map(entries)) => Some(entries.clone()),
             _ => None,
         };
         let (ours, theirs) = (entries(self.ours)?, entries(self.theirs)?);
-        let base = if self.base.is_some() { entries(self.base)? } else { nothing };
-        let mut merged = self.ours?.clone();
+        let base = if self.base.is_some() { entries(self.base)? } else { Vec::new() };
+        let [in_base, in_ours, in_theirs] = [&base, &ours, &theirs].map(|entries| by_key(entries));
+        let mut changes = Vec::new();
         let mut conflicts = Vec::new();
-        let added = theirs.iter().filter(|(key, _)| get(&ours, key).is_none());
-        for key in ours.iter().chain(added).map(|(key, _)| key) {
-            let (in_base, in_ours, in_theirs) = (get(&base, key), get(&ours, key), get(&theirs, key));
-            match merged_entry(in_base, in_ours, in_theirs) {
-                Some(value) if value.as_ref() == in_ours => {}
-                Some(value) => merged = with_entry(self.key, &merged, key, value.as_ref(), self.end)?,
-                None => conflicts.push((key, in_ours, in_base, in_theirs)),
+        let added = theirs.iter().filter(|(key, _)| !in_ours.contains_key(key.as_str()));
+        for key in ours.iter().chain(added).map(|(key, _)| key.as_str()) {
+            let [base, ours, theirs] = [&in_base, &in_ours, &in_theirs].map(|entries| entries.get(key).copied());
+            match merged_entry(base, ours, theirs) {
+                Some(value) if value.as_ref() == ours => {}
+                Some(value) => changes.push((key, value)),
+                None => conflicts.push((key, [ours, base, theirs])),
             }
         }
-        let mut three = [merged.clone(), merged.clone(), merged];
-        for (key, in_ours, in_base, in_theirs) in conflicts {
-            for (piece, value) in three.iter_mut().zip([in_ours, in_base, in_theirs]) {
-                if value != in_ours {
-                    *piece = with_entry(self.key, piece, key, value, self.end)?;
-                }
-            }
-        }
-        Some(three.map(Some))
+        let merged = with_changes(self.key, self.ours?.clone(), &changes, self.end)?;
+        let three = [0, 1, 2].map(|side| {
+            let changes = conflicts.iter().filter_map(|(key, values)| {
+                let value = values.get(side).copied().flatten();
+                (Some(value) != values.first().copied()).then(|| (*key, value.cloned()))
+            });
+            with_changes(self.key, merged.clone(), &changes.collect::<Vec<_>>(), self.end)
+        });
+        three.iter().all(Option::is_some).then_some(three)
     }
+}
+
+/// Indexes the fields of a map.
+pub(super) fn by_key(entries: &[(String, Value)]) -> HashMap<&str, &Value> {
+    entries.iter().map(|(key, value)| (key.as_str(), value)).collect()
 }
 
 /// Returns the value of a map's field.
@@ -171,19 +178,64 @@ fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Valu
     }
 }
 
-/// Gives a field of a map another value, or takes it out.
-fn with_entry(map: &str, piece: &Piece, key: &str, value: Option<&Value>, end: Ends) -> Option<Piece> {
-    let Value::Map(mut entries) = piece.value.clone() else { return None };
-    let place = entries.iter().position(|(have, _)| have == key);
-    match (place.and_then(|place| entries.get_mut(place)), value) {
-        (Some((_, old)), Some(new)) => *old = new.clone(),
-        (None, Some(new)) => entries.push((key.to_owned(), new.clone())),
-        (_, None) => entries.retain(|(have, _)| have != key),
+/// Fields of a map that get another value, or go.
+type Changes<'k> = [(&'k str, Option<Value>)];
+
+/// Gives fields of a map other values, or takes them out.
+pub(super) fn with_changes(map: &str, piece: Piece, changes: &Changes<'_>, end: Ends) -> Option<Piece> {
+    let at_once = |piece: &Piece, changes: &Changes<'_>| {
+        let Value::Map(entries) = &piece.value else { return None };
+        let mut entries = entries.clone();
+        let mut set: HashMap<&str, &Value> =
+            changes.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
+        let gone: HashSet<&str> = changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| *key).collect();
+        let mut piece = piece.clone();
+        if !set.is_empty() {
+            let given: Vec<(&str, &Value)> =
+                changes.iter().filter_map(|(key, _)| Some((*key, *set.get(key)?))).collect();
+            for (key, old) in &mut entries {
+                if let Some(new) = set.remove(key.as_str()) {
+                    *old = new.clone();
+                }
+            }
+            let new = given.iter().filter(|(key, _)| set.contains_key(key));
+            entries.extend(new.map(|(key, value)| ((*key).to_owned(), (*value).clone())));
+            piece =
+                edited(map, &piece, Value::Map(entries.clone()), end, |document| document.with_entries(map, &given))?;
+        }
+        if gone.is_empty() {
+            return Some(piece);
+        }
+        entries.retain(|(key, _)| !gone.contains(key.as_str()));
+        edited(map, &piece, Value::Map(entries), end, |document| document.without_entries(map, &gone))
+    };
+    in_batches(piece, changes, &mut MAX_SPLITS.clone(), &at_once)
+}
+
+/// How often changes of one field are divided before they are given up; what needs more is no work of a person.
+pub(super) const MAX_SPLITS: usize = 100;
+
+/// Makes changes of a field's lines all at once; where the text then says something else than it is to, in two
+/// halves. So the work grows with the length of the field, and not with that times the number of changes.
+pub(super) fn in_batches<C>(
+    piece: Piece,
+    changes: &[C],
+    splits: &mut usize,
+    at_once: &dyn Fn(&Piece, &[C]) -> Option<Piece>,
+) -> Option<Piece> {
+    if changes.is_empty() {
+        return Some(piece);
     }
-    edited(map, piece, Value::Map(entries), end, |document| match value {
-        Some(value) => document.with_entry(map, key, value),
-        None => document.without_entry(map, key),
-    })
+    if let Some(done) = at_once(&piece, changes) {
+        return Some(done);
+    }
+    if changes.len() == 1 {
+        return None;
+    }
+    *splits = splits.checked_sub(1)?;
+    let (first, rest) = changes.split_at(changes.len() / 2);
+    let piece = in_batches(piece, first, splits, at_once)?;
+    in_batches(piece, rest, splits, at_once)
 }
 
 /// Edits a field's lines; the first text counts that says exactly what is wanted.

@@ -1,24 +1,25 @@
 //! How lists are merged: those that qipu knows as sets, whose items have names and may be maps;
 //! others are left alone but for what was appended to them.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
 use super::super::document::{Document, flow};
 use super::super::frontmatter::link_target;
 use super::super::items::{items as all_items, plain};
+use super::super::spans::with_spans;
 use super::super::value::Value;
 use super::super::yaml::{Kind, Yaml};
-use super::field::{Ends, edited, get};
+use super::field::{Ends, MAX_SPLITS, by_key, edited, get, in_batches, with_changes};
 use super::sheet::Piece;
-
-/// The most items that are changed one by one; more is no work of a person.
-const MAX_STEPS: usize = 200;
 
 /// Merges a field that is a set; `None` where the sides disagree about an item.
 pub(super) fn merge_sets(key: &str, [base, ours, theirs]: [Option<&Piece>; 3], end: Ends) -> Option<Option<Piece>> {
-    let [in_base, in_ours, in_theirs] = [base, ours, theirs].map(|piece| items(key, piece));
-    let names = Names::of(key, [&in_base, &in_ours, &in_theirs]);
+    let sides = [base, ours, theirs].map(|piece| items(key, piece));
+    let names = Names::of(key, &sides);
+    let [in_base, in_ours, in_theirs] = sides.map(|items| Set::of(&names, items));
     // The order of links has a meaning: if only theirs has another one, it is the one that counts.
-    let is_turned =
-        key == "links" && names.is_reordered(&in_base, &in_theirs) && !names.is_reordered(&in_base, &in_ours);
+    let is_turned = key == "links" && in_theirs.is_reordered(&in_base) && !in_ours.is_reordered(&in_base);
     let (host, wanted) = match theirs {
         Some(theirs) if is_turned => (theirs, names.merged(&in_base, &in_theirs, &in_ours)?),
         _ => (ours.or(theirs)?, names.merged(&in_base, &in_ours, &in_theirs)?),
@@ -45,6 +46,7 @@ pub(super) fn appended(base: &[Value], ours: &[Value], theirs: &[Value]) -> Opti
         return Some(theirs.to_vec());
     }
     let new = theirs.get(base.len()..).unwrap_or_default();
+    let our_new: HashSet<&Value> = our_new.iter().collect();
     let is_in_both = their_new.iter().any(|item| our_new.contains(item));
     (!is_in_both).then(|| [ours, new].concat())
 }
@@ -52,13 +54,55 @@ pub(super) fn appended(base: &[Value], ours: &[Value], theirs: &[Value]) -> Opti
 /// Adds items at the end of a list.
 pub(super) fn with_appended(key: &str, piece: &Piece, wanted: &[Value], end: Ends) -> Option<Piece> {
     let Value::List(have) = &piece.value else { return None };
-    let added = wanted.get(have.len()..).filter(|added| added.len() <= MAX_STEPS)?;
-    let (mut piece, mut now) = (piece.clone(), have.clone());
-    for item in added {
-        now.push(item.clone());
-        piece = edited(key, &piece, Value::List(now.clone()), end, |document| document.with_item(key, item))?;
+    with_added(key, piece.clone(), wanted.get(have.len()..)?, end)
+}
+
+fn with_added(key: &str, piece: Piece, added: &[Value], end: Ends) -> Option<Piece> {
+    in_batches(piece, added, &mut MAX_SPLITS.clone(), &|piece, added| {
+        let now = [items(key, Some(piece)), added.to_vec()].concat();
+        edited(key, piece, Value::List(now), end, |document| document.with_items(key, added))
+    })
+}
+
+/// The items of a list, found by their names.
+struct Set {
+    items: Vec<Value>,
+    names: Vec<Value>,
+    /// Where the first item of each name is.
+    places: HashMap<Value, usize>,
+}
+
+impl Set {
+    fn of(names: &Names<'_>, items: Vec<Value>) -> Self {
+        let names: Vec<Value> = items.iter().map(|item| names.name(item)).collect();
+        let mut places = HashMap::new();
+        for (place, name) in names.iter().enumerate() {
+            places.entry(name.clone()).or_insert(place);
+        }
+        Self { items, names, places }
     }
-    Some(piece)
+
+    fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns the items, each below its name.
+    fn named(&self) -> impl Iterator<Item = (&Value, &Value)> {
+        self.names.iter().zip(&self.items)
+    }
+
+    /// Returns the first item of a name.
+    fn get(&self, name: &Value) -> Option<&Value> {
+        self.places.get(name).and_then(|place| self.items.get(*place))
+    }
+
+    /// Tells whether items that both have stand in another order.
+    fn is_reordered(&self, base: &Self) -> bool {
+        let common = |items: &Self, others: &Self| -> Vec<Value> {
+            items.names.iter().filter(|name| others.get(name).is_some()).cloned().collect()
+        };
+        common(base, self) != common(self, base)
+    }
 }
 
 /// What the items of a set are known by.
@@ -69,15 +113,17 @@ struct Names<'k> {
 }
 
 impl<'k> Names<'k> {
-    fn of(key: &'k str, sides: [&Vec<Value>; 3]) -> Self {
+    fn of(key: &'k str, sides: &[Vec<Value>; 3]) -> Self {
         let names = Self { key, are_whole: false };
-        let is_ambiguous = |items: &[Value]| {
-            items.iter().enumerate().any(|(place, item)| {
-                let before = items.get(..place).unwrap_or_default();
-                names.find(before, item).is_some_and(|other| said(key, other) != said(key, item))
-            })
+        let is_ambiguous = |items: &Vec<Value>| {
+            let mut first = HashMap::new();
+            let is_other = |item: &Value| {
+                let said = said(key, item);
+                *first.entry(names.name(item)).or_insert_with(|| said.clone()) != said
+            };
+            items.iter().any(is_other)
         };
-        let are_whole = matches!(key, "links" | "sources") && sides.into_iter().any(|items| is_ambiguous(items));
+        let are_whole = matches!(key, "links" | "sources") && sides.iter().any(is_ambiguous);
         Self { are_whole, ..names }
     }
 
@@ -96,26 +142,12 @@ impl<'k> Names<'k> {
         }
     }
 
-    fn find<'v>(&self, items: &'v [Value], like: &Value) -> Option<&'v Value> {
-        let name = self.name(like);
-        items.iter().find(|item| self.name(item) == name)
-    }
-
-    /// Tells whether items that both have stand in another order.
-    fn is_reordered(&self, base: &[Value], side: &[Value]) -> bool {
-        let common = |items: &[Value], others: &[Value]| {
-            let kept = items.iter().filter(|item| self.find(others, item).is_some());
-            kept.map(|item| self.name(item)).collect::<Vec<_>>()
-        };
-        common(base, side) != common(side, base)
-    }
-
     /// Merges lists as sets: ours, without what theirs took out, with what theirs added.
-    fn merged(&self, base: &[Value], ours: &[Value], theirs: &[Value]) -> Option<Vec<Value>> {
+    fn merged(&self, base: &Set, ours: &Set, theirs: &Set) -> Option<Set> {
         let is_same = |a: &Value, b: &Value| said(self.key, a) == said(self.key, b);
         let mut merged: Vec<Value> = Vec::new();
-        for item in ours {
-            match (self.find(base, item), self.find(theirs, item)) {
+        for (name, item) in ours.named() {
+            match (base.get(name), theirs.get(name)) {
                 (Some(old), None) if is_same(old, item) => {}
                 // One side changed what the other took out.
                 (Some(_), None) => return None,
@@ -123,15 +155,15 @@ impl<'k> Names<'k> {
                 (None, None) => merged.push(item.clone()),
             }
         }
-        for item in theirs.iter().filter(|item| self.find(ours, item).is_none()) {
-            match self.find(base, item) {
+        for (place, (name, item)) in theirs.named().enumerate().filter(|(_, (name, _))| ours.get(name).is_none()) {
+            match base.get(name) {
                 Some(old) if is_same(old, item) => {}
                 Some(_) => return None,
-                None if self.find(&merged, item).is_some() => {}
+                None if theirs.places.get(name) != Some(&place) => {}
                 None => merged.push(item.clone()),
             }
         }
-        Some(merged)
+        Some(Set::of(self, merged))
     }
 
     /// Merges an item that both have, entry by entry.
@@ -142,10 +174,12 @@ impl<'k> Names<'k> {
         };
         let (in_base, in_ours, in_theirs) = (base.map(entries).unwrap_or_default(), entries(ours), entries(theirs));
         let (mut merged, spelled) = (map_of(self.key, ours), map_of(self.key, theirs));
-        let gone = in_base.iter().filter(|(key, _)| get(&in_theirs, key).is_none());
+        let sides = [&in_base, &in_ours, &in_theirs].map(|entries| by_key(entries));
+        let gone =
+            in_base.iter().filter(|(key, _)| sides.last().is_some_and(|theirs| !theirs.contains_key(key.as_str())));
         let mut is_done = false;
         for (key, _) in in_theirs.iter().chain(gone) {
-            let [old, our, their] = [&in_base, &in_ours, &in_theirs].map(|entries| get(entries, key));
+            let [old, our, their] = sides.each_ref().map(|entries| entries.get(key.as_str()).copied());
             if their == old || their == our {
                 continue;
             }
@@ -163,51 +197,39 @@ impl<'k> Names<'k> {
     }
 
     /// Writes a list with these items into a field's lines, touching no item that stays.
-    fn written(&self, host: &Piece, wanted: &[Value], end: Ends) -> Option<Piece> {
+    fn written(&self, host: &Piece, wanted: &Set, end: Ends) -> Option<Piece> {
         let key = self.key;
         let mut piece = host.clone();
-        let mut now = items(key, Some(host));
-        let added: Vec<&Value> = wanted.iter().filter(|item| self.find(&now, item).is_none()).collect();
-        let mut unwanted: Vec<Value> = Vec::new();
-        for item in &now {
-            let name = self.name(item);
-            if self.find(wanted, item).is_none() && !unwanted.contains(&name) {
-                unwanted.push(name);
-            }
-        }
-        let changed: Vec<(usize, Value)> = now
-            .iter()
-            .enumerate()
-            .filter_map(|(place, item)| {
-                let new = self.find(wanted, item)?;
-                (said(key, new) != said(key, item)).then(|| (place, new.clone()))
-            })
-            .collect();
-        if added.len() + unwanted.len() + changed.len() > MAX_STEPS {
-            return None;
-        }
+        let now = Set::of(self, items(key, Some(host)));
         if !matches!(piece.value, Value::List(_)) && !now.is_empty() {
-            piece = edited(key, &piece, Value::List(now.clone()), end, |document| {
-                document.with_value(key, &Value::List(now.clone()))
-            })?;
+            let list = Value::List(now.items.clone());
+            piece = edited(key, &piece, list.clone(), end, |document| document.with_value(key, &list))?;
         }
-        for (place, new) in changed {
-            *now.get_mut(place)? = new.clone();
-            let lines = with_item_at(&piece.lines, place, &new, end)?;
-            piece = edited(key, &piece, Value::List(now.clone()), end, |_| vec![lines.clone()])?;
-        }
-        for item in added {
-            now.push(item.clone());
-            piece = edited(key, &piece, Value::List(now.clone()), end, |document| document.with_item(key, item))?;
-        }
-        for name in unwanted {
-            let is_unwanted = |item: &Value| self.name(item) == name;
+        let changed = now.named().enumerate().filter_map(|(place, (name, item))| {
+            let new = wanted.get(name)?;
+            (said(key, new) != said(key, item)).then(|| (place, new.clone()))
+        });
+        let changed: Vec<(usize, Value)> = changed.collect();
+        piece = in_batches(piece, &changed, &mut MAX_SPLITS.clone(), &|piece, changed| {
+            let mut now = items(key, Some(piece));
+            for (place, new) in changed {
+                *now.get_mut(*place)? = new.clone();
+            }
+            let lines = with_items_at(&piece.lines, changed, end)?;
+            edited(key, piece, Value::List(now), end, |_| vec![lines.clone()])
+        })?;
+        let added = wanted.named().filter(|(name, _)| now.get(name).is_none()).map(|(_, item)| item.clone());
+        piece = with_added(key, piece, &added.collect::<Vec<_>>(), end)?;
+        let mut seen = HashSet::new();
+        let unwanted = now.names.iter().filter(|name| wanted.get(name).is_none() && seen.insert(*name));
+        let unwanted: Vec<&Value> = unwanted.collect();
+        in_batches(piece, &unwanted, &mut MAX_SPLITS.clone(), &|piece, unwanted| {
+            let unwanted: HashSet<&Value> = unwanted.iter().copied().collect();
+            let is_unwanted = |item: &Value| unwanted.contains(&self.name(item));
+            let mut now = items(key, Some(piece));
             now.retain(|item| !is_unwanted(item));
-            piece = edited(key, &piece, Value::List(now.clone()), end, |document| {
-                document.remove_items(key, &is_unwanted)
-            })?;
-        }
-        Some(piece)
+            edited(key, piece, Value::List(now), end, |document| document.remove_items(key, &is_unwanted))
+        })
     }
 }
 
@@ -240,22 +262,34 @@ fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// Gives one item of a list other entries, where it stands.
-fn with_item_at(lines: &str, place: usize, new: &Value, end: Ends) -> Option<String> {
-    let Value::Map(wanted) = new else { return None };
+/// Gives items of a list other entries, where they stand.
+fn with_items_at(lines: &str, changed: &[(usize, Value)], end: Ends) -> Option<String> {
     let document = Document::parse(lines, end).ok()?;
     let [(_, Yaml { kind: Kind::List(nodes), .. })] = document.entries.as_slice() else { return None };
+    let spans: Option<Vec<_>> =
+        changed.iter().map(|(place, new)| item_at(&document, lines, nodes, *place, new, end)).collect();
+    with_spans(lines, spans?).ok()
+}
+
+/// Returns where an item stands and how it is written with other entries.
+fn item_at(
+    document: &Document<'_>,
+    lines: &str,
+    nodes: &[Yaml<'_>],
+    place: usize,
+    new: &Value,
+    end: Ends,
+) -> Option<(Range<usize>, String)> {
+    let Value::Map(wanted) = new else { return None };
     let node = nodes.get(place)?;
-    let splice = |range: std::ops::Range<usize>, new: &str| {
-        Some(format!("{}{new}{}", lines.get(..range.start)?, lines.get(range.end..)?))
-    };
     let written = lines.get(node.span.clone())?.trim_end();
+    let span = node.span.start..node.span.start + written.len();
     if !matches!(node.kind, Kind::Map(_)) {
-        return splice(node.span.start..node.span.start + written.len(), &flow(new));
+        return Some((span, flow(new)));
     }
     if written.starts_with('{') {
-        let item = with_entries(&format!("k: {written}{end}"), wanted, end)?;
-        return splice(node.span.start..node.span.start + written.len(), item.strip_prefix("k: ")?.trim_end());
+        let item = with_entries(format!("k: {written}{end}"), wanted, end)?;
+        return Some((span, item.strip_prefix("k: ")?.trim_end().to_owned()));
     }
     let start = document.line_start(node.span.start);
     let stop = nodes.get(place + 1).map_or(lines.len(), |next| document.line_start(next.span.start));
@@ -265,29 +299,22 @@ fn with_item_at(lines: &str, place: usize, new: &Value, end: Ends) -> Option<Str
         return None;
     }
     let head = format!("k:{end}");
-    let item = with_entries(&format!("{head}{indent}{rest}"), wanted, end)?;
+    let item = with_entries(format!("{head}{indent}{rest}"), wanted, end)?;
     let item = item.strip_prefix(&head)?.strip_prefix(&indent)?;
-    splice(start..stop, &format!("{dash}{item}"))
+    Some((start..stop, format!("{dash}{item}")))
 }
 
-/// Gives the map in the field `k` these entries, one after the other.
-fn with_entries(text: &str, wanted: &[(String, Value)], end: Ends) -> Option<String> {
-    let read = |text: &str| match Document::parse(text, end).ok()?.values().as_slice() {
-        [(_, Value::Map(entries))] => Some(entries.clone()),
-        _ => None,
-    };
-    let have = read(text)?;
-    let mut text = text.to_owned();
-    for (key, value) in wanted {
-        if get(&have, key).map(plain) != Some(plain(value)) {
-            let lines = Document::parse(&text, end).ok()?.with_entry("k", key, value);
-            let says = |text: &String| read(text).is_some_and(|now| get(&now, key).map(plain) == Some(plain(value)));
-            text = lines.into_iter().find(says)?;
-        }
-    }
-    for (key, _) in have.iter().filter(|(key, _)| get(wanted, key).is_none()) {
-        let lines = Document::parse(&text, end).ok()?.without_entry("k", key);
-        text = lines.into_iter().next()?;
-    }
-    Some(text)
+/// Gives the map in the field `k` these entries.
+fn with_entries(text: String, wanted: &[(String, Value)], end: Ends) -> Option<String> {
+    let (_, value) = Document::parse(&text, end).ok()?.values().into_iter().next()?;
+    let Value::Map(have) = &value else { return None };
+    let (in_have, in_wanted) = (by_key(have), by_key(wanted));
+    let is_new =
+        |(key, value): &&(String, Value)| in_have.get(key.as_str()).map(|old| plain(old)) != Some(plain(value));
+    let set = wanted.iter().filter(is_new).map(|(key, value)| (key.as_str(), Some(value.clone())));
+    let gone =
+        have.iter().filter(|(key, _)| !in_wanted.contains_key(key.as_str())).map(|(key, _)| (key.as_str(), None));
+    let changes: Vec<_> = set.chain(gone).collect();
+    let piece = Piece { lines: text, value: value.clone() };
+    with_changes("k", piece, &changes, end).map(|piece| piece.lines)
 }

@@ -10,6 +10,7 @@ mod list;
 mod sheet;
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use super::items::plain;
 use field::{Ends, Three};
@@ -86,10 +87,14 @@ fn rows(base: &Sheet<'_>, ours: &Sheet<'_>, theirs: &Sheet<'_>) -> (Vec<Row>, St
         let above = merged_comments(base_above, field.above, in_theirs.map_or(base_above, |field| field.above));
         rows.push(Row { key: field.key.clone(), above: std::mem::take(&mut left_over) + &above, three });
     }
+    let places: HashMap<String, usize> =
+        rows.iter().enumerate().map(|(place, row)| (row.key.clone(), place + 1)).collect();
+    // What comes before the first row, and behind each.
+    let mut behind: Vec<Vec<Row>> = std::iter::repeat_with(Vec::new).take(rows.len() + 1).collect();
     let mut place = 0;
     for field in &theirs.fields {
-        if let Some(own) = rows.iter().position(|row| row.key == field.key) {
-            place = own + 1;
+        if let Some(own) = places.get(&field.key) {
+            place = *own;
             continue;
         }
         let in_base = base.field(&field.key);
@@ -101,9 +106,12 @@ fn rows(base: &Sheet<'_>, ours: &Sheet<'_>, theirs: &Sheet<'_>) -> (Vec<Row>, St
             left_over.push_str(&added_comments(in_base.map_or("", |field| field.above), "", field.above));
             continue;
         }
-        rows.insert(place, Row { key: field.key.clone(), above: field.above.to_owned(), three });
-        place += 1;
+        if let Some(behind) = behind.get_mut(place) {
+            behind.push(Row { key: field.key.clone(), above: field.above.to_owned(), three });
+        }
     }
+    let rows = std::iter::once(None).chain(rows.into_iter().map(Some)).zip(behind);
+    let rows = rows.flat_map(|(row, behind)| row.into_iter().chain(behind)).collect();
     (rows, left_over + &merged_comments(base.tail, ours.tail, theirs.tail))
 }
 
@@ -132,8 +140,8 @@ fn merged_comments(base: &str, ours: &str, theirs: &str) -> String {
 
 /// Returns the comments of theirs that nobody else has.
 fn added_comments(base: &str, ours: &str, theirs: &str) -> String {
-    let is_known = |line: &str| base.lines().chain(ours.lines()).any(|known| known == line.trim_end());
-    let is_new = |line: &&str| line.starts_with('#') && !is_known(line);
+    let known: HashSet<&str> = base.lines().chain(ours.lines()).collect();
+    let is_new = |line: &&str| line.starts_with('#') && !known.contains(line.trim_end());
     theirs.split_inclusive('\n').filter(is_new).collect()
 }
 
@@ -166,6 +174,7 @@ fn written(rows: &[Row], tail: &str, place: usize, ours: &Sheet<'_>, side: &Shee
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::BYTES_PARSED;
     use super::*;
 
     fn note(yaml: &str) -> String {
@@ -322,6 +331,97 @@ mod tests {
             ("updated: soon\n", "updated: x\n", "updated: y\n", "updated: x\n|updated: soon\n|updated: y\n"),
         ] {
             assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
+        }
+    }
+
+    /// A merge of so many items: its base, ours and theirs, and what stands in the result so often.
+    type Growing = (fn(usize) -> [String; 3], &'static str);
+
+    fn lines(head: &str, count: usize, line: impl Fn(usize) -> String) -> String {
+        (0..count).map(line).fold(head.to_owned(), |text, line| text + &line)
+    }
+
+    /// The work of a merge grows with the length of the notes. It is counted in bytes that are parsed.
+    #[test]
+    fn work_grows_with_the_length_of_the_notes() {
+        let cases: [Growing; 8] = [
+            // Fields of a map: both changed all of them, or every other one; one side wrote them in many lines.
+            (|n| ["v", "w", "x"].map(|v| lines("custom:\n", n, |k| format!("  k{k}: {v}\n"))), "<<<"),
+            (
+                |n| {
+                    [[2, 2], [3, 2], [2, 3]]
+                        .map(|values| lines("custom:\n", n, |k| format!("  k{k}: {}\n", values[k % 2])))
+                },
+                ": 3\n",
+            ),
+            (
+                |n| {
+                    let side = |rest: usize, new: &str| {
+                        lines("custom: {", n, |k| format!("k{k}: {}, ", if k % 2 == rest { new } else { "old" }))
+                            + "}\n"
+                    };
+                    [side(2, ""), side(0, "ours"), side(1, "theirs")]
+                },
+                "k",
+            ),
+            // Comments at the items of a list.
+            (
+                |n| {
+                    [
+                        lines("tags:\n", n, |k| format!("- a{k}\n")),
+                        lines("tags:\n", n, |k| format!("- a{k} # o\n")),
+                        lines("tags:\n", n, |k| format!("# t{k}\n- a{k}\n")),
+                    ]
+                },
+                "# t",
+            ),
+            // Items that both added, and that both took out.
+            (
+                |n| {
+                    ["", "o", "t"].map(|side| {
+                        lines("tags:\n- a\n", if side.is_empty() { 0 } else { n }, |k| format!("- {side}{k}\n"))
+                    })
+                },
+                "- t",
+            ),
+            (
+                |n| {
+                    [2, 0, 1].map(|side| {
+                        lines("tags:\n- a\n", n, |k| if k % 4 == side { String::new() } else { format!("- b{k}\n") })
+                    })
+                },
+                "- b",
+            ),
+            // Entries of links.
+            (
+                |n| {
+                    [["", ""], ["  why: x\n", ""], ["", "  since: y\n"]]
+                        .map(|[why, since]| lines("links:\n", n, |k| format!("- id: a{k}\n  type: t\n{why}{since}")))
+                },
+                "  since: y\n",
+            ),
+            // Fields of the note itself.
+            (
+                |n| {
+                    ["", "o", "t"].map(|side| {
+                        lines("id: a\n", n, |k| if side.is_empty() { String::new() } else { format!("{side}{k}: 1\n") })
+                    })
+                },
+                "t",
+            ),
+        ];
+        for (number, (sides, sign)) in cases.into_iter().enumerate() {
+            let cost = |count: usize| {
+                let [base, ours, theirs] = sides(count).map(|yaml| note(&yaml));
+                BYTES_PARSED.set(0);
+                let merged = merge(&base, &ours, &theirs).unwrap();
+                let is_done = merged.ours == merged.theirs && merged.ours.matches(sign).count() >= count / 2 - 1;
+                assert!(is_done || sign == "<<<", "case {number}: {}", merged.ours);
+                assert!(sign != "<<<" || (merged.ours, merged.theirs) == (ours.clone(), theirs.clone()));
+                BYTES_PARSED.get() as f64 / (base.len() + ours.len() + theirs.len()) as f64
+            };
+            let (few, many) = (cost(100), cost(800));
+            assert!(many < 1.2 * few && many < 40.0, "case {number}: {few} bytes a byte, then {many}");
         }
     }
 

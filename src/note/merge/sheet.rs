@@ -1,7 +1,7 @@
 //! A note's text taken apart into fields, each with its own lines, so that it can be put together
 //! again in other ways.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::super::document::Document;
 use super::super::frontmatter::split;
@@ -12,6 +12,8 @@ pub(super) struct Sheet<'a> {
     /// All before the first field: the opening marker, and a byte order mark before it.
     pub(super) head: &'a str,
     pub(super) fields: Vec<Field<'a>>,
+    /// Where each field is in `fields`.
+    places: HashMap<String, usize>,
     /// Comments and blank lines after the last field.
     pub(super) tail: &'a str,
     /// The closing marker's line.
@@ -49,10 +51,17 @@ impl<'a> Sheet<'a> {
         let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
         let body = part(parts.body.clone());
         let Some(range) = parts.yaml else {
-            return Ok(Self { head: "", fields: Vec::new(), tail: "", closing: "", body });
+            let (fields, places) = (Vec::new(), HashMap::new());
+            return Ok(Self { head: "", fields, places, tail: "", closing: "", body });
         };
         let (fields, tail) = fields(part(range.clone()))?;
-        Ok(Self { head: part(0..range.start), fields, tail, closing: part(range.end..parts.body.start), body })
+        let places: HashMap<String, usize> =
+            fields.iter().enumerate().map(|(place, field)| (field.key.clone(), place)).collect();
+        if let Some(field) = fields.iter().enumerate().find(|(place, field)| places.get(&field.key) != Some(place)) {
+            return Err(format!("`{}` is given twice", field.1.key));
+        }
+        let (head, closing) = (part(0..range.start), part(range.end..parts.body.start));
+        Ok(Self { head, fields, places, tail, closing, body })
     }
 
     pub(super) fn has_frontmatter(&self) -> bool {
@@ -60,7 +69,7 @@ impl<'a> Sheet<'a> {
     }
 
     pub(super) fn field(&self, key: &str) -> Option<&Field<'a>> {
-        self.fields.iter().find(|field| field.key == key)
+        self.places.get(key).and_then(|place| self.fields.get(*place))
     }
 }
 
@@ -69,15 +78,12 @@ fn fields(yaml: &str) -> Result<(Vec<Field<'_>>, &str), String> {
     let document = Document::parse(yaml, "\n")?;
     let starts: Vec<usize> = document.entries.iter().map(|(key, _)| document.line_start(key.span.start)).collect();
     let ends = starts.iter().copied().skip(1).chain([yaml.len()]);
-    let (mut fields, mut seen) = (Vec::new(), HashSet::new());
+    let mut fields = Vec::new();
     let mut above = yaml.get(..starts.first().copied().unwrap_or(yaml.len())).unwrap_or_default();
     for ((key, value), (start, end)) in document.values().into_iter().zip(starts.iter().copied().zip(ends)) {
         let chunk = yaml.get(start..end).filter(|chunk| !chunk.is_empty()).ok_or("two fields share a line")?;
         if !above.lines().all(is_nothing) {
             return Err(format!("something stands before `{key}` that is no field"));
-        }
-        if !seen.insert(key.clone()) {
-            return Err(format!("`{key}` is given twice"));
         }
         let own = chunk.split_inclusive('\n').rev().skip_while(|line| is_nothing(line)).map(str::len).sum();
         let (lines, below) = chunk.split_at_checked(own).unwrap_or((chunk, ""));

@@ -1,0 +1,43 @@
+//! Replacing spans of a text: the one way in which several places of a text change at once.
+
+use std::ops::Range;
+
+/// Replaces disjoint spans of a text, in whatever order they are given; every other byte stays. A span that
+/// is given twice with the same new text counts once.
+///
+/// # Errors
+/// Says that two spans overlap, or that one does not lie between characters of the text.
+pub(crate) fn with_spans(text: &str, mut spans: Vec<(Range<usize>, String)>) -> Result<String, String> {
+    spans.sort_by(|(a, new_a), (b, new_b)| (a.start, a.end, new_a).cmp(&(b.start, b.end, new_b)));
+    spans.dedup();
+    let added: usize = spans.iter().map(|(_, new)| new.len()).sum();
+    let (mut out, mut at) = (String::with_capacity(text.len() + added), 0);
+    for (span, new) in spans {
+        let before = text.get(at..span.start).filter(|_| text.is_char_boundary(span.end) && span.start <= span.end);
+        out.push_str(before.ok_or("two changes of the text concern the same bytes")?);
+        out.push_str(&new);
+        at = span.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_replaced_where_they_were_given() {
+        let replaced = |spans: &[(Range<usize>, &str)]| {
+            with_spans("aébcd", spans.iter().map(|(span, new)| (span.clone(), (*new).to_owned())).collect())
+        };
+        assert_eq!(replaced(&[]).as_deref(), Ok("aébcd"));
+        assert_eq!(replaced(&[(4..5, "C"), (0..1, "long"), (3..3, "+"), (4..5, "C")]).as_deref(), Ok("longé+bCd"));
+        for bad in [&[(0..3, ""), (1..4, "")][..], &[(0..1, "x"), (0..1, "y")], &[(2..3, "")], &[(5..9, "")]] {
+            assert!(replaced(bad).is_err(), "{bad:?}");
+        }
+        #[expect(clippy::reversed_empty_ranges)]
+        let turned = replaced(&[(3..1, "")]);
+        assert!(turned.is_err());
+    }
+}
