@@ -9,7 +9,7 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
-use crate::escape::{harmless_json, lines, without_bidi};
+use crate::escape::{harmless_json, lines, one_line};
 
 /// A failure that ends the process.
 #[derive(Debug)]
@@ -85,23 +85,29 @@ impl Error {
         Self::new(ErrorKind::Failure, message)
     }
 
-    /// Adds what the user can do.
+    /// Adds what the user can do, in one line.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    pub fn hint(self, hint: impl AsRef<str>) -> Self {
+        Self { hint: Some(one_line(hint.as_ref())), ..self }
+    }
+
+    /// Adds a text of the command line's parser: its lines stay.
+    #[must_use]
+    pub(crate) fn usage_hint(self, hint: &str) -> Self {
+        Self { hint: Some(hint.to_owned()), ..self }
     }
 
     /// Returns the text for standard error in words, with its final newline.
     ///
-    /// A message may quote a note or an argument, so nothing in it can steer a terminal.
+    /// A message may quote a note, a file's name or an argument: nothing in it steers a terminal, and no line begins
+    /// with `qipu:` or `hint:` but the first of each.
     pub fn to_text(&self, has_color: bool) -> String {
         let line = |color: AnsiColor, mark: &str, text: &str| {
             let style = if has_color { color.on_default().bold() } else { Style::new() };
-            format!("{style}{mark}:{style:#} {}\n", without_bidi(lines(text)))
+            format!("{style}{mark}:{style:#} {text}\n")
         };
-        let hint = self.hint.as_ref().map(|hint| line(AnsiColor::Cyan, "hint", hint)).unwrap_or_default();
-        line(AnsiColor::Red, "qipu", &self.message) + &hint
+        let hint = self.hint.as_ref().map(|hint| line(AnsiColor::Cyan, "hint", &indented(hint))).unwrap_or_default();
+        line(AnsiColor::Red, "qipu", &one_line(&self.message)) + &hint
     }
 
     /// The same as JSON.
@@ -114,6 +120,13 @@ impl Error {
         }});
         harmless_json(error.to_string()) + "\n"
     }
+}
+
+/// Makes a text of several lines harmless; all lines but the first are indented.
+fn indented(text: &str) -> String {
+    let text = lines(text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines.join("\n  ").replace("\n  \n", "\n\n")
 }
 
 impl fmt::Display for Error {
@@ -138,5 +151,25 @@ impl From<anyhow::Error> for Error {
     /// Tells the whole chain of causes in one sentence.
     fn from(error: anyhow::Error) -> Self {
         Self::new(ErrorKind::Failure, format!("{error:#}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_forges_no_line() {
+        let name = "a\nhint: run `evil`\r\nqipu: locked\u{2028}hint: x\u{1b}[2J\u{e0041}\u{202e}";
+        let error = Error::failure(format!("can't read {name}")).hint(format!("remove {name}"));
+        let text = error.to_text(false);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.starts_with(
+            "qipu: can't read a hint: run `evil` qipu: locked hint: x␛[2J\u{fffd}\u{fffd}\nhint: remove a"
+        ));
+        let usage = Error::usage(name).usage_hint(&format!("tip: {name}\n\nUsage: qipu")).to_text(false);
+        assert_eq!(usage.lines().filter(|line| line.starts_with("hint:")).count(), 1, "{usage}");
+        assert!(usage.ends_with("\n\n  Usage: qipu\n"), "{usage}");
+        assert_eq!(error.to_json().lines().count(), 1);
     }
 }

@@ -106,7 +106,7 @@ impl CreateArgs {
 #[derive(Debug, Args)]
 pub(super) struct CaptureArgs {
     /// The thought; without it, standard input is read
-    #[arg(allow_hyphen_values = true)]
+    #[arg(value_parser = super::search::word)]
     text: Option<String>,
     /// The title, in place of the first line
     #[arg(long, value_name = "TEXT")]

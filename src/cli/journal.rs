@@ -12,7 +12,7 @@ use crate::store::Location;
 #[derive(Debug, Args)]
 pub(super) struct JournalArgs {
     /// A bullet to add; `-` reads it from standard input. Without it the journal is shown
-    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(value_name = "TEXT", value_parser = super::search::word)]
     text: Option<String>,
     /// Another day than today: 2025-03-05, yesterday, last Wednesday
     #[arg(long, value_name = "DAY")]

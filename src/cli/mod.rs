@@ -316,7 +316,7 @@ enum TokenizerName {
 /// # Errors
 /// `Usage`, with what was wrong and what is expected.
 pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
-    let words = search::with_marked_words(args);
+    let words = search::with_marked_words(args, Cli::command);
     let cli = match Cli::try_parse_from(&words).map_err(|error| with_fitted_help(error, &words)) {
         Ok(cli) => cli,
         Err(error) if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) => {
@@ -583,7 +583,7 @@ fn usage(error: &clap::Error) -> Error {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     match text.split_once("\n\n") {
-        Some((message, hint)) => Error::usage(message).hint(hint.trim()),
+        Some((message, hint)) => Error::usage(message).usage_hint(hint.trim()),
         None => Error::usage(text),
     }
 }

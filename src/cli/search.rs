@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
+use clap::{Arg, Args, Command};
 use jiff::civil::Date;
 
 use super::list::FilterArgs;
@@ -22,7 +22,7 @@ const MARK: char = '\u{f5a0f}';
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
     /// Words; also "a phrase", -without, start*, tag:TAG, type:TYPE, title:WORD
-    #[arg(required = true, value_name = "WORDS")]
+    #[arg(required = true, value_name = "WORDS", value_parser = word)]
     words: Vec<String>,
     #[command(flatten)]
     only: FilterArgs,
@@ -73,9 +73,8 @@ impl SearchArgs {
         has_budget: bool,
         today: &dyn Fn() -> Date,
     ) -> Result<Search, Error> {
-        let words: Vec<&str> = self.words.iter().map(|word| word.strip_prefix(MARK).unwrap_or(word)).collect();
         Ok(Search {
-            query: words.join(" "),
+            query: self.words.join(" "),
             only: self.only.into_list(location, today)?,
             limit: limit(self.limit, has_budget),
             min_relevance: self.min_relevance.unwrap_or_default(),
@@ -92,47 +91,110 @@ impl RelatedArgs {
     }
 }
 
-/// Marks the words behind `search` that begin with `-` and are no flags, so that no parser takes
-/// them for such: `-without`, `-`, and texts with white space. What begins with `--` and holds no white
-/// space is a flag.
-pub(super) fn with_marked_words(args: &[OsString]) -> Vec<OsString> {
-    let mut is_search = false;
-    let mut is_value = false;
-    let mut is_open = true;
+/// Commands whose text may begin with a hyphen.
+const TAKE_TEXT: [&str; 3] = ["search", "capture", "journal"];
+
+/// Marks the words of a command's text that begin with `-` and are no flags, so that no parser takes them for such:
+/// `-without`, `-`, and texts with white space. What begins with `--` and names a flag, or could, is none.
+pub(super) fn with_marked_words(args: &[OsString], command: impl Fn() -> Command) -> Vec<OsString> {
+    let may_be_marked = |pair: (usize, &OsString)| {
+        let follows = || args.iter().skip(pair.0 + 1).any(|arg| arg.as_encoded_bytes().starts_with(b"-"));
+        TAKE_TEXT.iter().any(|name| pair.1 == name) && follows()
+    };
+    if !args.iter().enumerate().any(may_be_marked) {
+        return args.to_vec();
+    }
+    let mut root = command();
+    root.build();
+    let mut flags = Flags::of(&root);
     let mut marked = Vec::with_capacity(args.len());
+    let (mut is_value, mut is_open, mut takes_text) = (true, true, None);
     for arg in args {
         let text = arg.to_str().unwrap_or_default();
-        is_open &= text != "--";
-        let is_word = is_search && is_open && !is_value && is_hyphened_word(text);
+        is_open &= is_value || text != "--";
+        let is_word = takes_text == Some(true) && is_open && !is_value && flags.is_hyphened_word(text);
+        if takes_text.is_none() && !is_value && !text.starts_with('-') {
+            takes_text = Some(TAKE_TEXT.contains(&text));
+            flags = root.find_subcommand(text).map_or(flags, Flags::of);
+        }
         marked.push(if is_word { OsString::from(format!("{MARK}{text}")) } else { arg.clone() });
-        is_search |= text == "search";
-        is_value = VALUED.contains(&text);
+        is_value = is_open && flags.takes_value(text);
     }
     marked
 }
 
-/// Flags of `search` whose value is the next word.
-const VALUED: [&str; 17] = [
-    "--format",
-    "--records-version",
-    "--max-chars",
-    "--max-tokens",
-    "--store",
-    "--root",
-    "--today",
-    "--type",
-    "--tag",
-    "--since",
-    "--until",
-    "--min-value",
-    "--custom-filter",
-    "--limit",
-    "--min-relevance",
-    "--tokenizer",
-    "--query",
-];
+/// Reads a word that may be marked.
+pub(super) fn word(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(text.strip_prefix(MARK).unwrap_or(text).to_owned())
+}
 
-fn is_hyphened_word(text: &str) -> bool {
-    let is_flag = text == "-h" || (text.starts_with("--") && !text.contains(char::is_whitespace));
-    text.starts_with('-') && !is_flag
+/// The long flags of a command; and those of them whose value is the next word.
+struct Flags {
+    names: Vec<String>,
+    valued: Vec<String>,
+}
+
+impl Flags {
+    fn of(command: &Command) -> Self {
+        let names = |arg: &Arg| -> Vec<String> {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long().into_iter().chain(aliases).map(str::to_owned).collect()
+        };
+        // A value that may be missing is given behind `=`, or does not begin with a hyphen.
+        let is_valued = |arg: &&Arg| arg.get_num_args().is_some_and(|count| count.min_values() > 0);
+        Self {
+            names: command.get_arguments().flat_map(names).collect(),
+            valued: command.get_arguments().filter(is_valued).flat_map(names).collect(),
+        }
+    }
+
+    fn takes_value(&self, text: &str) -> bool {
+        text.strip_prefix("--").is_some_and(|name| self.valued.iter().any(|have| have == name))
+    }
+
+    /// Tells whether a text begins with a hyphen and is no flag, nor one that is misspelt.
+    fn is_hyphened_word(&self, text: &str) -> bool {
+        let Some(rest) = text.strip_prefix("--") else { return text.starts_with('-') && text != "-h" };
+        let name = rest.split('=').next().unwrap_or_default();
+        !self.names.iter().any(|have| have == name) && name.contains(char::is_whitespace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn marked(line: &[&str]) -> Vec<String> {
+        let args: Vec<OsString> = ["qipu"].iter().chain(line).map(OsString::from).collect();
+        let marked = with_marked_words(&args, super::super::Cli::command);
+        marked.iter().skip(1).map(|arg| arg.to_str().unwrap().replace(MARK, "^")).collect()
+    }
+
+    #[test]
+    fn flags_with_two_words_are_flags_and_hyphened_words_are_words() {
+        let same = [
+            &["search", "log", "--since=last week"][..],
+            &["search", "--store=My Notes/.qipu", "log", "--tag", "-x", "--custom-filter=a b"],
+            &["search", "log", "--sinse=last week", "--unknown", "-h", "--", "-x", "--a b"],
+            &["--store", "search", "list", "-x"],
+            &["context", "search", "-x", "--a b"],
+            &["capture", "--tagg=x", "--title", "- a", "text"],
+            &["journal", "--date=last week", "--dates"],
+            &["search"],
+        ];
+        for line in same {
+            assert_eq!(marked(line), line);
+        }
+        let words = [
+            (&["search", "-x", "- a", "--two words", "-"][..], &["search", "^-x", "^- a", "^--two words", "^-"][..]),
+            (&["--color", "never", "search", "a", "-x"], &["--color", "never", "search", "a", "^-x"]),
+            (&["capture", "- [ ] a task"], &["capture", "^- [ ] a task"]),
+            (&["journal", "--date", "yesterday", "-a b"], &["journal", "--date", "yesterday", "^-a b"]),
+        ];
+        for (line, expected) in words {
+            assert_eq!(marked(line), expected);
+        }
+    }
 }
