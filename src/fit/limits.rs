@@ -17,8 +17,8 @@ pub(super) struct Limits {
     pub(super) tokenizer: Tokenizer,
 }
 
-/// How long a text is. Ordered by characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// How long a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) chars: usize,
     /// Its tokens, where an encoding counts them and the whole text is known.
@@ -52,6 +52,15 @@ impl Limits {
     pub(super) fn size(&self, text: &str) -> Size {
         let tokens = self.tokenizer.is_encoding().then(|| self.tokenizer.count(text));
         Size { chars: text.chars().count(), tokens }
+    }
+
+    /// Returns the smaller of two sizes, by tokens where an encoding counts them.
+    pub(super) fn smaller(&self, a: Size, b: Size) -> Size {
+        let of = |size: &Size| match self.tokens {
+            Some(_) => (size.tokens.unwrap_or(usize::MAX), size.chars),
+            None => (size.chars, 0),
+        };
+        if of(&b) < of(&a) { b } else { a }
     }
 
     /// Measures a text in the unit of the limit that is the narrower: tokens where an encoding counts

@@ -30,47 +30,63 @@ const RUN: usize = 256;
 /// `Budget`, naming the smallest number that works, when not even the empty frame fits.
 pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> Result<String, Error> {
     let renderer = render::renderer(report, format, screen, budget.tokenizer);
+    let text = written(report, &*renderer, budget);
+    text.map_err(|least| too_small(smallest(least, report, &*renderer, budget), budget))
+}
+
+/// Writes a report within a budget.
+///
+/// # Errors
+/// What the shortest answer takes, where that is too long.
+fn written(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<String, Size> {
     let limits = Limits::new(budget);
-    let page = Page::new(report, &*renderer, limits);
+    let page = Page::new(report, renderer, limits);
     let text = match &report.ranking {
         Some(ranking) => levels::leveled(&page, &**ranking, budget.target_tokens).and_then(Page::finished),
         None => {
             let everything = page.clone().with_everything();
             everything.or_else(|least| page.with_what_fits(least).and_then(Page::finished))
         }
-    };
-    let text = text.map_err(|least| too_small(least, budget))?;
+    }?;
     debug_assert!(limits.allow(&text), "the parts are the sum of the text");
     Ok(text)
 }
 
-/// Writes a report in two formats: the first within a budget, the second of the same entries.
+/// How many smaller numbers of tokens are tried before one is named.
+const MAX_STEPS_DOWN: usize = 32;
+
+/// Returns the least size of an answer. A text of more characters may have fewer tokens of an encoding, so smaller
+/// numbers of these are tried.
+fn smallest(mut least: Size, report: &Report, renderer: &dyn Renderer, budget: Budget) -> Size {
+    for _ in 0..MAX_STEPS_DOWN {
+        let fewer = least.tokens.and_then(|tokens| tokens.checked_sub(1));
+        let Some(fewer) = fewer.filter(|fewer| budget.max_tokens.is_some_and(|given| given < *fewer)) else { break };
+        let Ok(text) = written(report, renderer, Budget { max_tokens: Some(fewer), ..budget }) else { break };
+        least = Limits::new(budget).size(&text);
+    }
+    least
+}
+
+/// Writes a report in two formats, each within the budget: the second of the entries of the first, as far as there
+/// is room; `None` where there is none.
 ///
 /// # Errors
-/// As [`fit`].
-pub fn fit_both(report: &Report, budget: Budget, format: Format, beside: Format) -> Result<(String, String), Error> {
+/// As [`fit`], for the first format.
+pub fn fit_both(
+    report: &Report,
+    budget: Budget,
+    format: Format,
+    beside: Format,
+) -> Result<(String, Option<String>), Error> {
     let screen = Screen::default();
     let renderer = render::renderer(report, format, screen, budget.tokenizer);
     let Some(ranking) = &report.ranking else {
-        return Ok((fit(report, budget, format, screen)?, fit(report, Budget::default(), beside, screen)?));
+        return Ok((fit(report, budget, format, screen)?, fit(report, budget, beside, screen).ok()));
     };
     let page = Page::new(report, &*renderer, Limits::new(budget));
     let page = levels::leveled(&page, &**ranking, budget.target_tokens).map_err(|least| too_small(least, budget))?;
     let other = render::renderer(report, beside, screen, budget.tokenizer);
-    let mut both = Page::new(report, &*other, Limits::new(Budget::default()));
-    for (number, piece) in &page.pieces {
-        let extent = page
-            .shown
-            .iter()
-            .find(|shown| shown.entry == *number)
-            .map_or(Extent::Whole, |shown| Extent::At(shown.shape));
-        let extent = if piece.is_cut { Extent::Summary(0) } else { extent };
-        both.keep(*number, other.piece(*number, extent, &page.kept));
-    }
-    both.shown.clone_from(&page.shown);
-    both.account.clone_from(&page.account);
-    both.is_all = page.is_all;
-    let beside = both.finished().map_err(|least| too_small(least, budget))?;
+    let beside = page.beside(&*other);
     Ok((page.finished().map_err(|least| too_small(least, budget))?, beside))
 }
 
@@ -100,6 +116,24 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
+    /// Writes what was kept in another format within the same limits: as many of the entries as fit.
+    fn beside(&self, renderer: &'a dyn Renderer) -> Option<String> {
+        let mut both = Page::new(self.report, renderer, self.limits);
+        both.shown.clone_from(&self.shown);
+        both.account.clone_from(&self.account);
+        both.is_brief = !both.allow(both.truncated(self.notes), None);
+        both.is_all = self.is_all;
+        for (number, piece) in &self.pieces {
+            let shown = self.shown.iter().find(|shown| shown.entry == *number);
+            let extent = shown.map_or(Extent::Whole, |shown| Extent::At(shown.shape));
+            let extent = if piece.is_cut { Extent::Summary(0) } else { extent };
+            let piece = renderer.piece(*number, extent, &self.kept);
+            let fits = both.allow(both.truncated(self.notes), Some((*number, &piece)));
+            if fits { both.keep(*number, piece) } else { both.is_all = false }
+        }
+        both.finished().ok()
+    }
+
     fn new(report: &'a Report, renderer: &'a dyn Renderer, limits: Limits) -> Self {
         Self {
             report,
@@ -204,7 +238,7 @@ impl<'a> Page<'a> {
         }
         let frame = self.renderer.frame(self.says(true));
         let empty = self.limits.size(&self.renderer.assemble(&frame, &self.pieces));
-        Err(everything.min(empty))
+        Err(self.limits.smaller(everything, empty))
     }
 
     /// Writes what was kept.

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod protocol;
+mod stdio;
 mod tools;
 mod watch;
 
@@ -19,6 +20,7 @@ use crate::commands;
 use crate::context::Desk;
 use crate::env::Env;
 use crate::error::Error;
+use crate::escape::harmless_texts;
 use crate::fit;
 use crate::request::{Command, Format, Mcp};
 use crate::store::{Location, Store};
@@ -32,10 +34,10 @@ struct Call {
     reply: oneshot::Sender<Result<Answer, Error>>,
 }
 
-/// What a tool answers: for the model, and for programs.
+/// What a tool answers: for the model, and for programs, where there is room for the latter.
 struct Answer {
     text: String,
-    facts: Value,
+    facts: Option<Value>,
 }
 
 /// Serves until the client goes away.
@@ -122,16 +124,20 @@ fn in_arguments(error: Error, task: &Task) -> Error {
 }
 
 fn run(task: &Task, desk: &Desk<'_>, env: &Env) -> Result<Answer, Error> {
-    let report = match task.is_write {
+    let mut report = match task.is_write {
         true => commands::run(&task.command, env)?.ok_or_else(|| Error::failure("there is nothing to say"))?,
         false => commands::run_at(&task.command, desk)?,
     };
+    if !task.is_write {
+        report.head.banner = Some(true);
+    }
     let fitted = fit::fit_both(&report, task.budget, task.format, Format::Facts);
     let (text, facts) = fitted.map_err(|error| in_arguments(error, task))?;
     if let Some(verdict) = report.verdict {
         return Err(verdict);
     }
-    let facts =
-        serde_json::from_str(&facts).map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
+    let facts = facts.map(|facts| serde_json::from_str(&facts)).transpose();
+    let mut facts: Option<Value> = facts.map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
+    facts.iter_mut().for_each(harmless_texts);
     Ok(Answer { text, facts })
 }
