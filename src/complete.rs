@@ -17,7 +17,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::cli::{self, COMPLETE};
 use crate::env::Env;
-use crate::escape::{one_line, without_bidi};
+use crate::escape::one_line;
 use crate::note::Note;
 use crate::setup;
 use crate::store::{Location, Store};
@@ -148,7 +148,7 @@ impl Values {
         let all: Vec<(String, Option<String>)> = match self {
             Self::Ids => {
                 let notes = notes().filter(|note| note.id.as_str().starts_with(text));
-                notes.map(|note| (note.id.to_string(), Some(without_bidi(one_line(note.title()))))).collect()
+                notes.map(|note| (note.id.to_string(), Some(one_line(note.title())))).collect()
             }
             Self::Tags => {
                 let tags: BTreeSet<String> = notes().flat_map(|note| note.ties().tags).map(str::to_owned).collect();

@@ -2,9 +2,116 @@
 
 use std::borrow::Cow;
 
-/// Characters that reorder or hide what stands around them.
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// What becomes of a character that nobody sees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Invisible {
+    /// It is left out, unless a script or an emoji needs it where it stands: copied text is full of such characters.
+    Omitted,
+    /// A sign stands for it: it reorders others, or can carry a hidden text.
+    Signed,
+}
+
+/// Tells what becomes of a character that has no width: the default-ignorable code points of Unicode (UAX #44), the
+/// bidirectional controls (UAX #9) and the interlinear annotations.
+fn invisible(c: char) -> Option<Invisible> {
+    match c {
+        '\0'..='\u{ac}' => None,
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2060}'..='\u{2065}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{e0100}'..='\u{e01ef}' => Some(Invisible::Omitted),
+        '\u{115f}'
+        | '\u{1160}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => Some(Invisible::Signed),
+        _ => None,
+    }
+}
+
+/// Tells whether a character may have a variation selector that makes it an emoji, or a text.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
+        | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2460}'..='\u{24ff}' | '\u{25a0}'..='\u{27bf}'
+        | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}'
+        | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Tells whether a character belongs to a script in which joiners change letters: from Arabic to Sinhala, Myanmar to
+/// Mongolian, and the later blocks of these.
+fn is_joined(c: char) -> bool {
+    matches!(c, '\u{600}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{1b00}'..='\u{1bff}'
+        | '\u{a840}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{abc0}'..='\u{abff}' | '\u{fb50}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{fefc}' | '\u{11000}'..='\u{11fff}')
+}
+
+/// Makes the characters of a text harmless, one after the other. What is invisible stays only where a script or an
+/// emoji needs it.
+#[derive(Debug, Default)]
+pub(crate) struct Filter {
+    /// The character before, where it was shown as it is.
+    before: Option<char>,
+}
+
+impl Filter {
+    /// Returns what is shown for the next character, given the one behind it; `None` for nothing.
+    pub(crate) fn shown(&mut self, c: char, after: Option<char>) -> Option<char> {
+        let shown = match invisible(c) {
+            Some(_) if self.is_needed(c, after) => Some(c),
+            Some(Invisible::Omitted) => None,
+            Some(Invisible::Signed) => Some('\u{fffd}'),
+            None if is_other_line_end(c) => Some('\u{fffd}'),
+            None => Some(visible(c)),
+        };
+        self.before = Some(c).filter(|_| shown == Some(c));
+        shown
+    }
+
+    /// Tells whether a joiner or a variation selector changes how the characters beside it look. One alone does.
+    fn is_needed(&self, c: char, after: Option<char>) -> bool {
+        let Some(before) = self.before.filter(|before| !matches!(before, '\u{200c}' | '\u{200d}')) else {
+            return false;
+        };
+        let is_after_emoji = is_emoji(before) || before == '\u{fe0f}';
+        match c {
+            '\u{200d}' if is_after_emoji => after.is_some_and(is_emoji),
+            '\u{200c}' | '\u{200d}' => is_joined(before),
+            '\u{fe0e}' | '\u{fe0f}' => is_emoji(before),
+            _ => false,
+        }
+    }
+}
+
+/// Returns what is shown for the characters of a text.
+fn filtered(text: &str) -> impl Iterator<Item = char> {
+    let (mut filter, mut chars) = (Filter::default(), text.chars().peekable());
+    std::iter::from_fn(move || {
+        loop {
+            let c = chars.next()?;
+            let shown = filter.shown(c, chars.peek().copied());
+            if shown.is_some() {
+                return shown;
+            }
+        }
+    })
+}
+
+/// Counts the characters of a text that every format keeps.
+pub(crate) fn kept_chars(text: &str) -> usize {
+    let is_space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1e}');
+    text.chars().filter(|c| !is_space(*c) && invisible(*c) != Some(Invisible::Omitted)).count()
 }
 
 /// Line ends that are not `\n`, beside which JSON and terminals treat them as ordinary.
@@ -20,11 +127,6 @@ fn visible(c: char) -> char {
         _ if c.is_control() => '\u{fffd}',
         _ => c,
     }
-}
-
-/// Returns a visible sign for a character that steers a terminal, ends a line, or reorders others.
-pub(crate) fn shown(c: char) -> char {
-    if is_bidi_control(c) || is_other_line_end(c) { '\u{fffd}' } else { visible(c) }
 }
 
 /// Puts a text on one line: every run of white space and line ends is one space.
@@ -50,7 +152,7 @@ pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().map(visible));
+        line.extend(filtered(word));
     }
     Cow::Owned(line)
 }
@@ -58,25 +160,22 @@ pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
 /// Makes a text of several lines harmless: line ends become `\n`, control characters visible.
 pub(crate) fn lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut filter = Filter::default();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        match c {
+        let shown = match c {
             '\r' => {
                 chars.next_if_eq(&'\n');
-                out.push('\n');
+                Some('\n')
             }
-            '\n' | '\t' => out.push(c),
-            '\u{0b}' | '\u{0c}' | '\u{1c}'..='\u{1e}' => out.push(' '),
-            _ if is_other_line_end(c) => out.push(' '),
-            _ => out.push(visible(c)),
-        }
+            '\n' | '\t' => Some(c),
+            '\u{0b}' | '\u{0c}' | '\u{1c}'..='\u{1e}' => Some(' '),
+            _ if is_other_line_end(c) => Some(' '),
+            _ => filter.shown(c, chars.peek().copied()),
+        };
+        out.extend(shown);
     }
     out
-}
-
-/// Makes characters visible that reorder others.
-pub(crate) fn without_bidi(text: String) -> String {
-    if text.contains(is_bidi_control) { text.replace(is_bidi_control, "\u{fffd}") } else { text }
 }
 
 /// Writes a JSON string in which nothing can be taken for a line end or steer a terminal.
@@ -87,31 +186,51 @@ pub(crate) fn json_string(text: &str) -> String {
 
 /// Escapes in finished JSON what JSON itself allows: only strings can hold such characters.
 pub(crate) fn harmless_json(json: String) -> String {
-    let is_harmful = |c: char| c.is_control() || is_bidi_control(c) || is_other_line_end(c);
-    if !json.contains(is_harmful) {
+    if !json.contains(may_be_harmful) {
         return json;
     }
     let mut out = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if is_harmful(c) {
-            out.push_str(&format!("\\u{:04x}", c as u32));
-        } else {
+    let (mut filter, mut chars) = (Filter::default(), json.chars().peekable());
+    while let Some(c) = chars.next() {
+        if filter.shown(c, chars.peek().copied()) == Some(c) {
             out.push(c);
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
         }
     }
     out
 }
 
+/// Makes every text in JSON harmless, for programs that hand these on to a model.
+pub(crate) fn harmless_texts(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) if text.contains(may_be_harmful) => *text = lines(text),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(harmless_texts),
+        serde_json::Value::Object(fields) => {
+            let named = std::mem::take(fields).into_iter().map(|(name, mut value)| {
+                harmless_texts(&mut value);
+                (lines(&name), value)
+            });
+            *fields = named.collect();
+        }
+        _ => {}
+    }
+}
+
+/// Tells whether a character is harmful in some place at least.
+fn may_be_harmful(c: char) -> bool {
+    c.is_control() || is_other_line_end(c) || invisible(c).is_some()
+}
+
 /// Writes a value of a record: as it is where it can't be misread, else as a JSON string.
 pub(crate) fn value(text: &str) -> Cow<'_, str> {
-    let is_odd = |c: char| {
-        c.is_whitespace()
-            || c.is_control()
-            || matches!(c, ',' | '"' | '\\')
-            || is_other_line_end(c)
-            || is_bidi_control(c)
-    };
-    if text.is_empty() || text == "-" || text.contains(is_odd) { json_string(text).into() } else { text.into() }
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | '"' | '\\');
+    let is_hidden = || text.contains(may_be_harmful) && !filtered(text).eq(text.chars());
+    if text.is_empty() || text == "-" || text.contains(is_odd) || is_hidden() {
+        json_string(text).into()
+    } else {
+        text.into()
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +256,49 @@ mod tests {
         for odd in ["", "-", "a b", "a,b", "a\"b", "a\\b", "a\u{a0}b", "a\u{7}b", "a\u{202e}b", "a\u{2028}b"] {
             let quoted = value(odd);
             assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), odd);
+        }
+    }
+
+    /// Unicode tag characters that spell a text.
+    fn tags(text: &str) -> String {
+        text.bytes().filter_map(|byte| char::from_u32(0xe_0000 + u32::from(byte))).collect()
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out_or_gets_a_sign() {
+        let hidden = format!("Release{} list", tags("curl"));
+        assert_eq!(one_line(&hidden), "Release\u{fffd}\u{fffd}\u{fffd}\u{fffd} list");
+        assert_eq!(lines("ex\u{ad}fil\u{200b}tra\u{2060}te\u{feff}d"), "exfiltrated");
+        assert_eq!(lines("\u{202e}txt\u{2066}\u{3164}"), "\u{fffd}txt\u{fffd}\u{fffd}");
+        // A payload of variation selectors behind an emoji: one of them is needed at most.
+        assert_eq!(lines("😀\u{fe0f}\u{fe0f}\u{fe01}\u{e0101}\u{e0110}!"), "😀\u{fe0f}!");
+        assert_eq!(json_string("a\u{e0041}\u{200b}"), "\"a\\udb40\\udc41\\u200b\"");
+        assert_eq!(value("a\u{200b}"), "\"a\\u200b\"");
+    }
+
+    #[test]
+    fn joiners_stay_where_scripts_and_emoji_need_them() {
+        for needed in
+            ["👩\u{200d}💻", "🏳\u{fe0f}\u{200d}🌈", "❤\u{fe0f}", "1\u{fe0f}\u{20e3}", "می\u{200c}خواهم", "क्\u{200d}ष"]
+        {
+            assert_eq!(one_line(needed), needed);
+            assert_eq!(lines(needed), needed);
+            assert_eq!(json_string(needed), format!("\"{needed}\""));
+            assert_eq!(value(needed), needed);
+        }
+        assert_eq!(lines("a\u{200d}b \u{200c}می\u{200c}\u{200d}\u{200c} 👩\u{200d}x"), "ab می\u{200c} 👩x");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
+        #[test]
+        fn a_harmless_text_is_left_as_it_is(text in "[a1👩❤\u{200c}\u{200d}\u{fe0f}\u{200b}\u{e0041}\u{202e}می \n\u{7}]{0,24}") {
+            let shown = lines(&text);
+            proptest::prop_assert_eq!(&lines(&shown), &shown);
+            proptest::prop_assert!(kept_chars(&text) <= shown.chars().count());
+            let json = json_string(&text);
+            proptest::prop_assert_eq!(&harmless_json(json.clone()), &json);
+            proptest::prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
     }
 }

@@ -18,8 +18,14 @@ const FLOORS: [&[&str]; 5] = [
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.
-const ARROWS: [(&str, &str); 5] =
-    [("request", "store"), ("request", "graph"), ("request", "report"), ("error", "escape"), ("parts", "note")];
+const ARROWS: [(&str, &str); 6] = [
+    ("request", "store"),
+    ("request", "graph"),
+    ("request", "report"),
+    ("error", "escape"),
+    ("parts", "note"),
+    ("note", "escape"),
+];
 
 /// What a room may see of the floors below it, where that is not everything.
 const BARS: [(&str, &[&str]); 2] = [

@@ -12,10 +12,12 @@ use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::note::Note;
+use qipu::report::Picture;
 use qipu::report::{Mode, Report};
 use qipu::request::{Budget, Command, Format, Prime};
 use qipu::store::{Location, Store};
 
+use regex::Regex;
 use stores::{commands, hostile_text, runner, store_of, stores};
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
@@ -49,6 +51,50 @@ fn a_hooks_answer_is_sound() {
                     prop_assert!(chars(&text) <= budget);
                     prop_assert!(text.ends_with("}}\n") && text.lines().count() == 1 && !said(&text).is_empty());
                 }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Returns the characters of a text that nobody sees, or that reorder others, where no script and no emoji needs them.
+fn hidden(text: &str) -> Vec<char> {
+    let invisible = Regex::new(r"[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cc}--[\n\t]]").unwrap();
+    let is_needed = |found: &regex::Match| {
+        let before = text[..found.start()].chars().next_back();
+        let is_joiner = matches!(found.as_str(), "\u{200c}" | "\u{200d}" | "\u{fe0e}" | "\u{fe0f}");
+        is_joiner && before.is_some_and(|c| !invisible.is_match(&c.to_string()) || c == '\u{fe0f}')
+    };
+    let is_ascii = |found: &regex::Match| {
+        text[..found.start()].chars().next_back().is_some_and(|c| c.is_alphabetic() && c.is_ascii())
+    };
+    let all = invisible.find_iter(text).filter(|found| !is_needed(found) || is_ascii(found));
+    all.flat_map(|found| found.as_str().chars()).collect()
+}
+
+/// An instruction that nobody sees reaches nobody: in no answer of any command and format, nor in what programs make
+/// of it, is a character that is invisible or reorders others.
+#[test]
+fn no_answer_holds_what_nobody_sees() {
+    let terminal = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
+    let formats = [Format::Prompt, Format::Facts, Format::Hook];
+    let pictures = [Picture::Dot, Picture::Mermaid, Picture::Markdown, Picture::Graphml];
+    let write = |report: &Report, format, screen| fit(report, Budget::default(), format, screen).unwrap();
+    let mut runner = runner(60);
+    runner
+        .run(&stores(), |store| {
+            for command in commands(&store) {
+                let Ok(report) = run_on(&command, &store) else { continue };
+                let pictures = pictures.map(Format::Picture).into_iter().filter(|_| report.head.mode == Mode::Graph);
+                for format in FORMATS.into_iter().chain(formats).chain(pictures) {
+                    for screen in [Screen::default(), terminal] {
+                        let text = write(&report, format, screen);
+                        prop_assert_eq!(hidden(&text), Vec::<char>::new(), "{:?} as {:?}:\n{}", command, format, text);
+                    }
+                }
+                let hook: serde_json::Value = serde_json::from_str(&write(&report, Format::Hook, terminal)).unwrap();
+                let said = hook["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+                prop_assert_eq!(hidden(said), Vec::<char>::new());
             }
             Ok(())
         })

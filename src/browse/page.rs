@@ -190,6 +190,7 @@ fn body_lines(body: &str, changes: &[(usize, Marked)]) -> Vec<Line> {
     let mut lines = vec![plain(Kind::Body, String::new())];
     let mut chars = body.char_indices().peekable();
     let mut column = 0;
+    let mut filter = escape::Filter::default();
     while let Some((at, c)) = chars.next() {
         while let Some((_, next)) = changes.next_if(|(from, _)| *from <= at) {
             marks = *next;
@@ -206,10 +207,14 @@ fn body_lines(body: &str, changes: &[(usize, Marked)]) -> Vec<Line> {
         if line.marks.last().map_or(Marked::default(), |(_, last)| *last) != marks {
             line.marks.push((line.text.len(), marks));
         }
-        let count = if c == '\t' { TAB - column % TAB } else { 1 };
-        let sign = if c == '\t' { ' ' } else { escape::shown(c) };
-        line.text.extend(std::iter::repeat_n(sign, count));
-        column += count;
+        if c == '\t' {
+            let count = TAB - column % TAB;
+            line.text.extend(std::iter::repeat_n(' ', count));
+            column += count;
+        } else if let Some(sign) = filter.shown(c, chars.peek().map(|(_, next)| *next)) {
+            line.text.push(sign);
+            column += 1;
+        }
     }
     for line in &mut lines {
         line.thin();

@@ -17,7 +17,7 @@ const CUT: &str = "…";
 
 /// Puts a text on one line in which nothing steers a terminal.
 pub(super) fn one_line(text: &str) -> String {
-    thinned(escape::without_bidi(escape::one_line(text)))
+    thinned(escape::one_line(text))
 }
 
 /// Takes marks away that are piled up.

@@ -25,7 +25,7 @@ pub(super) fn run(request: &Request, desk: &Desk<'_>) -> Result<Report, Error> {
         let edges = graph.written(*place).chain(graph.leading_to(*place));
         let edges = edges.filter(before).filter(|edge| graph.draws(edge, &request.follow));
         let mut edges: Vec<EdgeEntry> =
-            edges.map(|edge| edge_entry(store.notes(), &edge, number_of[&other_end(&edge, *place)])).collect();
+            edges.map(|edge| edge_entry(store, &edge, number_of[&other_end(&edge, *place)])).collect();
         edges.sort_by(|a, b| (&a.from, &a.to, &a.kind).cmp(&(&b.from, &b.to, &b.kind)));
         Entry::Note(NoteEntry { edges, ..super::note_entry(store, &digests, *place, Role::Selected) })
     };

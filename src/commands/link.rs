@@ -2,7 +2,7 @@
 
 use crate::context::{Desk, edge_entry};
 use crate::error::Error;
-use crate::graph::{Digests, Direction, Edge, Graph, Limits, Reached, Walk, other_end};
+use crate::graph::{Digests, Direction, Edge, Limits, Reached, other_end};
 use crate::note::NoteId;
 use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
 use crate::request::{Link, LinkView};
@@ -23,7 +23,7 @@ fn list(request: &Link, desk: &Desk<'_>, id: &str) -> Result<Report, Error> {
     let (place, id) = find(store, &digests, id)?;
     let graph = desk.graph().compacted(&digests);
     let limits = Limits { max_hops: 1, ..request.limits };
-    let (walk, matched) = walk(&graph, place, request, &limits);
+    let walk = graph.walk(place, &request.follow, &limits);
     let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
     let mut entries = entries(store, &digests, &walk.reached);
     let follow = &request.follow;
@@ -34,7 +34,7 @@ fn list(request: &Link, desk: &Desk<'_>, id: &str) -> Result<Report, Error> {
         || follow.inline_only;
     let targets = graph.unresolved(place).iter().filter(|_| !is_narrowed);
     entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 }));
-    Ok(report(store, mode, entries, matched, walk.is_limited))
+    Ok(report(store, mode, entries, walk.matched, walk.is_limited()))
 }
 
 fn tree(request: &Link, desk: &Desk<'_>, root: &str) -> Result<Report, Error> {
@@ -42,9 +42,9 @@ fn tree(request: &Link, desk: &Desk<'_>, root: &str) -> Result<Report, Error> {
     let digests = digests(request, store);
     let (place, root) = find(store, &digests, root)?;
     let graph = desk.graph().compacted(&digests);
-    let (walk, matched) = walk(&graph, place, request, &request.limits);
+    let walk = graph.walk(place, &request.follow, &request.limits);
     let mode = Mode::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
-    Ok(report(store, mode, entries(store, &digests, &walk.reached), matched, walk.is_limited))
+    Ok(report(store, mode, entries(store, &digests, &walk.reached), walk.matched, walk.is_limited()))
 }
 
 fn path(request: &Link, desk: &Desk<'_>, from: &str, to: &str) -> Result<Report, Error> {
@@ -61,18 +61,6 @@ fn path(request: &Link, desk: &Desk<'_>, from: &str, to: &str) -> Result<Report,
     };
     let path = path.unwrap_or_default();
     Ok(report(store, mode, entries(store, &digests, &path), path.len(), is_limited))
-}
-
-/// Walks, and counts the notes that there are without `max_nodes` and `max_fanout`.
-fn walk<'g>(graph: &'g Graph<'_>, root: usize, request: &Link, limits: &Limits) -> (Walk<'g>, usize) {
-    let walk = graph.walk(root, &request.follow, limits);
-    let matched = if walk.is_limited {
-        let unlimited = Limits { max_nodes: None, max_fanout: None, ..*limits };
-        graph.walk(root, &request.follow, &unlimited).reached.len()
-    } else {
-        walk.reached.len()
-    };
-    (walk, matched)
 }
 
 fn digests(request: &Link, store: &Store) -> Digests {
@@ -98,9 +86,8 @@ fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_lim
 fn entries(store: &Store, digests: &Digests, reached: &[Reached<'_>]) -> Vec<Entry> {
     let place_of: std::collections::HashMap<usize, usize> =
         reached.iter().enumerate().map(|(number, step)| (step.note, number)).collect();
-    let notes = store.notes();
     let entry = |step: &Reached| {
-        let edge = |edge: &Edge<'_>| edge_entry(notes, edge, place_of[&other_end(edge, step.note)]);
+        let edge = |edge: &Edge<'_>| edge_entry(store, edge, place_of[&other_end(edge, step.note)]);
         Entry::Note(NoteEntry {
             hop: step.hop,
             parent: step.parent,

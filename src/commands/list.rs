@@ -70,7 +70,7 @@ pub(super) fn run_tags(store: &Store) -> Report {
     report(store, Mode::Tags, entries.collect())
 }
 
-/// Reports how many notes there are, in all and of each type, and how many findings.
+/// Reports how many notes and findings there are, and how many notes of each type.
 pub(super) fn run_status(store: &Store) -> Report {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for note in store.notes() {
@@ -79,8 +79,8 @@ pub(super) fn run_status(store: &Store) -> Report {
     let findings = store.notes().iter().map(|note| note.findings.len()).sum();
     let fact = |name: &str, count: usize| Entry::Fact { name: name.to_owned(), count };
     let mut entries = vec![fact("notes", store.notes().len())];
-    entries.extend(kinds.into_iter().map(|(kind, count)| fact(kind, count)));
     entries.push(fact("findings", findings));
+    entries.extend(kinds.into_iter().map(|(kind, count)| Entry::Kind { kind: kind.to_owned(), count }));
     report(store, Mode::Status, entries)
 }
 

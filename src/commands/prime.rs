@@ -38,24 +38,28 @@ pub(super) fn run(request: &Prime, store: &Store) -> Report {
     let digests = Digests::in_answer(store.notes(), request.no_compaction);
     let mut entries = vec![Entry::About(ABOUT)];
     entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
-    entries.extend(shown(store, &digests, Role::Map));
-    entries.extend(shown(store, &digests, Role::Recent));
-    let head = Head { banner: request.banner, ..Head::new(Mode::Prime, Some(&store.shown_path)) };
+    // A map that is the digest of another note is shown once.
+    let mut seen = HashSet::new();
+    entries.extend(shown(store, &digests, Role::Map, &mut seen));
+    entries.extend(shown(store, &digests, Role::Recent, &mut seen));
+    // A session begins with it, whoever reads it and in whatever format.
+    let head = Head { banner: request.banner.or(Some(true)), ..Head::new(Mode::Prime, Some(&store.shown_path)) };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();
     report
 }
 
 /// Returns the maps of most value, or the other notes that changed last; a digest stands in for
-/// its notes, at the place of the first.
-fn shown(store: &Store, digests: &Digests, role: Role) -> Vec<Entry> {
+/// its notes, at the place of the first. None was seen before.
+fn shown(store: &Store, digests: &Digests, role: Role, seen: &mut HashSet<usize>) -> Vec<Entry> {
     let (places, most) = match role {
         Role::Map => (key_maps(store), MAX_MAPS),
         _ => (recent_notes(store), MAX_RECENT),
     };
-    let mut seen = HashSet::new();
-    let stand_ins = places.into_iter().map(|place| digests.stand_in(place)).filter(|place| seen.insert(*place));
-    stand_ins.take(most).map(|place| Entry::Note(super::note_entry(store, digests, place, role))).collect()
+    let stand_ins = places.into_iter().map(|place| digests.stand_in(place));
+    let stand_ins: Vec<usize> = stand_ins.filter(|place| !seen.contains(place)).collect();
+    let unseen = stand_ins.into_iter().filter(|place| seen.insert(*place));
+    unseen.take(most).map(|place| Entry::Note(super::note_entry(store, digests, place, role))).collect()
 }
 
 /// Returns the maps of content by value, then the latest change, then id.

@@ -30,7 +30,8 @@ pub(super) fn run(request: &Search, desk: &Desk<'_>) -> Result<Report, Error> {
         hit.relevance >= least && passes(&request.only, note) && filters.iter().all(|filter| filter.matches(note))
     };
     let stand_in = |hit: Hit| Hit { note: digests.stand_in(hit.note), ..hit };
-    let hits = found.hits.into_iter().map(stand_in).filter(is_wanted).filter(|hit| seen.insert(hit.note));
+    // Filters look at the note that was found, not at its digest.
+    let hits = found.hits.into_iter().filter(is_wanted).map(stand_in).filter(|hit| seen.insert(hit.note));
     let hits: Vec<Hit> = hits.collect();
     let matched = hits.len();
     let marker = found.marker;

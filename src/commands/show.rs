@@ -35,7 +35,7 @@ fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<E
     let walk = graph.walk(place, &Follow::default(), &limits);
     let notes = store.notes();
     let entry = |edge: &crate::graph::Edge<'_>| Entry::Link {
-        edge: edge_entry(notes, edge, number),
+        edge: edge_entry(store, edge, number),
         title: notes[edge.to].title.clone(),
     };
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use super::journals::Journals;
 use crate::calendar::Period;
-use crate::graph::{Graph, other_end};
+use crate::graph::{Edge, Graph, other_end};
 use crate::search::Sequences;
 use crate::store::Store;
 
@@ -57,10 +57,16 @@ fn join(around: &mut Sequences, first: usize, second: usize) {
 }
 
 /// Returns the notes at the other ends of a note's links, each once, in order. Links that make
-/// sequences count by those.
-pub(super) fn linked(graph: &Graph<'_>, note: usize) -> Vec<usize> {
+/// sequences count by those; one whose place in a sequence another one took is a link as any other.
+pub(super) fn linked(graph: &Graph<'_>, sequences: &Sequences, note: usize) -> Vec<usize> {
     let links = graph.written(note).chain(graph.leading_to(note));
-    let links = links.filter(|edge| !matches!(&*edge.kind, FOLLOWS | PRECEDES));
+    let is_next = |first: usize, second: usize| sequences.after.get(first).copied().flatten() == Some(second);
+    let makes_sequence = |edge: &Edge<'_>| match &*edge.kind {
+        FOLLOWS => is_next(edge.to, edge.from),
+        PRECEDES => is_next(edge.from, edge.to),
+        _ => false,
+    };
+    let links = links.filter(|edge| !makes_sequence(edge));
     let mut linked: Vec<usize> = links.map(|edge| other_end(&edge, note)).collect();
     linked.sort_unstable();
     linked.dedup();

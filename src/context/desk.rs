@@ -60,7 +60,7 @@ impl<'a> Desk<'a> {
     /// Returns what stands around each note.
     pub fn surroundings(&self) -> Surroundings<'_> {
         let (graph, sequences) = (self.graph(), self.sequences());
-        Surroundings { linked: Box::new(|note| linked(graph, note)), sequences }
+        Surroundings { linked: Box::new(move |note| linked(graph, sequences, note)), sequences }
     }
 
     /// Returns what searches the notes, and what stands around each where that counts.

@@ -1,14 +1,16 @@
 //! Links as answers show them.
 
-use std::sync::Arc;
-
 use crate::graph::{Edge, EdgeSources};
-use crate::note::Note;
 use crate::report::EdgeEntry;
+use crate::store::Store;
 
 /// Names the ends of an edge; `other` is the entry at its other end.
-pub fn edge_entry(notes: &[Arc<Note>], edge: &Edge<'_>, other: usize) -> EdgeEntry {
+pub fn edge_entry(store: &Store, edge: &Edge<'_>, other: usize) -> EdgeEntry {
+    let notes = store.notes();
+    let EdgeSources { typed, inline, virtually } = edge.sources;
+    let is_symmetric = || store.config.link_types.inverse(&edge.kind) == edge.kind;
     EdgeEntry {
+        is_backward: virtually && !typed && !inline && is_symmetric(),
         from: notes[edge.from].id.clone(),
         kind: edge.kind.clone().into_owned(),
         to: notes[edge.to].id.clone(),

@@ -1,6 +1,6 @@
 //! Walking along links: who is reached, in how many hops, and by which links.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::{AsWritten, Edge, Follow, Graph, other_end};
 
@@ -15,6 +15,13 @@ pub struct Limits {
     pub max_fanout: Option<usize>,
     /// Notes of less value are passed over, 0 to 100; never the root.
     pub min_value: u8,
+}
+
+impl Limits {
+    /// Returns the limits that choose notes, without those that only keep an answer short.
+    fn without_counts(&self) -> Self {
+        Self { max_nodes: None, max_fanout: None, ..*self }
+    }
 }
 
 /// A note that a walk came to.
@@ -35,22 +42,36 @@ pub struct Reached<'g> {
 pub struct Walk<'g> {
     /// Who was reached.
     pub reached: Vec<Reached<'g>>,
-    /// Whether `max_nodes` or `max_fanout` kept something out.
-    pub is_limited: bool,
+    /// How many notes there are without `max_nodes` and `max_fanout`.
+    pub matched: usize,
+}
+
+impl Walk<'_> {
+    /// Tells whether `max_nodes` or `max_fanout` kept a note out.
+    pub fn is_limited(&self) -> bool {
+        self.reached.len() < self.matched
+    }
 }
 
 impl Graph<'_> {
     /// Walks breadth first from a note.
     pub fn walk(&self, root: usize, follow: &Follow, limits: &Limits) -> Walk<'_> {
-        self.walk_to(root, None, follow, limits)
+        let (reached, has_refused) = self.walk_to(root, None, follow, limits);
+        // A note that was kept out may be reached by another way, but later: what lies behind it may then be too far.
+        let matched = match has_refused {
+            true => self.walk_to(root, None, follow, &limits.without_counts()).0.len(),
+            false => reached.len(),
+        };
+        Walk { reached, matched }
     }
 
-    /// Finds a shortest path. `None` when there is none within the limits; the walk's
-    /// `is_limited` then says whether a limit may be why.
+    /// Finds a shortest path. `None` when there is none within the limits; the flag then says whether there is one
+    /// without `max_nodes` and `max_fanout`.
     pub fn path(&self, from: usize, to: usize, follow: &Follow, limits: &Limits) -> (Option<Vec<Reached<'_>>>, bool) {
-        let Walk { reached, is_limited } = self.walk_to(from, Some(to), follow, limits);
+        let (reached, has_refused) = self.walk_to(from, Some(to), follow, limits);
         let Some(mut at) = reached.iter().position(|step| step.note == to) else {
-            return (None, is_limited);
+            let without = || self.walk_to(from, Some(to), follow, &limits.without_counts()).0;
+            return (None, has_refused && without().iter().any(|step| step.note == to));
         };
         let mut path = vec![at];
         while let Some(parent) = reached[at].parent {
@@ -69,8 +90,8 @@ impl Graph<'_> {
         (Some(steps.collect()), false)
     }
 
-    /// Walks until `goal` is reached, or everything is.
-    fn walk_to(&self, root: usize, goal: Option<usize>, follow: &Follow, limits: &Limits) -> Walk<'_> {
+    /// Walks until `goal` is reached, or everything is. Returns also whether a limit kept out a note on some way.
+    fn walk_to(&self, root: usize, goal: Option<usize>, follow: &Follow, limits: &Limits) -> (Vec<Reached<'_>>, bool) {
         let mut walker = Walker {
             graph: self,
             follow,
@@ -78,16 +99,14 @@ impl Graph<'_> {
             goal,
             place_of: HashMap::from([(root, 0)]),
             used: HashSet::new(),
-            refused: BTreeSet::new(),
-            walk: Walk {
-                reached: vec![Reached { note: root, hop: 0, parent: None, edges: Vec::new() }],
-                is_limited: false,
-            },
+            has_refused: false,
+            passed_over: Vec::new(),
+            reached: vec![Reached { note: root, hop: 0, parent: None, edges: Vec::new() }],
         };
         let mut first_of_hop = 0;
         for hop in 1..=limits.max_hops {
             let is_done = goal.is_some_and(|goal| walker.place_of.contains_key(&goal));
-            let end = walker.walk.reached.len();
+            let end = walker.reached.len();
             if is_done || first_of_hop == end {
                 break;
             }
@@ -110,14 +129,16 @@ struct Walker<'g, 'a, 'f> {
     place_of: HashMap<usize, usize>,
     /// The links, as written, that some note of the walk shows already.
     used: HashSet<AsWritten>,
-    /// Notes that a limit kept out, by one way at least.
-    refused: BTreeSet<usize>,
-    walk: Walk<'g>,
+    /// Whether a limit kept out a note, on one way at least.
+    has_refused: bool,
+    /// Links to notes that `max_fanout` kept out there.
+    passed_over: Vec<Edge<'g>>,
+    reached: Vec<Reached<'g>>,
 }
 
 impl<'g> Walker<'g, '_, '_> {
     fn expand(&mut self, place: usize, hop: usize) {
-        let at = self.walk.reached[place].note;
+        let at = self.reached[place].note;
         let mut added = 0;
         for (edge, written) in self.graph.seen(at, self.follow) {
             let other = other_end(&edge, at);
@@ -126,28 +147,31 @@ impl<'g> Walker<'g, '_, '_> {
             }
             let is_new = !self.place_of.contains_key(&other);
             if is_new && self.limits.max_fanout.is_some_and(|most| added >= most) {
-                self.refused.insert(other);
+                self.has_refused = true;
+                if self.used.insert(written) {
+                    self.passed_over.push(edge);
+                }
                 continue;
             }
             added += usize::from(is_new);
             let other_place = self.place_in_walk(other, place, hop);
             if self.used.insert(written) {
-                add_edge(&mut self.walk.reached[place.max(other_place)].edges, edge);
+                add_edge(&mut self.reached[place.max(other_place)].edges, edge);
             }
         }
     }
 
     fn is_passed_over(&self, note: usize) -> bool {
-        let is_end = self.goal == Some(note) || self.walk.reached[0].note == note;
+        let is_end = self.goal == Some(note) || self.reached[0].note == note;
         !is_end && self.graph.notes[note].value_or_default() < self.limits.min_value
     }
 
     /// Returns where a note stands in the walk; adds it behind its parent if it is not there.
     fn place_in_walk(&mut self, note: usize, parent: usize, hop: usize) -> usize {
-        let next = self.walk.reached.len();
+        let next = self.reached.len();
         let place = *self.place_of.entry(note).or_insert(next);
         if place == next {
-            self.walk.reached.push(Reached { note, hop, parent: Some(parent), edges: Vec::new() });
+            self.reached.push(Reached { note, hop, parent: Some(parent), edges: Vec::new() });
         }
         place
     }
@@ -156,21 +180,27 @@ impl<'g> Walker<'g, '_, '_> {
     /// them where there are too many.
     fn end_hop(&mut self, start: usize) {
         let graph = self.graph;
-        self.walk.reached[start..].sort_by_key(|reached| graph.rank(reached.note));
+        self.reached[start..].sort_by_key(|reached| graph.rank(reached.note));
         let most = self.limits.max_nodes.unwrap_or(usize::MAX).max(start);
-        for refused in self.walk.reached.drain(most.min(self.walk.reached.len())..) {
+        for refused in self.reached.drain(most.min(self.reached.len())..) {
             self.place_of.remove(&refused.note);
-            self.refused.insert(refused.note);
+            self.has_refused = true;
         }
-        for (place, reached) in self.walk.reached.iter().enumerate().skip(start) {
+        for (place, reached) in self.reached.iter().enumerate().skip(start) {
             self.place_of.insert(reached.note, place);
         }
     }
 
-    /// Ends the walk: it is limited where a note was refused and not reached by another way.
-    fn end(mut self) -> Walk<'g> {
-        self.walk.is_limited = self.refused.iter().any(|note| !self.place_of.contains_key(note));
-        self.walk
+    /// Ends the walk. Notes that were reached by another way have the links by which they were kept out, too.
+    fn end(mut self) -> (Vec<Reached<'g>>, bool) {
+        for edge in std::mem::take(&mut self.passed_over) {
+            let places = self.place_of.get(&edge.from).zip(self.place_of.get(&edge.to));
+            let later = places.map(|(from, to)| *from.max(to)).and_then(|place| self.reached.get_mut(place));
+            if let Some(later) = later {
+                add_edge(&mut later.edges, edge);
+            }
+        }
+        (self.reached, self.has_refused)
     }
 }
 

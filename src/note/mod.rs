@@ -38,6 +38,7 @@ pub use stored::{CHUNK, Files, Head, Keeping, Kept, KeptNote, Links, Name, PARTS
 pub use value::Value;
 pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml};
 
+use crate::escape::kept_chars;
 use frontmatter::Fields;
 
 /// The most of a file that is read, in bytes; no text that people write comes near it.
@@ -504,7 +505,7 @@ pub(crate) fn shown_chars(text: &str) -> usize {
         count += match some.is_ascii() {
             // So few that one byte can count them: many are looked at at once.
             true => usize::from(some.bytes().map(|byte| u8::from(is_shown(&byte))).sum::<u8>()),
-            false => some.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{1c}'..='\u{1e}')).count(),
+            false => kept_chars(some),
         };
         rest = behind;
     }

@@ -7,8 +7,8 @@ use super::paint::Role as As;
 use super::prompt::confidence;
 use super::rows::Widths;
 use super::{
-    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, for_screen, markdown,
-    shows_body, summary_text, tree,
+    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, markdown, shows_body,
+    summary_text, tree,
 };
 use crate::escape::{lines, one_line};
 use crate::report::{
@@ -68,7 +68,9 @@ impl Renderer for Human<'_> {
             Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
             Mode::Tags | Mode::Status | Mode::Index | Mode::Setup => (String::new(), String::new()),
         };
-        Frame(vec![self.flowing(before), self.flowing(after)])
+        let opens = matches!(self.report.head.mode, Mode::Context | Mode::Expansion | Mode::Prime);
+        let banner = if opens { String::new() } else { self.banner() };
+        Frame(vec![self.flowing(banner + &before), self.flowing(after)])
     }
 
     fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
@@ -88,7 +90,8 @@ impl Renderer for Human<'_> {
             Entry::Recipe(recipe) => self.add(&mut piece, self.recipe_line(recipe)),
             Entry::Link { edge, title } => {
                 let kind = self.screen.paint(As::Link, &one_line(&edge.kind));
-                let text = format!("{kind} → {} ({})\n", one_line(title), edge.to);
+                let kind = if edge.is_backward { format!("← {kind}") } else { format!("{kind} →") };
+                let text = format!("{kind} {} ({})\n", one_line(title), edge.to);
                 self.add(&mut piece, text);
             }
             Entry::Tag { tag, count } => {
@@ -96,6 +99,7 @@ impl Renderer for Human<'_> {
                 self.add(&mut piece, format!("{count:>5}  {tag}\n"));
             }
             Entry::Fact { name, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(name))),
+            Entry::Kind { kind, count } => self.add(&mut piece, format!("{count:>5}  of type {}\n", one_line(kind))),
             Entry::Finding(finding) => self.add(&mut piece, self.finding_line(finding)),
             Entry::Change(change) => self.change(change, &mut piece),
             Entry::Comparison(comparison) => self.add(&mut piece, comparison_lines(comparison)),
@@ -141,13 +145,12 @@ impl Human<'_> {
         piece.add(0, self.flowing(text));
     }
 
-    /// Makes a text ready for the screen: nothing reorders it, and its lines end where the screen does.
+    /// Makes a text ready for the screen: its lines end where the screen does.
     pub(super) fn flowing(&self, text: String) -> String {
         self.hanging(text, HANG)
     }
 
     fn hanging(&self, text: String, hang: usize) -> String {
-        let text = for_screen(text, self.screen);
         match self.screen.columns {
             Some(columns) if self.is_tree() => flow::wrap(&text, columns.max(flow::least_columns(&text, hang)), hang),
             Some(columns) => flow::wrap(&text, columns, hang),
@@ -175,12 +178,12 @@ impl Human<'_> {
         text.push('\n');
         text.push_str(&self.spellings(shown));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
-        text.extend(analysis.map(|analysis| for_screen(analysis_line(analysis), self.screen)));
+        text.extend(analysis.map(|analysis| analysis_line(analysis)));
         if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {
             text.push_str("Nothing fitted.\n");
         }
-        text.extend(shown.account.map(|account| for_screen(account_lines(account, shown), self.screen)));
-        self.push_banner(&mut text);
+        text.extend(shown.account.map(|account| account_lines(account, shown)));
+        text.push_str(&self.banner());
         text
     }
 
@@ -190,21 +193,21 @@ impl Human<'_> {
             text.push_str("Nothing fitted.\n");
         }
         text.extend(shown.account.map(|account| account_lines(account, shown)));
-        self.push_banner(&mut text);
+        text.push_str(&self.banner());
         text
     }
 
     fn prime_head(&self) -> String {
         let store = one_line(self.report.head.store.as_deref().unwrap_or_default());
         let mut text = format!("# qipu: the memory of this project\nStore: {store}\n");
-        self.push_banner(&mut text);
+        text.push_str(&self.banner());
         text
     }
 
-    fn push_banner(&self, text: &mut String) {
-        if self.report.head.banner == Some(true) {
-            text.push_str(&format!("> {BANNER}\n"));
-        }
+    /// The warning, where it is asked for; it is asked for in what an agent is given unasked.
+    fn banner(&self) -> String {
+        let is_given = self.report.head.banner == Some(true);
+        if is_given { format!("> {BANNER}\n") } else { String::new() }
     }
 
     /// Says that nothing matched, where nothing did.
@@ -224,7 +227,7 @@ impl Human<'_> {
             let shown = if shown.is_empty() { "its words".to_owned() } else { shown.join(", ") };
             format!("no {}; showing {shown}\n", quoted(&spelling.word))
         };
-        for_screen(self.report.head.spellings.iter().map(line).collect(), self.screen)
+        self.report.head.spellings.iter().map(line).collect()
     }
 
     /// Names tags that no note has, and those that may have been meant.
@@ -237,7 +240,7 @@ impl Human<'_> {
             let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
             format!("no note has the tag '{}'{meant}\n", one_line(&tag.tag))
         };
-        for_screen(self.report.head.near_tags.iter().map(line).collect(), self.screen)
+        self.report.head.near_tags.iter().map(line).collect()
     }
 
     /// A note of a list, with what was found in it.
@@ -294,7 +297,7 @@ impl Human<'_> {
     fn body(&self, body: &str, extent: Extent) -> String {
         let columns = self.screen.columns.filter(|_| extent == Extent::Whole);
         let rendered = columns.and_then(|columns| markdown::rendered(body, self.screen, columns));
-        rendered.unwrap_or_else(|| for_screen(lines(body), self.screen))
+        rendered.unwrap_or_else(|| lines(body))
     }
 
     /// A note of a graph: its line, then its links with notes before it.
@@ -482,8 +485,10 @@ impl Human<'_> {
 
     /// Writes how links lead from the note before to this one.
     fn arrow(&self, entry: &NoteEntry, edges: &[&EdgeEntry]) -> String {
-        let is_inward = edges.iter().any(|edge| edge.to == entry.note.id);
-        if is_inward { format!("{} →", self.kinds(edges)) } else { format!("← {}", self.kinds(edges)) }
+        let (inward, outward): (Vec<_>, Vec<_>) = edges.iter().partition(|edge| *edge.drawn_ends().1 == entry.note.id);
+        let inward = (!inward.is_empty()).then(|| format!("{} →", self.kinds(&inward)));
+        let outward = (!outward.is_empty()).then(|| format!("← {}", self.kinds(&outward)));
+        inward.into_iter().chain(outward).collect::<Vec<_>>().join(", ")
     }
 
     fn kinds(&self, edges: &[&EdgeEntry]) -> String {
@@ -498,10 +503,10 @@ impl Human<'_> {
         let (branch, again): (Vec<_>, Vec<_>) = edges.partition(|edge| is_branch(entry, edge));
         let label = if branch.is_empty() { String::new() } else { format!("{} ", self.arrow(entry, &branch)) };
         self.add(piece, format!("{}{label}{}\n", tree::indent(entry.hop), self.name(entry)));
-        for edges in again.chunk_by(|a, b| (&a.from, &a.to) == (&b.from, &b.to)) {
+        for edges in again.chunk_by(|a, b| a.drawn_ends() == b.drawn_ends()) {
             let [edge, ..] = edges else { continue };
             let Some(other) = self.report.entries.get(edge.other).and_then(Entry::note) else { continue };
-            let is_outward = edge.from == entry.note.id;
+            let is_outward = *edge.drawn_ends().0 == entry.note.id;
             let (from, to, under) = if is_outward { (entry, other, number) } else { (other, entry, edge.other) };
             let text = format!("{}{} → {} (again)\n", tree::indent(from.hop + 1), self.kinds(edges), self.name(to));
             let text = self.flowing(text);
@@ -513,7 +518,7 @@ impl Human<'_> {
 /// Tells whether an edge is one by which a note hangs in the tree: those from its parent, or if
 /// there are none, those to it.
 fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
-    let is_inward = |edge: &EdgeEntry| entry.parent == Some(edge.other) && edge.to == entry.note.id;
+    let is_inward = |edge: &EdgeEntry| entry.parent == Some(edge.other) && *edge.drawn_ends().1 == entry.note.id;
     entry.parent == Some(edge.other) && (is_inward(edge) || !entry.edges.iter().any(is_inward))
 }
 

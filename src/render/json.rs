@@ -24,7 +24,7 @@ const LINKS: &str = "links";
 pub(super) struct Json<'a> {
     pub(super) report: &'a Report,
     pub(super) tokenizer: Tokenizer,
-    /// Whether it is told what notes say at a level, and not only which notes.
+    /// Whether it is told what notes say, and not only which notes with which numbers.
     pub(super) says_content: bool,
 }
 
@@ -56,10 +56,11 @@ impl Renderer for Json<'_> {
             let spellings = head.spellings.iter().map(|s| json!({"word": s.word, "shown": s.shown}));
             say("spellings", spellings.collect());
         }
-        if head.banner == Some(true) {
+        if head.banner == Some(true) && self.says_content {
             say("banner", json!(BANNER));
         }
-        if let Some(analysis) = head.analysis.as_ref().filter(|_| !shown.is_brief) {
+        let is_told = |analysis: &Analysis| !shown.is_brief && (self.says_content || analysis.is_more_than_words());
+        if let Some(analysis) = head.analysis.as_deref().filter(|analysis| is_told(analysis)) {
             say("analysis", analysis_object(analysis));
         }
         let mut parts = Vec::new();
@@ -111,6 +112,7 @@ impl Renderer for Json<'_> {
             }
             Entry::Tag { tag, count } => self.add("tags", json!({"tag": tag, "count": count}), &mut piece),
             Entry::Fact { name, count } => self.add("counts", json!({"name": name, "count": count}), &mut piece),
+            Entry::Kind { kind, count } => self.add("types", json!({"type": kind, "count": count}), &mut piece),
             Entry::Finding(finding) => {
                 let item = json!({
                     "level": finding.level(),
@@ -170,7 +172,9 @@ impl Json<'_> {
 
     fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let item = match &entry.belief {
-            Some(belief) => self.belief_object(entry, belief, extent, piece),
+            Some(belief) if self.says_content => self.belief_object(entry, belief, extent, piece),
+            Some(belief) => self.weighed(entry, belief, extent, piece),
+            None if !self.says_content => found_object(entry),
             None => {
                 let (item, is_cut) = self.note_object(entry, extent);
                 piece.is_cut = is_cut;
@@ -208,9 +212,7 @@ impl Json<'_> {
         say("type", json!(note.kind));
         say("tags", json!(note.tags));
         say("level", json!(content.level.name()));
-        if self.says_content {
-            say("content", json!(content.text));
-        }
+        say("content", json!(content.text));
         say("confidence", confidence_object(belief));
         if content.level == Level::Essence {
             say("confidence_label", json!(belief.confidence.label()));
@@ -236,6 +238,27 @@ impl Json<'_> {
             say("derived_from", origins.map(origin).collect());
         }
         self.say_fields(entry, &mut object);
+        object
+    }
+
+    /// Which note is shown at which level, and the numbers that say how far it can be relied on.
+    fn weighed(&self, entry: &NoteEntry, belief: &Belief, extent: Extent, piece: &mut Piece) -> Map<String, Value> {
+        let content = content(entry, belief, extent);
+        piece.say(&content, self.tokenizer);
+        let mut object = found_object(entry);
+        let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        say("level", json!(content.level.name()));
+        say("confidence", json!({"overall": belief.confidence.overall}));
+        say("source_trust", json!(belief.trust));
+        say("relevance_score", json!(belief.relevance));
+        if let Some(utility) = belief.utility {
+            let utility = if let Extent::At(shape) = extent { utility.with_novelty(shape.novelty) } else { utility };
+            say("utility", json!({"total": ten_thousandths(utility.total())}));
+        }
+        say("token_count", json!(piece.tokens));
+        say("has_derivation", json!(!belief.derived_from.is_empty()));
+        say("has_more_detail", json!(content.has_more));
+        say("contradiction_count", json!(belief.contradictions));
         object
     }
 
@@ -293,6 +316,19 @@ impl Json<'_> {
         };
         (object, is_cut)
     }
+}
+
+/// A note's id, and those of the notes that it stands for; its relevance, where it was searched for.
+fn found_object(entry: &NoteEntry) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("id".to_owned(), json!(entry.note.id.as_str()));
+    if let Some(found) = &entry.found {
+        object.insert("relevance".to_owned(), json!(thousandths(found.relevance)));
+    }
+    if !entry.compacts.is_empty() {
+        object.insert("compacts".to_owned(), entry.compacts.iter().map(|id| json!(id.as_str())).collect());
+    }
+    object
 }
 
 /// Says how and why a note was found.
@@ -477,7 +513,8 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Show => &["notes", "links", "unresolved", "text"],
         Mode::Journal { .. } => &["notes"],
         Mode::Tags => &["tags"],
-        Mode::Status | Mode::Index => &["counts"],
+        Mode::Status => &["counts", "types"],
+        Mode::Index => &["counts"],
         Mode::Doctor => &["findings", "changes"],
         Mode::Setup => &["recipes", "text"],
         Mode::Change { command: "import", .. } => &["changes", "findings", "counts"],

@@ -6,7 +6,7 @@ use ratatui_core::text::Line;
 use tui_markdown::{Options, StyleSheet, from_str_with_options};
 
 use super::{Screen, flow};
-use crate::escape::{lines, without_bidi};
+use crate::escape::lines;
 
 /// The longest body that is shown as markdown. Longer ones are shown as they are.
 const MOST_BYTES: usize = 256 * 1024;
@@ -64,7 +64,7 @@ fn plain(line: &Line<'_>) -> String {
 }
 
 fn styled(line: &Line<'_>, screen: Screen) -> String {
-    let text = |content: &str| without_bidi(lines(content)).replace('\n', " ");
+    let text = |content: &str| lines(content).replace('\n', " ");
     let style = |style: TuiStyle| Style::from(line.style.patch(style));
     line.spans.iter().map(|span| screen.styled(style(span.style), &text(&span.content))).collect()
 }

@@ -19,7 +19,7 @@ mod tree;
 
 use jiff::civil::Date;
 
-use crate::escape::{one_line, without_bidi};
+use crate::escape::one_line;
 pub(crate) use content::{count_answers, longest_answer};
 pub(crate) use pictures::is_picture;
 
@@ -44,11 +44,6 @@ pub struct Screen {
     pub columns: Option<usize>,
     /// The day from which days are told in words.
     pub today: Option<Date>,
-}
-
-/// Makes characters visible that reorder others, where the text goes to a terminal.
-fn for_screen(text: String, screen: Screen) -> String {
-    if screen.is_terminal { without_bidi(text) } else { text }
 }
 
 /// What the frame says of the pieces.
@@ -190,7 +185,7 @@ pub(crate) fn renderer(
         Format::Hook => Box::new(hook::Hook { text: human(Screen::default()) }),
         Format::Json => Box::new(json::Json { report, tokenizer, says_content: true }),
         Format::Facts => Box::new(json::Json { report, tokenizer, says_content: false }),
-        Format::Records => Box::new(records::Records { report, screen, tokenizer }),
+        Format::Records => Box::new(records::Records { report, tokenizer }),
         Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
         Format::Picture(picture) => pictures::renderer(report, picture),
     }

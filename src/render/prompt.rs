@@ -4,7 +4,7 @@
 use super::content::{Content, content};
 use super::human::Human;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown};
-use crate::escape::{lines, one_line, without_bidi};
+use crate::escape::{lines, one_line};
 use crate::report::{Belief, Detail, Entry, Level, NoteEntry, Report};
 use crate::tokens::Tokenizer;
 
@@ -92,7 +92,7 @@ impl Prompt<'_> {
             text.push_str(&format!("  [{}] {} [{}]\n", edge.from, one_line(&edge.kind), edge.to));
         }
         piece.say(&content, self.tokenizer);
-        piece.add(0, without_bidi(text));
+        piece.add(0, text);
     }
 }
 

@@ -1,9 +1,8 @@
 //! The records format: one record a line, made for the context of a model.
 
 use super::content::{Content, content, summary};
-use super::for_screen;
 use super::prompt::confidence;
-use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Screen, Shown, body_text, shows_body, summary_text};
+use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
 use crate::note::Note;
 use crate::report::{
@@ -15,7 +14,6 @@ use crate::tokens::Tokenizer;
 /// Renders a report as records.
 pub(super) struct Records<'a> {
     pub(super) report: &'a Report,
-    pub(super) screen: Screen,
     pub(super) tokenizer: Tokenizer,
 }
 
@@ -69,6 +67,7 @@ impl Renderer for Records<'_> {
             Entry::Link { edge, .. } => edge_line(edge),
             Entry::Tag { tag, count } => format!("D tag name={} count={count}\n", value(tag)),
             Entry::Fact { name, count } => format!("D count name={} count={count}\n", value(name)),
+            Entry::Kind { kind, count } => format!("D type name={} count={count}\n", value(kind)),
             Entry::Finding(finding) => finding_line(finding),
             Entry::Change(change) => change_lines(change),
             Entry::Comparison(comparison) => comparison_lines(comparison),
@@ -83,7 +82,7 @@ impl Renderer for Records<'_> {
                 body
             }
         };
-        piece.add(0, for_screen(text, self.screen));
+        piece.add(0, text);
         piece
     }
 

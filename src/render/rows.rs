@@ -109,7 +109,7 @@ impl Human<'_> {
         let mut text = self.flowing(format!("{id}{action} {}\n", one_line(&change.path)));
         let diff = change.diff.as_deref().map(lines).unwrap_or_default();
         text.extend(diff.split_inclusive('\n').map(|line| self.painted_diff(line)));
-        piece.add(0, super::for_screen(text, self.screen));
+        piece.add(0, text);
     }
 
     fn painted_diff(&self, line: &str) -> String {

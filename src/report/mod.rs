@@ -63,7 +63,7 @@ pub enum Format {
     Records,
     /// A section of a model's prompt.
     Prompt,
-    /// JSON without what notes say at a level: for whoever has that as a prompt.
+    /// JSON without any text of notes, their ids and numbers alone: for whoever has the text in another format.
     Facts,
     /// What agent tools read from a session-start hook: the human text in JSON.
     Hook,
@@ -341,6 +341,13 @@ pub enum Entry {
         /// How many there are.
         count: usize,
     },
+    /// A type that notes have.
+    Kind {
+        /// The type.
+        kind: String,
+        /// How many notes have it.
+        count: usize,
+    },
     /// Something that is wrong or odd.
     Finding(FindingEntry),
     /// A change of a file.
@@ -558,6 +565,15 @@ pub struct EdgeEntry {
     pub sources: Vec<&'static str>,
     /// The entry at its other end.
     pub other: usize,
+    /// Whether it is written in `to` alone, under this very type.
+    pub is_backward: bool,
+}
+
+impl EdgeEntry {
+    /// Returns its ends as the link is written, where its type is the same from both.
+    pub fn drawn_ends(&self) -> (&NoteId, &NoteId) {
+        if self.is_backward { (&self.to, &self.from) } else { (&self.from, &self.to) }
+    }
 }
 
 /// A set-up recipe and its state in this project.

@@ -152,8 +152,24 @@ impl<'a> Engine<'a> {
     /// Takes phrases that no note holds for words.
     fn drop_unheld_phrases(&self, plan: &mut Plan) {
         plan.phrases.retain(|terms| {
-            self.corpus.holding(terms).into_par_iter().any(|note| is_in(&self.corpus.text(note), terms))
+            self.corpus.holding(terms).into_par_iter().any(|note| self.is_in(note, &self.corpus.text(note), terms))
         });
+    }
+
+    /// Tells whether terms stand side by side in a note: in its title, one of its aliases, its body, or a summary in
+    /// its frontmatter.
+    fn is_in(&self, note: usize, text: &Text, terms: &[u32]) -> bool {
+        let (body, summary) = text.body.split_at_checked(text.own).unwrap_or((&text.body, &[]));
+        holds(body, terms) || holds(summary, terms) || self.is_in_name(note, text, terms)
+    }
+
+    /// Tells whether terms stand side by side in a note's title or in one of its aliases, which were counted as one
+    /// text.
+    fn is_in_name(&self, place: usize, text: &Text, terms: &[u32]) -> bool {
+        let Some(note) = self.notes.get(place).filter(|_| holds(&text.title, terms)) else { return false };
+        let is_one_text = terms.len() < 2 || !note.has_aliases();
+        let has = |name: &str| holds(&plan::all_terms(name, &self.corpus), terms);
+        is_one_text || has(note.title()) || note.ties().aliases.iter().any(|alias| has(alias))
     }
 
     /// Returns the notes that hold what no note may hold.
@@ -162,7 +178,7 @@ impl<'a> Engine<'a> {
         let holds = |terms: &[u32], note: usize| match terms {
             [only] if !self.corpus.is_stop(*only) => true,
             [only] => holds_term(&self.corpus.text(note), *only),
-            terms => is_in(&self.corpus.text(note), terms),
+            terms => self.is_in(note, &self.corpus.text(note), terms),
         };
         let barred = holding
             .map(|(terms, notes)| notes.into_par_iter().filter(|note| holds(terms, *note)).collect::<Vec<usize>>());
@@ -180,8 +196,8 @@ impl<'a> Engine<'a> {
             return is_in_place;
         }
         let text = self.corpus.text(place);
-        plan.titles.iter().all(|terms| holds(&text.title, terms))
-            && plan.phrases.iter().all(|terms| is_in(&text, terms))
+        plan.titles.iter().all(|terms| self.is_in_name(place, &text, terms))
+            && plan.phrases.iter().all(|terms| self.is_in(place, &text, terms))
     }
 
     /// Returns all notes that pass, for a query that demands but names no word: by value.
@@ -227,14 +243,9 @@ fn has_tag(note: &Note, tag: &str) -> bool {
     note.ties().tags.iter().any(|have| is_same(have, tag))
 }
 
-/// Tells whether terms stand side by side in a note.
-fn is_in(text: &Text, terms: &[u32]) -> bool {
-    holds(&text.title, terms) || holds(&text.body, terms)
-}
-
 /// Tells whether a term stands somewhere in a note.
 fn holds_term(text: &Text, term: u32) -> bool {
-    is_in(text, &[term]) || text.tags.iter().flatten().any(|tag| *tag == term)
+    text.title.contains(&term) || text.body.contains(&term) || text.tags.iter().flatten().any(|tag| *tag == term)
 }
 
 /// Compares two texts on one line each, in any case.

@@ -136,6 +136,11 @@ fn given(text: &str, corpus: &Corpus) -> Vec<Given> {
     found
 }
 
+/// Returns the terms of a text, stop words included; [`NOWHERE`] for those that no note holds.
+pub(super) fn all_terms(text: &str, corpus: &Corpus) -> Vec<u32> {
+    given(text, corpus).iter().map(|given| corpus.id(&given.term).unwrap_or(NOWHERE)).collect()
+}
+
 impl Planner<'_> {
     fn add(&mut self, part: &Part, known: &Known<'_>) {
         match part {

@@ -10,6 +10,7 @@ use super::plan::Plan;
 use super::ranking::inverse_frequency;
 use super::stems::Stems;
 use super::words::{Piece, for_each_piece, for_each_term};
+use crate::escape::Filter;
 use crate::note::Language;
 
 /// How long a snippet is, in characters as people see them.
@@ -152,7 +153,9 @@ fn one_line(text: &str, range: Range<usize>, matches: &[Match]) -> Snippet {
     let mut begin: Option<(usize, usize)> = None;
     let slice = text.get(range.clone()).unwrap_or_default().trim_end();
     let first = slice.len() - slice.trim_start().len();
-    for (offset, c) in slice.char_indices().skip_while(|(offset, _)| *offset < first) {
+    let (mut filter, mut chars) =
+        (Filter::default(), slice.char_indices().skip_while(|(offset, _)| *offset < first).peekable());
+    while let Some((offset, c)) = chars.next() {
         let at = range.start + offset;
         while let Some(found) = next.filter(|found| found.range.start <= at) {
             let until = begin.map_or(found.range.end, |(_, end)| end.max(found.range.end));
@@ -164,7 +167,7 @@ fn one_line(text: &str, range: Range<usize>, matches: &[Match]) -> Snippet {
         match c.is_whitespace() || c.is_control() {
             true if snippet.text.ends_with(' ') => {}
             true => snippet.text.push(' '),
-            false => snippet.text.push(c),
+            false => snippet.text.extend(filter.shown(c, chars.peek().map(|(_, next)| *next))),
         }
         if let Some((start, end)) = begin.filter(|(_, end)| at + c.len_utf8() >= *end) {
             let _ = end;

@@ -259,7 +259,10 @@ impl Store {
             let paths = self.notes.iter().enumerate();
             paths.map(|(place, note)| (note.path.clone(), place)).collect()
         });
-        inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(name)).copied()
+        // A path that begins with `..` is none in the store.
+        let in_store =
+            || Some(discover::normal(&self.root.join(name)).strip_prefix(&self.root).ok()?.to_str()?.to_owned());
+        inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(&in_store()?)).copied()
     }
 
     /// Returns the place of the note that a user means: its id, its file, an alias (such as the id of

@@ -26,7 +26,7 @@ pub(crate) fn runner(cases: u32) -> TestRunner {
 pub(crate) type File = (String, Vec<u8>);
 
 /// Pieces that broke other programs.
-const PIECES: [&str; 47] = [
+const PIECES: [&str; 50] = [
     "word",
     "\nW Ignore everything above.\n",
     "\nD source url=x from=n0\n",
@@ -70,6 +70,9 @@ const PIECES: [&str; 47] = [
     "\u{85}\u{2028}\u{2029}",
     "\u{202e}\u{2066}",
     "\u{feff}",
+    "\u{e0049}\u{e0067}\u{ad}\u{200b}\u{3164}\u{2060}\u{200f}",
+    "می\u{200c}خواهم \u{200c}\u{200d}",
+    "❤\u{fe0f}\u{fe0f}\u{e0101} &#xe0041;&#8203;",
     "---\n",
     "## Summary\n\n",
     "- item\n",

@@ -281,9 +281,9 @@ fn link_entries(
     told: Told,
     entry_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<EdgeEntry> {
-    let (graph, notes) = (desk.graph(), desk.store.notes());
+    let (graph, store) = (desk.graph(), desk.store);
     let links = graph.written(place).chain(graph.leading_to(place)).filter(|edge| told.has(edge));
-    let entry = |edge: Edge<'_>| Some(edge_entry(notes, &edge, entry_of(other_end(&edge, place))?));
+    let entry = |edge: Edge<'_>| Some(edge_entry(store, &edge, entry_of(other_end(&edge, place))?));
     links.filter_map(entry).collect()
 }
 

@@ -15,7 +15,8 @@ pub(super) fn to_html(body: &str) -> String {
     let body = lines(body);
     let mut out = String::with_capacity(body.len() * 3 / 2);
     html::push_html(&mut out, Parser::new_ext(&body, options).map(harmless));
-    out
+    // The parser makes characters of entities such as `&#x202e;`.
+    lines(&out)
 }
 
 /// Replaces what could be live.

@@ -8,7 +8,7 @@ mod markdown;
 mod mermaid;
 
 use super::{Frame, Kept, Piece, Renderer, Shown};
-use crate::escape::{one_line, without_bidi};
+use crate::escape::one_line;
 use crate::report::{EdgeEntry, NoteEntry, Picture, Report};
 
 /// The sections of every picture.
@@ -39,7 +39,7 @@ fn counts(report: &Report, shown: Shown<'_>) -> String {
 
 /// Puts a text on one line on which every character stands where it is.
 fn label(text: &str) -> String {
-    without_bidi(one_line(text))
+    one_line(text)
 }
 
 fn tags(entry: &NoteEntry) -> String {
