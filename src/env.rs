@@ -56,6 +56,14 @@ pub struct Size {
     pub rows: usize,
 }
 
+/// Lets a write beyond the limit for files (`ulimit -f`) fail with an error, as one on a full disk does: unhandled, the
+/// signal SIGXFSZ ends the process. Programs that are started from here have the default again.
+pub fn survive_file_size_limit() {
+    // Where it can't be handled, the default stays.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+}
+
 impl Env {
     /// Takes the surroundings of this process.
     ///

@@ -32,6 +32,7 @@
 //!          phases    where the time of a call goes
 //!          progress  how far work is that may take long
 //!          tokens    counts tokens
+//!          warnings  what standard error says beside the answer
 //! ```
 
 mod browse;
@@ -62,6 +63,7 @@ pub mod search;
 pub mod setup;
 pub mod store;
 pub mod tokens;
+pub mod warnings;
 mod watch;
 
 use std::ffi::OsString;

@@ -13,8 +13,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    qipu::env::survive_file_size_limit();
     let result = Env::of_process().map_err(Into::into).and_then(|env| qipu::run(&args, &env, &mut io::stdout()));
-    for line in qipu::phases::lines() {
+    for line in qipu::phases::lines().into_iter().chain(qipu::warnings::take_lines()) {
         let _ = writeln!(io::stderr(), "{line}");
     }
     let Err(error) = result else {

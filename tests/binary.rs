@@ -27,6 +27,108 @@ fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
 }
 
+/// The binary in a directory, for a user who has to ask for rights: root without what makes modes of files mean nothing.
+#[cfg(target_os = "linux")]
+fn without_privileges(dir: &Path, args: &[&str]) -> Output {
+    use std::os::unix::fs::MetadataExt;
+    let mut command = qipu(dir);
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        let dropped = "-dac_override,-dac_read_search";
+        command = Command::new("setpriv");
+        command.args(["--bounding-set", dropped, "--inh-caps", dropped, env!("CARGO_BIN_EXE_qipu")]);
+        command.current_dir(dir).env_remove("XDG_CACHE_HOME").stdin(Stdio::null());
+    }
+    command.args(args).output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn notes_that_cannot_be_read_are_told_and_keep_from_what_needs_them_all() {
+    use std::os::unix::fs::PermissionsExt;
+    let note = |id: &str| format!("---\nid: {id}\ntitle: {id}\ntags: [x]\n---\n[[a]]\n");
+    for unreadable in ["notes/sub", "notes/sub/b.md"] {
+        let texts = [("notes/a.md", "a"), ("notes/sub/b.md", "b"), ("notes/c.md", "c")];
+        let texts = texts.map(|(path, id)| (path, note(id)));
+        let dir = store(&texts.each_ref().map(|(path, text)| (*path, text.as_bytes())));
+        let path = dir.path().join(".qipu").join(unreadable);
+        let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let call = |args: &[&str]| {
+            let output = without_privileges(dir.path(), args);
+            let both = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+            (output.status.code().unwrap(), both)
+        };
+        set(0o000);
+        let shown = format!(".qipu/{unreadable}");
+        for args in [["list", "--records"], ["search", "b"], ["show", "a"], ["update", "a"]] {
+            let (code, [_, told]) =
+                call(&if args == ["update", "a"] { vec!["update", "a", "--value", "7"] } else { args.to_vec() });
+            assert_eq!(code, 0, "{args:?}: {told}");
+            assert!(told.contains("warning: notes can't be read: ") && told.contains(&shown), "{args:?}: {told}");
+        }
+        let (code, [found, _]) = call(&["doctor"]);
+        assert!(code == 3 && found.contains("passed-over") && found.contains(&shown), "{found}");
+        let refused: [&[&str]; 8] = [
+            &["delete", "a"],
+            &["rename", "a", "Other"],
+            &["merge", "a", "c"],
+            &["compact", "a", "c"],
+            &["tags", "rename", "x", "z"],
+            &["dump", "-"],
+            &["load", "pack"],
+            &["import", "obsidian", "vault"],
+        ];
+        fs::create_dir_all(dir.path().join("vault")).unwrap();
+        let source = store(&[("notes/d.md", b"# D\n")]);
+        let pack = run(source.path(), &["dump", "-"]).stdout;
+        fs::write(dir.path().join("pack"), pack).unwrap();
+        for args in refused {
+            let (code, [answer, told]) = call(args);
+            assert!(code == 3 && answer.is_empty() && told.contains(&shown), "{args:?} {code}: {told}");
+        }
+        assert_eq!(call(&["dump", "-", "--note", "a"]).0, 0);
+        assert_eq!(call(&["delete", "a", "--force"]).0, 0);
+        set(0o755);
+        assert_eq!(call(&["list", "--records"]).1[1], "");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_for_files_costs_the_index_and_not_the_answer() {
+    let notes: Vec<(String, String)> = (0..400)
+        .map(|number| (format!("notes/n{number}.md"), format!("# Title {number}\n\nalpha word{number}\n")))
+        .collect();
+    let dir = store(&notes.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect::<Vec<_>>());
+    let limited = |args: &str| {
+        let line = format!("ulimit -f 10; exec {} {args}", env!("CARGO_BIN_EXE_qipu"));
+        qipu_shell(dir.path(), &line)
+    };
+    let whole = limited("search alpha --no-index");
+    assert!(whole.status.success() && !whole.stdout.is_empty());
+    for _ in 0..2 {
+        let output = limited("search alpha");
+        assert_eq!((output.status.code(), &output.stdout), (Some(0), &whole.stdout));
+    }
+    let names = fs::read_dir(dir.path().join(".qipu/cache")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), [".gitignore"], "nothing is left over");
+    // A change that does not fit is an error, and the file is as it was.
+    let before = fs::read(dir.path().join(".qipu/notes/n1.md")).unwrap();
+    fs::write(dir.path().join("long"), "long words ".repeat(10_000)).unwrap();
+    let output = limited("capture < long");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("too large"), "{output:?}");
+    assert_eq!(fs::read(dir.path().join(".qipu/notes/n1.md")).unwrap(), before);
+    assert_eq!(fs::read_dir(dir.path().join(".qipu/notes")).unwrap().count(), 400);
+}
+
+/// A line of a shell in a directory.
+#[cfg(unix)]
+fn qipu_shell(dir: &Path, line: &str) -> Output {
+    let mut command = Command::new("bash");
+    command.args(["-c", line]).current_dir(dir).env("XDG_CACHE_HOME", "/nowhere").stdin(Stdio::null());
+    command.output().unwrap()
+}
+
 fn demo() -> std::path::PathBuf {
     Path::new(ROOT).join("fixtures/research")
 }

@@ -10,7 +10,7 @@ use regex::Regex;
 
 /// The rooms by floor, the lowest first.
 const FLOORS: [&[&str]; 5] = [
-    &["note", "calendar", "env", "error", "escape", "parts", "phases", "progress", "tokens"],
+    &["note", "calendar", "env", "error", "escape", "parts", "phases", "progress", "tokens", "warnings"],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit", "complete"],
@@ -18,11 +18,12 @@ const FLOORS: [&[&str]; 5] = [
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.
-const ARROWS: [(&str, &str); 6] = [
+const ARROWS: [(&str, &str); 7] = [
     ("request", "store"),
     ("request", "graph"),
     ("request", "report"),
     ("error", "escape"),
+    ("warnings", "escape"),
     ("parts", "note"),
     ("note", "escape"),
 ];

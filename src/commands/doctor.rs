@@ -10,7 +10,7 @@ use crate::note::{Finding, Note};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
 use crate::search::{Alike, Engine};
-use crate::store::Store;
+use crate::store::{Location, Store};
 
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
 pub(super) fn run(request: &Doctor, store: &Store) -> Report {
@@ -20,19 +20,25 @@ pub(super) fn run(request: &Doctor, store: &Store) -> Report {
 /// Puts right what is safe, and reports that and what remains.
 pub(super) fn run_fix(request: &Doctor, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
-        let store = Store::open(&request.location, current_dir)?;
+        let store = open(request, current_dir)?;
         let planned = repair::plan(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
         entries.extend(store.left_over().iter().map(|path| removed(&store, path)));
         return Ok(report(request, &store, entries));
     }
-    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
+    let location = Location { no_index: true, ..request.location.clone() };
+    let (store, lock) = Store::open_to_write(&location, current_dir)?;
     let planned = repair::plan(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
     entries.extend(store.remove_left_over(&lock)?.iter().map(|path| removed(&store, path)));
-    Ok(report(request, &Store::open(&request.location, current_dir)?, entries))
+    Ok(report(request, &open(request, current_dir)?, entries))
+}
+
+/// Opens the store for a check: of each file, what it holds now counts, not what an index knows.
+pub(super) fn open(request: &Doctor, current_dir: &Path) -> Result<Store, Error> {
+    Store::open(&Location { no_index: true, ..request.location.clone() }, current_dir)
 }
 
 fn removed(store: &Store, path: &str) -> Entry {

@@ -12,10 +12,7 @@ use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Dump;
-use crate::store::Store;
-
-/// Paths in the store that are passed over, and why.
-type PassedOver = Vec<(String, &'static str)>;
+use crate::store::{PassedOver, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer itself.
 pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
@@ -49,7 +46,10 @@ fn left_out(store: &Store, path: &str, why: &str) -> Entry {
 }
 
 /// Returns the pack, and what stands among the attachments that it should hold and is none.
-fn packed(store: &Store, request: &Dump) -> Result<(Pack, PassedOver), Error> {
+fn packed(store: &Store, request: &Dump) -> Result<(Pack, Vec<PassedOver>), Error> {
+    if request.selection.is_none() {
+        store.expect_all_readable()?;
+    }
     let places: BTreeSet<usize> = match &request.selection {
         None => (0..store.notes().len()).collect(),
         Some(selectors) => {

@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::graph::Digests;
 use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Doctor, Expand, Graph, Journal, Link, List, Prime, Related, Search, Show};
+use crate::request::{Command, Context, Expand, Graph, Journal, Link, List, Prime, Related, Search, Show};
 use crate::search::Words;
 use crate::store::{Config, Location, Store};
 
@@ -57,6 +57,11 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Edit(request) => change::edit(request, env).map(Some),
         Command::Index(request) => index::run(request, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, current_dir).map(Some),
+        Command::Doctor(request) => {
+            (env.lend_thread)();
+            let store = ManuallyDrop::new(doctor::open(request, current_dir)?);
+            run_on(command, &store).map(Some)
+        }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => pages::run(request, current_dir).map(Some),
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
@@ -72,7 +77,6 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Related(Related { location, .. })
         | Command::Show(Show { location, .. })
         | Command::Journal(Journal { location, .. })
-        | Command::Doctor(Doctor { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => {
             (env.lend_thread)();

@@ -8,7 +8,6 @@ mod arguments;
 mod protocol;
 mod stdio;
 mod tools;
-mod watch;
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -23,9 +22,8 @@ use crate::error::Error;
 use crate::escape::harmless_texts;
 use crate::fit;
 use crate::request::{Command, Format, Mcp};
-use crate::store::{Location, Store};
+use crate::store::{ChangeWatcher, Store};
 use tools::Task;
-use watch::Watch;
 
 /// A tool that a client calls.
 struct Call {
@@ -54,9 +52,12 @@ pub(crate) fn serve(request: &Mcp, env: &Env) -> Result<(), Error> {
 /// Answers calls from a store that stays open until something in it changes.
 fn keep(request: &Mcp, env: &Env, calls: &Receiver<Call>) {
     let mut waiting = None;
-    let mut watch: Option<Watch> = None;
+    let mut watcher = ChangeWatcher::new(&request.location, &env.current_dir);
     while let Some(call) = waiting.take().or_else(|| calls.recv().ok()) {
-        let store = match open(&request.location, env, &mut watch) {
+        // Watched from before it is read: no change is missed in between.
+        watcher.begin();
+        let opened = Store::open_with(&request.location, &env.current_dir, Some(commands::gathering));
+        let store = match opened {
             Ok(store) => store,
             Err(error) => {
                 // Nobody may be listening any more; so too below.
@@ -64,22 +65,7 @@ fn keep(request: &Mcp, env: &Env, calls: &Receiver<Call>) {
                 continue;
             }
         };
-        waiting = answer_from(&store, request, env, call, calls, watch.as_ref());
-    }
-}
-
-/// Opens the store, and watches it from before it is read.
-fn open(location: &Location, env: &Env, watch: &mut Option<Watch>) -> Result<Store, Error> {
-    let open = || Store::open_with(location, &env.current_dir, Some(commands::gathering));
-    match watch {
-        Some(watch) => {
-            watch.begin();
-            open()
-        }
-        None => {
-            *watch = Watch::new(open()?.root());
-            open()
-        }
+        waiting = answer_from(&store, request, env, call, calls, &mut watcher);
     }
 }
 
@@ -90,14 +76,14 @@ fn answer_from(
     env: &Env,
     first: Call,
     calls: &Receiver<Call>,
-    watch: Option<&Watch>,
+    watcher: &mut ChangeWatcher,
 ) -> Option<Call> {
     let desk = Desk::new(store);
     let mut next = Some(first);
     let mut is_first = true;
     loop {
         let call = next.take().or_else(|| calls.recv().ok())?;
-        if !is_first && watch.is_none_or(Watch::has_changed) {
+        if !is_first && watcher.has_changed() {
             return Some(call);
         }
         is_first = false;

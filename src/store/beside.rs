@@ -2,13 +2,12 @@
 //!
 //! Each names the notes that it was made of: those of the index, and what was changed since.
 
-use std::fs::{self, Metadata};
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::files::{TEMPORARY, TEMPORARY_CHARS};
 use super::index::FILE as INDEX;
+use super::opened::{Opened, Staged};
 use super::sections::{Sections, Writer};
 
 /// The files in the index's folder: what was made of all notes, and what the store's folders hold.
@@ -27,7 +26,7 @@ type Identity = (i64, u64, u32);
 /// A place beside an index.
 #[derive(Debug)]
 pub(super) struct Beside {
-    folder: PathBuf,
+    folder: Arc<Opened>,
     file: &'static str,
     index: Identity,
     /// Tells the notes that were changed since from all others.
@@ -36,7 +35,7 @@ pub(super) struct Beside {
 
 impl Beside {
     /// Names one of the places beside an index.
-    pub(super) fn new(folder: PathBuf, file: &'static str, index: Identity) -> Self {
+    pub(super) fn new(folder: Arc<Opened>, file: &'static str, index: Identity) -> Self {
         Self { folder, file, index, changes: [0; 32] }
     }
 
@@ -50,7 +49,7 @@ impl Beside {
 
     /// Returns what was written under a name; `None` where there is none that can be used.
     pub(super) fn read(&self, key: &str) -> Option<Vec<u8>> {
-        let sections = Sections::open(&self.folder.join(self.file))?;
+        let sections = Sections::open(&self.folder, self.file)?;
         let head = self.head(key)?;
         let is_it = sections.len(HEAD) == head.len() as u64 && sections.whole(HEAD)? == head;
         is_it.then(|| sections.whole(MADE))?
@@ -59,18 +58,16 @@ impl Beside {
     /// Writes what is made under a name, in place of what is there. `None` where it did not work out.
     pub(super) fn write(&self, key: &str, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<()> {
         // Beside another index, it would only be in the way.
-        let index = Sections::open(&self.folder.join(INDEX))?;
+        let index = Sections::open(&self.folder, INDEX)?;
         if self.index != (self.index.0, index.file_len(), index.sum()) {
             return None;
         }
-        let file = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(&self.folder);
-        let mut file = file.ok()?;
-        let mut writer = Writer::new(file.as_file_mut()).ok()?;
+        let mut staged = Staged::new(Arc::clone(&self.folder)).ok()?;
+        let mut writer = Writer::new(&mut staged.file).ok()?;
         writer.section(&self.head(key)?).ok()?;
         writer.section(&make()?).ok()?;
         writer.finish().ok()?;
-        file.persist(self.folder.join(self.file)).ok()?;
-        Some(())
+        staged.replace(self.file).ok()
     }
 
     /// Names what is in the file.
@@ -80,12 +77,11 @@ impl Beside {
 }
 
 /// Returns how long the files in a folder are together.
-pub(super) fn len(folder: &Path) -> u64 {
-    let files = FILES.iter().filter_map(|file| folder.join(file).symlink_metadata().ok());
-    files.filter(Metadata::is_file).map(|found| found.len()).sum()
+pub(super) fn len(folder: &Opened) -> u64 {
+    FILES.iter().filter_map(|file| folder.look(file.as_ref()).ok()?).map(|look| look.size).sum()
 }
 
 /// Removes the files in a folder.
-pub(super) fn remove(folder: &Path) {
-    FILES.iter().for_each(|file| drop(fs::remove_file(folder.join(file))));
+pub(super) fn remove(folder: &Opened) {
+    FILES.iter().for_each(|file| drop(folder.remove(file.as_ref())));
 }

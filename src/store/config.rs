@@ -1,14 +1,19 @@
 //! A store's `config.toml`.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::files;
+use super::MAX_CONFIG;
+use super::opened::{Opened, is_link};
 use crate::error::{Error, ErrorKind};
 use crate::note::{Language, LinkTypes};
+
+/// The name of the file.
+pub(super) const FILE: &str = "config.toml";
 
 /// What a store's config says; everything has a default, and keys of later versions are allowed.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -58,14 +63,19 @@ struct File {
 }
 
 impl Config {
-    /// Loads the config of the store at `root`; no file is the default config.
+    /// Loads the config of a store; no file is the default config.
     ///
     /// # Errors
-    /// `Store` when the file can't be read or is not valid, with its place.
-    pub fn load(root: &Path) -> Result<Self, Error> {
-        match files::read_if_there(&root.join("config.toml")) {
-            Ok(text) => text.map_or_else(|| Ok(Self::default()), |text| Self::parse(&text)),
-            Err(error) => Err(invalid(&format!("{error:#}"))),
+    /// `Store` when the file can't be read, is too long or is not valid, with its place.
+    pub(super) fn load(dir: &Opened) -> Result<Self, Error> {
+        match dir.read(Path::new(FILE), MAX_CONFIG) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) if is_link(&error) => Err(invalid("it is a symbolic link, not a plain file")),
+            Err(error) => Err(invalid(&format!("it can't be read: {error}"))),
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => Self::parse(&text),
+                Err(_) => Err(invalid("it is not UTF-8")),
+            },
         }
     }
 
@@ -131,5 +141,19 @@ mod tests {
         let error = Config::parse("[link-types]\nx = 3\n").unwrap_err();
         assert_eq!(error.kind.exit_code(), 3);
         assert!(error.message.contains("line 2"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_config_that_is_too_long_is_refused_before_it_is_parsed() {
+        let dir = tempfile::tempdir().unwrap();
+        let opened = Opened::new(dir.path()).unwrap();
+        assert_eq!(Config::load(&opened).unwrap(), Config::default());
+        let line = "# a comment\n";
+        let text = line.repeat(MAX_CONFIG as usize / line.len());
+        std::fs::write(dir.path().join(FILE), &text).unwrap();
+        assert_eq!(Config::load(&opened).unwrap(), Config::default());
+        std::fs::write(dir.path().join(FILE), text + line).unwrap();
+        let error = Config::load(&opened).unwrap_err();
+        assert!(error.message.contains("longer than 262144 bytes"), "{}", error.message);
     }
 }

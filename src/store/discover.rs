@@ -43,15 +43,21 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
             .ok_or_else(|| no_store("no store here or above, up to the project's root"))
     };
     let root = found?;
+    let failed = |error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}"));
+    if location.store.is_some() {
+        return root.canonicalize().map_err(failed);
+    }
     // A repository may hold a link to anywhere; only the user's own word leads there.
-    if location.store.is_none() && root.is_symlink() {
+    if root.is_symlink() {
         return Err(Error::new(
             ErrorKind::Store,
             format!("{} is a symbolic link", relative_to(&root, current_dir).trim_end_matches('/')),
         )
         .hint("name the store that it leads to with --store PATH, if you trust it"));
     }
-    root.canonicalize().map_err(|error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}")))
+    // The last name stays as it is: should it become a link meanwhile, it is not followed either.
+    let above = root.parent().unwrap_or(Path::new(".")).canonicalize().map_err(failed)?;
+    Ok(above.join(root.file_name().unwrap_or_default()))
 }
 
 fn no_store(message: &str) -> Error {

@@ -6,9 +6,10 @@ use std::io::ErrorKind as IoErrorKind;
 use std::path::{Component, Path};
 
 use anyhow::{Context, bail};
-use walkdir::{DirEntry, WalkDir};
 
-use super::{Location, NOTE_FOLDERS, Store, files, find_root};
+use super::opened::{Kind, is_link};
+use super::tree::{self, Item};
+use super::{FOLDER_UNREADABLE, Location, NOTE_FOLDERS, PassedOver, Store, files, find_root};
 use crate::error::{Error, ErrorKind};
 
 /// The folder of a store that holds files which are no notes.
@@ -25,11 +26,14 @@ impl Store {
     /// `Store` for a name that is not UTF-8, or a folder that can't be read.
     pub fn attachments(&self) -> Result<Vec<String>, Error> {
         let mut paths = Vec::new();
-        for entry in self.attached() {
-            let entry =
-                entry.map_err(|error| Error::new(ErrorKind::Store, format!("can't read attachments: {error}")))?;
-            if entry.file_type().is_file() {
-                paths.push(self.path_inside(entry.path())?);
+        for item in self.attached() {
+            match item.kind {
+                Some(Kind::File) => paths.push(self.path_inside(&item.path)?),
+                None => {
+                    let message = format!("{} can't be read", self.shown(&item.shown()));
+                    return Err(Error::new(ErrorKind::Store, message).hint("it holds attachments"));
+                }
+                Some(_) => {}
             }
         }
         paths.sort_unstable();
@@ -38,50 +42,46 @@ impl Store {
 
     /// Lists what stands among the attachments and is none, hidden files aside: its path in the store,
     /// and why.
-    pub fn passed_over_attachments(&self) -> Vec<(String, &'static str)> {
-        let odd = self.attached().filter_map(Result::ok).filter_map(|entry| {
-            let kind = entry.file_type();
-            let why = match () {
-                () if kind.is_symlink() => "a symbolic link is not followed",
-                () if kind.is_file() || kind.is_dir() => return None,
-                () => "it is not a plain file",
-            };
-            let inside = entry.path().strip_prefix(&self.root).unwrap_or(entry.path());
-            Some((inside.to_string_lossy().replace('\\', "/"), why))
-        });
-        odd.collect()
+    pub fn passed_over_attachments(&self) -> Vec<PassedOver> {
+        let why = |item: &Item| match item.kind {
+            Some(Kind::File | Kind::Folder) => None,
+            Some(Kind::Link) => Some("a symbolic link is not followed"),
+            Some(Kind::Other) => Some("it is not a plain file"),
+            None => Some(FOLDER_UNREADABLE),
+        };
+        self.attached().iter().filter_map(|item| Some((item.shown(), why(item)?))).collect()
     }
 
     /// Everything among the attachments that is not hidden; where their folder is a link, that.
-    fn attached(&self) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
-        let folder = self.root.join(ATTACHMENTS);
-        let is_there = folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
-        let walk = WalkDir::new(folder).follow_links(false).follow_root_links(false).sort_by_file_name().into_iter();
-        let is_shown = |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
-        is_there.then(|| walk.filter_entry(is_shown)).into_iter().flatten()
+    fn attached(&self) -> Vec<Item> {
+        let all = self.dir.iter().flat_map(|dir| tree::items(dir, ATTACHMENTS, |path| !tree::is_hidden(path)));
+        all.filter(|item| !tree::is_hidden(&item.path)).collect()
     }
 
     fn path_inside(&self, path: &Path) -> Result<String, Error> {
-        let inside = path.strip_prefix(&self.root).unwrap_or(path);
-        let names: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
-        let message = || format!("the name of {} is not UTF-8", inside.display());
+        let names: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+        let message = || format!("the name of {} is not UTF-8", path.display());
         names.map(|names| names.join("/")).ok_or_else(|| Error::new(ErrorKind::Store, message()))
     }
 
     /// Reads a file of the store, whatever it is; `None` when there is none.
     ///
     /// # Errors
-    /// `Failure` when it can't be read, is no plain file, or its folder leads out of the store.
+    /// `Failure` when it can't be read, is no plain file, or a link is on the way to it.
     pub fn file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        let whole = self.root.join(path);
-        match whole.parent().unwrap_or(&self.root).canonicalize() {
-            Err(error) if error.kind() == IoErrorKind::NotFound => Ok(None),
-            Ok(folder) if !folder.starts_with(&self.root) => {
-                let message = format!("the folder of {} leads out of the store", self.shown(path));
-                Err(Error::new(ErrorKind::Failure, message))
-            }
-            _ => Ok(files::read_bytes_if_there(&whole)?),
-        }
+        self.file_of(path, u64::MAX)
+    }
+
+    /// Reads a file of at most so many bytes, as [`Store::file`] does.
+    pub(super) fn file_of(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
+        let Some(dir) = &self.dir else { return Ok(None) };
+        let why = match dir.read(Path::new(path), max_bytes) {
+            Ok(bytes) => return Ok(Some(bytes)),
+            Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
+            Err(error) if is_link(&error) => "it is a symbolic link, or its folder leads out of the store".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(Error::new(ErrorKind::Failure, format!("can't read {}: {why}", self.shown(path))))
     }
 
     /// Tells whether anything has this path in the store.

@@ -2,13 +2,16 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use tempfile::TempPath;
 
-use crate::note::MAX_BYTES;
+use super::opened::{is_link, open_plain, read_whole};
+
+/// The longest text file that is read and parsed, in bytes: a parser takes many times as much memory.
+const MAX_TEXT: u64 = 1024 * 1024;
 
 /// How the names of temporary files begin; so many characters follow.
 pub(super) const TEMPORARY: &str = ".qipu-tmp-";
@@ -154,20 +157,14 @@ fn with_usual_mode<'b, 'p, 's>(builder: &'b mut tempfile::Builder<'p, 's>) -> &'
     builder
 }
 
-/// Reads a text file; `None` when there is none. What is no plain file is never opened: a pipe
-/// would be waited for, and a link leads where nobody looked.
+/// Reads a text file that somebody's settings or instructions are in; `None` when there is none.
 ///
 /// # Errors
 /// Names the file when it is a link, a folder or a pipe, too long, or not UTF-8.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>> {
-    let failed = || format!("can't read {}", path.display());
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(failed),
-        Ok(found) if !found.is_file() => bail!("{} is not a plain file", path.display()),
-        Ok(found) if found.len() > MAX_BYTES as u64 => bail!("{} is longer than {MAX_BYTES} bytes", path.display()),
-        Ok(_) => fs::read_to_string(path).map(Some).with_context(failed),
-    }
+    let Some(bytes) = read(path, MAX_TEXT)? else { return Ok(None) };
+    let text = String::from_utf8(bytes).context("it is not UTF-8");
+    text.map(Some).with_context(|| format!("can't read {}", path.display()))
 }
 
 /// Reads a file of any length; `None` when there is none.
@@ -175,12 +172,22 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>> {
 /// # Errors
 /// Names the file when it is a link, a folder or a pipe, or can't be read.
 pub(crate) fn read_bytes_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
-    let failed = || format!("can't read {}", path.display());
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(failed),
-        Ok(found) if !found.is_file() => bail!("{} is not a plain file", path.display()),
-        Ok(_) => fs::read(path).map(Some).with_context(failed),
+    read(path, u64::MAX)
+}
+
+/// Reads a file; `None` when there is none. What is no plain file is neither followed nor waited for, also where it
+/// takes the file's place at the last moment.
+fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
+    match open_plain(path).and_then(|file| read_whole(file, max_bytes)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            bail!("{} is longer than {max_bytes} bytes", path.display())
+        }
+        Err(error) if is_link(&error) || error.kind() == ErrorKind::InvalidInput => {
+            bail!("{} is not a plain file", path.display())
+        }
+        Err(error) => Err(error).with_context(|| format!("can't read {}", path.display())),
     }
 }
 

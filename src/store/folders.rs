@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rayon::iter::IndexedParallelIterator;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub(super) struct Listed {
 
 /// What is known of the folders of a store.
 pub(super) struct Memory<'a> {
-    root: &'a Path,
+    root: &'a Arc<Opened>,
     index: &'a Index,
     /// In the order of their paths.
     folders: Vec<Held>,
@@ -83,7 +83,7 @@ pub(super) struct Memory<'a> {
 
 impl<'a> Memory<'a> {
     /// Reads what is kept beside an index.
-    pub(super) fn of(root: &'a Path, index: &'a Index) -> Self {
+    pub(super) fn of(root: &'a Arc<Opened>, index: &'a Index) -> Self {
         let read = || postcard::from_bytes(&index.beside(beside::FOLDERS).read(KEPT)?).ok();
         let mut folders: Vec<Held> = read().unwrap_or_default();
         folders.retain(Held::is_sound);
@@ -93,7 +93,7 @@ impl<'a> Memory<'a> {
     /// Returns what a folder holds, where it looks as it did.
     pub(super) fn held(&self, path: &str, folder: &Path) -> Option<&Held> {
         let at = self.folders.binary_search_by(|held| held.path.as_str().cmp(path)).ok()?;
-        let look = Opened::new(folder).ok()?.own_look()?;
+        let look = self.root.folder(folder).ok()?.own_look()?;
         self.folders.get(at).filter(|held| held.look == look)
     }
 
@@ -104,7 +104,7 @@ impl<'a> Memory<'a> {
 
     /// To be said before a folder is looked at that will be listed.
     pub(super) fn begin(&self) {
-        self.moment.get_or_init(|| index::now(self.root));
+        self.moment.get_or_init(|| self.root.moment().ok());
     }
 
     /// Tells whether a folder that was listed can be known by how it looked before: whatever happens to it from

@@ -1,13 +1,13 @@
 //! Folders of other programs: listed and read, never written, and never left.
 
-use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-use walkdir::WalkDir;
+use std::sync::Arc;
 
 use super::Store;
-use super::files;
-use crate::error::{Error, ErrorKind};
+use super::opened::{Kind, Opened};
+use super::tree::{self, Item};
+use crate::error::Error;
 
 /// The longest file of settings that is read, in bytes.
 const MAX_SETTINGS: u64 = 1024 * 1024;
@@ -22,6 +22,7 @@ pub struct Foreign {
     /// What can't be read: its path in the folder, and why.
     pub passed_over: Vec<(String, String)>,
     root: PathBuf,
+    dir: Arc<Opened>,
 }
 
 /// A file of a folder.
@@ -29,7 +30,9 @@ pub struct Foreign {
 pub struct ForeignFile {
     /// Its path in the folder, with `/` between names.
     pub path: String,
+    /// Its real path there.
     real: PathBuf,
+    dir: Arc<Opened>,
 }
 
 impl Foreign {
@@ -38,31 +41,22 @@ impl Foreign {
     /// # Errors
     /// `Usage` when there is no such folder.
     pub fn open(dir: &Path, current_dir: &Path) -> Result<Self, Error> {
-        let root = current_dir.join(dir).canonicalize().ok().filter(|root| root.is_dir());
-        let Some(root) = root else {
+        let opened = current_dir.join(dir).canonicalize().ok().and_then(|root| Some((Opened::new(&root).ok()?, root)));
+        let Some((opened, root)) = opened else {
             return Err(Error::usage(format!("there is no folder {}", dir.display())).hint("give the folder to import"));
         };
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut found = Self { name, files: Vec::new(), passed_over: Vec::new(), root: root.clone() };
-        let is_shown =
-            |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        let dir = Arc::new(opened);
+        let mut found = Self { name, files: Vec::new(), passed_over: Vec::new(), root, dir: Arc::clone(&dir) };
         // A store in the folder is no part of it.
-        let is_store = |entry: &walkdir::DirEntry| {
-            entry.depth() > 0
-                && entry.file_name() == "qipu"
-                && entry.path().join("config.toml").is_file()
-                && entry.path().join("notes").is_dir()
+        let is_store = |path: &Path| {
+            let below = path.file_name().filter(|name| *name == "qipu").and_then(|_| dir.folder(path).ok());
+            let is = |below: &Opened, name: &str, kind| below.kind(name.as_ref()) == Some(kind);
+            below.is_some_and(|below| is(&below, "config.toml", Kind::File) && is(&below, "notes", Kind::Folder))
         };
-        let walk = WalkDir::new(&root).follow_links(false).sort_by_file_name().into_iter();
-        for entry in walk.filter_entry(|entry| is_shown(entry) && !is_store(entry)) {
-            match entry {
-                Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) => found.take(entry.path(), entry.file_type()),
-                Err(error) => {
-                    let path =
-                        error.path().map(|path| found.inside(path).unwrap_or_else(|path| path)).unwrap_or_default();
-                    found.passed_over.push((path, "it can't be read".to_owned()));
-                }
+        for item in tree::items(&dir, "", |path| !tree::is_hidden(path) && !is_store(path)) {
+            if !tree::is_hidden(&item.path) {
+                found.take(item);
             }
         }
         found.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -70,40 +64,29 @@ impl Foreign {
         Ok(found)
     }
 
-    fn take(&mut self, path: &Path, kind: fs::FileType) {
-        let why = match self.inside(path) {
-            Ok(inside) if kind.is_file() => {
-                return self.files.push(ForeignFile { path: inside, real: path.to_path_buf() });
+    fn take(&mut self, item: Item) {
+        let why = match (inside(&item.path), item.kind) {
+            (_, Some(Kind::Folder)) => return,
+            (Ok(path), Some(Kind::File)) => {
+                return self.files.push(ForeignFile { path, real: item.path, dir: Arc::clone(&self.dir) });
             }
-            Ok(inside) if kind.is_symlink() => (inside, "a symbolic link is not followed".to_owned()),
-            Ok(inside) => (inside, "it is no plain file".to_owned()),
-            Err(inside) => (inside, "its name is not UTF-8".to_owned()),
+            (Ok(path) | Err(path), None) => (path, "it can't be read"),
+            (Ok(path), Some(Kind::Link)) => (path, "a symbolic link is not followed"),
+            (Ok(path), Some(Kind::Other)) => (path, "it is no plain file"),
+            (Err(path), Some(_)) => (path, "its name is not UTF-8"),
         };
-        self.passed_over.push(why);
-    }
-
-    /// Returns a path in the folder; as it shows where it is not UTF-8.
-    fn inside(&self, path: &Path) -> Result<String, String> {
-        let inside = path.strip_prefix(&self.root).unwrap_or(path);
-        let names: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
-        names.map(|names| names.join("/")).ok_or_else(|| inside.to_string_lossy().into_owned())
+        self.passed_over.push((why.0, why.1.to_owned()));
     }
 
     /// Reads a file of settings, hidden or not; nothing where there is none that can be read.
     pub fn settings(&self, path: &str) -> String {
-        let whole = self.root.join(path);
-        let is_inside = whole
-            .parent()
-            .and_then(|folder| folder.canonicalize().ok())
-            .is_some_and(|folder| folder.starts_with(&self.root));
-        let is_plain =
-            || fs::symlink_metadata(&whole).is_ok_and(|found| found.is_file() && found.len() <= MAX_SETTINGS);
-        if is_inside && is_plain() { fs::read_to_string(&whole).unwrap_or_default() } else { String::new() }
+        let bytes = self.dir.read(Path::new(path), MAX_SETTINGS).unwrap_or_default();
+        String::from_utf8(bytes).unwrap_or_default()
     }
 
     /// Tells whether there is a folder of a name in it, hidden or not. A symbolic link is none.
     pub fn has_folder(&self, name: &str) -> bool {
-        fs::symlink_metadata(self.root.join(name)).is_ok_and(|found| found.is_dir())
+        self.dir.folder(Path::new(name)).is_ok()
     }
 
     /// Tells whether the folder contains a store.
@@ -123,20 +106,18 @@ impl ForeignFile {
     /// # Errors
     /// A sentence that says why not: it is longer than this, or can't be read.
     pub fn read(&self, max_bytes: u64) -> Result<Vec<u8>, String> {
-        match fs::symlink_metadata(&self.real) {
-            Ok(found) if found.len() > max_bytes => return Err(format!("it is longer than {max_bytes} bytes")),
-            Ok(_) => {}
-            Err(error) => return Err(format!("it can't be read: {error}")),
-        }
-        match files::read_bytes_if_there(&self.real) {
-            Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err("it is gone".to_owned()),
-            Err(error) => Err(match error.downcast_ref::<std::io::Error>() {
-                Some(error) => format!("it can't be read: {error}"),
-                None => "it can't be read".to_owned(),
-            }),
-        }
+        self.dir.read(&self.real, max_bytes).map_err(|error| match error.kind() {
+            ErrorKind::FileTooLarge => error.to_string(),
+            ErrorKind::NotFound => "it is gone".to_owned(),
+            _ => format!("it can't be read: {error}"),
+        })
     }
+}
+
+/// Returns a path in the folder; as it shows where it is not UTF-8.
+fn inside(path: &Path) -> Result<String, String> {
+    let names: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+    names.map(|names| names.join("/")).ok_or_else(|| path.to_string_lossy().into_owned())
 }
 
 /// Refuses to import a store, or a part of one, into itself.
@@ -145,9 +126,7 @@ impl ForeignFile {
 /// `Usage`.
 pub fn expect_apart(foreign: &Foreign, store: &Store) -> Result<(), Error> {
     if foreign.is_in(store) {
-        return Err(
-            Error::new(ErrorKind::Usage, "the folder lies in the store").hint("notes of the store are there already")
-        );
+        return Err(Error::usage("the folder lies in the store").hint("notes of the store are there already"));
     }
     Ok(())
 }

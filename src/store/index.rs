@@ -4,8 +4,9 @@
 //! It is never a truth. A file that looks in any way other than it did, or that was young when it
 //! was read, is read again; an index that can't be used is as if there were none.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::beside::{self, Beside};
-use super::files::{TEMPORARY, TEMPORARY_CHARS, is_temporary};
+use super::files::is_temporary;
+use super::load::Place;
+use super::opened::{Opened, Staged};
 use super::scan::{Found, Look};
 use super::sections::{Sections, Writer};
 use super::shelf::Shelf;
@@ -26,6 +29,8 @@ use crate::parts::{Parts, Pieces, pack, unpack};
 /// The folder of what can be made again, and the file in it.
 pub(super) const FOLDER: &str = "cache";
 pub(super) const FILE: &str = "notes.index";
+/// What keeps git away from that folder.
+const IGNORED: &str = ".gitignore";
 /// Smaller stores are read as fast as an index.
 pub(super) const MIN_NOTES: usize = 256;
 /// An index is written again when more than this many files, and more than one in fifty, changed.
@@ -150,24 +155,24 @@ pub(super) struct Index {
     files: Vec<FileChunk>,
     sections: Arc<Sections>,
     is_broken: Arc<AtomicBool>,
-    folder: PathBuf,
+    folder: Arc<Opened>,
 }
 
 impl Index {
     /// Opens the first index of a store that can be used, if there is one.
-    pub(super) fn open(root: &Path, cache: Option<&Path>) -> Option<Self> {
-        folders(root, cache).find_map(|(folder, _)| Self::open_in(&folder))
+    pub(super) fn open(place: &Place<'_>) -> Option<Self> {
+        folders(place).find_map(|(folder, _)| Self::open_in(folder))
     }
 
-    fn open_in(folder: &Path) -> Option<Self> {
-        let sections = is_folder(folder).then(|| Sections::open(&folder.join(FILE)))??;
+    fn open_in(folder: Arc<Opened>) -> Option<Self> {
+        let sections = Sections::open(&folder, FILE)?;
         if sections.len(HEAD) > MAX_HEAD {
             return None;
         }
         let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
         let files = FileChunk::read_all(&sections, &head.files)?;
         let (sections, is_broken) = (Arc::new(sections), Arc::default());
-        Some(Self { head, files, sections, is_broken, folder: folder.to_path_buf() })
+        Some(Self { head, files, sections, is_broken, folder })
     }
 
     /// Returns its length in bytes, with that of what is beside it.
@@ -177,7 +182,7 @@ impl Index {
 
     /// Returns the place of a file beside it.
     pub(super) fn beside(&self, file: &'static str) -> Beside {
-        Beside::new(self.folder.clone(), file, (self.head.begun, self.sections.file_len(), self.sections.sum()))
+        Beside::new(Arc::clone(&self.folder), file, (self.head.begun, self.sections.file_len(), self.sections.sum()))
     }
 
     /// Goes through its files in the order of their paths.
@@ -283,26 +288,27 @@ impl Compared {
     }
 }
 
-/// Where an index may be, and whether that is beside the notes: in the store, else, for one that
-/// can't be written, in the user's own folder for such things.
-fn folders(root: &Path, cache: Option<&Path>) -> impl Iterator<Item = (PathBuf, bool)> {
-    let own = cache.map(|cache| {
-        let name = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        (cache.join("qipu").join(name), false)
-    });
-    std::iter::once((root.join(FOLDER), true)).chain(own)
+/// Opens the folders where an index may be, and tells whether that is beside the notes: in the store, else, for one
+/// that can't be written, in the user's own folder for such things. In the store, a link is no such folder.
+fn folders<'a>(place: &'a Place<'_>) -> impl Iterator<Item = (Arc<Opened>, bool)> + 'a {
+    let open = |is_beside: bool| match is_beside {
+        true => place.dir.folder(Path::new(FOLDER)).ok(),
+        false => Opened::new(&own_folder(place)?).ok(),
+    };
+    [true, false].into_iter().filter_map(move |is_beside| Some((Arc::new(open(is_beside)?), is_beside)))
 }
 
-/// Tells whether a path is a folder itself, not a link to one.
-fn is_folder(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+/// Returns the path of the user's own folder for a store's index.
+fn own_folder(place: &Place<'_>) -> Option<PathBuf> {
+    let name = Sha256::digest(place.root.as_os_str().as_encoded_bytes());
+    let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Some(place.cache?.join("qipu").join(name))
 }
 
 /// Removes the indexes of a store, with what is beside them: one that can't be read is made anew.
-pub(super) fn discard(root: &Path, cache: Option<&Path>) {
-    for (folder, _) in folders(root, cache).filter(|(folder, _)| is_folder(folder)) {
-        drop(fs::remove_file(folder.join(FILE)));
+pub(super) fn discard(place: &Place<'_>) {
+    for (folder, _) in folders(place) {
+        drop(folder.remove(FILE.as_ref()));
         beside::remove(&folder);
     }
 }
@@ -334,16 +340,10 @@ impl Parts for FileParts {
 
 /// An index in the making. It is begun before the first file is looked at.
 pub(super) struct Begun {
-    file: tempfile::NamedTempFile,
-    folder: PathBuf,
+    staged: Staged,
+    folder: Arc<Opened>,
     moment: i64,
     tick: i64,
-}
-
-/// Returns the moment that it is now in the file system of a store, by a file there that has no name;
-/// `None` where none can be made.
-pub(super) fn now(root: &Path) -> Option<i64> {
-    Some(Look::of(&tempfile::tempfile_in(root).ok()?.metadata().ok()?).modified)
 }
 
 /// Returns the moment that must be over where something that looks so is looked at, so that whatever happens to it
@@ -361,31 +361,30 @@ fn tick_at(moment: i64) -> i64 {
 
 impl Begun {
     /// Begins an index; `None` where none can be written.
-    pub(super) fn new(root: &Path, cache: Option<&Path>) -> Option<Self> {
-        folders(root, cache).find_map(|(folder, is_beside)| Self::new_in(folder, is_beside))
+    pub(super) fn new(place: &Place<'_>) -> Option<Self> {
+        Self::new_beside(place).or_else(|| {
+            let folder = own_folder(place)?;
+            fs::create_dir_all(&folder).ok()?;
+            Self::new_in(Opened::new(&folder).ok()?, FOREIGN_TICK)
+        })
     }
 
-    fn new_in(folder: PathBuf, is_beside: bool) -> Option<Self> {
-        match is_beside {
-            true if is_folder(&folder) => {}
-            // Where the store's folder is gone, it is not made again.
-            true => fs::create_dir(&folder).ok()?,
-            false => fs::create_dir_all(&folder).ok()?,
+    fn new_beside(place: &Place<'_>) -> Option<Self> {
+        if place.dir.kind(FOLDER.as_ref()).is_none() {
+            place.dir.make_folder(FOLDER).ok()?;
         }
-        if !is_folder(&folder) {
-            return None;
-        }
-        if is_beside {
-            // Nothing is written where a link that came with the notes may lead.
-            if let Ok(mut ignored) = fs::File::options().write(true).create_new(true).open(folder.join(".gitignore")) {
-                ignored.write_all(b"*\n").ok()?;
-            }
-        }
-        let file = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(&folder).ok()?;
-        let moment = Look::of(&file.as_file().metadata().ok()?).modified;
-        let tick = if is_beside { TICK } else { FOREIGN_TICK };
+        let folder = Arc::new(place.dir.folder(Path::new(FOLDER)).ok()?);
+        // An index that git would see is not written.
+        ensure_ignored(&folder).ok()?;
+        Self::new_in(folder, TICK)
+    }
+
+    fn new_in(folder: impl Into<Arc<Opened>>, tick: i64) -> Option<Self> {
+        let folder = folder.into();
+        let staged = Staged::new(Arc::clone(&folder)).ok()?;
+        let moment = Look::of(&staged.file.metadata().ok()?).modified;
         remove_left_over(&folder, moment);
-        Some(Self { file, folder, moment, tick })
+        Some(Self { staged, folder, moment, tick })
     }
 
     /// Writes the index, in place of any other: what is kept of the notes in packed chunks, and what was
@@ -402,28 +401,63 @@ impl Begun {
         let lengths = files.iter().map(|chunk| chunk.len() as u32).collect();
         let chunks = notes.each_ref().map(|chunks| chunks.iter().map(|chunk| chunk.len() as u32).collect());
         let head = Head { begun: self.moment, tick: self.tick, gathered: key, files: lengths, chunks };
-        let mut writer = Writer::new(self.file.as_file_mut()).ok()?;
+        let mut writer = Writer::new(&mut self.staged.file).ok()?;
         writer.packed(&postcard::to_allocvec(&head).ok()?).ok()?;
         writer.section_of(files.iter().map(Vec::as_slice)).ok()?;
         writer.section_of(notes.iter().flatten().map(Vec::as_slice)).ok()?;
         parts.iter().try_for_each(|pieces| writer.section_of(pieces.iter().map(Vec::as_slice))).ok()?;
         writer.finish().ok()?;
-        self.file.persist(self.folder.join(FILE)).ok()?;
+        self.staged.replace(FILE).ok()?;
         // What belongs to another index is of no use any more.
         beside::remove(&self.folder);
         Some(())
     }
 }
 
-/// Removes what processes left behind that died while they wrote an index, an hour ago or more.
-fn remove_left_over(folder: &Path, now: i64) {
-    let is_old = |entry: &fs::DirEntry| {
-        entry
-            .metadata()
-            .is_ok_and(|metadata| metadata.is_file() && Look::of(&metadata).modified.saturating_add(FOREIGN_TICK) < now)
+/// Keeps git away from a folder, whatever else ignores it. A file of the user's that says something stays; an empty
+/// one was left by a disk that was full. The file gets its name when it is whole.
+fn ensure_ignored(folder: &Arc<Opened>) -> io::Result<()> {
+    let is_there = match folder.look(IGNORED.as_ref())? {
+        Some(look) => look.size > 0,
+        // A folder or a link that came with the notes is not replaced.
+        None => folder.kind(IGNORED.as_ref()).is_some(),
     };
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries.filter(|entry| is_temporary(&entry.file_name())).filter(is_old) {
-        drop(fs::remove_file(entry.path()));
+    if is_there {
+        return Ok(());
+    }
+    let mut staged = Staged::new(Arc::clone(folder))?;
+    staged.file.write_all(b"*\n")?;
+    staged.set_shared()?;
+    staged.replace(IGNORED)
+}
+
+/// Removes what processes left behind that died while they wrote an index, an hour ago or more.
+fn remove_left_over(folder: &Opened, now: i64) {
+    let is_old = |name: &OsStr| {
+        folder.look(name).is_ok_and(|look| look.is_some_and(|look| look.modified.saturating_add(FOREIGN_TICK) < now))
+    };
+    let names = folder.entries().into_iter().flatten().filter_map(|entry| Some(entry.ok()?.name));
+    let old: Vec<OsString> = names.filter(|name| is_temporary(name) && is_old(name)).collect();
+    old.iter().for_each(|name| drop(folder.remove(name)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_is_kept_away_by_a_whole_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, file) = (Arc::new(Opened::new(dir.path()).unwrap()), dir.path().join(IGNORED));
+        let ensured = || {
+            ensure_ignored(&folder).unwrap();
+            fs::read_to_string(&file).unwrap()
+        };
+        assert_eq!(ensured(), "*\n");
+        fs::write(&file, "").unwrap();
+        assert_eq!(ensured(), "*\n", "one that a full disk left empty is filled");
+        fs::write(&file, "*.index\n").unwrap();
+        assert_eq!(ensured(), "*.index\n");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

@@ -1,21 +1,21 @@
 //! Reads every note of a store, whatever state it is in.
 
-use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use walkdir::{DirEntry, WalkDir};
 
 use super::beside::{Beside, LINKS};
 use super::folders::Memory;
-use super::index::{self, Begun, FOLDER as CACHE, Index, MIN_NOTES};
-use super::scan::{self, Found, Look};
+use super::index::{Begun, FOLDER as CACHE, Index, MIN_NOTES};
+use super::opened::{Kind, Opened, is_unreadable};
+use super::scan::{self, Found, Look, Scanned};
 use super::shelf::{Packer, Shelf};
-use super::{Facts, NOTE_FOLDERS, files};
+use super::tree::{self, Item};
+use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, NOTE_FOLDERS, PassedOver, files};
 use crate::error::{Error, ErrorKind};
 use crate::note::{Files, Keeping, Kept, KeptNote, MAX_BYTES, Note};
 use crate::parts::{Gather, Gathered, InMemory, Parts, Reader};
@@ -32,6 +32,8 @@ const RUN: usize = 10_240;
 /// Where a store is, and where what can be made again may be kept.
 pub(super) struct Place<'a> {
     pub(super) root: &'a Path,
+    /// The folder itself.
+    pub(super) dir: &'a Arc<Opened>,
     /// The user's folder for such things.
     pub(super) cache: Option<&'a Path>,
     /// Whether an index is read and written.
@@ -46,6 +48,8 @@ pub(super) struct Loaded {
     pub(super) gathered: Option<Gathered>,
     /// What is set when something that was kept can't be read.
     pub(super) is_broken: Arc<AtomicBool>,
+    /// The files and folders among the notes that can't be read, in the order of their paths.
+    pub(super) unreadable: Vec<PassedOver>,
     /// Whether an index was written.
     pub(super) is_written: bool,
     /// Where something that is made of exactly these notes can be kept.
@@ -55,27 +59,38 @@ pub(super) struct Loaded {
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
 /// files. A file that can't be read is passed over (it may just have been removed).
 pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
-    let index = if place.uses_index { Index::open(place.root, place.cache) } else { None };
+    let index = if place.uses_index { Index::open(place) } else { None };
     phases::end("index opened");
     if let Some(index) = index {
-        let memory = Memory::of(place.root, &index);
-        let (files, folders) = scan::notes_known(place.root, &memory)?;
+        let memory = Memory::of(place.dir, &index);
+        let Scanned { files, folders, unreadable } = scan::notes_known(place.dir, &memory)?;
         let is_listed = folders.iter().any(|folder| !folder.is_held);
         phases::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
-        if let Some(known) = Known::new(place.root, &index, &files, gather.as_deref()) {
+        if let Some(known) = Known::new(place.dir, &index, &files, gather.as_deref()) {
             phases::end("files compared");
             memory.keep(folders, &files);
             // The files have their paths themselves now.
             drop(index);
-            return Ok(known.load(place, files));
+            return Ok(known.load(place, files, unreadable));
         }
     }
-    let files = scan::notes_to_read(place.root)?;
+    let scanned = scan::notes_to_read(place.dir)?;
     phases::end("folders listed");
-    let is_kept = place.uses_index && files.len() >= MIN_NOTES;
-    let begun = is_kept.then(|| Begun::new(place.root, place.cache)).flatten();
-    Ok(read_all(place, files, gather, begun))
+    let is_kept = place.uses_index && scanned.files.len() >= MIN_NOTES;
+    let begun = is_kept.then(|| Begun::new(place)).flatten();
+    Ok(read_all(place, scanned, gather, begun))
 }
+
+/// Puts what can't be read in the order of the paths, each once.
+fn in_order(mut unreadable: Vec<PassedOver>, more: Unreadable) -> Vec<PassedOver> {
+    unreadable.extend(more.into_inner().unwrap_or_else(PoisonError::into_inner));
+    unreadable.sort_unstable();
+    unreadable.dedup();
+    unreadable
+}
+
+/// Files that could not be read; several threads add to it.
+type Unreadable = Mutex<Vec<PassedOver>>;
 
 /// Where a note was taken from: its place in the index, or the hash of its file.
 type Origin = Result<usize, Box<[u8; 32]>>;
@@ -94,9 +109,9 @@ struct Known {
 
 impl Known {
     /// `None` where too much changed, or what is to be gathered was not.
-    fn new(root: &Path, index: &Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
+    fn new(dir: &Arc<Opened>, index: &Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
         let compared = index.compare(files);
-        let changed = compared.changed(|| index::now(root));
+        let changed = compared.changed(|| dir.moment().ok());
         // An index that knows nothing of what there is came from somewhere else.
         let is_foreign = compared.known() == 0 && !files.is_empty() && changed >= files.len();
         if is_foreign || Index::is_outdated(files.len(), changed) {
@@ -118,9 +133,10 @@ impl Known {
     }
 
     /// Takes what did not change, and reads the rest.
-    fn load(self, place: &Place<'_>, files: Vec<Found>) -> Loaded {
+    fn load(self, place: &Place<'_>, files: Vec<Found>, unreadable: Vec<PassedOver>) -> Loaded {
         let Self { places, count, shelf, gathered, is_broken, beside } = self;
-        let kept = Arc::new(Kept::new(count, files_of(place.root, shelf, &is_broken)));
+        let kept = Arc::new(Kept::new(count, files_of(place.dir, shelf, &is_broken)));
+        let lost = Unreadable::default();
         let note = |(mut found, at): (Found, Option<usize>)| {
             if let Some(at) = at {
                 let path = std::mem::take(&mut found.path);
@@ -130,7 +146,7 @@ impl Known {
                 }
             }
             let mut bytes = Vec::new();
-            let note = read_note(place.root, &mut found, &mut bytes)?;
+            let note = read_note(place.dir, &mut found, &mut bytes, &lost)?;
             Some((Arc::new(note), Err(Box::new(Sha256::digest(&bytes).into()))))
         };
         let notes = files.into_par_iter().zip(places).with_min_len(64).filter_map(note);
@@ -147,35 +163,33 @@ impl Known {
         let gone = now.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(at, _)| at);
         let beside = beside.with_changes(&read, gone.collect());
         let gathered = gathered.map(|parts| Gathered { parts, places: now });
-        Loaded { notes, gathered, is_broken, is_written: false, beside }
+        Loaded { notes, gathered, is_broken, unreadable: in_order(unreadable, lost), is_written: false, beside }
     }
 }
 
 /// Reads all notes, and writes the index that was begun. Few that are not to be kept stay as they are, and are gathered
 /// by whoever wants it.
-fn read_all(place: &Place<'_>, files: Vec<Found>, gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
-    let _work = progress::begin("reading notes", files.len());
-    if begun.is_some() || files.len() > RUN {
-        return keep_all(place, files, gather, begun);
+fn read_all(place: &Place<'_>, scanned: Scanned, gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
+    let _work = progress::begin("reading notes", scanned.files.len());
+    if begun.is_some() || scanned.files.len() > RUN {
+        return keep_all(place, scanned, gather, begun);
     }
+    let lost = Unreadable::default();
     let buffer = || Vec::with_capacity(USUAL_BYTES);
-    let read = |buffer: &mut Vec<u8>, mut found| Some(Arc::new(read_note(place.root, &mut found, buffer)?));
-    let notes = files.into_par_iter().with_min_len(16).map_init(buffer, read).flatten().collect();
+    let read = |buffer: &mut Vec<u8>, mut found| Some(Arc::new(read_note(place.dir, &mut found, buffer, &lost)?));
+    let notes = scanned.files.into_par_iter().with_min_len(16).map_init(buffer, read).flatten().collect();
     phases::end("notes read");
-    Loaded { notes, gathered: None, is_broken: Arc::default(), is_written: false, beside: None }
+    let unreadable = in_order(scanned.unreadable, lost);
+    Loaded { notes, gathered: None, is_broken: Arc::default(), unreadable, is_written: false, beside: None }
 }
 
 /// Reads all notes, run by run, and keeps of each what is needed without its text.
-fn keep_all(
-    place: &Place<'_>,
-    mut files: Vec<Found>,
-    mut gather: Option<Box<dyn Gather>>,
-    begun: Option<Begun>,
-) -> Loaded {
+fn keep_all(place: &Place<'_>, scanned: Scanned, mut gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
+    let (mut files, unreadable) = (scanned.files, Unreadable::default());
     let (mut packer, mut lost, mut odd) = (Packer::default(), Vec::new(), Vec::new());
     let mut spans: Vec<Span> = (0..rayon::current_num_threads()).map(|_| Span::default()).collect();
     for (number, run) in files.chunks_mut(RUN).enumerate() {
-        read_run(place.root, number * RUN, run, gather.as_deref_mut(), &mut spans);
+        read_run(place.dir, &unreadable, number * RUN, run, gather.as_deref_mut(), &mut spans);
         // Each has steps in which it can use one thread only.
         rayon::join(
             || packer.add(spans.iter().map(|span| &span.kept)),
@@ -201,7 +215,7 @@ fn keep_all(
         phases::end("index written");
     }
     let is_broken = Arc::default();
-    let kept = Arc::new(Kept::new(files.len(), files_of(place.root, Shelf::Memory(chunks), &is_broken)));
+    let kept = Arc::new(Kept::new(files.len(), files_of(place.dir, Shelf::Memory(chunks), &is_broken)));
     let note = |(at, found): (usize, &Found)| {
         let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.to_string());
         // It was made of a note that has an id; only a lack of memory could have lost it.
@@ -213,7 +227,8 @@ fn keep_all(
     }
     let places = (0..notes.len()).map(Some).collect();
     let gathered = gathered.map(|(_, parts)| Gathered { parts: Arc::new(InMemory(parts)), places });
-    Loaded { notes, gathered, is_broken, is_written, beside: None }
+    let unreadable = in_order(scanned.unreadable, unreadable);
+    Loaded { notes, gathered, is_broken, unreadable, is_written, beside: None }
 }
 
 /// What was read of files that follow one another; one for each thread does for all runs.
@@ -229,7 +244,8 @@ struct Span {
 /// Reads files, of which the first has the place `first`. The text of a note is given up before the next one is read:
 /// what it takes is at hand.
 fn read_run(
-    root: &Path,
+    dir: &Opened,
+    unreadable: &Unreadable,
     first: usize,
     files: &mut [Found],
     gather: Option<&mut (dyn Gather + 'static)>,
@@ -239,14 +255,23 @@ fn read_run(
     let readers: Vec<Option<&mut dyn Reader>> = readers.chain(spans.iter().map(|_| None)).take(spans.len()).collect();
     let length = files.len().div_ceil(spans.len().max(1)).max(1);
     let spans = spans.par_iter_mut().zip(readers).zip(files.par_chunks_mut(length)).enumerate();
-    spans.for_each(|(number, ((span, reader), files))| span.read(root, first + number * length, files, reader));
+    spans.for_each(|(number, ((span, reader), files))| {
+        span.read(dir, unreadable, first + number * length, files, reader)
+    });
 }
 
 impl Span {
-    fn read(&mut self, root: &Path, first: usize, files: &mut [Found], mut reader: Option<&mut dyn Reader>) {
+    fn read(
+        &mut self,
+        dir: &Opened,
+        unreadable: &Unreadable,
+        first: usize,
+        files: &mut [Found],
+        mut reader: Option<&mut dyn Reader>,
+    ) {
         let mut buffer = Vec::with_capacity(USUAL_BYTES);
         for (place, found) in (first..).zip(files) {
-            let Some(note) = read_note(root, found, &mut buffer) else {
+            let Some(note) = read_note(dir, found, &mut buffer, unreadable) else {
                 self.lost.push(place);
                 continue;
             };
@@ -264,13 +289,13 @@ impl Span {
 pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather>>) -> Result<Facts, Error> {
     if let Some(gather) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "no index can be written");
-        let begun = Begun::new(place.root, place.cache).ok_or_else(unwritable)?;
-        if !read_all(place, scan::notes_to_read(place.root)?, Some(gather), Some(begun)).is_written {
+        let begun = Begun::new(place).ok_or_else(unwritable)?;
+        if !read_all(place, scan::notes_to_read(place.dir)?, Some(gather), Some(begun)).is_written {
             return Err(unwritable().hint("is there a folder in the place of cache/notes.index?"));
         }
     }
-    let files = scan::notes(place.root)?;
-    let (known, bytes) = match Index::open(place.root, place.cache) {
+    let files = scan::notes(place.dir)?.files;
+    let (known, bytes) = match Index::open(place) {
         Some(index) => (index.compare(&files).known(), index.len()),
         None => (0, 0),
     };
@@ -278,111 +303,86 @@ pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather
 }
 
 /// Lists what stands where notes are and is passed over: symbolic links, pipes and the like, and
-/// files that can't be read. Paths are inside the store.
-pub(super) fn passed_over(root: &Path) -> Vec<(String, &'static str)> {
-    let odd = entries(root).filter_map(|entry| {
-        let is_note = entry.path().extension().is_some_and(|ending| ending == "md") && !is_hidden(&entry);
-        let kind = entry.file_type();
-        let why = match (kind.is_symlink(), kind.is_file(), kind.is_dir()) {
-            (true, ..) => "a symbolic link is not followed",
-            (_, true, _) if is_note && File::open(entry.path()).is_err() => "the file can't be read",
-            (_, false, false) if is_note => "it is not a plain file",
-            _ => return None,
-        };
-        Some((inside(root, entry.path())?, why))
-    });
-    odd.collect()
+/// files and folders that can't be read. Paths are inside the store.
+pub(super) fn passed_over(dir: &Opened) -> Vec<PassedOver> {
+    let why = |item: &Item| match item.kind {
+        None => Some(FOLDER_UNREADABLE),
+        Some(Kind::Link) => Some("a symbolic link is not followed"),
+        Some(Kind::File) if item.is_note() => {
+            let error = dir.file(&item.path).err()?;
+            is_unreadable(&error).then_some(FILE_UNREADABLE)
+        }
+        Some(Kind::Other) if item.is_note() => Some("it is not a plain file"),
+        _ => None,
+    };
+    let all = NOTE_FOLDERS.iter().flat_map(|folder| tree::items(dir, folder, |path| !tree::is_hidden(path)));
+    all.filter_map(|item| Some((item.shown(), why(&item)?))).collect()
 }
 
 /// Lists the temporary files of writers that died, anywhere in the store.
-pub(super) fn left_over(root: &Path) -> Vec<String> {
-    let all = WalkDir::new(root).follow_links(false).sort_by_file_name().into_iter();
+pub(super) fn left_over(dir: &Opened) -> Vec<String> {
     // An index may just be written; what is left over of one goes away by itself.
-    let all = all.filter_entry(|entry| entry.depth() != 1 || entry.file_name() != CACHE).filter_map(Result::ok);
-    let ours = all.filter(|entry| entry.file_type().is_file() && files::is_temporary(entry.file_name()));
-    ours.filter_map(|entry| inside(root, entry.path())).collect()
-}
-
-/// Everything in the folders that hold notes, in the order of the names.
-fn entries(root: &Path) -> impl Iterator<Item = DirEntry> {
-    let walk = |folder: &&str| WalkDir::new(root.join(folder)).follow_links(false).sort_by_file_name();
-    let folders: Vec<_> = NOTE_FOLDERS.iter().map(walk).collect();
-    folders.into_iter().flatten().filter_map(Result::ok)
-}
-
-fn inside(root: &Path, path: &Path) -> Option<String> {
-    Some(path.strip_prefix(root).ok()?.to_string_lossy().replace('\\', "/"))
-}
-
-fn is_hidden(entry: &DirEntry) -> bool {
-    entry.file_name().as_encoded_bytes().starts_with(b".")
+    let all = tree::items(dir, "", |path| path != Path::new(CACHE));
+    let ours = all
+        .into_iter()
+        .filter(|item| item.kind == Some(Kind::File) && item.path.file_name().is_some_and(files::is_temporary));
+    ours.map(|item| item.shown()).collect()
 }
 
 /// Reads a note, and notes down how its file looked before; one buffer does for many.
-fn read_note(root: &Path, found: &mut Found, buffer: &mut Vec<u8>) -> Option<Note> {
+fn read_note(dir: &Opened, found: &mut Found, buffer: &mut Vec<u8>, unreadable: &Unreadable) -> Option<Note> {
     progress::advance();
-    found.look = read_into(&found.real_path(root), buffer)?;
+    match read_into(dir, found.real_path(), buffer) {
+        Ok(look) => found.look = look,
+        Err(error) => {
+            if is_unreadable(&error) {
+                let lost = (found.path.to_string(), FILE_UNREADABLE);
+                unreadable.lock().unwrap_or_else(PoisonError::into_inner).push(lost);
+            }
+            return None;
+        }
+    }
     Some(Note::parse(&found.path, buffer.as_slice().to_vec()))
 }
 
 /// Reads a plain file, of an over-long one the beginning: one byte more than a note may have, so that it is noticed.
 /// Returns how it looked before.
-fn read_into(file: &Path, buffer: &mut Vec<u8>) -> Option<Look> {
+fn read_into(dir: &Opened, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Look> {
     buffer.clear();
-    let file = open(file).ok()?;
-    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    let file = dir.file(path)?;
+    let metadata = file.metadata()?;
     // One byte more than there seem to be: most files then end where they seemed to.
     let expected = metadata.len().min(MAX_BYTES as u64) as usize;
     let mut file = file.take(MAX_BYTES as u64 + 1);
     buffer.resize(expected + 1, 0);
     let read = match file.read(buffer) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-        read => read.ok()?,
+        read => read?,
     };
     buffer.truncate(read);
     if read != expected || read == 0 {
-        file.read_to_end(buffer).ok()?;
+        file.read_to_end(buffer)?;
     }
-    Some(Look::of(&metadata))
-}
-
-/// Opens a file, whatever took its place meanwhile: a link is not followed, and nobody waits at a pipe.
-#[cfg(unix)]
-fn open(file: &Path) -> io::Result<File> {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt;
-    let open = |how: OFlags| File::options().read(true).custom_flags(how.bits() as i32).open(file);
-    match open(OFlags::NOFOLLOW | OFlags::NONBLOCK) {
-        // Somebody has a lease on it, who is told now, and gives it back.
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock && file.symlink_metadata()?.is_file() => {
-            open(OFlags::NOFOLLOW)
-        }
-        opened => opened,
-    }
-}
-
-#[cfg(not(unix))]
-fn open(file: &Path) -> io::Result<File> {
-    File::open(file)
+    Ok(Look::of(&metadata))
 }
 
 /// The files of a store, and what was kept of them.
 #[derive(Debug)]
 struct StoreFiles {
-    root: PathBuf,
+    dir: Arc<Opened>,
     shelf: Shelf,
     is_broken: Arc<AtomicBool>,
 }
 
-fn files_of(root: &Path, shelf: Shelf, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
-    Arc::new(StoreFiles { root: root.to_path_buf(), shelf, is_broken: Arc::clone(is_broken) })
+fn files_of(dir: &Arc<Opened>, shelf: Shelf, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
+    Arc::new(StoreFiles { dir: Arc::clone(dir), shelf, is_broken: Arc::clone(is_broken) })
 }
 
 impl Files for StoreFiles {
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         // Many may be held at once: each takes the room that it needs.
         let mut bytes = Vec::new();
-        read_into(&self.root.join(path), &mut bytes)?;
+        read_into(&self.dir, Path::new(path), &mut bytes).ok()?;
         Some(bytes)
     }
 

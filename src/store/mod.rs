@@ -17,6 +17,7 @@ mod pending;
 mod scan;
 mod sections;
 mod shelf;
+mod tree;
 mod watch;
 mod write;
 
@@ -34,7 +35,8 @@ pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};
 pub use foreign::{Foreign, ForeignFile, expect_apart};
 pub use init::{Made, Plan, init};
-pub use watch::look;
+use opened::Opened;
+pub use watch::{ChangeWatcher, look};
 pub(crate) use write::diff;
 pub use write::{Change, Lock};
 
@@ -42,12 +44,24 @@ use crate::error::{Error, ErrorKind};
 use crate::note::{Finding, Note, NoteId};
 use crate::parts::{Gather, Gathered};
 use crate::phases;
+use crate::warnings;
 
 /// The folders of a store that hold notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 
+/// A file or folder that is passed over: its path in the store, and why.
+pub type PassedOver = (String, &'static str);
+
+/// Why files and folders among the notes are passed over that can't be read.
+const FILE_UNREADABLE: &str = "the file can't be read";
+const FOLDER_UNREADABLE: &str = "the folder can't be read, nor any note in it";
+
 /// The list of changes that were begun and not finished.
 const PENDING_FILE: &str = ".qipu-pending";
+
+/// The longest config and template that are read, in bytes: a parser takes many times as much memory.
+const MAX_CONFIG: u64 = 256 * 1024;
+const MAX_TEMPLATE: u64 = 256 * 1024;
 
 /// The most ids that an error names.
 const MAX_CANDIDATES: usize = 10;
@@ -61,8 +75,12 @@ pub struct Store {
     pub config: Config,
     /// Where it is; empty for a store that is in memory only.
     root: PathBuf,
+    /// The folder itself, held open; whatever is read of the store is found from it.
+    dir: Option<Arc<Opened>>,
     current_dir: PathBuf,
     notes: Vec<Arc<Note>>,
+    /// The files and folders among the notes that could not be read, in the order of their paths.
+    unreadable: Vec<PassedOver>,
     /// How many files of a writer that died were changed before the notes were read.
     finished: usize,
     /// The notes' places by the paths of their files, once somebody asked for one.
@@ -80,8 +98,14 @@ pub type Facts = Vec<(&'static str, u64)>;
 /// Makes what gathers something of a store's notes.
 pub type Gathering = fn(&Config) -> Box<dyn Gather>;
 
-fn place<'a>(location: &'a Location, root: &'a Path) -> load::Place<'a> {
-    load::Place { root, cache: location.cache.as_deref(), uses_index: !location.no_index }
+fn place<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<Opened>) -> load::Place<'a> {
+    load::Place { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index }
+}
+
+/// Opens the folder of a store that was found.
+fn open_root(root: &Path) -> Result<Arc<Opened>, Error> {
+    let opened = Opened::new(root).map(Arc::new);
+    opened.map_err(|error| Error::new(ErrorKind::Store, format!("the store can't be read: {error}")))
 }
 
 /// Tells of a store's index, after it was written anew, with what is gathered, where that is asked
@@ -95,8 +119,9 @@ pub fn index_facts(
     rebuilt_with: Option<Gathering>,
 ) -> Result<(String, Facts), Error> {
     let root = find_root(location, current_dir)?;
-    let gather = rebuilt_with.map(|gather| Ok::<_, Error>(gather(&Config::load(&root)?))).transpose()?;
-    let facts = load::index_facts(&place(location, &root), gather)?;
+    let dir = open_root(&root)?;
+    let gather = rebuilt_with.map(|gather| Ok::<_, Error>(gather(&Config::load(&dir)?))).transpose()?;
+    let facts = load::index_facts(&place(location, &root, &dir), gather)?;
     Ok((relative_to(&root, current_dir), facts))
 }
 
@@ -117,17 +142,48 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_with(location: &Location, current_dir: &Path, gathering: Option<Gathering>) -> Result<Self, Error> {
         let root = find_root(location, current_dir)?;
-        if let Err(error) = root.read_dir() {
-            return Err(Error::new(ErrorKind::Store, format!("the store can't be read: {error}")));
-        }
-        let config = Config::load(&root)?;
+        let dir = open_root(&root)?;
+        let config = Config::load(&dir)?;
         let gather = gathering.map(|gathering| gathering(&config));
-        let load::Loaded { notes, gathered, is_broken, beside, .. } = load::notes(&place(location, &root), gather)?;
+        let loaded = load::notes(&place(location, &root, &dir), gather)?;
+        let load::Loaded { notes, gathered, is_broken, beside, unreadable, .. } = loaded;
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, gathered);
         phases::end("notes put in order");
-        Ok(Self { root, current_dir, is_broken, beside, ..store })
+        let store = Self { root, dir: Some(dir), current_dir, is_broken, beside, unreadable, ..store };
+        store.tell_unreadable();
+        Ok(store)
+    }
+
+    /// Warns of notes that could not be read, for answers are without them.
+    fn tell_unreadable(&self) {
+        if !self.unreadable.is_empty() {
+            let hint = "answers are without them; `qipu doctor` lists all";
+            warnings::add(format!("notes can't be read: {}; {hint}", self.some_unreadable()));
+        }
+    }
+
+    /// Names the first of what could not be read, and how many more there are.
+    fn some_unreadable(&self) -> String {
+        let shown = self.unreadable.iter().take(MAX_CANDIDATES).map(|(path, _)| self.shown(path));
+        let named = shown.collect::<Vec<_>>().join(", ");
+        match self.unreadable.len().saturating_sub(MAX_CANDIDATES) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    }
+
+    /// Refuses what needs all notes of the store where some can't be read.
+    ///
+    /// # Errors
+    /// `Store`, naming files and folders that can't be read.
+    pub fn expect_all_readable(&self) -> Result<(), Error> {
+        if self.unreadable.is_empty() {
+            return Ok(());
+        }
+        let message = format!("this takes all notes of the store, and some can't be read: {}", self.some_unreadable());
+        Err(Error::new(ErrorKind::Store, message).hint("make them readable first; `qipu doctor` lists all"))
     }
 
     /// Returns what was gathered of the notes when the store was opened. `None` where the store is so
@@ -151,7 +207,9 @@ impl Store {
 
     /// Removes the index of the store at a location, since it can't be read.
     pub fn discard_index(&self, location: &Location) {
-        index::discard(&self.root, location.cache.as_deref());
+        if let Some(dir) = &self.dir {
+            index::discard(&place(location, &self.root, dir));
+        }
     }
 
     /// Returns the store and what `work` makes of it. Where something that was kept of the notes turns out to
@@ -216,8 +274,10 @@ impl Store {
             shown_path,
             config,
             root: PathBuf::new(),
+            dir: None,
             current_dir: PathBuf::new(),
             notes: sorted,
+            unreadable: Vec::new(),
             finished: 0,
             by_path: OnceLock::new(),
             gathered,
@@ -327,8 +387,12 @@ impl Store {
 
     /// Lists what stands where notes are and is passed over, with the reason; paths are inside the
     /// store.
-    pub fn passed_over(&self) -> Vec<(String, &'static str)> {
-        load::passed_over(&self.root)
+    pub fn passed_over(&self) -> Vec<PassedOver> {
+        let mut all: Vec<_> = self.dir.iter().flat_map(|dir| load::passed_over(dir)).collect();
+        all.extend(self.unreadable.iter().cloned());
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Returns how many files were changed, when the store was opened to write, to finish what a writer
@@ -355,7 +419,7 @@ impl Store {
 
     /// Lists what a writer that died left behind; paths are inside the store.
     pub fn left_over(&self) -> Vec<String> {
-        load::left_over(&self.root)
+        self.dir.iter().flat_map(|dir| load::left_over(dir)).collect()
     }
 
     /// Reads the template for new notes of a type; `None` when there is none.
@@ -367,7 +431,7 @@ impl Store {
             return Ok(None);
         }
         let path = format!("templates/{kind}.md");
-        let Some(bytes) = self.file(&path)? else { return Ok(None) };
+        let Some(bytes) = self.file_of(&path, MAX_TEMPLATE)? else { return Ok(None) };
         let text = String::from_utf8(bytes);
         text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
     }

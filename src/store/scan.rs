@@ -1,7 +1,7 @@
 //! Looks which files of a store are notes, and how each file looks from outside.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use rayon::Scope;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::NOTE_FOLDERS;
 use super::folders::{Held, Listed, Memory, Seen, parent};
 use super::index;
-use super::opened::{Entry, Kind, Opened};
+use super::opened::{Entry, Kind, Opened, is_unreadable};
+use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, NOTE_FOLDERS, PassedOver};
 use crate::error::{Error, ErrorKind};
 
 /// A file that is a note, and how it looked.
@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind};
 pub(super) struct Found {
     /// The path in the store, with `/` between names.
     pub(super) path: Box<str>,
-    /// Its real path where that may be another, since it is no UTF-8.
+    /// Its real path in the store where that may be another, since it is no UTF-8.
     pub(super) name: Option<Box<Path>>,
     /// How the file looked; nothing of one that was only listed until it is read.
     pub(super) look: Look,
@@ -36,9 +36,9 @@ impl Found {
         (&self.path, self.name.as_deref())
     }
 
-    /// Returns the file's real path.
-    pub(super) fn real_path(&self, root: &Path) -> PathBuf {
-        self.name.as_deref().map_or_else(|| root.join(&*self.path), Path::to_path_buf)
+    /// Returns the file's real path in the store.
+    pub(super) fn real_path(&self) -> &Path {
+        self.name.as_deref().unwrap_or(Path::new(&*self.path))
     }
 }
 
@@ -70,7 +70,7 @@ impl Look {
     }
 
     /// Takes what the kernel says of a plain file.
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     #[allow(clippy::unnecessary_cast, reason = "the types differ from machine to machine")]
     pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Self {
         let moment = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
@@ -92,6 +92,11 @@ impl Look {
             .and_then(since)
             .map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         Self { size: metadata.len(), modified, changed: 0, number: 0 }
+    }
+
+    /// Returns the number of the file in its file system.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The later of both moments.
@@ -120,35 +125,47 @@ pub(super) struct FolderLook {
     pub(super) device: u64,
 }
 
+/// What a scan of a store's folders found.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    /// The files that are notes, in the order of their paths' bytes.
+    pub(super) files: Vec<Found>,
+    /// The folders that were come by.
+    pub(super) folders: Vec<Seen>,
+    /// The folders and files that can't be read, in no order.
+    pub(super) unreadable: Vec<PassedOver>,
+}
+
 /// Lists the notes under a store's folders, in the order of their paths' bytes. Hidden files and
 /// symbolic links are passed over. A file whose name is no UTF-8 is read as the path that it shows.
 ///
 /// # Errors
 /// `Store` when one of the folders can't be listed.
-pub(super) fn notes(root: &Path) -> Result<Vec<Found>, Error> {
-    Ok(notes_with(root, None, true)?.0)
+pub(super) fn notes(root: &Opened) -> Result<Scanned, Error> {
+    notes_with(root, None, true)
 }
 
 /// The same, but how each looks is asked when it is read: some may be gone by then, or turn out not to be plain files.
 ///
 /// # Errors
 /// As [`notes`].
-pub(super) fn notes_to_read(root: &Path) -> Result<Vec<Found>, Error> {
-    Ok(notes_with(root, None, false)?.0)
+pub(super) fn notes_to_read(root: &Opened) -> Result<Scanned, Error> {
+    notes_with(root, None, false)
 }
 
-/// The same as [`notes`], where folders that look as they did are not listed; and the folders that were come by.
+/// The same as [`notes`], where folders that look as they did are not listed.
 ///
 /// # Errors
 /// As [`notes`].
-pub(super) fn notes_known(root: &Path, memory: &Memory<'_>) -> Result<(Vec<Found>, Vec<Seen>), Error> {
+pub(super) fn notes_known(root: &Opened, memory: &Memory<'_>) -> Result<Scanned, Error> {
     notes_with(root, Some(memory), true)
 }
 
-fn notes_with(root: &Path, memory: Option<&Memory<'_>>, looks: bool) -> Result<(Vec<Found>, Vec<Seen>), Error> {
+fn notes_with(root: &Opened, memory: Option<&Memory<'_>>, looks: bool) -> Result<Scanned, Error> {
     let (mut listed, mut seen, mut held) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let unreadable = Mutex::default();
     for folder in NOTE_FOLDERS {
-        let looking = Looking { looks, ..Looking::default() };
+        let looking = Looking { looks, unreadable: &unreadable, found: Mutex::default(), waiting: AtomicUsize::new(0) };
         // Files are looked at while others are still being listed.
         rayon::scope(|scope| {
             let (seen, held) = (&mut seen, &mut held);
@@ -158,11 +175,16 @@ fn notes_with(root: &Path, memory: Option<&Memory<'_>>, looks: bool) -> Result<(
         // Most stores have one large folder.
         if listed.is_empty() { listed = found } else { listed.extend(found) }
     }
-    let Some(memory) = memory.filter(|_| !held.is_empty()) else {
-        return Ok((listed, seen));
+    let scanned = |files, unreadable: Unreadable| {
+        let unreadable = unreadable.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Scanned { files, folders: seen, unreadable })
     };
-    let kept: Vec<Vec<Found>> = memory.parts_of_files().map(|files| look_at_kept(root, files, &held)).collect();
-    let added: Vec<Vec<Found>> = held.par_iter().map(|(_, held)| look_at_added(root, held)).collect();
+    let Some(memory) = memory.filter(|_| !held.is_empty()) else {
+        return scanned(listed, unreadable);
+    };
+    let look = |files| look_at_kept(root, files, &held, &unreadable);
+    let kept: Vec<Vec<Found>> = memory.parts_of_files().map(look).collect();
+    let added: Vec<Vec<Found>> = held.par_iter().map(|(_, held)| look_at_added(root, held, &unreadable)).collect();
     let mut all = Vec::with_capacity(kept.iter().chain(&added).map(Vec::len).sum::<usize>() + listed.len());
     all.extend(kept.into_iter().flatten());
     let in_order = all.len();
@@ -172,7 +194,14 @@ fn notes_with(root: &Path, memory: Option<&Memory<'_>>, looks: bool) -> Result<(
         all.sort_by(|left, right| left.order().cmp(&right.order()));
         all.dedup_by(|left, right| left.order() == right.order());
     }
-    Ok((all, seen))
+    scanned(all, unreadable)
+}
+
+/// What can't be read; several threads add to it.
+type Unreadable = Mutex<Vec<PassedOver>>;
+
+fn add_unreadable(unreadable: &Unreadable, path: &str, why: &'static str) {
+    unreadable.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), why));
 }
 
 /// How long a path may be that can be opened, in bytes: `PATH_MAX` of Linux, less the NUL.
@@ -185,20 +214,20 @@ const BATCH: usize = 512;
 const MAX_WAITING: usize = 16;
 
 /// The files of a folder, while they are looked at in batches.
-#[derive(Default)]
-struct Looking {
+struct Looking<'a> {
     /// Whether they are looked at, not only listed.
     looks: bool,
+    unreadable: &'a Unreadable,
     found: Mutex<Vec<Vec<Found>>>,
     waiting: AtomicUsize,
 }
 
-impl Looking {
+impl Looking<'_> {
     /// Looks at files of a folder: soon, or at once.
     fn look<'scope>(&'scope self, scope: &Scope<'scope>, folder: &Arc<Listing>, files: Vec<(OsString, String)>) {
         let folder = Arc::clone(folder);
         let look = move || {
-            let found = look_at_listed(&folder, files, self.looks);
+            let found = look_at_listed(&folder, files, self.looks, self.unreadable);
             self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
             self.waiting.fetch_sub(1, Ordering::Relaxed);
         };
@@ -229,18 +258,34 @@ fn sorted(batches: Vec<Vec<Found>>) -> Vec<Found> {
 
 /// A folder that is being listed.
 struct Listing {
+    /// Its real path in the store.
     path: PathBuf,
     opened: Opened,
 }
 
 /// Takes files of a folder. Where it `looks` at them, those that are gone by now, or are no plain files, are passed over.
-fn look_at_listed(folder: &Listing, files: Vec<(OsString, String)>, looks: bool) -> Vec<Found> {
+fn look_at_listed(
+    folder: &Listing,
+    files: Vec<(OsString, String)>,
+    looks: bool,
+    unreadable: &Unreadable,
+) -> Vec<Found> {
     let look = |(name, path): (OsString, String)| {
-        let look = if looks { folder.opened.look(&name)? } else { Look::default() };
+        let look = if looks { look_at(&folder.opened, &name, &path, unreadable)? } else { Look::default() };
         let name = is_odd(&path).then(|| folder.path.join(name).into());
         Some(Found { path: path.into(), name, look, at: None })
     };
     files.into_iter().filter_map(look).collect()
+}
+
+/// Returns how a file looks; `None` where it is gone by now, or is no plain file, or can't be looked at.
+fn look_at(folder: &Opened, name: &OsStr, path: &str, unreadable: &Unreadable) -> Option<Look> {
+    folder.look(name).unwrap_or_else(|error| {
+        if is_unreadable(&error) {
+            add_unreadable(unreadable, path, FILE_UNREADABLE);
+        }
+        None
+    })
 }
 
 /// Tells whether a path may not be the real one, since that is no UTF-8.
@@ -252,17 +297,17 @@ fn is_odd(path: &str) -> bool {
 type Folders<'a> = BTreeMap<&'a str, &'a Held>;
 
 /// Looks at files of the index that are in such folders; those that are gone are passed over.
-fn look_at_kept(root: &Path, mut files: index::Files<'_>, held: &Folders<'_>) -> Vec<Found> {
+fn look_at_kept(root: &Opened, mut files: index::Files<'_>, held: &Folders<'_>, unreadable: &Unreadable) -> Vec<Found> {
     let (mut all, mut inside, mut opened) = (Vec::with_capacity(BATCH), String::new(), None);
     while files.step().is_some() {
         let (folder, name) = parent(&files.path).unwrap_or_default();
         if folder != inside {
             folder.clone_into(&mut inside);
-            let open = |held| Some((held, Opened::new(&root.join(folder)).ok()?));
+            let open = |held| Some((held, root.folder(Path::new(folder)).ok()?));
             opened = held.get(folder).and_then(open);
         }
         let Some((_, opened)) = opened.as_ref().filter(|(held, _)| held.has(files.place - 1)) else { continue };
-        if let Some(look) = opened.look(name.as_ref()) {
+        if let Some(look) = look_at(opened, name.as_ref(), &files.path, unreadable) {
             all.push(Found { path: files.path.as_str().into(), name: None, look, at: Some(files.place - 1) });
         }
     }
@@ -270,37 +315,36 @@ fn look_at_kept(root: &Path, mut files: index::Files<'_>, held: &Folders<'_>) ->
 }
 
 /// Looks at files of such a folder that the index does not have.
-fn look_at_added(root: &Path, held: &Held) -> Vec<Found> {
+fn look_at_added(root: &Opened, held: &Held, unreadable: &Unreadable) -> Vec<Found> {
     if held.added.is_empty() {
         return Vec::new();
     }
-    let path = root.join(&held.path);
-    let Ok(opened) = Opened::new(&path) else { return Vec::new() };
+    let path = PathBuf::from(&held.path);
+    let Ok(opened) = root.folder(&path) else { return Vec::new() };
     let files = held.added.iter().map(|name| (name.into(), format!("{}/{name}", held.path)));
-    look_at_listed(&Listing { path, opened }, files.collect(), true)
+    look_at_listed(&Listing { path, opened }, files.collect(), true, unreadable)
 }
 
 /// One of the store's folders, while its files are found.
 struct Walk<'w, 'm, 'scope> {
-    root: &'scope Path,
+    root: &'scope Opened,
     memory: Option<&'m Memory<'m>>,
     /// The folders that were come by.
     seen: &'w mut Vec<Seen>,
     /// What those of them hold that look as they did.
     held: &'w mut Folders<'m>,
-    looking: &'scope Looking,
+    looking: &'scope Looking<'scope>,
     scope: &'w Scope<'scope>,
 }
 
 impl<'scope> Walk<'_, '_, 'scope> {
     /// Lists one of the store's folders, where there is such a folder.
     fn list_folder(&mut self, folder: &str) -> Result<(), Error> {
-        let path = self.root.join(folder);
-        if !path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        if self.root.kind(folder.as_ref()) != Some(Kind::Folder) {
             return Ok(());
         }
-        let listed = self.list(&path, folder);
-        listed.map_err(|error| Error::new(ErrorKind::Store, format!("{} can't be read: {error}", path.display())))
+        let listed = self.list(Path::new(folder), folder);
+        listed.map_err(|error| Error::new(ErrorKind::Store, format!("{folder}/ in the store can't be read: {error}")))
     }
 
     /// Lists a folder and the folders in it, which may be as deep as they like.
@@ -309,9 +353,12 @@ impl<'scope> Walk<'_, '_, 'scope> {
         let mut is_first = true;
         while let Some((path, inside)) = waiting.pop() {
             let folders = self.held_before(&path, &inside);
-            match folders.map_or_else(|| self.list_one(path, inside), Ok) {
+            match folders.map_or_else(|| self.list_one(path, inside.clone()), Ok) {
                 Ok(folders) => waiting.extend(folders),
                 Err(error) if is_first => return Err(error),
+                Err(error) if is_unreadable(&error) => {
+                    add_unreadable(self.looking.unreadable, &inside, FOLDER_UNREADABLE);
+                }
                 Err(_) => {}
             }
             is_first = false;
@@ -331,12 +378,13 @@ impl<'scope> Walk<'_, '_, 'scope> {
     /// Lists the files in a folder, and returns the folders in it.
     fn list_one(&mut self, path: PathBuf, inside: String) -> std::io::Result<Vec<(PathBuf, String)>> {
         self.memory.into_iter().for_each(Memory::begin);
-        let folder = Arc::new(Listing { opened: Opened::new(&path)?, path });
+        let folder = Arc::new(Listing { opened: self.root.folder(&path)?, path });
         let before = folder.opened.own_look();
         let (mut folders, mut files, mut notes, mut is_sure) = (Vec::new(), Vec::new(), 0, !is_odd(&inside));
         for entry in folder.opened.entries()? {
             let Ok(Entry { name, kind, is_told }) = entry else {
                 is_sure = false;
+                add_unreadable(self.looking.unreadable, &inside, FOLDER_UNREADABLE);
                 continue;
             };
             if name.as_encoded_bytes().starts_with(b".") {
@@ -357,6 +405,7 @@ impl<'scope> Walk<'_, '_, 'scope> {
             }
             if folder.path.as_os_str().len() + 1 + name.len() > MAX_PATH {
                 is_sure = false;
+                add_unreadable(self.looking.unreadable, &path, FILE_UNREADABLE);
                 continue;
             }
             notes += 1;

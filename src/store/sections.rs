@@ -6,13 +6,14 @@
 //! The table names the sections and has a checksum for each block of what is before it: whatever is
 //! read was checked, and only that.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::opened::Opened;
 use crate::parts::{pack, unpack};
 
 /// What a file of this version begins and ends with. Another version's is not read: the number is
@@ -45,12 +46,9 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// Opens a file; `None` where it is not a whole one of this version.
-    pub(super) fn open(path: &Path) -> Option<Self> {
-        if !fs::symlink_metadata(path).ok()?.is_file() {
-            return None;
-        }
-        let mut file = File::open(path).ok()?;
+    /// Opens a file in a folder; `None` where it is not a whole one of this version.
+    pub(super) fn open(folder: &Opened, name: &str) -> Option<Self> {
+        let mut file = folder.file(Path::new(name)).ok()?;
         let len = file.metadata().ok()?.len();
         let mut magic = vec![0; MAGIC.len()];
         file.read_exact(&mut magic).ok()?;
@@ -241,6 +239,8 @@ impl<'a> Writer<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn written(sections: &[Vec<u8>]) -> tempfile::NamedTempFile {
@@ -249,6 +249,11 @@ mod tests {
         sections.iter().for_each(|section| writer.section(section).unwrap());
         writer.finish().unwrap();
         file
+    }
+
+    fn open(path: &Path) -> Option<Sections> {
+        let folder = Opened::new(path.parent().unwrap()).unwrap();
+        Sections::open(&folder, path.file_name().unwrap().to_str().unwrap())
     }
 
     fn sections() -> Vec<Vec<u8>> {
@@ -260,7 +265,7 @@ mod tests {
     fn every_part_of_a_section_is_what_was_written() {
         let all = sections();
         let file = written(&all);
-        let read = Sections::open(file.path()).unwrap();
+        let read = open(file.path()).unwrap();
         for (number, section) in all.iter().enumerate() {
             assert_eq!(read.whole(number).as_ref(), Some(section));
             for start in [0, 1, 4000, 4096, 8999] {
@@ -282,7 +287,7 @@ mod tests {
         [text.as_slice(), b"", b"x"].iter().for_each(|bytes| writer.packed(bytes).unwrap());
         writer.section(&[255, 255, 255, 127, 0]).unwrap();
         writer.finish().unwrap();
-        let read = Sections::open(file.path()).unwrap();
+        let read = open(file.path()).unwrap();
         assert_eq!([0, 1, 2].map(|number| read.unpacked(number)), [Some(text), Some(Vec::new()), Some(b"x".to_vec())]);
         assert_eq!([3, 4].map(|number| read.unpacked(number)), [None, None]);
     }
@@ -296,7 +301,7 @@ mod tests {
             let mut bad = good.clone();
             bad[place] ^= 1;
             fs::write(file.path(), &bad).unwrap();
-            let Some(read) = Sections::open(file.path()) else { continue };
+            let Some(read) = open(file.path()) else { continue };
             for (number, section) in all.iter().enumerate() {
                 assert!(read.whole(number).is_none_or(|read| read == *section), "{place}");
             }
@@ -309,7 +314,7 @@ mod tests {
         }
         for len in [0, 5, good.len() / 2, good.len() - 1] {
             fs::write(file.path(), &good[..len]).unwrap();
-            assert!(Sections::open(file.path()).is_none(), "{len}");
+            assert!(open(file.path()).is_none(), "{len}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::pending::{self, base64_bytes};
-use super::{Config, Location, NOTE_FOLDERS, PENDING_FILE, Store, exchange::ATTACHMENTS, files, find_root};
+use super::{Config, Location, NOTE_FOLDERS, PENDING_FILE, Store, exchange::ATTACHMENTS, files, find_root, open_root};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note};
 
@@ -145,7 +146,7 @@ impl Store {
     /// As [`Store::open`]; `Failure` when the lock can't be had, as on a read-only disk.
     pub fn open_to_write(location: &Location, current_dir: &Path) -> Result<(Self, Lock), Error> {
         let root = find_root(location, current_dir)?;
-        Config::load(&root)?;
+        Config::load(&*open_root(&root)?)?;
         let lock = Lock::take(&root)?;
         let finished = finish(&root)?;
         Ok((Self { finished, ..Self::open(location, current_dir)? }, lock))
@@ -181,7 +182,9 @@ impl Store {
     /// # Errors
     /// `Failure` when it can't be read.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
-        Ok(fs::read(self.root.join(path)).with_context(|| format!("can't read {}", self.shown(path)))?)
+        let dir = self.dir.as_ref().ok_or(io::ErrorKind::NotFound);
+        let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(path), u64::MAX));
+        Ok(bytes.with_context(|| format!("can't read {}", self.shown(path)))?)
     }
 
     /// Removes what writers that died left behind; nobody else writes while the lock is held.

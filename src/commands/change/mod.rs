@@ -74,6 +74,9 @@ fn planned(store: Store, request: &request::Change, env: &Env) -> Result<(Store,
 }
 
 fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
+    if takes_all_notes(&request.action) {
+        store.expect_all_readable()?;
+    }
     let changes = match &request.action {
         Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
         Action::Update { ids, fields } => return update::plan(store, request, ids, fields),
@@ -88,6 +91,20 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
     };
     Ok(Plan { changes: changes?, findings: Vec::new() })
+}
+
+/// Tells whether an action looks for a note or a tag in every note: one that can't be read could name it too.
+fn takes_all_notes(action: &Action) -> bool {
+    match action {
+        Action::Delete { is_forced, .. } => !is_forced,
+        Action::Merge { .. } | Action::Rename { .. } | Action::RenameTag { .. } => true,
+        Action::Compact { is_undone, .. } => !is_undone,
+        Action::Update { .. }
+        | Action::Create(_)
+        | Action::Journal { .. }
+        | Action::AddLink { .. }
+        | Action::RemoveLink { .. } => false,
+    }
 }
 
 /// Plans edits of a note; `updated` follows when they change anything.

@@ -57,6 +57,7 @@ struct Source {
 
 impl Source {
     fn read(request: &Import, store: &Store, current_dir: &Path) -> Result<Self, Error> {
+        store.expect_all_readable()?;
         let folder = Foreign::open(&request.dir, current_dir)?;
         store::expect_apart(&folder, store)?;
         expect_vault(request, &folder, store)?;

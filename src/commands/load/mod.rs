@@ -57,6 +57,7 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn of(store: &'a Store, pack: &Pack, request: &'a Load) -> Result<Self, Error> {
+        store.expect_all_readable()?;
         let (changes, taken, entries, findings) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
         let mut plan = Self { store, request, changes, taken, entries, findings };
         let notes = pack.notes.iter().map(parsed).collect::<Result<Vec<Note>, Error>>()?;
