@@ -3,6 +3,7 @@
 //! Notes are known here by their place in the store's list, which is the order of their ids.
 
 mod digests;
+mod leads;
 mod links;
 mod resolve;
 mod walk;
@@ -14,11 +15,12 @@ use std::sync::{Arc, OnceLock};
 pub use digests::Digests;
 pub use walk::{Limits, Reached, Walk};
 
-use crate::note::{InlineLink, LinkTypes, Note};
+use crate::note::{InlineLink, LinkTypes, Note, Target};
 use crate::phases;
+pub(crate) use leads::{Comparison, Lead};
 use links::{INLINE, Link, Links, TYPED};
 pub(crate) use resolve::Names;
-pub(crate) use resolve::{PathTarget, joined};
+pub(crate) use resolve::{PathTarget, joined, moved_path, relative};
 
 /// A link from one note to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -214,12 +216,9 @@ impl<'a> Graph<'a> {
             return Vec::new();
         }
         let names = self.names.get_or_init(|| Names::new(self.notes));
-        let note = |link: &InlineLink| match link {
-            InlineLink::Wiki(target) => names.resolve(target),
-            InlineLink::Path(path) => match names.resolve_path(&map.path, path) {
-                PathTarget::Note(to) => Some(to),
-                PathTarget::Nothing | PathTarget::Outside => None,
-            },
+        let note = |link: &InlineLink| match names.resolve_link(&map.path, Target::of(link)) {
+            PathTarget::Note(to) => Some(to),
+            PathTarget::Nothing | PathTarget::Outside => None,
         };
         let places = |list: &Vec<InlineLink>| list.iter().filter_map(note).map(|to| to as u32).collect();
         lists.iter().map(places).collect()

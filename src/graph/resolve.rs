@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
-use crate::note::Note;
+use crate::note::{Note, Target};
 
 /// The names that notes go by.
 #[derive(Debug, Clone)]
@@ -25,11 +25,12 @@ struct ByText<'a> {
     stems: HashMap<&'a str, usize, RandomState>,
 }
 
-/// What a path leads to.
+/// What a link leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathTarget {
-    /// A note's file.
+    /// A note.
     Note(usize),
-    /// A place in the store where no note is.
+    /// No note.
     Nothing,
     /// A place outside the store.
     Outside,
@@ -70,6 +71,14 @@ impl<'a> Names<'a> {
             .copied()
     }
 
+    /// Finds what a link in the body of the note at `from` leads to.
+    pub(crate) fn resolve_link(&self, from: &str, link: Target<'_>) -> PathTarget {
+        match link {
+            Target::Wiki(target) => self.resolve(target).map_or(PathTarget::Nothing, PathTarget::Note),
+            Target::Path(path) => self.resolve_path(from, path),
+        }
+    }
+
     /// Finds the note whose file a path leads to, from the folder of the note at `from`.
     pub(crate) fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
         let Some(path) = joined(from, path) else {
@@ -108,16 +117,67 @@ impl<'a> ByText<'a> {
 
 /// Joins a relative path to the folder of `from`; `None` when it leaves the store.
 pub(crate) fn joined(from: &str, path: &str) -> Option<String> {
+    let names = normalized(from, path);
+    (names.first() != Some(&"..")).then(|| names.join("/"))
+}
+
+/// Returns the path from the folder of one file to what another file's path leads to, in the store or outside.
+pub(crate) fn moved_path(to: &str, from: &str, path: &str) -> String {
+    between(to, &normalized(from, path))
+}
+
+/// Returns the path from the folder of one file of the store to another file.
+pub(crate) fn relative(from: &str, to: &str) -> String {
+    between(from, &to.split('/').collect::<Vec<_>>())
+}
+
+fn between(from: &str, to: &[&str]) -> String {
+    let folders: Vec<&str> = from.split('/').collect();
+    let (folders, last) =
+        (folders.get(..folders.len().saturating_sub(1)).unwrap_or_default(), to.len().saturating_sub(1));
+    let shared = folders.iter().zip(to.iter().take(last)).take_while(|(a, b)| a == b).count();
+    let up = folders.iter().skip(shared).map(|_| "..");
+    up.chain(to.iter().skip(shared).copied()).collect::<Vec<_>>().join("/")
+}
+
+/// Joins a relative path to the folder of `from`: the names on the way, and before them a `..` for each folder
+/// above the store.
+fn normalized<'p>(from: &'p str, path: &'p str) -> Vec<&'p str> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();
     for name in path.split('/') {
         match name {
             "" | "." => {}
-            ".." => {
-                names.pop()?;
-            }
+            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
             name => names.push(name),
         }
     }
-    Some(names.join("/"))
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_to_the_same_place_from_elsewhere() {
+        for (from, path, to, moved) in [
+            ("notes/a.md", "b.md", "notes/c.md", "b.md"),
+            ("notes/a.md", "./b.md", "mocs/c.md", "../notes/b.md"),
+            ("notes/sub/a.md", "../../x/../mocs/c.md", "mocs/c.md", "c.md"),
+            ("notes/a.md", "../../README.md", "notes/sub/c.md", "../../../README.md"),
+            ("notes/a.md", "../..", "c.md", ".."),
+        ] {
+            assert_eq!(moved_path(to, from, path), moved);
+            assert_eq!(normalized(to, moved), normalized(from, path));
+        }
+        assert_eq!(
+            (joined("notes/a.md", "../../x").as_deref(), joined("notes/a.md", "../x").as_deref()),
+            (None, Some("x"))
+        );
+        assert_eq!(
+            (relative("notes/notes/a.md", "notes/notes"), relative("a.md", "b.md")),
+            ("../notes".into(), "b.md".into())
+        );
+    }
 }

@@ -58,23 +58,17 @@ fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>
     }
     let mut first_to = FirstTo::default();
     for link in links.inline {
-        let to = match link {
-            Target::Wiki(target) => names.resolve(target).ok_or(target),
-            Target::Path(path) => match names.resolve_path(&notes[from].path, path) {
-                PathTarget::Note(to) => Ok(to),
-                PathTarget::Nothing => Err(path),
-                // A file beside the store is no note, and whether it is there is not ours to say.
-                PathTarget::Outside => {
-                    run.outside.push(from - first, path);
-                    continue;
-                }
-            },
-        };
-        let to = match to {
-            Ok(to) => to,
+        let (Target::Wiki(target) | Target::Path(target)) = link;
+        let to = match names.resolve_link(&notes[from].path, link) {
+            PathTarget::Note(to) => to,
+            // A file beside the store is no note, and whether it is there is not ours to say.
+            PathTarget::Outside => {
+                run.outside.push(from - first, target);
+                continue;
+            }
             // `[[#heading]]` is a place in the note itself.
-            Err(target) if target.starts_with('#') => continue,
-            Err(target) => {
+            PathTarget::Nothing if target.starts_with('#') => continue,
+            PathTarget::Nothing => {
                 lost(target);
                 continue;
             }

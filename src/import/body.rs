@@ -1,9 +1,11 @@
 //! What a page's text refers to: links, embeds, block references, tags, anchors, queries.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
+use crate::note::{Destination, InlineLink, destinations};
 
 /// How much of a text is looked through, in bytes: as much as is looked through for links in a note.
 const MAX_PARSED: usize = 1024 * 1024;
@@ -31,8 +33,17 @@ pub struct Reference {
     pub is_embed: bool,
     /// The bytes of the whole.
     pub range: Range<usize>,
-    /// The bytes of the target as it is written, where it is found.
-    pub place: Option<Range<usize>>,
+    /// What stands behind the bar of `[[target|label]]`.
+    pub label: Option<String>,
+    /// Where its target stands.
+    destination: Option<Destination>,
+}
+
+impl Reference {
+    /// Returns the bytes of the target in its text, and what must stand there so that it names another.
+    pub fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
+        self.destination.as_ref()?.replacement(text, new)
+    }
 }
 
 /// What was found in a text.
@@ -40,12 +51,21 @@ pub struct Reference {
 pub(super) struct Scan {
     /// References in the order of the text.
     pub references: Vec<Reference>,
+    /// Link definitions in the order of the text, whether or not something refers to them.
+    pub definitions: Vec<Reference>,
     /// Tags, each once.
     pub tags: Vec<String>,
     /// The ids of blocks: `id:: x` and `^x`, in lower case.
     pub blocks: HashSet<String>,
     /// How many queries there are, which an app answers and a text does not.
     pub queries: usize,
+}
+
+impl Scan {
+    /// Returns references, then definitions.
+    pub(super) fn targets(&self) -> Vec<Reference> {
+        [self.references.as_slice(), &self.definitions].concat()
+    }
 }
 
 /// Looks through a text.
@@ -57,19 +77,21 @@ pub(super) fn scan(text: &str) -> Scan {
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_WIKILINKS;
     let parser = Parser::new_ext(parsed, options);
-    let definitions = parser.reference_definitions().iter().map(|(_, found)| found.span.clone()).collect();
-    let mut scanner = Scanner { text: parsed, definitions, ..Scanner::default() };
+    let destinations = destinations(parsed).into_iter();
+    let destinations = destinations.map(|found| ((found.range.start, found.range.end), found)).collect();
+    let mut scanner = Scanner { text: parsed, destinations, ..Scanner::default() };
     for (event, range) in parser.into_offset_iter() {
         scanner.take(&event, range);
     }
     scanner.end_piece();
-    scanner.scan
+    scanner.end()
 }
 
 #[derive(Default)]
 struct Scanner<'a> {
     text: &'a str,
-    definitions: Vec<Range<usize>>,
+    /// The destinations of links, by where these begin and end.
+    destinations: HashMap<(usize, usize), Destination>,
     scan: Scan,
     seen_tags: HashSet<String>,
     in_code: bool,
@@ -145,15 +167,29 @@ impl Scanner<'_> {
             }
             Target::Path(decoded(path))
         };
-        let sought =
-            if matches!(target, Target::Path(_)) { written.split('#').next().unwrap_or_default() } else { written };
-        let find = |within: &Range<usize>| {
-            let text = self.text.get(within.clone())?;
-            let found = if matches!(target, Target::Path(_)) { text.rfind(sought)? } else { text.find(sought)? };
-            Some(within.start + found..within.start + found + sought.len())
+        let destination = self.destinations.remove(&(range.start, range.end));
+        let label = self.label(link_type, &range);
+        self.scan.references.push(Reference { target, is_embed, range, label, destination });
+    }
+
+    /// Returns what stands behind the bar of a link in double brackets.
+    fn label(&self, link_type: LinkType, range: &Range<usize>) -> Option<String> {
+        let is_labelled = link_type == LinkType::WikiLink { has_pothole: true };
+        let inside = self.text.get(range.clone()).filter(|_| is_labelled)?.strip_suffix("]]")?;
+        inside.split_once('|').map(|(_, label)| label.trim().to_owned())
+    }
+
+    /// Ends with the destinations that no link has: those of definitions.
+    fn end(mut self) -> Scan {
+        let mut left: Vec<Destination> = self.destinations.into_values().collect();
+        left.sort_by_key(|found| found.range.start);
+        let definition = |found: Destination| {
+            let InlineLink::Path(path) = &found.link else { return None };
+            let (target, range) = (Target::Path(path.clone()), found.range.clone());
+            Some(Reference { target, is_embed: false, range, label: None, destination: Some(found) })
         };
-        let place = find(&range).or_else(|| self.definitions.iter().find_map(find));
-        self.scan.references.push(Reference { target, is_embed, range, place });
+        self.scan.definitions = left.into_iter().filter_map(definition).collect();
+        self.scan
     }
 
     fn block_ids(&mut self, text: &str) {
@@ -173,7 +209,7 @@ impl Scanner<'_> {
             if is_closed && is_uuid(id) {
                 let range = start + inside - 2..start + inside + id.len() + 2;
                 let target = Target::Block(id.to_lowercase());
-                self.scan.references.push(Reference { target, is_embed: false, range, place: None });
+                self.scan.references.push(Reference { target, is_embed: false, range, label: None, destination: None });
                 from = inside + id.len() + 2;
             }
         }
@@ -276,7 +312,8 @@ mod tests {
         );
         assert!(scan(text).blocks.contains("6401ab12-x"));
         let found = scan(text);
-        let places: Vec<_> = found.references.iter().filter_map(|one| text.get(one.place.clone()?)).collect();
+        let place = |one: &Reference| text.get(one.replacement(text, "")?.0);
+        let places: Vec<_> = found.references.iter().filter_map(place).collect();
         assert_eq!(places[..3], ["A b", "../assets/a%20b.png", "../assets/c d.png"]);
     }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{Page, digest};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, Note, NoteId, Value, yaml_scalar};
+use crate::note::{DEFAULT_KIND, Note, NoteId, Value, with_spans, yaml_scalar};
 use crate::request::ImportFrom;
 
 /// The field under `custom` that says where a note comes from.
@@ -62,8 +62,10 @@ pub struct Extra {
     pub aliases: Vec<String>,
     /// Links that the text makes in a way that is none here: type, note, block.
     pub links: Vec<(String, NoteId, Option<String>)>,
-    /// Bytes of the text below frontmatter that become others.
-    pub replaced: Vec<(Range<usize>, String)>,
+    /// Bytes of the text that become others: of the text below frontmatter, or of all that the file says.
+    pub replaced: Option<Vec<(Range<usize>, String)>>,
+    /// Why all that the file says is kept as text, where it is.
+    pub as_text: Option<String>,
 }
 
 /// A note's text, and what is odd about it.
@@ -73,34 +75,54 @@ pub struct Composed {
     pub text: String,
     /// What could not be said in frontmatter.
     pub refused: Vec<String>,
+    /// Why all that the file says is kept as text, where it is.
+    pub as_text: Option<String>,
 }
 
 /// Makes the note that a page becomes. Where its own frontmatter can't be added to, or its properties
 /// are too many, everything that the file says is kept as text.
 pub fn compose(page: &Page, id: &NoteId, from: ImportFrom, name: &str, extra: &Extra) -> Composed {
-    let (front, body) = page.text.split_at_checked(page.body_start).unwrap_or(("", &page.text));
-    let body = replaced(body, &extra.replaced);
-    let made = match page.has_frontmatter {
-        true => with_frontmatter(page, id, &stamp(page, from, name), extra, &format!("{front}{body}")),
-        false => {
-            let front = front_of(page, id, &stamp(page, from, name), extra, true);
-            if front.len() > MAX_FRONT {
-                Err("its properties are too long".to_owned())
-            } else {
-                Ok((front + &body, Vec::new()))
-            }
-        }
+    let stamp = stamp(page, from, name);
+    let composed = match &extra.as_text {
+        Some(reason) => Err(reason.clone()),
+        None => with_fields(page, id, &stamp, extra),
     };
-    let checked = made.and_then(|(text, refused)| {
-        let text = sealed(&text);
-        says(&text, page, id)
-            .then_some(Composed { text, refused })
-            .ok_or_else(|| "its fields would say something else".to_owned())
-    });
-    checked.unwrap_or_else(|reason| {
-        let text = front_of(page, id, &stamp(page, from, name), extra, false) + &page.whole;
-        Composed { text: sealed(&text), refused: vec![format!("its fields are kept as text: {reason}")] }
+    composed.unwrap_or_else(|reason| {
+        let (text, unadapted) = adapted(&page.whole, extra.replaced.clone().filter(|_| extra.as_text.is_some()));
+        let text = sealed(&(front_of(page, id, &stamp, extra, false) + &text));
+        let kept = format!("its fields are kept as text: {reason}");
+        Composed { text, refused: [kept].into_iter().chain(unadapted).collect(), as_text: Some(reason) }
     })
+}
+
+/// Makes the note with the fields of its page.
+fn with_fields(page: &Page, id: &NoteId, stamp: &[(String, Value)], extra: &Extra) -> Result<Composed, String> {
+    let front = page.text.get(..page.body_start).unwrap_or_default();
+    let (body, unadapted) = adapted(page.body(), extra.replaced.clone());
+    let (text, mut refused) = if page.has_frontmatter {
+        with_frontmatter(page, id, stamp, extra, &format!("{front}{body}"))?
+    } else {
+        let front = front_of(page, id, stamp, extra, true);
+        if front.len() > MAX_FRONT {
+            return Err("its properties are too long".to_owned());
+        }
+        (front + &body, Vec::new())
+    };
+    refused.extend(unadapted);
+    let text = sealed(&text);
+    if says(&text, page, id) {
+        Ok(Composed { text, refused, as_text: None })
+    } else {
+        Err("its fields would say something else".to_owned())
+    }
+}
+
+/// Puts other targets in the places of links; returns why, where that can't be done.
+fn adapted(text: &str, spans: Option<Vec<(Range<usize>, String)>>) -> (String, Option<String>) {
+    match with_spans(text, spans.unwrap_or_default()) {
+        Ok(text) => (text, None),
+        Err(reason) => (text.to_owned(), Some(format!("its links stay as they are: {reason}"))),
+    }
 }
 
 /// Writes the sum of a text into it.
@@ -120,23 +142,6 @@ fn stamp(page: &Page, from: ImportFrom, name: &str) -> Vec<(String, Value)> {
     let entries =
         [("from", from.name()), ("name", name), ("path", &page.source), ("read", &page.digest()), ("wrote", UNKNOWN)];
     entries.iter().map(|(key, text)| ((*key).to_owned(), Value::text(*text))).collect()
-}
-
-/// Replaces bytes of a text, from its end to its beginning. Of two places that overlap, the first counts.
-fn replaced(text: &str, places: &[(Range<usize>, String)]) -> String {
-    let mut places: Vec<_> = places.iter().collect();
-    places.sort_by_key(|(range, _)| (range.start, range.end));
-    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
-    for (range, new) in places {
-        let Some(before) = text.get(at..range.start) else { continue };
-        if range.end <= text.len() {
-            out.push_str(before);
-            out.push_str(new);
-            at = range.end;
-        }
-    }
-    out.push_str(text.get(at..).unwrap_or_default());
-    out
 }
 
 /// Writes frontmatter for a text that has none.

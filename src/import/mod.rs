@@ -167,11 +167,14 @@ impl Page {
         &self.scan.references
     }
 
-    /// Returns what stands behind the bar of `[[target|label]]`.
-    pub fn label_of(&self, reference: &Reference) -> Option<&str> {
-        let body = self.text.get(self.body_start..)?;
-        let inside = body.get(reference.range.clone())?.strip_suffix("]]")?;
-        inside.split_once('|').map(|(_, label)| label.trim())
+    /// Returns what stands for other places in its text, definitions included; or in all that its file says.
+    pub fn targets(&self, is_whole: bool) -> Vec<Reference> {
+        if is_whole { body::scan(&self.whole).targets() } else { self.scan.targets() }
+    }
+
+    /// Returns its text without fields of its own.
+    pub fn body(&self) -> &str {
+        self.text.get(self.body_start..).unwrap_or_default()
     }
 
     /// Returns how many queries it holds.
@@ -190,7 +193,7 @@ impl Page {
 
     fn read_body(mut self) -> Self {
         self.body_start = self.find_body();
-        self.scan = body::scan(self.text.get(self.body_start..).unwrap_or_default());
+        self.scan = body::scan(self.body());
         for tag in &self.scan.tags {
             if !self.tags.contains(tag) {
                 self.tags.push(tag.clone());

@@ -1,7 +1,7 @@
 //! Where pages and files of a folder come to lie in a store, and how one leads to the other.
 
 use super::{Page, Settings};
-use crate::note::{JOURNAL, MOC};
+use crate::note::{JOURNAL, MOC, percent_encoded};
 
 /// The longest name of a file or folder that is made, and the longest path, in bytes. Other systems
 /// allow little more.
@@ -53,32 +53,7 @@ fn tame_name(name: &str) -> String {
 
 /// Returns the way from one file to another in the store, as markdown links write it.
 pub fn relative(from: &str, to: &str) -> String {
-    let folders: Vec<&str> = from.split('/').collect();
-    let folders = folders.split_last().map_or([].as_slice(), |(_, folders)| folders);
-    let names: Vec<&str> = to.split('/').collect();
-    let last = names.len().saturating_sub(1);
-    let shared = folders.iter().zip(names.iter().take(last)).take_while(|(a, b)| a == b).count();
-    let up = "../".repeat(folders.len() - shared);
-    let down: Vec<String> = names.iter().skip(shared).map(|name| encoded(name)).collect();
-    format!("{up}{}", down.join("/"))
-}
-
-/// Writes a name so that nothing in it ends a link.
-fn encoded(name: &str) -> String {
-    let mut text = String::new();
-    for c in name.chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '\'' | ',' | '+' | '=' | '@') => {
-                text.push(c)
-            }
-            c if !c.is_ascii() && !c.is_whitespace() && !c.is_control() => text.push(c),
-            c => {
-                let mut bytes = [0; 4];
-                c.encode_utf8(&mut bytes).bytes().for_each(|byte| text.push_str(&format!("%{byte:02X}")));
-            }
-        }
-    }
-    text
+    percent_encoded(&crate::graph::relative(from, to))
 }
 
 #[cfg(test)]

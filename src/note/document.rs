@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::edit::{Edit, Fields, holds, named, with_renamed};
-use super::items::{items, retargeted_text};
+use super::items::{items, retargeted_text, with_entries};
+use super::merge::item_at;
 use super::spans::with_spans;
 use super::stamp::Stamp;
 use super::value::{Value, is_null_text};
@@ -76,6 +77,8 @@ impl<'a> Document<'a> {
             Edit::AddValue { key, value } => self.add_items(key, &[Item::Value(&named(value))]),
             Edit::Retarget { key, entries, to } => self.retarget(key, &|item| holds(item, entries), to),
             Edit::SetCustomValue { key, value } => self.set_in_map("custom", &[(key, flow(&named(value)))]),
+            Edit::SetEntries { key, item, entries } => self.set_entries(key, item, entries),
+            Edit::RemoveEmpty { key } => self.remove_field(key),
             Edit::SetBody(_) => Vec::new(),
         }
     }
@@ -297,8 +300,8 @@ impl<'a> Document<'a> {
             _ => std::slice::from_ref(node),
         };
         let is_meant: Vec<bool> = items.iter().map(|item| is_meant(&Value::from_yaml(item))).collect();
-        let mut text = self.yaml.to_owned();
-        for (item, _) in items.iter().zip(&is_meant).rev().filter(|(_, is_meant)| **is_meant) {
+        let mut spans = Vec::new();
+        for (item, _) in items.iter().zip(&is_meant).filter(|(_, is_meant)| **is_meant) {
             let target = target(item);
             let new = match &target.kind {
                 Kind::Scalar { text, plain } => {
@@ -307,9 +310,9 @@ impl<'a> Document<'a> {
                 }
                 _ => Value::text(to),
             };
-            text = splice(&text, target.span.start..self.end(target), &flow(&new));
+            spans.push((target.span.start..self.end(target), flow(&new)));
         }
-        vec![text]
+        with_spans(self.yaml, spans).into_iter().collect()
     }
 
     pub(super) fn remove_items(&self, key: &str, is_unwanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
@@ -420,6 +423,40 @@ impl<'a> Document<'a> {
         }
         text.push_str(self.yaml.get(from..).unwrap_or_default());
         text
+    }
+
+    /// Gives the first item that is just this other entries beside its own.
+    fn set_entries(&self, key: &str, item: &Value, entries: &[(String, Value)]) -> Vec<String> {
+        let Some((name, list)) = self.entry(key) else { return Vec::new() };
+        let all = items(key, &Value::from_yaml(list));
+        let Some(place) = all.iter().position(|have| have == item) else { return Vec::new() };
+        let new = with_entries(
+            key,
+            item,
+            &entries.iter().map(|(key, value)| (key.clone(), named(value))).collect::<Vec<_>>(),
+        );
+        match &list.kind {
+            Kind::List(nodes) => self.with_item_at(list, nodes, place, &new).into_iter().collect(),
+            _ => self.with_new_value(name, list, &format!("[{}]", flow(&new))),
+        }
+    }
+
+    /// Removes a field with its lines; a comment in it is somebody's.
+    fn remove_field(&self, key: &str) -> Vec<String> {
+        let Some((name, value)) = self.entry(key) else { return Vec::new() };
+        let lines = self.line_start(name.span.start)..self.next_line(self.end_of_entry(name, value));
+        if self.braces.is_some() || self.has_comment(name.span.end..lines.end) {
+            return Vec::new();
+        }
+        vec![self.replaced(lines, "")]
+    }
+
+    /// Returns a text in which one item of a list has other entries, where it stands; `None` where it is written
+    /// in a way that has no place for them.
+    fn with_item_at(&self, list: &Yaml<'_>, nodes: &[Yaml<'_>], place: usize, new: &Value) -> Option<String> {
+        let lines = self.yaml.get(..self.next_line(self.end(list)))?;
+        let span = item_at(self, lines, nodes, place, new, self.line_end)?;
+        with_spans(self.yaml, vec![span]).ok()
     }
 
     fn end_of_entry(&self, key: &Yaml<'_>, value: &Yaml<'_>) -> usize {

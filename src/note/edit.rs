@@ -6,9 +6,12 @@
 
 use std::ops::Range;
 
+use super::InlineLink;
+use super::destinations::relinked;
 use super::document::{Document, looks_typed, scalar, splice};
 use super::frontmatter::{self, Fields as Said, Parts, link_target, split, whole};
-use super::items::{items, retargeted};
+use super::items::{items, retargeted, with_entries};
+use super::section::Section;
 use super::value::{Value, is_null_text};
 
 /// One change of a note.
@@ -82,6 +85,20 @@ pub enum Edit {
         /// The new target.
         to: String,
     },
+    /// Gives one item of a list, the first that is just this, entries beside its own or in their places.
+    SetEntries {
+        /// The list's field.
+        key: &'static str,
+        /// The item, as it stands there.
+        item: Value,
+        /// The entries.
+        entries: Vec<(String, Value)>,
+    },
+    /// Takes a list out that holds nothing.
+    RemoveEmpty {
+        /// The list's field.
+        key: &'static str,
+    },
     /// Gives a field under `custom` a value of another note, as it stands there.
     SetCustomValue {
         /// The field.
@@ -140,6 +157,26 @@ fn with_body(text: &str, body: &str) -> Result<String, String> {
     Err("its fields would say something else with that body".to_owned())
 }
 
+/// Puts other targets in the places of the links below the frontmatter: see [`relinked`].
+///
+/// # Errors
+/// As there.
+pub(crate) fn relink(text: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
+    let (_, body) = read(text);
+    let new = relinked(text.get(body.clone()).unwrap_or_default(), new_target)?;
+    Ok(splice(text, body, &new))
+}
+
+/// Puts a section below a note's text; line ends are those of the file.
+///
+/// # Errors
+/// As [`Section::below`].
+pub(crate) fn with_section(text: &str, section: &Section) -> Result<String, String> {
+    let (_, body) = read(text);
+    let new = section.below(text.get(body.clone()).unwrap_or_default(), line_end(text))?;
+    Ok(splice(text, body, &new))
+}
+
 /// Returns what a note's frontmatter says, and where its body stands.
 fn read(text: &str) -> (Said, Range<usize>) {
     let parts = split(text);
@@ -160,7 +197,7 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     let yaml = text.get(range.clone()).unwrap_or_default();
     let document = Document::parse(yaml, line_end(text))?;
     let wanted = meaning(&document.values(), edit);
-    let is_copy = matches!(edit, Edit::SetCustomValue { .. });
+    let is_copy = matches!(edit, Edit::SetCustomValue { .. } | Edit::SetEntries { .. });
     if same(&document.values(), &wanted, is_copy) {
         return Ok(text.to_owned());
     }
@@ -195,6 +232,8 @@ fn key_of(edit: &Edit) -> &str {
         | Edit::AddMap { key, .. }
         | Edit::RemoveMap { key, .. }
         | Edit::AddValue { key, .. }
+        | Edit::SetEntries { key, .. }
+        | Edit::RemoveEmpty { key }
         | Edit::Retarget { key, .. } => key,
         Edit::SetCustom { .. } | Edit::SetCustomValue { .. } => "custom",
         Edit::SetBody(_) => "body",
@@ -239,6 +278,13 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
             let plain = !scalar(text, true).starts_with('"');
             set_custom(&mut values, key, Value::Text { text: text.clone(), plain });
         }
+        Edit::SetEntries { key, item, entries } => with_list(&mut values, key, |items| {
+            if let Some(have) = items.iter_mut().find(|have| *have == item) {
+                let entries: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), named(value))).collect();
+                *have = with_entries(key, have, &entries);
+            }
+        }),
+        Edit::RemoveEmpty { key } => values.retain(|(name, value)| name != key || !items(key, value).is_empty()),
         Edit::SetCustomValue { key, value } => set_custom(&mut values, key, named(value)),
         Edit::SetBody(_) => {}
     }
@@ -275,9 +321,9 @@ fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>
     let old = values.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     let is_there = old.is_some();
     let mut items = old.map(|value| items(key, value)).unwrap_or_default();
-    let before = items.len();
+    let old = items.clone();
     change(&mut items);
-    if is_there && items.len() == before {
+    if is_there && items == old {
         return;
     }
     if is_there || !items.is_empty() {

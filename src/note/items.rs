@@ -31,6 +31,32 @@ pub(super) fn tags(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
 }
 
+/// Returns the value of a map's field.
+pub(super) fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v Value> {
+    entries.iter().find(|(have, _)| have == key).map(|(_, value)| value)
+}
+
+/// Returns the entries of a link or source; one that is a text names a note or an address.
+pub(super) fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
+    match (key, item) {
+        (_, Value::Map(entries)) => entries.clone(),
+        ("sources", item) => vec![("url".to_owned(), Value::text(item.to_line().trim()))],
+        (_, item) => vec![("id".to_owned(), Value::text(link_target(&item.to_line())))],
+    }
+}
+
+/// Returns an item of a list of links or sources with these entries, in the places of those it has.
+pub(super) fn with_entries(key: &str, item: &Value, new: &[(String, Value)]) -> Value {
+    let mut entries = map_of(key, item);
+    for (name, value) in new {
+        match entries.iter_mut().find(|(have, _)| have == name) {
+            Some((_, old)) => *old = value.clone(),
+            None => entries.push((name.clone(), value.clone())),
+        }
+    }
+    Value::Map(entries)
+}
+
 /// Returns a value without how it is written: quotes, and the order of a map's fields.
 pub(super) fn plain(value: &Value) -> Value {
     match value {

@@ -17,7 +17,7 @@ pub(crate) const MAX_PARSED: usize = 1024 * 1024;
 pub enum InlineLink {
     /// The target of `[[target]]` or `[[target|label]]`: an id, a title, either with `#heading`.
     Wiki(String),
-    /// The path of a markdown link to a note's file, relative to the note that holds it.
+    /// The path of a markdown link to a file, relative to the note that holds it.
     Path(String),
 }
 
@@ -105,60 +105,6 @@ pub(crate) fn files(body: &str) -> Vec<(String, bool)> {
     if !body.contains(['[', ']']) { Vec::new() } else { parser(body).filter_map(file).collect() }
 }
 
-/// Returns the links to notes with the bytes that their targets (without `#heading` of a path)
-/// stand in; none for a target that is written in another way than it reads.
-pub(crate) fn places(body: &str) -> Vec<(InlineLink, Option<Range<usize>>)> {
-    placed(body, of_event, |link| matches!(link, InlineLink::Path(_)))
-}
-
-/// Returns the paths of links and images that lead to other files beside the note, with the bytes
-/// that they stand in.
-pub(crate) fn file_places(body: &str) -> Vec<(String, Option<Range<usize>>)> {
-    placed(body, of_file, |_| true)
-}
-
-/// Finds where the targets of links stand. Of a path, what stands behind a `#` is left away.
-fn placed<T>(
-    body: &str,
-    of_event: impl Fn(&Event<'_>) -> Option<T>,
-    is_path: impl Fn(&T) -> bool,
-) -> Vec<(T, Option<Range<usize>>)> {
-    let parser = parser(body);
-    let definitions: Vec<Range<usize>> =
-        parser.reference_definitions().iter().map(|(_, found)| found.span.clone()).collect();
-    let mut places: Vec<(T, Option<Range<usize>>)> = Vec::new();
-    for (event, range) in parser.into_offset_iter() {
-        let (Some(link), Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. })) =
-            (of_event(&event), &event)
-        else {
-            continue;
-        };
-        let is_path = is_path(&link);
-        let written = dest_url.trim_end_matches('\\').trim();
-        let written = if is_path { written.split('#').next().unwrap_or_default() } else { written };
-        let find = |range: &Range<usize>| {
-            let text = body.get(range.clone())?;
-            let at = range.start + if is_path { text.rfind(written)? } else { text.find(written)? };
-            Some(at..at + written.len())
-        };
-        let place = find(&range).or_else(|| definitions.iter().find_map(find));
-        if !places.iter().any(|(_, have)| have.is_some() && *have == place) {
-            places.push((link, place));
-        }
-    }
-    places
-}
-
-fn of_file(event: &Event<'_>) -> Option<String> {
-    let Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) = event else {
-        return None;
-    };
-    let path = dest_url.split('#').next().unwrap_or_default();
-    let is_here = !path.is_empty() && !path.contains(':') && !path.starts_with('/');
-    let is_typed = matches!(link_type, LinkType::WikiLink { .. } | LinkType::Autolink | LinkType::Email);
-    (is_here && !is_typed && note_path(path).is_none()).then(|| percent_decoded(path))
-}
-
 /// Tells whether text below a body is text of its own: not inside a block of code or a comment that
 /// never ends. A body too long to be parsed is taken for one that does.
 pub(crate) fn ends(body: &str) -> bool {
@@ -201,7 +147,7 @@ fn note_path(url: &str) -> Option<String> {
     (!elsewhere).then(|| percent_decoded(path))
 }
 
-fn percent_decoded(path: &str) -> String {
+pub(super) fn percent_decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
     while let Some(byte) = rest.next() {

@@ -1,11 +1,13 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
 mod blocks;
+mod destinations;
 mod document;
 pub mod edit;
 mod frontmatter;
 mod id;
 mod items;
+pub(crate) mod join;
 mod language;
 mod link_types;
 mod markdown;
@@ -13,6 +15,7 @@ mod marks;
 pub mod merge;
 mod plain_yaml;
 mod rows;
+mod section;
 mod short_ids;
 mod spans;
 mod stamp;
@@ -27,12 +30,15 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 pub use blocks::Block;
+pub(crate) use destinations::{Destination, destinations, percent_encoded, relinked};
 pub(crate) use document::scalar as yaml_scalar;
 pub use id::NoteId;
 pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use marks::{Mark, Marked};
+pub(crate) use section::Section;
+pub(crate) use spans::with_spans;
 pub use stamp::Stamp;
 pub use stored::{CHUNK, Files, Head, Keeping, Kept, KeptNote, Links, Name, PARTS, Target, Ties};
 pub use value::Value;
@@ -411,30 +417,10 @@ impl Note {
         markdown::ends(self.body())
     }
 
-    /// Returns the links in the body with the bytes of the body that their targets stand in.
-    pub(crate) fn inline_link_places(&self) -> Vec<(InlineLink, Option<Range<usize>>)> {
-        markdown::places(self.body())
-    }
-
     /// Returns the files that links and images of the body lead to, relative to the note's folder,
     /// and whether each is written in double brackets. Parses the body.
     pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
         markdown::files(self.body())
-    }
-
-    /// Returns the paths in the body that lead to files which are no notes, with their bytes.
-    pub(crate) fn file_places(&self) -> Vec<(String, Option<Range<usize>>)> {
-        markdown::file_places(self.body())
-    }
-
-    /// Says why a text can't be put below another note's, where that would change what it says.
-    pub(crate) fn bars_text_of(&self, other: &Self) -> Option<&'static str> {
-        let (own, others) = (markdown::definitions(self.body()), markdown::definitions(other.body()));
-        let clashes = |(name, to): &(String, String)| own.iter().any(|(have, own)| have == name && own != to);
-        if !markdown::ends(self.body()) {
-            return Some("its text ends inside a block of code or a comment");
-        }
-        others.iter().any(clashes).then_some("both define one name for links, each in its own way")
     }
 
     /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the

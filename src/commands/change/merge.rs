@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use super::rename::{with_links, with_pieces};
-use super::{Plan, Planned, changes_of, plan_rewritten};
+use super::{Plan, Planned, changes_of, plan_rewritten, plan_text, refuse_change};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Digests, Graph, Names, PathTarget, joined};
-use crate::note::edit::Edit;
-use crate::note::{InlineLink, Note, Value};
+use crate::graph::{Comparison, Graph, Lead, Names, PathTarget, joined, moved_path, relative};
+use crate::note::edit::{Edit, apply, relink, with_section};
+use crate::note::join::{OnConflict, is_one_source, join, kind_and_target};
+use crate::note::{InlineLink, Note, Section, Value, relinked};
 use crate::report::FindingEntry;
 use crate::request::Change;
 use crate::store::{self, Store};
@@ -21,110 +21,146 @@ pub(super) fn plan(store: &Store, request: &Change, into: &str, from: &str) -> R
     if into == from {
         return Err(Error::usage("a note can't be merged into itself"));
     }
-    let merging = Merging { store, request, names: Names::new(store.notes()), into, from, keeps_names: true };
-    if let Some(reason) = store.notes()[into].bars_text_of(&store.notes()[from]) {
-        return Err(Error::new(
-            ErrorKind::Failure,
-            format!("can't put a text below that of `{}`: {reason}", store.notes()[into].id),
-        )
-        .hint("nothing was changed; change that by hand first"));
+    let names = Names::new(store.notes());
+    let (stays, goes) = (reread(store, into)?, reread(store, from)?);
+    if goes.1.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
+        let message = format!("can't merge `{}`: its frontmatter is not YAML, and not all of it is read", goes.1.id);
+        return Err(Error::new(ErrorKind::Failure, message).hint("mend that first; nothing was changed"));
     }
-    // What can't be read without loss can't be moved either.
-    store.text_of(&store.notes()[from])?;
+    let merging = Merging { store, request, names, into, stays, from, goes, keeps_names: true };
     // A name that a third note has too means that one, once this note is gone.
-    let changes = merging.plan().or_else(|_| Merging { keeps_names: false, ..merging }.plan())?;
-    let findings = lost_fields(store, &store.notes()[into], &store.notes()[from]);
-    Ok(Plan { changes, findings })
+    let changes = merging.plan().or_else(|_| Merging { keeps_names: false, ..merging.clone() }.plan())?;
+    Ok(Plan { changes, findings: lost_fields(store, &merging.stays.1, &merging.goes.1) })
 }
 
+/// Reads a note's file again: what is planned, and what is written or removed, must be one text.
+fn reread(store: &Store, place: usize) -> Result<(String, Note), Error> {
+    let known = &store.notes()[place];
+    let text = store.text_of(known)?;
+    let mut note = Note::parse(&known.path, text.clone().into_bytes());
+    if note.id.claimed() != known.id.claimed() {
+        let message = format!("{} was changed while it was read", store.shown(&known.path));
+        return Err(Error::new(ErrorKind::Failure, message).hint("try again"));
+    }
+    note.id = known.id.clone();
+    Ok((text, note))
+}
+
+#[derive(Clone)]
 struct Merging<'a> {
     store: &'a Store,
     request: &'a Change,
     names: Names<'a>,
-    /// The note that stays.
+    /// The note that stays, and its text.
     into: usize,
-    /// The note that goes.
+    stays: (String, Note),
+    /// The note that goes, and its text.
     from: usize,
+    goes: (String, Note),
     /// Whether links by a title or alias stay as they are, since these become aliases.
     keeps_names: bool,
 }
 
 impl Merging<'_> {
     fn into(&self) -> &Note {
-        &self.store.notes()[self.into]
+        &self.stays.1
     }
 
     fn from(&self) -> &Note {
-        &self.store.notes()[self.from]
+        &self.goes.1
     }
 
     fn plan(&self) -> Result<Vec<Planned>, Error> {
         let (store, gone) = (self.store, self.from());
         let graph = Graph::new(store.notes(), &store.config.link_types);
-        let mut planned = vec![self.plan_stays()?];
+        let section = self.section()?;
+        let mut planned = vec![self.plan_stays(section.as_ref())?];
         let mut linking: BTreeSet<usize> = graph.backlinks(self.from).collect();
-        linking.extend(Digests::new(store.notes()).digest_of(self.from));
+        let names_it = |note: &Note| note.compacts.iter().any(|name| self.names.resolve(name) == Some(self.from));
+        let notes = store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
+        linking.extend(notes.filter(|(_, note)| names_it(note)).map(|(place, _)| place));
         for place in linking.into_iter().filter(|place| ![self.from, self.into].contains(place)) {
             planned.extend(self.plan_linking(&store.notes()[place])?);
         }
-        let change = Some(store::Change::Delete { path: gone.path.clone(), old: store.bytes_of(gone)? });
+        let change = Some(store::Change::Delete { path: gone.path.clone(), old: self.goes.0.clone().into_bytes() });
         planned.push(Planned { id: gone.id.clone(), path: gone.path.clone(), change });
-        self.check(&graph, &planned)?;
+        self.check(section.as_ref(), &planned)?;
         Ok(planned)
     }
 
     /// Plans the note that stays: the other's names, tags, sources and links, and its text below.
-    fn plan_stays(&self) -> Result<Planned, Error> {
+    fn plan_stays(&self, section: Option<&Section>) -> Result<Planned, Error> {
+        let (old, into) = (&self.stays.0, self.into());
+        let own = relink(old, |link| self.new_target(into, link)).map_err(|reason| refuse_change(into, &reason))?;
+        let whole = section.map_or_else(|| Ok(own.clone()), |section| with_section(&own, section));
+        let whole = whole.map_err(|reason| {
+            let message = format!("can't put a text below that of `{}`: {reason}", into.id);
+            Error::new(ErrorKind::Failure, message).hint("nothing was changed; change that by hand first")
+        })?;
+        plan_text(self.store, into, |now| {
+            if now != old {
+                return Err("it was changed meanwhile".to_owned());
+            }
+            let new = apply(&whole, &self.edits())?;
+            let is_left_empty = !into.links.is_empty();
+            let cleared = is_left_empty.then(|| apply(&new, &[Edit::RemoveEmpty { key: "links" }]).ok()).flatten();
+            Ok(cleared.unwrap_or(new))
+        })
+    }
+
+    /// Returns what the fields of the note that stays say more.
+    fn edits(&self) -> Vec<Edit> {
         let (into, from) = (self.into(), self.from());
         let item = |key: &'static str| move |text: &String| Edit::AddItem { key, text: text.clone() };
         let mut edits: Vec<Edit> = new_aliases(into, from).iter().map(item("aliases")).collect();
         edits.extend(from.tags.iter().map(item("tags")));
         edits.extend(from.compacts.iter().filter(|name| !self.is_either(name)).map(item("compacts")));
-        let sources = from.sources.iter().zip(from.source_values());
-        let missing = sources.filter(|(source, _)| !into.sources.contains(source));
-        edits.extend(missing.map(|(_, value)| Edit::AddValue { key: "sources", value }));
-        let own = into.links.iter().filter(|link| self.names.resolve(&link.target) == Some(self.from));
+        let sources = join("sources", into.source_values(), from.source_values(), is_one_source, OnConflict::KeepBoth);
+        edits.extend(sources.edits);
+        let is_gone = |name: &str| self.names.resolve(name) == Some(self.from);
+        let own = into.links.iter().filter(|link| is_gone(&link.target));
         edits.extend(own.map(|link| Edit::RemoveMap { key: "links", entries: entries(&link.kind, &link.target) }));
-        let theirs = from.links.iter().zip(from.link_values());
-        let missing =
-            theirs.filter(|(link, _)| !self.is_either(&link.target) && !self.has_link(&link.kind, &link.target));
-        edits.extend(missing.map(|(_, value)| Edit::AddValue { key: "links", value }));
+        let links_of = |note: &Note, is_meant: &dyn Fn(&str) -> bool| -> Vec<Value> {
+            let links = note.links.iter().zip(note.link_values());
+            links.filter(|(link, _)| is_meant(&link.target)).map(|(_, value)| value).collect()
+        };
+        let ours = links_of(into, &|name| !is_gone(name));
+        let theirs = links_of(from, &|name| !self.is_either(name));
+        edits.extend(join("links", ours, theirs, |a, b| self.is_one_link(a, b), OnConflict::KeepBoth).edits);
         let missing = from.custom.iter().filter(|(key, _)| into.custom.iter().all(|(have, _)| have != key));
         edits.extend(missing.map(|(key, value)| Edit::SetCustomValue { key: key.clone(), value: value.clone() }));
         edits.push(Edit::SetPlain { key: "updated", text: self.request.now.clone() });
-        let rewrite = |text: &str| {
-            let own = with_links(into, text, |link| self.new_target(into, link));
-            let end = if own.contains("\r\n") { "\r\n" } else { "\n" };
-            own + &self.section(text).replace('\n', end)
-        };
-        plan_rewritten(self.store, into, rewrite, &edits)
+        edits
+    }
+
+    /// Tells whether two links are of one type and lead to one note.
+    fn is_one_link(&self, a: &Value, b: &Value) -> bool {
+        let ((kind, target), (other_kind, other)) = (kind_and_target(a), kind_and_target(b));
+        let leads_to = |name: &str| self.names.resolve(name).ok_or_else(|| name.to_owned());
+        kind == other_kind && leads_to(&target) == leads_to(&other)
     }
 
     /// Returns what is put below the text of the note that stays: the other's, under its title.
-    fn section(&self, own: &str) -> String {
-        let theirs = self.moved_body();
-        let parts = [self.from().summary_field().unwrap_or_default(), theirs.as_str()];
-        let parts: Vec<&str> = parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
-        if parts.is_empty() {
-            return String::new();
-        }
-        let title = self.from().title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let before = if own.ends_with('\n') { "\n" } else { "\n\n" };
-        format!("{before}## {title}\n\n{}\n", parts.join("\n\n").replace("\r\n", "\n"))
+    fn section(&self) -> Result<Option<Section>, Error> {
+        let from = self.from();
+        let text = relinked(from.body(), |link| self.moved_target(link));
+        let text = text.map_err(|reason| refuse_change(from, &reason))?;
+        Ok(Section::new(&from.title, from.summary_field().unwrap_or_default(), &text))
     }
 
     /// Plans a note that names the one that goes.
     fn plan_linking(&self, note: &Note) -> Result<Option<Planned>, Error> {
-        let id = self.into().id.to_string();
-        let is_gone = |name: &&str| self.names.resolve(name) == Some(self.from) && !self.keeps(name);
         let mut edits = Vec::new();
-        for link in note.links.iter().filter(|link| is_gone(&link.target.as_str())) {
-            edits.push(Edit::Retarget { key: "links", entries: entries(&link.kind, &link.target), to: id.clone() });
+        for link in &note.links {
+            let to = self.renamed(&link.target);
+            let entries = entries(&link.kind, &link.target);
+            edits.extend(to.map(|to| Edit::Retarget { key: "links", entries, to }));
         }
-        for name in note.compacts.iter().filter(|name| is_gone(&name.as_str())) {
-            edits.push(Edit::Retarget { key: "compacts", entries: vec![("id", name.clone())], to: id.clone() });
+        for name in &note.compacts {
+            let entries = vec![("id", name.clone())];
+            edits.extend(self.renamed(name).map(|to| Edit::Retarget { key: "compacts", entries, to }));
         }
-        let relinked = |text: &str| with_links(note, text, |link| self.new_target(note, link));
+        let relinked = |text: &str| relink(text, |link| self.new_target(note, link));
         let planned = plan_rewritten(self.store, note, relinked, &edits)?;
         Ok(planned.change.is_some().then_some(planned))
     }
@@ -132,46 +168,59 @@ impl Merging<'_> {
     /// Returns what a link of a note must say once the other is gone, where that is something else.
     fn new_target(&self, from: &Note, link: &InlineLink) -> Option<String> {
         match link {
-            InlineLink::Wiki(name) if self.names.resolve(name) == Some(self.from) => {
-                let (name, heading) = match name.split_once('#') {
-                    Some((bare, heading)) if self.names.resolve(bare) == Some(self.from) => {
-                        (bare, format!("#{heading}"))
-                    }
-                    _ => (name.as_str(), String::new()),
-                };
-                (!self.keeps(name)).then(|| format!("{}{heading}", self.into().id))
+            InlineLink::Wiki(name) => self.renamed(name),
+            InlineLink::Path(path) => {
+                let is_gone = self.names.resolve_path(&from.path, path) == PathTarget::Note(self.from);
+                is_gone.then(|| relative(&from.path, &self.into().path))
             }
-            InlineLink::Path(path) => match self.names.resolve_path(&from.path, path) {
-                PathTarget::Note(to) if to == self.from => Some(relative(&from.path, &self.into().path)),
-                _ => None,
-            },
-            InlineLink::Wiki(_) => None,
         }
     }
 
-    /// Returns the text of the note that goes, as it must be in the other's file.
-    fn moved_body(&self) -> String {
-        let (into, from) = (self.into(), self.from());
-        let links = from.inline_link_places().into_iter().map(|(link, range)| (self.moved_target(&link), range));
-        let files = from.file_places().into_iter().map(|(path, range)| {
-            let file = joined(&from.path, &path).filter(|file| self.store.is_taken(file));
-            let new = file.map(|file| relative(&into.path, &file)).filter(|new| *new != path);
-            (new, range)
-        });
-        with_pieces(from.body(), links.chain(files).collect())
+    /// Returns a name of the note that goes as one of the note that stays; its heading stays.
+    fn renamed(&self, name: &str) -> Option<String> {
+        if self.names.resolve(name) != Some(self.from) {
+            return None;
+        }
+        let (name, heading) = match name.split_once('#') {
+            Some((bare, heading)) if self.names.resolve(bare) == Some(self.from) => (bare, format!("#{heading}")),
+            _ => (name, String::new()),
+        };
+        (!self.keeps(name)).then(|| format!("{}{heading}", self.into().id))
     }
 
     /// The same for a link in the text that moves to the other note's file.
     fn moved_target(&self, link: &InlineLink) -> Option<String> {
-        let InlineLink::Path(path) = link else { return self.new_target(self.from(), link) };
-        match self.names.resolve_path(&self.from().path, path) {
-            PathTarget::Note(to) => {
-                let to = if to == self.from { self.into } else { to };
-                let new = relative(&self.into().path, &self.store.notes()[to].path);
-                (new != *path).then_some(new)
-            }
-            _ => None,
+        let (into, from) = (&self.into().path, &self.from().path);
+        let path = match link {
+            InlineLink::Wiki(name) => return self.renamed(name).or_else(|| self.moved_file(name)),
+            InlineLink::Path(path) => path,
+        };
+        let target = self.names.resolve_path(from, path);
+        if target == PathTarget::Note(self.from) {
+            return Some(relative(into, into));
         }
+        let (old, new) = (moved_path("", from, path), moved_path("", into, path));
+        let is_there = |file: &str| self.store.is_taken(file);
+        // What looks like a path and leads nowhere may be none.
+        let is_path = target != PathTarget::Nothing || path.ends_with(".md") || is_there(&old) || is_there(&new);
+        (is_path && old != new).then(|| moved_path(into, from, path))
+    }
+
+    /// The same for a file that `[[file]]` names, which is looked for beside the note too.
+    fn moved_file(&self, name: &str) -> Option<String> {
+        let (file, part) =
+            name.split_once('#').map_or((name, String::new()), |(file, part)| (file, format!("#{part}")));
+        let found = |note: &Note, file: &str| {
+            let bases = [note.path.as_str(), "", "attachments/"];
+            bases.into_iter().filter_map(|base| joined(base, file)).find(|file| self.store.is_taken(file))
+        };
+        if self.names.resolve(name).is_some() || file.trim().is_empty() {
+            return None;
+        }
+        let old = found(self.from(), file)?;
+        let is_lost = found(self.into(), file).as_ref() != Some(&old);
+        let stays = || found(self.into(), &old).as_ref() == Some(&old);
+        (is_lost && stays()).then(|| format!("{old}{part}"))
     }
 
     /// Tells whether a name goes on meaning the text, as an alias of the note that stays.
@@ -187,36 +236,33 @@ impl Merging<'_> {
         self.names.resolve(name).is_some_and(|place| place == self.into || place == self.from)
     }
 
-    fn has_link(&self, kind: &str, target: &str) -> bool {
-        let to = self.names.resolve(target);
-        to.is_some() && self.into().links.iter().any(|link| link.kind == kind && self.names.resolve(&link.target) == to)
+    /// Refuses a plan after which a link would lead elsewhere than before.
+    fn check(&self, section: Option<&Section>, planned: &[Planned]) -> Result<(), Error> {
+        let merged = self.store.after(&changes_of(planned));
+        let (into, from) = (self.into().path.as_str(), self.from().path.as_str());
+        let new_path = |path| if path == from { into } else { path };
+        let comparison = Comparison::new(self.store.notes(), merged.notes(), new_path);
+        let astray = comparison.first_astray(&[self.into, self.from]);
+        let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from));
+        let Some(astray) = astray else { return Ok(()) };
+        let message = format!("merged so, links of `{}` would lead elsewhere", self.store.notes()[astray].id);
+        Err(Error::new(ErrorKind::Failure, message).hint("change those links to ids first; nothing was changed"))
     }
 
-    /// Refuses a plan after which somebody would lead elsewhere than before.
-    fn check(&self, before: &Graph<'_>, planned: &[Planned]) -> Result<(), Error> {
-        let changes = changes_of(planned);
-        let merged = self.store.after(&changes);
-        let after = Graph::new(merged.notes(), &merged.config.link_types);
-        let place_after = |place: usize| {
-            let place = if place == self.from { self.into } else { place };
-            merged.position(&self.store.notes()[place].id)
-        };
-        for (place, note) in self.store.notes().iter().enumerate() {
-            let at = place_after(place);
-            let is_well = at.is_some_and(|at| {
-                let led_to: BTreeSet<_> = before.written(place).map(|edge| place_after(edge.to)).collect();
-                let leads_to: BTreeSet<_> = after.written(at).map(|edge| Some(edge.to)).collect();
-                let keeps_all = led_to.iter().all(|to| *to == Some(at) || leads_to.contains(to));
-                let is_part = place == self.from || place == self.into;
-                keeps_all && (is_part || (led_to == leads_to && before.unresolved(place) == after.unresolved(at)))
-            });
-            if !is_well {
-                let message = format!("merged so, links of `{}` would lead elsewhere", note.id);
-                return Err(Error::new(ErrorKind::Failure, message)
-                    .hint("change those links to ids first; nothing was changed"));
-            }
-        }
-        Ok(())
+    /// Tells whether the note that stays has the links of both, but for those between them.
+    fn is_whole(&self, comparison: &Comparison<'_>, section: Option<&Section>) -> bool {
+        let (own, theirs) = (comparison.leads_before(self.into), comparison.leads_before(self.from));
+        let (now, place) = (comparison.leads_after(self.into), comparison.now(self.into));
+        let head = section.map_or("", |section| section.head.as_str());
+        let inline = [own.inline, comparison.leads_of_text(self.into(), head), theirs.inline].concat();
+        let is_other = |lead: &Lead| !matches!(lead, Lead::Note(to) if Some(*to) == place);
+        let typed = [own.typed, theirs.typed].concat();
+        let compacts = [own.compacts, theirs.compacts].concat();
+        now.inline == inline
+            && typed.iter().all(|link| !is_other(&link.1) || now.typed.contains(link))
+            && now.typed.iter().all(|link| typed.contains(link))
+            && compacts.iter().all(|lead| !is_other(lead) || now.compacts.contains(lead))
+            && now.compacts.iter().all(|lead| compacts.contains(lead))
     }
 }
 
@@ -233,16 +279,6 @@ fn new_aliases(into: &Note, from: &Note) -> Vec<String> {
 
 fn entries(kind: &str, target: &str) -> Vec<(&'static str, String)> {
     vec![("type", kind.to_owned()), ("id", target.to_owned())]
-}
-
-/// Returns the path from the folder of one file to another; both are paths in the store.
-fn relative(from: &str, to: &str) -> String {
-    let folders: Vec<&str> = from.split('/').collect();
-    let (folders, names) =
-        (folders.split_last().map_or(&[][..], |(_, folders)| folders), to.split('/').collect::<Vec<_>>());
-    let shared = folders.iter().zip(&names).take_while(|(a, b)| a == b).count();
-    let up = folders.iter().skip(shared).map(|_| "..");
-    up.chain(names.into_iter().skip(shared)).collect::<Vec<_>>().join("/").replace(' ', "%20")
 }
 
 /// Says which fields of the note that goes are not carried over.
@@ -262,15 +298,24 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<FindingEntry> {
     };
     let others = fields.filter(|(key, value)| !is_kept(key, value));
     lost.extend(others.map(|(key, value)| format!("{key}: {}", value.to_line())));
-    let finding = |field: String| FindingEntry {
+    let lost = lost.into_iter().map(|field| format!("`{field}` of `{}` is not carried over", from.id));
+    // What was not understood is not known to the note, so it can't be carried over either.
+    let is_odd = |code: &str| {
+        let is_lost =
+            ["impossible-", "empty-", "not-a-map", "duplicate-key"].iter().any(|start| code.starts_with(start));
+        is_lost && code != "impossible-id"
+    };
+    let odd = from.findings.iter().filter(|finding| is_odd(finding.code));
+    let odd = odd.map(|finding| format!("not carried over from `{}`: {}", from.id, finding.message));
+    let finding = |message: String| FindingEntry {
         is_error: false,
         code: "field-not-merged",
         id: Some(into.id.clone()),
         path: store.shown(&into.path),
         line: None,
-        message: format!("`{field}` of `{}` is not carried over", from.id),
+        message,
     };
-    lost.into_iter().map(finding).collect()
+    lost.chain(odd).map(finding).collect()
 }
 
 /// What a note says in fields that hold one value, in a fixed order.

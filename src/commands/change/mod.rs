@@ -120,10 +120,10 @@ fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<P
 fn plan_rewritten(
     store: &Store,
     note: &Note,
-    rewrite: impl FnOnce(&str) -> String,
+    rewrite: impl FnOnce(&str) -> Result<String, String>,
     edits: &[Edit],
 ) -> Result<Planned, Error> {
-    plan_text(store, note, |old| apply(&rewrite(old), edits))
+    plan_text(store, note, |old| apply(&rewrite(old)?, edits))
 }
 
 /// Plans another text for a note.
@@ -133,10 +133,7 @@ fn plan_text(
     new_text: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<Planned, Error> {
     let old = store.text_of(note)?;
-    let new = new_text(&old).map_err(|reason| {
-        let message = format!("can't change `{}`: {reason}", note.id);
-        Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
-    })?;
+    let new = new_text(&old).map_err(|reason| refuse_change(note, &reason))?;
     if new.len() > MAX_BYTES {
         let message = format!("`{}` would be longer than {MAX_BYTES} bytes", note.id);
         return Err(Error::new(ErrorKind::Failure, message).hint("nothing was changed"));
@@ -147,6 +144,12 @@ fn plan_text(
         new: new.into_bytes(),
     });
     Ok(Planned { id: note.id.clone(), path: note.path.clone(), change })
+}
+
+/// Says that a note can't be changed so.
+fn refuse_change(note: &Note, reason: &str) -> Error {
+    let message = format!("can't change `{}`: {reason}", note.id);
+    Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }
 
 fn report(store: &Store, request: &request::Change, plan: Plan) -> Report {

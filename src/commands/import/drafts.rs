@@ -44,6 +44,11 @@ pub(super) enum Fate {
 }
 
 impl Draft<'_> {
+    /// Returns the text whose links are adapted.
+    pub(super) fn text(&self) -> &str {
+        if self.extra.as_text.is_some() { &self.page.whole } else { self.page.body() }
+    }
+
     /// Writes the note's text anew.
     pub(super) fn write(&mut self, request: &Import) {
         if !matches!(self.fate, Fate::Kept { .. }) {

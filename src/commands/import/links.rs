@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::Source;
 use super::drafts::{Draft, Fate};
 use crate::graph::{Names, PathTarget, joined};
-use crate::import::{Found, Reference, Target, relative};
-use crate::note::{InlineLink, NoteId};
+use crate::import::{Extra, Found, Reference, Target, relative};
+use crate::note::{InlineLink, NoteId, Target as NoteTarget};
 use crate::progress;
 use crate::request::Import;
 use crate::store::{Change, Store};
@@ -24,18 +24,11 @@ pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, draft
     let _work = progress::begin("carrying over links", 2 * drafts.len());
     for place in 0..drafts.len() {
         progress::advance();
-        let replaced = moved(source, drafts, place);
-        if let Some(draft) = drafts.get_mut(place) {
-            draft.extra.replaced = replaced;
-            draft.write(request);
-        }
+        write(source, request, drafts, place, |_| {});
     }
     let aliases = missing_names(&after(store, drafts), source, drafts);
     for (place, names) in aliases {
-        if let Some(draft) = drafts.get_mut(place) {
-            draft.extra.aliases = names;
-            draft.write(request);
-        }
+        write(source, request, drafts, place, |extra| extra.aliases = names);
     }
     let store = after(store, drafts);
     let mut linker = Linker::new(&store, source, drafts);
@@ -45,11 +38,33 @@ pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, draft
     };
     let links: Vec<Links> = drafts.iter().map(missing).collect();
     let told = linker.told();
-    for (draft, links) in drafts.iter_mut().zip(links).filter(|(_, links)| !links.is_empty()) {
-        draft.extra.links = links;
-        draft.write(request);
+    for (place, links) in links.into_iter().enumerate().filter(|(_, links)| !links.is_empty()) {
+        write(source, request, drafts, place, |extra| extra.links = links);
     }
     told
+}
+
+/// Writes a note anew with more in it. Links are adapted in the text that it gets: its page's, or all that the
+/// file says where its fields can't be kept as such.
+fn write(source: &Source, request: &Import, drafts: &mut [Draft<'_>], place: usize, add: impl FnOnce(&mut Extra)) {
+    let Some(draft) = drafts.get_mut(place) else { return };
+    add(&mut draft.extra);
+    rewrite(source, request, drafts, place);
+    let Some(draft) = drafts.get_mut(place) else { return };
+    if draft.composed.as_text.is_some() && draft.extra.as_text.is_none() {
+        (draft.extra.as_text, draft.extra.replaced) = (draft.composed.as_text.clone(), None);
+        rewrite(source, request, drafts, place);
+    }
+}
+
+fn rewrite(source: &Source, request: &Import, drafts: &mut [Draft<'_>], place: usize) {
+    let Some(draft) = drafts.get(place) else { return };
+    let is_whole = draft.extra.as_text.is_some();
+    let new = || moved(source, drafts, place, &draft.page.targets(is_whole));
+    let replaced = draft.extra.replaced.clone().unwrap_or_else(new);
+    let Some(draft) = drafts.get_mut(place) else { return };
+    draft.extra.replaced = Some(replaced);
+    draft.write(request);
 }
 
 /// Returns the store as it would be.
@@ -66,26 +81,44 @@ fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
 }
 
 /// Returns the bytes of a page's text that name a place which is another now, with what stands there then.
-fn moved(source: &Source, drafts: &[Draft<'_>], place: usize) -> Vec<(Range<usize>, String)> {
+fn moved(source: &Source, drafts: &[Draft<'_>], place: usize, references: &[Reference]) -> Vec<(Range<usize>, String)> {
     let Some(draft) = drafts.get(place) else { return Vec::new() };
-    let mut seen = HashSet::new();
-    let replaced = draft.page.references().iter().filter_map(|reference| {
-        let found = source.resolve(draft.page, &reference.target)?;
-        let to = match &found {
-            Found::Page(page) => drafts.get(*page)?.path.as_str(),
-            Found::File(path) => source.attachment(path)?,
-        };
-        let (range, new) = match (&reference.target, &found) {
-            (Target::Path(path), _) => {
-                let stays = joined(&draft.path, path).as_deref() == Some(to);
-                (reference.place.clone().filter(|_| !stays)?, relative(&draft.path, to))
+    let mut replaced = Vec::new();
+    // What stands in a link that is written anew as a whole goes with it.
+    let mut whole = 0..0;
+    for reference in references {
+        if let Some((range, new)) = new_place(source, drafts, draft, reference)
+            && !whole.contains(&range.start)
+        {
+            if range == reference.range {
+                whole = range.clone();
             }
-            (Target::Wiki(name), Found::File(_)) => attached(draft, reference, name, to)?,
-            _ => return None,
-        };
-        seen.insert(range.start).then_some((range, new))
-    });
-    replaced.collect()
+            replaced.push((range, new));
+        }
+    }
+    replaced
+}
+
+/// Returns the bytes of a reference that name a place which is another now, with what stands there then.
+fn new_place(
+    source: &Source,
+    drafts: &[Draft<'_>],
+    draft: &Draft<'_>,
+    reference: &Reference,
+) -> Option<(Range<usize>, String)> {
+    let found = source.resolve(draft.page, &reference.target)?;
+    let to = match &found {
+        Found::Page(page) => drafts.get(*page)?.path.as_str(),
+        Found::File(path) => source.attachment(path)?,
+    };
+    match (&reference.target, &found) {
+        (Target::Path(path), _) => {
+            let stays = joined(&draft.path, path).as_deref() == Some(to);
+            reference.replacement(draft.text(), &crate::graph::relative(&draft.path, to)).filter(|_| !stays)
+        }
+        (Target::Wiki(name), Found::File(_)) => attached(draft, reference, name, to),
+        _ => None,
+    }
 }
 
 /// Returns what `[[file]]` or `![[file]]` becomes, where it does not lead to the file as it stands.
@@ -95,11 +128,11 @@ fn attached(draft: &Draft<'_>, reference: &Reference, name: &str, to: &str) -> O
     let part = part.map(|part| format!("#{part}")).unwrap_or_default();
     if reference.is_embed {
         let is_name = !inside.contains(['[', ']', '|', '#']);
-        let range = reference.place.clone().filter(|_| is_name && file.trim() != inside && file.trim() != to)?;
-        return Some((range, format!("{inside}{part}")));
+        let is_as_it_should = !is_name || file.trim() == inside || file.trim() == to;
+        return reference.replacement(draft.text(), &format!("{inside}{part}")).filter(|_| !is_as_it_should);
     }
     // Only an embed names a file; a link in double brackets names a note.
-    let label = draft.page.label_of(reference).unwrap_or(name);
+    let label = reference.label.as_deref().unwrap_or(name);
     let label: String =
         label.chars().flat_map(|c| [Some('\\').filter(|_| "[]\\`*_<>".contains(c)), Some(c)]).flatten().collect();
     Some((reference.range.clone(), format!("[{label}]({}{part})", relative(&draft.path, to))))
@@ -181,12 +214,9 @@ impl<'a> Linker<'a> {
         let Some(note) = self.after.position(&draft.id).and_then(|place| notes.get(place)) else {
             return HashSet::new();
         };
-        let lead = |link: &InlineLink| match link {
-            InlineLink::Wiki(target) => self.names.resolve(target),
-            InlineLink::Path(path) => match self.names.resolve_path(&note.path, path) {
-                PathTarget::Note(to) => Some(to),
-                PathTarget::Nothing | PathTarget::Outside => None,
-            },
+        let lead = |link: &InlineLink| match self.names.resolve_link(&note.path, NoteTarget::of(link)) {
+            PathTarget::Note(to) => Some(to),
+            PathTarget::Nothing | PathTarget::Outside => None,
         };
         let inline = note.inline_links().iter().filter_map(lead);
         let typed = note.links.iter().filter_map(|link| self.names.resolve(&link.target));

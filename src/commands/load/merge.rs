@@ -2,7 +2,8 @@
 //! word. All by edits of the store's text, so that nothing else of it changes.
 
 use crate::note::edit::{self, Edit};
-use crate::note::{Note, Source, Value};
+use crate::note::join::{OnConflict, is_one_source, join, kind_and_target};
+use crate::note::{Note, Value};
 
 /// What two notes come to.
 pub(super) struct Merged {
@@ -18,7 +19,7 @@ pub(super) struct Merged {
 /// Says why the store's text can't be edited so.
 pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged, String> {
     let is_later = theirs.changed() > ours.changed();
-    let mut edits = additions(ours, theirs);
+    let (mut edits, kept) = additions(ours, theirs, is_later);
     if is_later {
         edits.extend(last_words(ours, theirs));
     }
@@ -34,32 +35,31 @@ pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged
         let (kept, why) = if is_later { ("pack", "it is later") } else { ("store", "the pack's is not later") };
         findings.push(("bodies-differ", format!("the bodies differ; the {kept}'s is kept: {why}")));
     }
-    let left = left_fields(ours, theirs, is_later);
+    let mut left = left_fields(ours, theirs, is_later);
+    left.extend(kept);
     if !left.is_empty() {
         findings.push(("fields-differ", format!("the pack says something else of {}", left.join(", "))));
     }
     Ok(Merged { text, findings })
 }
 
-/// What the packed note lists and the store's does not.
-fn additions(ours: &Note, theirs: &Note) -> Vec<Edit> {
+/// What the packed note lists and the store's does not; and what both say otherwise of one source or link, and
+/// the store's word counts.
+fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<String>) {
     let missing = |ours: &[String], theirs: &[String]| -> Vec<String> {
         theirs.iter().filter(|text| !ours.contains(text)).cloned().collect()
     };
     let add = |key| move |text| Edit::AddItem { key, text };
+    let on_conflict = if is_later { OnConflict::TakeTheirs } else { OnConflict::KeepOurs };
+    let sources = join("sources", ours.source_values(), theirs.source_values(), is_one_source, on_conflict);
+    let is_one_link = |a: &Value, b: &Value| kind_and_target(a) == kind_and_target(b);
+    let links = join("links", ours.link_values(), theirs.link_values(), is_one_link, on_conflict);
     let mut edits: Vec<Edit> = missing(&ours.tags, &theirs.tags).into_iter().map(add("tags")).collect();
-    let sources = theirs.sources.iter().zip(theirs.source_values());
-    let new = sources.filter(|(source, _)| !ours.sources.iter().any(|have| is_same_source(have, source)));
-    edits.extend(new.map(|(_, value)| Edit::AddValue { key: "sources", value }));
-    let links = theirs.links.iter().zip(theirs.link_values()).filter(|(link, _)| !ours.links.contains(link));
-    edits.extend(links.map(|(_, value)| Edit::AddValue { key: "links", value }));
+    edits.extend(sources.edits.into_iter().chain(links.edits));
     edits.extend(missing(&ours.aliases, &theirs.aliases).into_iter().map(add("aliases")));
     edits.extend(missing(&ours.compacts, &theirs.compacts).into_iter().map(add("compacts")));
-    edits
-}
-
-fn is_same_source(a: &Source, b: &Source) -> bool {
-    a.url == b.url && (!a.url.is_empty() || a.title == b.title)
+    let left = |field: &'static str| move |key: String| format!("`{field}.{key}`");
+    (edits, sources.left.into_iter().map(left("sources")).chain(links.left.into_iter().map(left("links"))).collect())
 }
 
 /// What a later note says of itself; what it does not say stays.

@@ -156,11 +156,6 @@ pub(super) fn by_key(entries: &[(String, Value)]) -> HashMap<&str, &Value> {
     entries.iter().map(|(key, value)| (key.as_str(), value)).collect()
 }
 
-/// Returns the value of a map's field.
-pub(super) fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v Value> {
-    entries.iter().find(|(have, _)| have == key).map(|(_, value)| value)
-}
-
 /// Merges one field of a map; `None` when the sides truly disagree.
 fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>) -> Option<Option<Value>> {
     let same = |a: Option<&Value>, b: Option<&Value>| a.map(plain) == b.map(plain);

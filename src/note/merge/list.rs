@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use super::super::document::{Document, flow};
 use super::super::frontmatter::link_target;
-use super::super::items::{items as all_items, plain};
+use super::super::items::{get, items as all_items, map_of, plain};
 use super::super::spans::with_spans;
 use super::super::value::Value;
 use super::super::yaml::{Kind, Yaml};
-use super::field::{Ends, MAX_SPLITS, by_key, edited, get, in_batches, with_changes};
+use super::field::{Ends, MAX_SPLITS, by_key, edited, in_batches, with_changes};
 use super::sheet::Piece;
 
 /// Merges a field that is a set; `None` where the sides disagree about an item.
@@ -253,15 +253,6 @@ fn said(key: &str, item: &Value) -> Value {
     }
 }
 
-/// Returns the entries of a link or source; one that is a text names a note or an address.
-fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
-    match (key, item) {
-        (_, Value::Map(entries)) => entries.clone(),
-        ("sources", item) => vec![("url".to_owned(), Value::text(item.to_line().trim()))],
-        (_, item) => vec![("id".to_owned(), Value::text(link_target(&item.to_line())))],
-    }
-}
-
 /// Gives items of a list other entries, where they stand.
 fn with_items_at(lines: &str, changed: &[(usize, Value)], end: Ends) -> Option<String> {
     let document = Document::parse(lines, end).ok()?;
@@ -271,8 +262,8 @@ fn with_items_at(lines: &str, changed: &[(usize, Value)], end: Ends) -> Option<S
     with_spans(lines, spans?).ok()
 }
 
-/// Returns where an item stands and how it is written with other entries.
-fn item_at(
+/// Returns where an item stands and how it is written with other entries; `lines` end with the list.
+pub(in super::super) fn item_at(
     document: &Document<'_>,
     lines: &str,
     nodes: &[Yaml<'_>],

@@ -9,6 +9,8 @@ mod field;
 mod list;
 mod sheet;
 
+pub(super) use list::item_at;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

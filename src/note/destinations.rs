@@ -1,0 +1,432 @@
+//! Link destinations in markdown: where each stands in the text, and other targets in their places.
+//!
+//! The spans are the parser's own: it borrows a destination from the text unless that holds escapes or
+//! character references. Those few are scanned by the grammar of CommonMark ("Link destinations") from the
+//! byte at which the parser ends the link's text. A new text is parsed again: it must be the same document,
+//! link by link, but for the targets that were to change.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use pulldown_cmark::{CowStr, Event, LinkType, RefDefs, Tag, TagEnd};
+
+use super::InlineLink;
+use super::markdown::{MAX_PARSED, parser, percent_decoded};
+use super::spans::with_spans;
+
+/// A link, an image, an embed or a link definition, and its destination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Destination {
+    /// The bytes of the link as a whole; of a reference, not those of its definition.
+    pub(crate) range: Range<usize>,
+    /// What it names.
+    pub(crate) link: InlineLink,
+    /// What stands behind the `#` of a path, as it reads.
+    fragment: Option<String>,
+    /// The bytes of the target: of a path without its fragment.
+    span: Option<Range<usize>>,
+}
+
+impl Destination {
+    /// Reads a destination; `None` where it is empty, or shown as it is.
+    fn read(
+        text: &str,
+        link_type: LinkType,
+        dest: &CowStr<'_>,
+        range: Range<usize>,
+        scanned: impl FnOnce() -> Option<Range<usize>>,
+    ) -> Option<Self> {
+        let is_wiki = matches!(link_type, LinkType::WikiLink { .. });
+        // In a table the bar of `[[id\|label]]` is escaped.
+        let written = if is_wiki { dest.trim_end_matches('\\').trim() } else { dest.trim() };
+        let (target, fragment) = match written.split_once('#') {
+            Some((path, fragment)) if !is_wiki => (path, Some(fragment.to_owned())),
+            _ => (written, None),
+        };
+        if target.is_empty() || matches!(link_type, LinkType::Autolink | LinkType::Email) {
+            return None;
+        }
+        let link = match is_wiki {
+            true => InlineLink::Wiki(target.to_owned()),
+            false => InlineLink::Path(percent_decoded(target)),
+        };
+        let borrowed = matches!(dest, CowStr::Borrowed(_)).then(|| span_of(text, target)).flatten();
+        let span = borrowed.or_else(|| without_fragment(text, scanned()?));
+        Some(Self { range, link, fragment, span })
+    }
+
+    /// Tells whether it names a note, or a file by a relative path.
+    fn is_here(&self) -> bool {
+        match &self.link {
+            InlineLink::Wiki(_) => true,
+            InlineLink::Path(path) => !path.contains(':') && !path.starts_with('/'),
+        }
+    }
+
+    /// Returns the bytes of the target, and what must stand there so that the link names another; `None`
+    /// where they are not known.
+    pub(crate) fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
+        let span = self.span.clone()?;
+        let new = match &self.link {
+            InlineLink::Wiki(_) => new.to_owned(),
+            InlineLink::Path(old) => with_folder_kept(text.get(span.clone())?, old, new),
+        };
+        Some((span, new))
+    }
+}
+
+/// Returns the bytes of a destination that is written with escapes, without its fragment.
+fn without_fragment(text: &str, span: Range<usize>) -> Option<Range<usize>> {
+    let written = text.get(span.clone())?;
+    let is_escaped = |at: &usize| written.get(..*at).is_some_and(|before| before.ends_with(['&', '\\']));
+    let end = written.match_indices('#').map(|(at, _)| at).find(|at| !is_escaped(at));
+    Some(span.start..span.start + end.unwrap_or(written.len()))
+}
+
+/// Returns the bytes of a part that was borrowed from a text.
+fn span_of(text: &str, part: &str) -> Option<Range<usize>> {
+    let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+    let span = start..start.checked_add(part.len())?;
+    (text.get(span.clone()) == Some(part)).then_some(span)
+}
+
+/// Returns the destinations of all links, images, embeds and definitions, in the order of the text; not those
+/// in code, HTML and comments.
+pub(crate) fn destinations(body: &str) -> Vec<Destination> {
+    if !body.contains('[') {
+        return Vec::new();
+    }
+    let mut events = parser(body).into_offset_iter();
+    let mut found = of_definitions(body, events.reference_definitions());
+    // The links that are open, each with where its text ends so far.
+    let mut open: Vec<(LinkType, CowStr<'_>, CowStr<'_>, usize)> = Vec::new();
+    while let Some((event, range)) = events.next() {
+        match event {
+            Event::Start(Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. }) => {
+                open.push((link_type, dest_url, id, range.start + 1));
+            }
+            Event::End(TagEnd::Link | TagEnd::Image) => {
+                let Some((link_type, dest, label, text_end)) = open.pop() else { continue };
+                let scanned = || match link_type {
+                    LinkType::Inline => scanned_after(body, text_end..range.end, "](", &dest),
+                    _ => scanned_definition(body, events.reference_definitions().get(&label)?.span.clone(), &dest),
+                };
+                found.extend(Destination::read(body, link_type, &dest, range.clone(), scanned));
+                open.iter_mut().next_back().into_iter().for_each(|(.., end)| *end = range.end);
+            }
+            _ => open.iter_mut().next_back().into_iter().for_each(|(.., end)| *end = range.end),
+        }
+    }
+    found.sort_by_key(|found| (found.range.start, Reverse(found.range.end)));
+    found
+}
+
+fn of_definitions(body: &str, definitions: &RefDefs<'_>) -> Vec<Destination> {
+    let found = definitions.iter().filter_map(|(_, definition)| {
+        let span = definition.span.clone();
+        let scanned = || scanned_definition(body, span.clone(), &definition.dest);
+        Destination::read(body, LinkType::Reference, &definition.dest, span.clone(), scanned)
+    });
+    found.collect()
+}
+
+/// Scans the destination of a definition: `[label]: destination`.
+fn scanned_definition(body: &str, span: Range<usize>, dest: &str) -> Option<Range<usize>> {
+    let mut is_escaped = false;
+    let is_end = |c: char| {
+        let is_end = c == ']' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    };
+    let label_end = span.start + body.get(span.clone())?.find(is_end)?;
+    scanned_after(body, label_end..span.end, "]:", dest)
+}
+
+/// Scans a destination behind the first such mark in a range. It must read as the parser has read it.
+fn scanned_after(body: &str, within: Range<usize>, mark: &str, dest: &str) -> Option<Range<usize>> {
+    let mut at = within.start + body.get(within.clone())?.find(mark)? + mark.len();
+    // Behind a line end, the marks of quotes.
+    let mut is_begin_of_line = false;
+    let is_space = |c: char| {
+        is_begin_of_line |= matches!(c, '\n' | '\r');
+        c.is_ascii_whitespace() || (is_begin_of_line && c == '>')
+    };
+    let rest = body.get(at..within.end)?;
+    at += rest.len() - rest.trim_start_matches(is_space).len();
+    let rest = body.get(at..within.end)?;
+    let (start, len) = match rest.strip_prefix('<') {
+        Some(inside) => (at + 1, scanned_len(inside, |c, _| c == '>')),
+        None => (at, scanned_len(rest, |c, depth| c.is_ascii_control() || c == ' ' || (c == ')' && depth == 0))),
+    };
+    let written = body.get(start..start + len)?;
+    let probe = if start > at { format!("[](<{written}>)") } else { format!("[]({written})") };
+    let reads_so =
+        parser(&probe).any(|event| matches!(event, Event::Start(Tag::Link { dest_url, .. }) if *dest_url == *dest));
+    reads_so.then_some(start..start + len)
+}
+
+/// Returns how long a text is up to an end that is not escaped; `depth` counts open parentheses.
+fn scanned_len(text: &str, is_end: impl Fn(char, usize) -> bool) -> usize {
+    let (mut depth, mut is_escaped) = (0_usize, false);
+    for (at, c) in text.char_indices() {
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        if is_end(c, depth) {
+            return at;
+        }
+        match c {
+            '\\' => is_escaped = true,
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Puts other targets in the places of links, where there are some; no other byte changes. Relative paths
+/// are given and returned as they read, without `#heading`, which stays.
+///
+/// # Errors
+/// Says which link can't be changed alone.
+pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
+    let found = destinations(body).into_iter().filter(Destination::is_here);
+    let new = |found: &Destination| {
+        let old = match &found.link {
+            InlineLink::Wiki(old) | InlineLink::Path(old) => old,
+        };
+        new_target(&found.link).filter(|new| new != old)
+    };
+    let mut spans = Vec::new();
+    for found in found {
+        if let Some(new) = new(&found) {
+            let replacement = found.replacement(body, &new);
+            spans.push(replacement.ok_or_else(|| format!("the bytes of a link that becomes `{new}` are not known"))?);
+        }
+    }
+    if spans.is_empty() {
+        return Ok(body.to_owned());
+    }
+    let text = with_spans(body, spans)?;
+    // Beyond that nothing is parsed, and where it begins is elsewhere now.
+    let is_whole = body.len().max(text.len()) <= MAX_PARSED;
+    let wanted = |link: InlineLink| match (new_target(&link), link) {
+        (Some(new), InlineLink::Wiki(_)) => InlineLink::Wiki(new),
+        (Some(new), InlineLink::Path(_)) => InlineLink::Path(new),
+        (None, link) => link,
+    };
+    if is_whole && outline(body, wanted) != outline(&text, |link| link) {
+        return Err("its text would be read in another way with other links in it".to_owned());
+    }
+    Ok(text)
+}
+
+/// Returns a document as the parser reads it; the targets of its links come through `target`.
+pub(super) fn outline(body: &str, target: impl Fn(InlineLink) -> InlineLink) -> Vec<Event<'static>> {
+    let mut is_bare_wiki = false;
+    let event = |event: Event<'_>| match event {
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            is_bare_wiki = link_type == LinkType::WikiLink { has_pothole: false };
+            let dest_url = mapped(link_type, &dest_url, &target);
+            Event::Start(Tag::Link { link_type, dest_url, title, id }).into_static()
+        }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            is_bare_wiki = link_type == LinkType::WikiLink { has_pothole: false };
+            let dest_url = mapped(link_type, &dest_url, &target);
+            Event::Start(Tag::Image { link_type, dest_url, title, id }).into_static()
+        }
+        // A link in double brackets without a label shows its target.
+        Event::Text(_) if std::mem::take(&mut is_bare_wiki) => Event::Text("".into()),
+        event => event.into_static(),
+    };
+    parser(body).map(event).collect()
+}
+
+fn mapped(link_type: LinkType, dest: &CowStr<'_>, target: &impl Fn(InlineLink) -> InlineLink) -> CowStr<'static> {
+    let read = Destination::read("", link_type, dest, 0..0, || None).filter(Destination::is_here);
+    let Some(read) = read else { return dest.clone().into_static() };
+    let fragment = read.fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+    let (InlineLink::Wiki(target) | InlineLink::Path(target)) = target(read.link);
+    format!("{target}{fragment}").into()
+}
+
+/// Encodes a new path; the folder keeps its spelling where it is the old one.
+fn with_folder_kept(written: &str, old: &str, new: &str) -> String {
+    if let (Some((spelled, _)), Some((folder, _)), Some((new_folder, file))) =
+        (written.rsplit_once('/'), old.rsplit_once('/'), new.rsplit_once('/'))
+        && folder == new_folder
+        && percent_decoded(spelled) == folder
+    {
+        return format!("{spelled}/{}", percent_encoded(file));
+    }
+    percent_encoded(new)
+}
+
+/// Encodes what ends a destination in a path, and what a reader of it decodes.
+pub(crate) fn percent_encoded(path: &str) -> String {
+    let is_safe = |c: char| match c.is_ascii() {
+        true => c.is_ascii_alphanumeric() || "-_.~',+=@/".contains(c),
+        false => !c.is_whitespace() && !c.is_control(),
+    };
+    let mut new = String::with_capacity(path.len());
+    for c in path.chars() {
+        if is_safe(c) {
+            new.push(c);
+        } else {
+            let mut bytes = [0; 4];
+            c.encode_utf8(&mut bytes).bytes().for_each(|byte| new.push_str(&format!("%{byte:02X}")));
+        }
+    }
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pieces that make and break links, in whatever order they stand. A target is written in one way only.
+    const PIECES: [&str; 68] = [
+        "[a](a.md)",
+        "[a](<a.md> 'a.md')",
+        "[a](a.md#a.md)",
+        "![i](1.png \"1.png\")",
+        "![i](11.png)",
+        "[m]( a.md )",
+        "[m](\na.md\n\"t\")",
+        "[n [o](a.md) p](11.png)",
+        "[![i](1.png)](a.md)",
+        "[r]",
+        "[r][s]",
+        "![x][r]",
+        "[x][t]",
+        "[u]",
+        "\n[r]: a.md\n",
+        "\n[s]: <11.png> \"a.md\"\n",
+        "\n[t]: 1.png#1.png\n",
+        "\n[u]: d\\_e.md 'd\\_e.md'\n",
+        "\n> [r]:\n> a.md\n",
+        "[e](d\\_e.md)",
+        "[e](<f&amp;g.md>#x)",
+        "[e](<f&amp;g.md#x> \"f&amp;g.md\")",
+        "[[Note A]]",
+        "[[Note A|a.md]]",
+        "![[Note A]]",
+        "[[Note A#h]]",
+        "[[Note A\\|x]]",
+        "\n[^1]: [f](a.md)\n",
+        "[^1]",
+        "`[a](a.md)`",
+        "`",
+        "``",
+        "\n```\n",
+        "\n~~~\n",
+        "    ",
+        "\t",
+        "<!--",
+        "-->",
+        "<a href=\"a.md\">",
+        "\n<div>\n",
+        "</div>\n",
+        "<?",
+        "\n",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\r\n\r\n",
+        "\r",
+        "> ",
+        "- ",
+        "1. ",
+        "| ",
+        "|-|-|\n",
+        "# ",
+        "\n===\n",
+        "é",
+        "日本",
+        "\\",
+        "a.md",
+        "1.png",
+        "https://x.org/a.md",
+        "[h](https://x.org/a.md)",
+        "](",
+        "[",
+        "]",
+        "(",
+        ")",
+        "**",
+    ];
+
+    /// Other targets, each a text that stands nowhere else.
+    fn other(link: &InlineLink) -> Option<String> {
+        let new = match link {
+            InlineLink::Wiki(name) => return name.strip_prefix("Note A").map(|rest| format!("QW{rest}")),
+            InlineLink::Path(path) => match path.as_str() {
+                "a.md" => "QA.md",
+                "1.png" => "QB/longer.png",
+                "11.png" => "Q",
+                "d_e.md" => "QD.md",
+                "f&g.md" => "QF.md",
+                _ => return None,
+            },
+        };
+        Some(new.to_owned())
+    }
+
+    #[test]
+    fn other_targets_change_their_bytes_and_no_others() {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize
+        };
+        let mut changed = 0;
+        for _ in 0..10_000 {
+            let count = 1 + next() % 30;
+            let body: String = (0..count).map(|_| PIECES[next() % PIECES.len()]).collect();
+            let mut spans: Vec<Range<usize>> = destinations(&body).into_iter().filter_map(|found| found.span).collect();
+            spans.sort_by_key(|span| (span.start, span.end));
+            spans.dedup();
+            assert!(spans.windows(2).all(|two| two[0].end <= two[1].start), "{body:?}");
+            let new = relinked(&body, other).unwrap_or_else(|error| panic!("{error}: {body:?}"));
+            let back = [
+                ("QF.md", "f&amp;g.md"),
+                ("QD.md", "d\\_e.md"),
+                ("QB/longer.png", "1.png"),
+                ("QA.md", "a.md"),
+                ("QW", "Note A"),
+                ("Q", "11.png"),
+            ];
+            let back = back.iter().fold(new.clone(), |text, (new, old)| text.replace(new, old));
+            assert_eq!(back, body, "{new:?}");
+            let targets = |body: &str| destinations(body).into_iter().map(|found| found.link).collect::<Vec<_>>();
+            let wanted = targets(&body).into_iter().map(|link| match (other(&link), link) {
+                (Some(new), InlineLink::Wiki(_)) => InlineLink::Wiki(new),
+                (Some(new), InlineLink::Path(_)) => InlineLink::Path(new),
+                (None, link) => link,
+            });
+            assert!(wanted.eq(targets(&new)), "{body:?} {new:?}");
+            changed += usize::from(new != body);
+        }
+        assert!(changed > 6_000, "only {changed} documents had links");
+    }
+
+    #[test]
+    fn targets_are_found_however_they_are_written() {
+        let to = |new: &'static str| move |_: &InlineLink| Some(new.to_owned());
+        for (body, new, text) in [
+            ("[p](my%20notes/%61.md#h)", "my notes/b.md", "[p](my%20notes/b.md#h)"),
+            ("[p](<my notes/a.md>)", "other/b (1).md", "[p](<other/b%20%281%29.md>)"),
+            ("[p](a\\_b.md#x&amp;y)", "b.md", "[p](b.md#x&amp;y)"),
+            ("[`](`](a\\_b.md \"a\\_b.md\")", "b.md", "[`](`](b.md \"a\\_b.md\")"),
+            ("> [p\n> ](\n> <a\\_b.md>)", "b.md", "> [p\n> ](\n> <b.md>)"),
+            ("[p](a\\(\\).md)", "é.md", "[p](é.md)"),
+            ("[e\\]f]\n\n[e\\]f]: a\\_b.md (t)", "b.md", "[e\\]f]\n\n[e\\]f]: b.md (t)"),
+            ("|a|\n|-|\n|[[x y\\|z]]|", "w", "|a|\n|-|\n|[[w\\|z]]|"),
+            ("[[ x |z]] é", "w", "[[ w |z]] é"),
+        ] {
+            assert_eq!(relinked(body, to(new)).as_deref(), Ok(text));
+        }
+        assert!(relinked("[[x]] `", to("a ` b")).is_err(), "what would be read in another way is refused");
+    }
+}

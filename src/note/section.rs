@@ -1,0 +1,148 @@
+//! A text as a section below another: each part must be read as it is by itself.
+
+use std::collections::HashSet;
+
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+use super::destinations::outline;
+use super::markdown::{MAX_PARSED, definitions, ends, parser};
+
+/// A text that is put below another, under a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// The heading and what introduces the text.
+    pub(crate) head: String,
+    /// The text, without blank lines before and after it.
+    pub(crate) text: String,
+}
+
+impl Section {
+    /// Makes a section; `None` where there is nothing to say below the heading.
+    pub(crate) fn new(title: &str, introduction: &str, text: &str) -> Option<Self> {
+        let (introduction, text) = (introduction.trim(), without_blank_lines(text));
+        if introduction.is_empty() && text.is_empty() {
+            return None;
+        }
+        let parts = [heading(title), introduction.to_owned()];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Some(Self { head: short_ends(&parts.join("\n\n")), text: short_ends(text) })
+    }
+
+    /// Returns a body with the section below it; line ends are `end`.
+    ///
+    /// # Errors
+    /// Says what one of the two would be read as that it is not by itself.
+    pub(crate) fn below(&self, body: &str, end: &str) -> Result<String, String> {
+        if !ends(body) {
+            return Err("its text ends inside a block of code or a comment".to_owned());
+        }
+        let (own, text) = (definitions(body), definitions(&self.text));
+        let clashes = |(name, to): &(String, String)| own.iter().any(|(have, own)| have == name && own != to);
+        if text.iter().any(clashes) {
+            return Err("both define one name for links, each in its own way".to_owned());
+        }
+        if !footnotes(body).is_disjoint(&footnotes(&self.text)) {
+            return Err("both have a footnote of one name".to_owned());
+        }
+        let ended = |text: &str| {
+            let text = text.replace('\n', end);
+            if text.is_empty() || text.ends_with('\n') { text } else { text + end }
+        };
+        let own = if body.is_empty() || body.ends_with('\n') { body.to_owned() } else { format!("{body}{end}") };
+        let (head, text) = (ended(&self.head), ended(&self.text));
+        let between = if text.is_empty() { "" } else { end };
+        let whole = format!("{own}{end}{head}{between}{text}");
+        if whole.len() > MAX_PARSED {
+            return Err(format!("the two are longer than {MAX_PARSED} bytes, and links beyond are not read"));
+        }
+        let parts = [&own, &head, &text].into_iter().flat_map(|part| outline(part, |link| link));
+        let is_same = parts.eq(outline(&whole, |link| link));
+        is_same.then_some(whole).ok_or_else(|| "one of the two would be read in another way".to_owned())
+    }
+}
+
+/// Writes a heading that is read as this text and nothing else.
+fn heading(title: &str) -> String {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = format!("## {title}");
+    let mut read = String::new();
+    let is_plain = parser(&plain).all(|event| match event {
+        Event::Text(text) => {
+            read.push_str(&text);
+            true
+        }
+        event => matches!(event, Event::Start(Tag::Heading { .. }) | Event::End(TagEnd::Heading(_))),
+    });
+    if is_plain && read == title {
+        return plain;
+    }
+    let escaped = title.chars().flat_map(|c| [Some('\\').filter(|_| c.is_ascii_punctuation()), Some(c)]);
+    format!("## {}", escaped.flatten().collect::<String>())
+}
+
+/// Returns the names of the footnotes that a text defines, in small letters.
+fn footnotes(text: &str) -> HashSet<String> {
+    let name = |event: Event<'_>| match event {
+        Event::Start(Tag::FootnoteDefinition(name)) => Some(name.to_lowercase()),
+        _ => None,
+    };
+    if text.contains("[^") { parser(text).filter_map(name).collect() } else { HashSet::new() }
+}
+
+fn short_ends(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// Takes blank lines at the beginning and end away; white space in other lines stays, since it may make them
+/// code or break them.
+fn without_blank_lines(text: &str) -> &str {
+    let is_blank = |line: &str| line.trim_matches([' ', '\t', '\r', '\n']).is_empty();
+    let len = |lines: &mut dyn Iterator<Item = &str>| lines.take_while(|line| is_blank(line)).map(str::len).sum();
+    let start: usize = len(&mut text.split_inclusive('\n'));
+    let rest = text.get(start..).unwrap_or_default();
+    let end: usize = len(&mut rest.split_inclusive('\n').rev());
+    rest.get(..rest.len() - end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn below(own: &str, title: &str, summary: &str, text: &str) -> Result<String, String> {
+        Section::new(title, summary, text).unwrap().below(own, "\n")
+    }
+
+    #[test]
+    fn a_text_stays_what_it_is_below_another() {
+        assert_eq!(
+            below("own\n", "T", "", "\n\n    code\n\ntext  \n \n").unwrap(),
+            "own\n\n## T\n\n    code\n\ntext  \n"
+        );
+        assert_eq!(below("own", "C#", " S ", "x").unwrap(), "own\n\n## C#\n\nS\n\nx\n");
+        assert_eq!(below("", "[a] *b* #", "", "x").unwrap(), "\n## \\[a\\] \\*b\\* \\#\n\nx\n");
+        assert_eq!(below("a\r\n", "T", "S", "").unwrap(), "a\r\n\n## T\n\nS\n");
+        assert_eq!(below("    a", "T", "<b>\nS", "x\n\n    c").unwrap(), "    a\n\n## T\n\n<b>\nS\n\nx\n\n    c\n");
+        assert_eq!(
+            Section::new("T", "S", "x\r\ny").unwrap().below("a\r\n", "\r\n").unwrap(),
+            "a\r\n\r\n## T\r\n\r\nS\r\n\r\nx\r\ny\r\n"
+        );
+        assert_eq!(Section::new("T", " ", "\n \n"), None);
+    }
+
+    #[test]
+    fn what_would_be_read_in_another_way_is_refused() {
+        for (own, summary, text) in [
+            ("```\n", "", "x"),
+            ("[a]: b.md\n", "", "[a]: c.md\n"),
+            ("[a] is no link\n", "", "[a]: c.md\n"),
+            ("[a]: c.md\n", "", "see [a]\n"),
+            ("x[^1]\n\n[^1]: one\n", "", "y[^1]\n\n[^1]: two\n"),
+            ("x[^1]\n", "", "y\n\n[^1]: two\n"),
+            ("x", "<!-- ", "[[y]]"),
+            ("x", "- item", "    code"),
+        ] {
+            assert!(below(own, "T", summary, text).is_err(), "{own:?} {summary:?} {text:?}");
+        }
+        assert!(below(&"x".repeat(MAX_PARSED), "T", "", "x").is_err());
+    }
+}
