@@ -392,6 +392,8 @@ fn lines_that_can_not_be_read_are_answered() {
             "{answer}"
         );
     }
+    let wrong = ask(br#"{"jsonrpc":"2.0","id":"W","method":5}"#);
+    assert_eq!((wrong["error"]["code"].as_i64(), &wrong["id"]), (Some(-32600), &json!("W")));
     assert_eq!(ask(br#"{"jsonrpc":"2.0","id":"P","method":"ping"}"#)["id"], "P");
     drop(stdin);
     assert!(child.wait().unwrap().success());

@@ -1,20 +1,17 @@
-//! Standard input and output as lines of JSON-RPC. A line that is no JSON is answered here, with -32700 (JSON-RPC
-//! 2.0, section 5.1): the SDK passes over it, and the client would wait for ever.
+//! Standard input and output as lines of JSON-RPC. A line that is no message is answered here (JSON-RPC 2.0, section
+//! 5.1): the SDK passes over what is no JSON, and names no id where a request is wrong; the client would wait for ever.
 
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use serde_json::Value;
+use rmcp::model::ClientJsonRpcMessage;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 
 /// The longest line that is read, in bytes, its end included; the SDK reads none that is longer.
 const MAX_LINE: usize = 16 * 1024 * 1024;
-/// What a line gets that can't be read. Its id is unknown.
-const PARSE_ERROR: &[u8] =
-    b"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error\"}}\n";
-
-/// Hands on the lines that are JSON, and answers the others.
+/// Hands on the lines that are messages, and answers the others.
 pub(super) struct Lines<R, W> {
     from: BufReader<R>,
     answers: W,
@@ -40,21 +37,36 @@ impl<R: AsyncRead, W: Write> Lines<R, W> {
 
     /// Ends a line: it is handed on, or answered.
     fn end_line(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.is_too_long) || !is_json(&self.line) {
-            self.line.clear();
-            self.answers.write_all(PARSE_ERROR)?;
-            return self.answers.flush();
-        }
-        self.given = Some(0);
-        Ok(())
+        let refusal = if std::mem::take(&mut self.is_too_long) { Some(unreadable()) } else { refusal(&self.line) };
+        let Some(refusal) = refusal else {
+            self.given = Some(0);
+            return Ok(());
+        };
+        self.line.clear();
+        self.answers.write_all(format!("{refusal}\n").as_bytes())?;
+        self.answers.flush()
     }
 }
 
-/// Tells whether a line holds a JSON value, or nothing.
-fn is_json(line: &[u8]) -> bool {
+/// The answer to a line that is no JSON. Its id is unknown.
+fn unreadable() -> Value {
+    json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}})
+}
+
+/// Returns the answer to a line that is no message; `None` for messages, notifications and blank lines.
+fn refusal(line: &[u8]) -> Option<Value> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    line.is_empty() || serde_json::from_slice::<Value>(line).is_ok()
+    if line.is_empty() {
+        return None;
+    }
+    let Ok(message) = serde_json::from_slice::<Value>(line) else { return Some(unreadable()) };
+    let id = message.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+    let is_notification = id.is_none() && message.get("method").is_some_and(Value::is_string);
+    if is_notification || serde_json::from_value::<ClientJsonRpcMessage>(message).is_ok() {
+        return None;
+    }
+    Some(json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": "Invalid Request"}}))
 }
 
 impl<R: AsyncRead + Unpin, W: Write + Unpin> AsyncRead for Lines<R, W> {
@@ -112,31 +124,59 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is handed on of some input, and how many lines are answered.
-    fn read(input: &[u8]) -> (Vec<u8>, usize) {
+    const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+    /// Returns what is handed on of some input, and the codes and ids of the answers.
+    fn read(input: &[u8]) -> (String, Vec<(i64, Value)>) {
         let (mut given, mut answers) = (Vec::new(), Vec::new());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(Lines::new(input, &mut answers).read_to_end(&mut given)).unwrap();
-        assert!(answers.chunks(PARSE_ERROR.len()).all(|answer| answer == PARSE_ERROR));
-        (given, answers.len() / PARSE_ERROR.len())
+        let answer = |line: &str| {
+            let answer: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(answer["jsonrpc"], "2.0");
+            (answer["error"]["code"].as_i64().unwrap(), answer.get("id").unwrap().clone())
+        };
+        (String::from_utf8(given).unwrap(), std::str::from_utf8(&answers).unwrap().lines().map(answer).collect())
     }
 
     #[test]
-    fn lines_that_are_no_json_are_answered_and_the_others_handed_on() {
-        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth) + "\n";
-        for good in ["{}\n", "\n", "\r\n", " [1]\r\n", "\u{feff}{}\n", &nested(100), "{\"a\":\"\\ud83d\\ude00\"}\n"] {
-            assert_eq!(read(good.as_bytes()), (good.as_bytes().to_vec(), 0), "{good}");
+    fn lines_that_are_no_messages_are_answered_and_the_others_handed_on() {
+        let nested = |depth: usize| {
+            let (open, close) = ("{\"a\":".repeat(depth), "}".repeat(depth));
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{{\"_meta\":{open}1{close}}}}}")
+        };
+        let good = [
+            PING.to_owned(),
+            String::new(),
+            format!(" {PING}\r"),
+            format!("\u{feff}{PING}"),
+            nested(60),
+            r#"{"jsonrpc":"2.0","method":"notifications/of/another/kind","params":5}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","id":"x","method":"no/such","params":{"a":"\ud83d\ude00"}}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
+        ];
+        for good in good.map(|line| line + "\n") {
+            assert_eq!(read(good.as_bytes()), (good.clone(), vec![]), "{good}");
         }
-        for bad in ["garbage\n", "{\n", "{\"a\":\"\\ud83d\"}\n", "{} {}\n", "1e999\n", &nested(200)] {
-            assert_eq!(read(bad.as_bytes()), (Vec::new(), 1), "{bad}");
+        for bad in ["garbage", "{", &PING.replace("ping", "\\ud83d"), "{} {}", "1e999", &nested(200)] {
+            assert_eq!(read(format!("{bad}\n").as_bytes()), (String::new(), vec![(-32700, Value::Null)]), "{bad}");
         }
-        assert_eq!(read(b"\"\xff\"\n{\"id\":1}\n\x00\n{\"id\":2}\nrest"), (b"{\"id\":1}\n{\"id\":2}\n".to_vec(), 2));
+        for (wrong, id) in [
+            ("5", Value::Null),
+            ("{}", Value::Null),
+            (&PING.replace("\"ping\"", "5"), json!(1)),
+            (r#"{"jsonrpc":"2.0","id":"W","method":"tools/call","params":{"name":5}}"#, json!("W")),
+        ] {
+            assert_eq!(read(format!("{wrong}\n").as_bytes()), (String::new(), vec![(-32600, id)]), "{wrong}");
+        }
+        let input = [b"\"\xff\"\n", PING.as_bytes(), b"\n\x00\n", PING.as_bytes(), b"\nrest"].concat();
+        assert_eq!(read(&input), (format!("{PING}\n{PING}\n"), vec![(-32700, Value::Null); 2]));
     }
 
     #[test]
     fn long_lines_are_answered_once_and_take_no_room() {
         let mut input = vec![b' '; 2 * MAX_LINE];
-        input.extend_from_slice(b"\n{}\n");
-        assert_eq!(read(&input), (b"{}\n".to_vec(), 1));
+        input.extend_from_slice(format!("\n{PING}\n").as_bytes());
+        assert_eq!(read(&input), (format!("{PING}\n"), vec![(-32700, Value::Null)]));
     }
 }
