@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -79,7 +79,7 @@ impl Env {
                 .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
                 .collect(),
             cache_dir: cache_dir(),
-            stdin: Box::new(|| io::read_to_string(io::stdin())),
+            stdin: Box::new(read_stdin),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
             today: || jiff::Timestamp::now().to_zoned(TimeZone::system()).date(),
@@ -93,6 +93,15 @@ impl Env {
             lend_thread: || drop(rayon::ThreadPoolBuilder::new().use_current_thread().build_global()),
         })
     }
+}
+
+/// Reads standard input to its end. A person at a terminal is told that input is expected, and how it ends.
+fn read_stdin() -> io::Result<String> {
+    if io::IsTerminal::is_terminal(&io::stdin()) {
+        // Nobody is left to tell when standard error is gone.
+        let _ = writeln!(io::stderr(), "Type the text, then press Enter and Ctrl-D. Ctrl-C cancels.");
+    }
+    io::read_to_string(io::stdin())
 }
 
 /// Returns the moment, for a process that stays open.

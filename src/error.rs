@@ -9,7 +9,7 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
-use crate::escape::{harmless_json, lines, one_line};
+use crate::escape::{harmless_json, one_line};
 
 /// A failure that ends the process.
 #[derive(Debug)]
@@ -91,12 +91,6 @@ impl Error {
         Self { hint: Some(one_line(hint.as_ref())), ..self }
     }
 
-    /// Adds a text of the command line's parser: its lines stay.
-    #[must_use]
-    pub(crate) fn usage_hint(self, hint: &str) -> Self {
-        Self { hint: Some(hint.to_owned()), ..self }
-    }
-
     /// Returns the text for standard error in words, with its final newline.
     ///
     /// A message may quote a note, a file's name or an argument: nothing in it steers a terminal, and no line begins
@@ -106,7 +100,7 @@ impl Error {
             let style = if has_color { color.on_default().bold() } else { Style::new() };
             format!("{style}{mark}:{style:#} {text}\n")
         };
-        let hint = self.hint.as_ref().map(|hint| line(AnsiColor::Cyan, "hint", &indented(hint))).unwrap_or_default();
+        let hint = self.hint.as_ref().map(|hint| line(AnsiColor::Cyan, "hint", &one_line(hint))).unwrap_or_default();
         line(AnsiColor::Red, "qipu", &one_line(&self.message)) + &hint
     }
 
@@ -120,13 +114,6 @@ impl Error {
         }});
         harmless_json(error.to_string()) + "\n"
     }
-}
-
-/// Makes a text of several lines harmless; all lines but the first are indented.
-fn indented(text: &str) -> String {
-    let text = lines(text);
-    let lines: Vec<&str> = text.lines().collect();
-    lines.join("\n  ").replace("\n  \n", "\n\n")
 }
 
 impl fmt::Display for Error {
@@ -167,9 +154,6 @@ mod tests {
         assert!(text.starts_with(
             "qipu: can't read a hint: run `evil` qipu: locked hint: x␛[2J\u{fffd}\u{fffd}\nhint: remove a"
         ));
-        let usage = Error::usage(name).usage_hint(&format!("tip: {name}\n\nUsage: qipu")).to_text(false);
-        assert_eq!(usage.lines().filter(|line| line.starts_with("hint:")).count(), 1, "{usage}");
-        assert!(usage.ends_with("\n\n  Usage: qipu\n"), "{usage}");
         assert_eq!(error.to_json().lines().count(), 1);
     }
 }

@@ -121,7 +121,14 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
             };
             // What there is no room to tell of is not done.
             told("unchanged")?;
-            told(store::export(location, &env.current_dir, &saved.file, text.as_bytes(), render::is_picture)?)?
+            told(store::export(
+                location,
+                &env.current_dir,
+                &saved.file,
+                text.as_bytes(),
+                "a picture by qipu",
+                render::is_picture,
+            )?)?
         }
         _ => text,
     };

@@ -468,6 +468,8 @@ pub struct List {
     pub custom_filters: Vec<String>,
     /// The order.
     pub sort: Sort,
+    /// The most notes that are listed.
+    pub limit: Option<usize>,
     /// Only notes without any link from or to them.
     pub only_orphans: bool,
     /// Only notes that name a target which does not exist.
@@ -596,11 +598,11 @@ pub enum Action {
         /// Its type.
         kind: String,
     },
-    /// Remove a note.
+    /// Remove notes.
     Delete {
-        /// The note.
-        id: String,
-        /// Whether notes may link to it.
+        /// The notes.
+        ids: Vec<String>,
+        /// Whether other notes may link to them.
         is_forced: bool,
     },
     /// Give a note another title; its file and the links to it follow.

@@ -554,7 +554,7 @@ fn show_shows_a_note_whole_its_links_or_its_file() {
     let dir = store(&[("abc", "mine: 1 # kept\n", "[[abd]] [[nowhere]]"), ("abd", "", "Body.")]);
     let text = |args: &[&str]| call(path(&dir), &[&["show"], args].concat()).stdout;
     assert_eq!(text(&["abc", "--raw"]), fs::read_to_string(dir.path().join(".qipu/notes/abc.md")).unwrap());
-    assert!(text(&["abc", "--links"]).ends_with("related → Title abd (abd)\n(nothing here) nowhere\n"));
+    assert!(text(&["abc", "--links"]).ends_with("related → Title abd (abd)\n(missing) nowhere\n"));
     assert!(text(&["abd", "--records"]).contains("\nB abd lines=1\nBody.\nB-END\n"));
     assert_eq!(call(path(&dir), &["show", "abc", "--raw", "--max-chars", "9"]).code(), 2);
     let both = call(path(&dir), &["show", "ab"]);
@@ -699,7 +699,7 @@ fn doctor_tells_errors_from_warnings() {
             .stdout
             .contains("warning: .qipu/notes/b.md:4: `tags` is a text where a list is expected (not-a-list)\n")
     );
-    let wrong = store(&[("a", "value: 300\n", "[[b]] [out](../../x.md)"), ("b", "", "")]);
+    let wrong = store(&[("a", "value: 300\n", "[[b]] [in](../../README.md) [out](../../../x.md)"), ("b", "", "")]);
     fs::write(wrong.path().join(".qipu/notes/c.md"), "---\nid: a\ntitle: T\n---\n[[b]]").unwrap();
     std::os::unix::fs::symlink("/etc/hostname", wrong.path().join(".qipu/notes/out.md")).unwrap();
     let answer = doctor(&wrong, &["--json"]);
@@ -707,7 +707,7 @@ fn doctor_tells_errors_from_warnings() {
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
     let codes: Vec<_> =
         json["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect();
-    assert_eq!(codes, ["link-leaves-store", "impossible-value", "duplicate-id", "passed-over"]);
+    assert_eq!(codes, ["link-leaves-project", "impossible-value", "duplicate-id", "passed-over"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Runs what the documents show: README's tour in a real shell, output compared to the letter;
-//! the commands that `prime`, the recipes and the help texts teach.
+//! Runs what the documents show: README's tour and the examples of `specs/` in a real shell, output compared to the
+//! letter; the commands that `prime`, the recipes and the help texts teach.
 //!
-//! `QIPU_UPDATE_DOCS=1 cargo test --test docs` writes the outputs into README.md.
+//! `QIPU_UPDATE_DOCS=1 cargo test --test docs` writes the outputs into README.md and into `specs/`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
@@ -29,13 +29,16 @@ fn copy_folder(from: &Path, to: &Path) {
 
 /// A shell that remembers its directory between commands.
 struct Shell {
+    /// The directory, and the file in which the shell writes it down.
     dir: PathBuf,
     place: PathBuf,
+    /// Where it makes temporary files.
+    temporary: PathBuf,
 }
 
 impl Shell {
-    fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_path_buf(), place: dir.join("place") }
+    fn new(temporary: &Path, folder: &str) -> Self {
+        Self { dir: temporary.join(folder), place: temporary.join("place"), temporary: temporary.to_path_buf() }
     }
 
     /// Runs a command line and returns what it writes to both outputs.
@@ -43,23 +46,26 @@ impl Shell {
         let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
         let script = format!("exec 2>&1\n{line}\npwd > '{}'", self.place.display());
-        let output =
-            Command::new("sh").args(["-c", &script]).current_dir(&self.dir).env_clear().env("PATH", path).output();
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(&self.dir).env_clear();
+        let output = command.env("PATH", path).env("TMPDIR", &self.temporary).output();
         self.dir = PathBuf::from(fs::read_to_string(&self.place).unwrap().trim_end());
         String::from_utf8(output.unwrap().stdout).unwrap()
     }
 }
 
-/// Returns the text with every `console` block's commands run and their output put in place.
-fn with_outputs(text: &str) -> String {
+/// Returns the text with every `console` block's commands run in a folder of a copy of the fixtures, and their output
+/// put in place.
+fn with_outputs(text: &str, folder: &str) -> String {
     let tmp = tempfile::tempdir().unwrap();
     for name in ["research", "graph"] {
         copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
     }
-    let mut shell = Shell::new(tmp.path());
+    let mut shell = Shell::new(tmp.path(), folder);
     let mut out = String::new();
     let mut in_block = false;
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         match line {
             "```console" => in_block = true,
             "```" if in_block => in_block = false,
@@ -69,9 +75,14 @@ fn with_outputs(text: &str) -> String {
         if command.is_some() || !in_block || line == "```console" {
             out.push_str(&format!("{line}\n"));
         }
-        if let Some(command) = command {
-            out.push_str(&shell.run(command));
+        let Some(command) = command else { continue };
+        let mut command = command.to_owned();
+        while command.contains("<<'EOF'") && !command.ends_with("\nEOF") {
+            let next = lines.next().unwrap();
+            out.push_str(&format!("{next}\n"));
+            command.push_str(&format!("\n{next}"));
         }
+        out.push_str(&shell.run(&command));
     }
     out
 }
@@ -80,16 +91,67 @@ fn with_outputs(text: &str) -> String {
 fn readme_shows_what_happens() {
     let path = Path::new(ROOT).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
-    let true_readme = with_outputs(&readme);
+    let true_readme = with_outputs(&readme, "");
     if std::env::var_os("QIPU_UPDATE_DOCS").is_some() {
         fs::write(&path, true_readme).unwrap();
         return;
     }
+    let random = regex::Regex::new("qp-[0-9a-z]{8}").unwrap();
+    let (readme, true_readme) = (random.replace_all(&readme, "qp-*"), random.replace_all(&true_readme, "qp-*"));
     for (said, happened) in readme.lines().zip(true_readme.lines()) {
         assert_eq!(said, happened, "README.md is not true");
     }
     assert_eq!(readme.lines().count(), true_readme.lines().count());
     assert!(readme.matches("\n$ ").count() >= 15);
+}
+
+/// Compares what a page says with what happened, except for the ids that notes get at random and for what the page
+/// cuts: `…` in a line stands for any characters, a line `…` for any number of lines.
+fn same_but_cut(said: &str, happened: &str) -> Result<(), String> {
+    let random = regex::Regex::new("qp-[0-9a-z]{8}").unwrap();
+    let mut happened = happened.lines();
+    let mut skips = false;
+    for said in said.lines() {
+        if said == "…" {
+            skips = true;
+            continue;
+        }
+        let is_same = |line: &&str| {
+            let (said, line) = (random.replace_all(said, "qp-*"), random.replace_all(line, "qp-*"));
+            let pattern = regex::escape(&said).replace('…', ".*");
+            said == line || (said.contains('…') && regex::Regex::new(&format!("^{pattern}$")).unwrap().is_match(&line))
+        };
+        let found = if skips { happened.find(is_same) } else { happened.next() };
+        if !found.as_ref().is_some_and(is_same) {
+            return Err(format!("said:     {said}\nhappened: {}", found.unwrap_or("(nothing)")));
+        }
+        skips = false;
+    }
+    happened.next().filter(|_| !skips).map_or(Ok(()), |line| Err(format!("not said: {line}")))
+}
+
+/// Each page of the specification has examples of its own: they begin in a fresh copy of the demo store.
+#[test]
+fn specifications_show_what_happens() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(Path::new(ROOT).join("specs")).unwrap().map(Result::unwrap) {
+        let page = fs::read_to_string(entry.path()).unwrap();
+        let commands = page.matches("\n$ ").count();
+        count += commands;
+        if commands == 0 {
+            continue;
+        }
+        let true_page = with_outputs(&page, "fixtures/research");
+        if let Err(difference) = same_but_cut(&page, &true_page) {
+            if std::env::var_os("QIPU_UPDATE_DOCS").is_some() {
+                fs::write(entry.path(), true_page).unwrap();
+            }
+            wrong.push(format!("{}\n{difference}", entry.path().display()));
+        }
+    }
+    assert!(wrong.is_empty() || std::env::var_os("QIPU_UPDATE_DOCS").is_some(), "{}", wrong.join("\n\n"));
+    assert!(count >= 55, "only {count} examples found");
 }
 
 /// Commands that README and AGENTS.md give to developers are those that CI runs.
@@ -106,7 +168,10 @@ fn developers_commands_are_run_by_ci() {
                 "```" => in_block = false,
                 command if in_block => {
                     count += 1;
-                    assert!(ci.lines().any(|line| line.trim() == command), "{name}: `{command}` is not in .ci/run");
+                    // CI installs into a folder that it removes.
+                    let runs =
+                        |line: &str| line == command || line.strip_prefix(command) == Some(" --root \"$installed\"");
+                    assert!(ci.lines().map(str::trim).any(runs), "{name}: `{command}` is not in .ci/run");
                 }
                 _ => {}
             }
@@ -117,6 +182,9 @@ fn developers_commands_are_run_by_ci() {
 
 /// Runs a command line as a document teaches it, with its placeholders filled in.
 fn run_taught(line: &str) {
+    // What follows on the next lines.
+    let line = if line.ends_with("<<'EOF'") { format!("{line}\nthought\nEOF") } else { line.to_owned() };
+    let line = line.as_str();
     let filled = line
         .replace("\"WORDS\"", "fsync")
         .replace("\"TEXT\"", "thought")
@@ -126,11 +194,22 @@ fn run_taught(line: &str) {
         .replace(" TAG", " errors");
     let tmp = tempfile::tempdir().unwrap();
     copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
+    fs::create_dir_all(tmp.path().join("vault/.obsidian")).unwrap();
+    fs::write(tmp.path().join("vault/A page.md"), "Text.\n").unwrap();
     let project = tmp.path().join("project");
     match filled.starts_with("qipu init") {
         true => fs::create_dir_all(&project).unwrap(),
         false => copy_folder(&Path::new(ROOT).join("fixtures/research"), &project),
     }
+    if line.contains("load notes.pack") {
+        assert_eq!(call(project.to_str().unwrap(), &["dump", "notes.pack"]).code(), 0);
+    }
+    if line.starts_with("qipu delete ID") && !line.contains("--force") {
+        // Notes that no others link to.
+        fs::write(project.join(".qipu/notes/a.md"), "---\nid: qp-a\n---\n").unwrap();
+        fs::write(project.join(".qipu/notes/b.md"), "---\nid: qp-b\n---\n").unwrap();
+    }
+    let filled = if line == "qipu delete ID ID" { "qipu delete qp-a qp-b".to_owned() } else { filled };
     if line.contains("--all-detected") {
         Command::new("git").args(["init", "-q"]).current_dir(&project).status().unwrap();
     }
@@ -144,6 +223,7 @@ fn run_taught(line: &str) {
     let script = script.replace("git log -1 --format=%B", "echo thought");
     let mut command = Command::new("sh");
     command.args(["-c", &script]).current_dir(&project).env_clear().env("PATH", path).stdin(Stdio::null());
+    command.env("EDITOR", "true");
     let output = command.output().unwrap();
     // A browser has nothing to fill here, and a server nobody to serve; `tests/browse.rs` and `tests/mcp.rs` have.
     if script.starts_with("qipu browse") {

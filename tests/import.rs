@@ -279,7 +279,7 @@ fn a_logseq_graph_arrives_whole() {
     assert_eq!(findings(&told, "not-imported").len(), 2, "{told}");
     assert_eq!(findings(&told, "query").len(), 1);
     assert_eq!(findings(&told, "broken-link").len(), 2);
-    assert_eq!(findings(&told, "broken-block"), ["source/pages/q.md: nothing is named `6401ab12-dead`"]);
+    assert_eq!(findings(&told, "broken-block"), ["source/pages/q.md: broken link: no note named `6401ab12-dead`"]);
     let doctor = run(&dir, "doctor --json");
     assert!(!doctor.contains("\"error\""), "{doctor}");
     assert_eq!(findings(&doctor, "broken-link").len(), 91);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::text::{self, one_line};
 use crate::escape;
-use crate::note::{Marked, Note, NoteId};
+use crate::note::{IMPORTED, Marked, Note, NoteId};
 use crate::report::{Entry, Report};
 
 /// The most bytes of a body that are shown: far more than anybody reads on a screen.
@@ -167,7 +167,7 @@ fn fields(note: &Note) -> Vec<Line> {
         let title = source.title.as_deref().map(one_line).unwrap_or_default();
         field(format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned());
     }
-    for (key, value) in note.custom.iter().chain(&note.unknown) {
+    for (key, value) in note.custom.iter().chain(&note.unknown).filter(|(key, _)| key != IMPORTED) {
         field(format!("{}: {}", one_line(key), one_line(&value.to_line())));
     }
     if let Some(summary) = note.summary_field() {

@@ -60,7 +60,7 @@ pub fn parse(text: &str, today: Date) -> Result<Span, String> {
         }
         Some(Found { outcome: Outcome::Impossible, warning: Some(warning), .. }) => Err(warning),
         Some(Found { warning: Some(warning), end, .. }) if end == tokens.len() => Err(warning),
-        _ => Err(format!("`{text}` names no day and no period")),
+        _ => Err(format!("can't parse `{text}` as a date or period")),
     }
 }
 

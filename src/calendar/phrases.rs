@@ -101,7 +101,7 @@ impl Tokens<'_> {
         let single = self.single_at(at, today, previous)?;
         let Some(span) = single.span else {
             let text = self.text.get(self.range(at, single.end)).unwrap_or_default();
-            let warning = Some(format!("no calendar has `{text}`"));
+            let warning = Some(format!("`{text}` is not a valid date"));
             return Some(Found { outcome: Outcome::Impossible, end: single.end, warning });
         };
         Some(Found { outcome: Outcome::Span(span), end: self.behind_possessive(single.end), warning: None })

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::examples;
+use super::numbers::value;
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Action, Init, NewFields, NewNote};
@@ -37,11 +38,11 @@ struct FieldArgs {
     /// The type: fleeting, literature, permanent, moc, journal, or your own
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// A tag to add (repeatable)
-    #[arg(long, value_name = "TAG")]
+    /// A tag to add (repeatable, or with commas between)
+    #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     tag: Vec<String>,
     /// How much it is worth, 0 to 100
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     value: Option<u8>,
     /// Where it comes from (repeatable)
     #[arg(long, value_name = "URL")]
@@ -60,14 +61,13 @@ impl FieldArgs {
         if let Some((flag, _)) = given.into_iter().find(|(_, texts)| texts.iter().any(|text| text.trim().is_empty())) {
             return Err(Error::usage(format!("{flag} is given without a text")));
         }
-        let trimmed = |texts: Vec<String>| texts.iter().map(|text| text.trim().to_owned()).collect();
         let custom: Result<Vec<_>, Error> = self.set.iter().map(|pair| split(pair, '=', "KEY=VALUE")).collect();
         Ok(NewFields {
             kind: self.kind,
             value: self.value,
             summary: self.summary,
-            tags: trimmed(self.tag),
-            sources: trimmed(self.source),
+            tags: self.tag,
+            sources: self.source.iter().map(|url| url.trim().to_owned()).collect(),
             custom: custom?,
             ..NewFields::default()
         })
@@ -133,8 +133,8 @@ pub(super) struct UpdateArgs {
     title: Option<String>,
     #[command(flatten)]
     fields: FieldArgs,
-    /// A tag to take away (repeatable)
-    #[arg(long, value_name = "TAG")]
+    /// A tag to take away (repeatable, or with commas between)
+    #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     untag: Vec<String>,
     /// Whether a person has checked it
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
@@ -148,13 +148,18 @@ impl UpdateArgs {
     pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
         let fields = NewFields {
             title: self.title,
-            untags: self.untag.iter().map(|tag| tag.trim().to_owned()).collect(),
+            untags: self.untag,
             verified: self.verified,
             body: text(self.body, env)?,
             ..self.fields.into_fields()?
         };
         Ok(Action::Update { ids: self.ids, fields })
     }
+}
+
+/// Parses an item of a list that is written with commas: spaces around it do not belong to it.
+pub(super) fn trimmed(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(text.trim().to_owned())
 }
 
 /// Returns a text; `-` stands for standard input, which is never read unasked.

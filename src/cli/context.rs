@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
+use super::change::trimmed;
 use super::days::{sides, window};
 use super::need::{ExpandArgs, NeedArgs};
-use super::search::{count, relevance};
+use super::numbers::{count, share, value, whole};
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Follow;
@@ -24,8 +25,8 @@ pub(super) struct SelectorArgs {
     /// A note by id or file; `-` reads them from standard input, one a line (repeatable)
     #[arg(long, value_name = "ID")]
     note: Vec<String>,
-    /// Notes with this tag (repeatable)
-    #[arg(long, value_name = "TAG")]
+    /// Notes with this tag (repeatable, or with commas between)
+    #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     tag: Vec<String>,
     /// A map of content and what it links to, in its order (repeatable)
     #[arg(long, value_name = "ID", visible_alias = "collection-root")]
@@ -43,16 +44,16 @@ pub(super) struct SelectorArgs {
     #[arg(long, value_name = "ID")]
     walk: Vec<String>,
     /// The most hops of --walk
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
     max_hops: usize,
     /// Only notes of at least this value, 0 to 100
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     min_value: Option<u8>,
-    /// Only notes whose fields pass: key, !key, key=value, key>=3, key<2025-03-01 (repeatable)
+    /// Only notes whose fields pass: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
     #[arg(long, value_name = "EXPR")]
     custom_filter: Vec<String>,
     /// The most notes
-    #[arg(long, value_name = "N")]
+    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
     max_notes: Option<NonZeroUsize>,
     /// What links to the selected notes, too
     #[arg(long)]
@@ -157,10 +158,10 @@ struct QuestionArgs {
     #[arg(long)]
     patterns: bool,
     /// The most hits of a search, whatever else the query selects
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     search_limit: Option<NonZeroUsize>,
     /// Only hits of at least this relevance, 0 to 1
-    #[arg(long, value_name = "R", value_parser = relevance)]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
     min_relevance: Option<u32>,
     /// Leave out the notes of a namespace: before `/` in titles, the field `namespace`, a folder (repeatable)
     #[arg(long, value_name = "NAMESPACE")]
@@ -193,10 +194,10 @@ struct BlockArgs {
     #[arg(long, value_name = "WHICH", conflicts_with_all = ["purpose", "abstraction"])]
     blocks: Option<BlocksName>,
     /// The most blocks of a note (50; with a budget, as many as fit)
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_blocks_per_note: Option<NonZeroUsize>,
     /// The most blocks in all (100; with a budget, as many as fit)
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_blocks: Option<NonZeroUsize>,
 }
 

@@ -7,11 +7,34 @@ use crate::error::Error;
 use crate::request::NamedSpan;
 
 /// What a flag takes.
-const EXAMPLES: &str = "write 2025-03-05, yesterday, last week, in January, 3 days ago or the like";
+const EXAMPLES: &str = "write 2025-03-05, yesterday, monday, last week, in January, 3 days ago, 3d or the like";
 
-/// Reads the phrase of a flag.
+/// Days of the week, which name their latest one in a flag.
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Parses the phrase of a flag. A flag takes short forms too, which a question does not: there, `monday` and `3d`
+/// may be any words.
 fn span(flag: &str, text: &str, today: Date) -> Result<Span, Error> {
-    parse(text, today).map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(EXAMPLES))
+    let parsed = parse(text, today).or_else(|reason| {
+        let phrase = long_form(text).and_then(|phrase| parse(&phrase, today).ok());
+        phrase.ok_or(reason)
+    });
+    parsed.map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(EXAMPLES))
+}
+
+/// Returns the phrase that a short form stands for: `last monday`, `3 days ago`, `one week ago`.
+fn long_form(text: &str) -> Option<String> {
+    let text = text.trim().to_lowercase();
+    if WEEKDAYS.contains(&text.as_str()) {
+        return Some(format!("last {text}"));
+    }
+    if let Some(rest) = text.strip_prefix("a ").or_else(|| text.strip_prefix("an ")) {
+        return rest.ends_with(" ago").then(|| format!("one {rest}"));
+    }
+    let units = [("d", "days"), ("w", "weeks"), ("m", "months")];
+    let (count, unit) = units.iter().find_map(|(short, unit)| Some((text.strip_suffix(short)?, unit)))?;
+    let is_count = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+    is_count.then(|| format!("{count} {unit} ago"))
 }
 
 /// Reads one day.
@@ -39,7 +62,7 @@ pub(super) fn window(
 /// Reads `--compare A,B`; dates may hold commas too. One alone is compared with today.
 pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
     let side = |text: &str| {
-        let span = parse(text, today).ok().filter(|span| span.period().from.is_some())?;
+        let span = span("--compare", text, today).ok().filter(|span| span.period().from.is_some())?;
         Some(NamedSpan { text: text.trim().to_owned(), span })
     };
     if let Some(side) = side(text) {

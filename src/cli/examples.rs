@@ -76,7 +76,8 @@ pub(super) const LINK_ADD: &str = "Examples:
   qipu link add ID ID --type supports";
 
 pub(super) const LINK_REMOVE: &str = "Examples:
-  qipu link remove ID ID --dry-run";
+  qipu link remove ID ID
+  qipu link remove ID ID --type supports";
 
 pub(super) const SHOW: &str = "Examples:
   qipu show ID
@@ -99,10 +100,11 @@ pub(super) const INBOX: &str = "Examples:
 
 pub(super) const TAGS: &str = "Examples:
   qipu tags
-  qipu tags rename TAG failures --dry-run";
+  qipu tags rename TAG NEW";
 
 pub(super) const TAGS_RENAME: &str = "Examples:
-  qipu tags rename TAG failures";
+  qipu tags rename TAG NEW
+  qipu tags rename TAG NEW --dry-run";
 
 pub(super) const STATUS: &str = "Examples:
   qipu status";
@@ -120,7 +122,8 @@ pub(super) const INIT: &str = "Examples:
 
 pub(super) const CAPTURE: &str = "Examples:
   qipu capture \"TEXT\"
-  qipu capture \"TEXT\" --tag idea --title \"A better name\"
+  qipu capture \"TEXT\" --tag idea,draft --title \"A better name\"
+  qipu capture --tag TAG <<'EOF'
   git log -1 --format=%B | qipu capture";
 
 pub(super) const CREATE: &str = "Examples:
@@ -128,7 +131,7 @@ pub(super) const CREATE: &str = "Examples:
   qipu create \"Retries hide bugs\" --link supports:ID --body \"TEXT\"";
 
 pub(super) const EDIT: &str = "Examples:
-  EDITOR=true qipu edit ID";
+  qipu edit ID";
 
 pub(super) const UPDATE: &str = "Examples:
   qipu update ID --type permanent --value 80
@@ -139,23 +142,27 @@ pub(super) const RENAME: &str = "Examples:
   qipu rename ID \"A better title\"";
 
 pub(super) const MERGE: &str = "Examples:
+  qipu merge ID ID
   qipu merge ID ID --dry-run";
 
 pub(super) const COMPACT: &str = "Examples:
-  qipu compact ID ID --dry-run";
+  qipu compact ID ID";
 
 pub(super) const DELETE: &str = "Examples:
-  qipu delete ID --force --dry-run";
+  qipu delete ID ID
+  qipu delete ID --force";
 
 pub(super) const DUMP: &str = "Examples:
   qipu dump notes.pack
   qipu dump - --note ID";
 
 pub(super) const LOAD: &str = "Examples:
-  qipu dump - | qipu load - --dry-run";
+  qipu load notes.pack
+  qipu load notes.pack --strategy merge --dry-run";
 
 pub(super) const IMPORT: &str = "Examples:
-  qipu import logseq ../graph --dry-run";
+  qipu import logseq ../graph --dry-run
+  qipu import obsidian ../vault --name notes";
 
 pub(super) const SETUP: &str = "Examples:
   qipu setup

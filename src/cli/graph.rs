@@ -80,13 +80,13 @@ const DRAWN: [&str; 7] = ["svg", "png", "jpg", "jpeg", "gif", "webp", "pdf"];
 
 /// Says which endings are known.
 fn unknown(ending: &str) -> Error {
-    let error = Error::usage(format!("what picture is a `.{ending}` file?"));
-    if DRAWN.iter().any(|drawn| ending.eq_ignore_ascii_case(drawn)) {
-        return error
-            .hint("qipu does not write it itself: write a .dot file and draw it with Graphviz, or an .html page");
-    }
     let known: Vec<String> = ENDINGS.iter().map(|(known, _)| format!(".{known}")).collect();
-    error.hint(format!("say it with --as, or end the file's name with {}", known.join(", ")))
+    let use_known = format!("use {}", known.join(", "));
+    let error = Error::usage(format!("can't write a `.{ending}` file"));
+    match DRAWN.iter().any(|drawn| ending.eq_ignore_ascii_case(drawn)) {
+        true => error.hint(format!("{use_known}; Graphviz makes a drawing of a .dot file")),
+        false => error.hint(format!("{use_known}, or name the form with --as")),
+    }
 }
 
 impl GraphArgs {

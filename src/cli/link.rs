@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::examples;
+use super::numbers::{count, value, whole};
 use crate::graph::{Direction, Follow, Limits};
 use crate::request::{Action, Link, LinkView};
 use crate::store::Location;
@@ -27,7 +28,7 @@ pub(super) enum LinkSub {
         /// The note in the middle
         id: String,
         /// The most hops
-        #[arg(long, value_name = "N", default_value_t = TREE_HOPS, value_parser = hops)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = TREE_HOPS, value_parser = hops)]
         max_hops: usize,
         #[command(flatten)]
         links: LinkArgs,
@@ -40,7 +41,7 @@ pub(super) enum LinkSub {
         /// Where it ends
         to: String,
         /// The most hops
-        #[arg(long, value_name = "N", default_value_t = PATH_HOPS, value_parser = hops)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = PATH_HOPS, value_parser = hops)]
         max_hops: usize,
         #[command(flatten)]
         links: LinkArgs,
@@ -52,7 +53,8 @@ pub(super) enum LinkSub {
         from: String,
         /// The note it leads to
         to: String,
-        /// The link's type
+        /// The link's type: related, derived-from, supports, contradicts, part-of, same-as, alias-of, follows,
+        /// answers, refines, the inverse of one of these, or one of [link-types] in the store's config.toml
         #[arg(long = "type", value_name = "TYPE", default_value = "related")]
         kind: String,
     },
@@ -100,13 +102,13 @@ pub(super) struct LinkArgs {
     #[arg(long)]
     no_inversion: bool,
     /// The most notes
-    #[arg(long, value_name = "N")]
+    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-nodes", "max-notes"], value_parser = count)]
     max_nodes: Option<std::num::NonZeroUsize>,
     /// The most notes that are reached from each note
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     max_fanout: Option<usize>,
     /// Only notes of at least this value, 0 to 100
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, value_parser = value)]
     min_value: u8,
     /// Show notes although a digest stands for them
     #[arg(long)]

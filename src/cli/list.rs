@@ -1,9 +1,13 @@
 //! The words of `qipu show`, `qipu list` and `qipu inbox`.
 
+use std::num::NonZeroUsize;
+
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
+use super::change::trimmed;
 use super::days::window;
+use super::numbers::{count, value};
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
 use crate::request::{List, Show, Sort};
@@ -32,11 +36,11 @@ impl ShowArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which notes")]
 pub(super) struct FilterArgs {
-    /// Only notes of this type (repeatable)
-    #[arg(long = "type", value_name = "TYPE")]
+    /// Only notes of this type (repeatable, or with commas between)
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = trimmed)]
     kinds: Vec<String>,
-    /// Only notes with this tag (repeatable)
-    #[arg(long, value_name = "TAG")]
+    /// Only notes with this tag (repeatable, or with commas between)
+    #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     tag: Vec<String>,
     /// Only notes changed on this day or later (journals: of it): 2025-03-05, yesterday, last week
     #[arg(long, value_name = "WHEN")]
@@ -45,7 +49,7 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
     /// Only notes of at least this value, 0 to 100
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     min_value: Option<u8>,
     /// Only notes whose fields pass, as in `qipu context` (repeatable)
     #[arg(long, value_name = "EXPR")]
@@ -68,6 +72,14 @@ impl FilterArgs {
     }
 }
 
+/// How many notes a list has.
+#[derive(Debug, Args)]
+pub(super) struct LimitArgs {
+    /// The most notes
+    #[arg(long, value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
+    limit: Option<NonZeroUsize>,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
@@ -75,6 +87,8 @@ pub(super) struct ListArgs {
     /// The order
     #[arg(long, value_name = "BY", default_value = "updated")]
     sort: SortName,
+    #[command(flatten)]
+    limit: LimitArgs,
     /// Only notes without any link
     #[arg(long)]
     orphans: bool,
@@ -102,6 +116,7 @@ impl ListArgs {
                 SortName::Title => Sort::Title,
                 SortName::Id => Sort::Id,
             },
+            limit: self.limit.limit.map(Into::into),
             only_orphans: self.orphans,
             only_broken: self.broken,
             ..self.only.into_list(location, today)?
@@ -110,6 +125,7 @@ impl ListArgs {
 }
 
 /// Returns the list of notes that wait to be worked on.
-pub(super) fn inbox(location: Location) -> List {
-    List { location, kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, ..List::default() }
+pub(super) fn inbox(location: Location, limit: LimitArgs) -> List {
+    let limit = limit.limit.map(Into::into);
+    List { location, kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, limit, ..List::default() }
 }

@@ -15,7 +15,7 @@ pub(super) struct MergeDriverArgs {
     /// Their side (%B)
     theirs: PathBuf,
     /// How many characters a conflict marker has (%L)
-    #[arg(long, value_name = "N", default_value_t = 7)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 7)]
     marker_size: u16,
 }
 

@@ -11,7 +11,9 @@ mod journal;
 mod link;
 mod list;
 mod merge_driver;
+mod misuse;
 mod need;
+mod numbers;
 mod pack;
 mod prime;
 mod search;
@@ -99,7 +101,7 @@ enum Sub {
     List(list::ListArgs),
     /// List fleeting notes, the newest first: what waits to be worked on
     #[command(after_help = examples::INBOX)]
-    Inbox,
+    Inbox(list::LimitArgs),
     /// List the tags in use, with how many notes have them
     #[command(after_help = examples::TAGS)]
     Tags {
@@ -176,12 +178,13 @@ enum Sub {
         #[arg(long)]
         undo: bool,
     },
-    /// Remove a note that nothing links to
+    /// Remove notes that no other notes link to
     #[command(after_help = examples::DELETE)]
     Delete {
-        /// The note
-        id: String,
-        /// Remove it although notes link to it, and tell which
+        /// The notes
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+        /// Remove them although other notes link to them, and list those
         #[arg(long)]
         force: bool,
     },
@@ -229,13 +232,13 @@ struct Global {
     #[arg(long, global = true, hide = true)]
     token: bool,
     /// The version of the records format to write; there is one: 1
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
     records_version: Option<u32>,
     /// The most characters that are written
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = numbers::whole)]
     max_chars: Option<usize>,
     /// The most tokens that are written, as --tokenizer counts them
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = numbers::whole)]
     max_tokens: Option<usize>,
     /// What counts tokens (four characters are one)
     #[arg(long, global = true, value_name = "ENCODING")]
@@ -322,7 +325,11 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Err(error) if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) => {
             return Ok(Parsed::Help(error.to_string()));
         }
-        Err(error) => return Err(usage(&error)),
+        // Nothing was asked for, so nothing was asked for wrongly: help is the answer.
+        Err(error) if words.len() < 2 && error.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            return Ok(Parsed::Help(error.to_string()));
+        }
+        Err(error) => return Err(misuse::error(&error, &Cli::command(), args)),
     };
     if let Some(text) = shell_text(&cli.command) {
         return text.map(Parsed::Help);
@@ -346,6 +353,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     };
     let command = match cli.command {
         Sub::Prime(args) => {
+            args.check(env.is_terminal)?;
             budget = args.default_budget(budget);
             format = args.format(format);
             Command::Prime(args.into_request(location))
@@ -372,7 +380,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::List(args) => Command::List(args.into_request(location, &day)?),
         Sub::Search(args) => Command::Search(args.into_request(location, has_budget, &day)?),
         Sub::Related(args) => Command::Related(args.into_request(location, has_budget)),
-        Sub::Inbox => Command::List(list::inbox(location)),
+        Sub::Inbox(limit) => Command::List(list::inbox(location, limit)),
         Sub::Tags { action: None } => Command::Tags(location),
         Sub::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
             change(location, Action::RenameTag { from, to })
@@ -380,7 +388,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Rename { id, title } => change(location, Action::Rename { id, title }),
         Sub::Merge { into, from } => change(location, Action::Merge { into, from }),
         Sub::Compact { digest, ids, undo } => change(location, Action::Compact { digest, ids, is_undone: undo }),
-        Sub::Delete { id, force } => change(location, Action::Delete { id, is_forced: force }),
+        Sub::Delete { ids, force } => change(location, Action::Delete { ids, is_forced: force }),
         Sub::Status => Command::Status(location),
         Sub::Doctor { strict, fix } => Command::Doctor(Doctor { location, is_strict: strict, is_fix: fix, is_dry_run }),
         Sub::Index { rebuild, status: _ } => Command::Index(Index { location, is_rebuilt: rebuild }),
@@ -575,15 +583,5 @@ impl Global {
             }
             today => Ok(today),
         }
-    }
-}
-
-/// Turns the parser's words into an error: its first paragraph, and the rest as the hint.
-fn usage(error: &clap::Error) -> Error {
-    let text = error.to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-    match text.split_once("\n\n") {
-        Some((message, hint)) => Error::usage(message).usage_hint(hint.trim()),
-        None => Error::usage(text),
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use super::search::relevance;
+use super::numbers::{share, whole};
 use crate::error::Error;
 use crate::request::{Abstraction, Budget, Expand, Format, Level, Need, Purpose};
 use crate::store::Location;
@@ -19,16 +19,16 @@ pub(super) struct NeedArgs {
     #[arg(long, value_name = "LEVEL")]
     abstraction: Option<AbstractionName>,
     /// Stop when so many tokens are written; the last note may go beyond
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     target_tokens: Option<usize>,
     /// Only notes of at least this confidence, 0 to 1
-    #[arg(long, value_name = "C", value_parser = relevance)]
+    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = share)]
     min_confidence: Option<u32>,
     /// Only notes whose source is trusted at least so far, 0 to 1
-    #[arg(long, value_name = "T", value_parser = relevance)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = share)]
     min_trust: Option<u32>,
     /// Leave a note out where no more than this share of it is new, 0 to 1 (0.2)
-    #[arg(long, value_name = "SHARE", value_parser = relevance)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
     novelty_threshold: Option<u32>,
     /// Show what notes are derived from behind them
     #[arg(long)]
@@ -147,7 +147,7 @@ pub(super) struct ExpandArgs {
     #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
     include: Vec<IncludeName>,
     /// The most tokens of the expansion (500)
-    #[arg(long, value_name = "N", requires = "expand")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand")]
     max_additional_tokens: Option<usize>,
 }
 

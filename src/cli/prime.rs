@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::error::Error;
 use crate::request::{Budget, Format, Prime};
 use crate::store::Location;
 
@@ -13,6 +14,9 @@ const MAX_HOOK_CHARS: usize = 9_500;
 
 /// Tools that read the answer of a hook as JSON.
 const HOOK_TOOLS: [&str; 3] = ["claude", "codex", "gemini"];
+
+/// How many edits a name may be away from that of a tool that is suggested.
+const MAX_SLIPS: usize = 2;
 
 #[derive(Debug, Args)]
 pub(super) struct PrimeArgs {
@@ -32,6 +36,16 @@ pub(super) struct PrimeArgs {
 }
 
 impl PrimeArgs {
+    /// Refuses, for a person at a terminal, a name that is nearly that of a tool: its answer would not be JSON. A hook
+    /// has no terminal, and must not fail.
+    pub(super) fn check(&self, is_terminal: bool) -> Result<(), Error> {
+        let Some(Some(name)) = self.hook.as_ref().filter(|_| is_terminal) else { return Ok(()) };
+        let near = HOOK_TOOLS.iter().find(|tool| *tool != name && strsim::osa_distance(tool, name) <= MAX_SLIPS);
+        near.map_or(Ok(()), |tool| {
+            Err(Error::usage(format!("--hook: there is no tool `{name}`")).hint(format!("did you mean `{tool}`?")))
+        })
+    }
+
     /// Returns the budget, which a primer always has.
     pub(super) fn default_budget(&self, budget: Budget) -> Budget {
         let budget = match budget {

@@ -6,14 +6,13 @@ use clap::{Arg, Args, Command};
 use jiff::civil::Date;
 
 use super::list::FilterArgs;
+use super::numbers::{count, share};
 use crate::error::Error;
 use crate::request::{Related, Search};
 use crate::store::Location;
 
 /// The most notes that are found when there is no budget and nobody names a limit.
 const DEFAULT_LIMIT: usize = 10;
-/// Millionths of 1.
-const MILLION: f64 = 1_000_000.0;
 
 /// What stands before a word of a query that could be taken for a flag. No text that people write
 /// holds it.
@@ -27,10 +26,10 @@ pub(super) struct SearchArgs {
     #[command(flatten)]
     only: FilterArgs,
     /// The most notes (10; with a budget, as many as fit)
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     limit: Option<std::num::NonZeroUsize>,
     /// Only notes of at least this relevance, 0 to 1
-    #[arg(long, value_name = "R", value_parser = relevance)]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
     min_relevance: Option<u32>,
     /// Tell what the scores are made of
     #[arg(long)]
@@ -48,18 +47,8 @@ pub(super) struct RelatedArgs {
     /// The note
     id: String,
     /// The most notes (10; with a budget, as many as fit)
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     limit: Option<std::num::NonZeroUsize>,
-}
-
-/// Reads a relevance; returns it in millionths.
-pub(super) fn relevance(text: &str) -> Result<u32, String> {
-    let number: Option<f64> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.map(|number| (number * MILLION).round() as u32).ok_or_else(|| "expected a number from 0 to 1".to_owned())
-}
-
-pub(super) fn count(text: &str) -> Result<std::num::NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }
 
 fn limit(given: Option<std::num::NonZeroUsize>, has_budget: bool) -> Option<usize> {

@@ -65,7 +65,7 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
         matched: selection.matched,
         is_limited: lacks_blocks || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
-        near_tags: Vec::new(),
+        unknown_names: Vec::new(),
         analysis: told.map(|question| Box::new(analysis(store, &question))),
         explains: request.need.as_ref().is_some_and(|need| need.explains),
     };

@@ -131,10 +131,10 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
             findings.push(FindingEntry { is_error, ..FindingEntry::of_note(store.shown(&note.path), note, &finding) });
         };
         for target in graph.unresolved(place) {
-            find(false, "broken-link", format!("nothing is named `{target}`"));
+            find(false, "broken-link", format!("broken link: no note named `{target}`"));
         }
-        for path in graph.outside(place) {
-            find(true, "link-leaves-store", format!("`{path}` leads out of the store"));
+        for path in graph.outside(place).iter().filter(|path| !store.is_in_project(note, path)) {
+            find(false, "link-leaves-project", format!("`{path}` leads out of the project"));
         }
         for link in note.links.iter().filter(|link| !types.knows(&link.kind)) {
             find(false, "unknown-link-type", format!("there is no link type `{}`", link.kind));

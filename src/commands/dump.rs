@@ -25,8 +25,8 @@ pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
     let Some(file) = &request.file else {
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };
-    let action =
-        store.export(file, text.as_bytes(), |old| old.is_empty() || old.starts_with(pack::BEGINNING.as_bytes()))?;
+    let may_replace = |old: &[u8]| old.is_empty() || old.starts_with(pack::BEGINNING.as_bytes());
+    let action = store.export(file, text.as_bytes(), "a qipu pack", may_replace)?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
     let odd_notes = if request.selection.is_none() { store.passed_over() } else { Vec::new() };

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::report::{ChangeEntry, Entry, Head, Mode, Report};
+use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Init;
-use crate::store;
+use crate::store::{self, MadeFile};
 
 /// Makes what is missing of a store and reports each file; what is there stays as it is.
 pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
@@ -17,12 +17,31 @@ pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
         is_dry_run: request.is_dry_run,
     };
     let made = store::init(&plan, current_dir)?;
-    let entry = |(path, new): (String, Option<&str>)| {
-        let action = if new.is_some() { "created" } else { "unchanged" };
-        let diff = new.filter(|_| request.is_dry_run).map(|text| store::diff(&path, None, Some(text)));
-        Entry::Change(ChangeEntry { id: None, action, path, diff })
+    let hides_more = made.files.iter().find(|file| file.old.is_some() && file.new.is_some());
+    let warning = hides_more.map(|file| Entry::Finding(still_tracked(&file.path, &made.shown_path)));
+    let entry = |file: &MadeFile| {
+        let action = match (&file.old, file.new) {
+            (_, None) => "unchanged",
+            (None, Some(_)) => "created",
+            (Some(_), Some(_)) => "changed",
+        };
+        let new = file.new.filter(|_| request.is_dry_run);
+        let diff = new.map(|text| store::diff(&file.path, file.old.as_deref(), Some(text)));
+        Entry::Change(ChangeEntry { id: None, action, path: file.path.clone(), diff })
     };
     let mode = Mode::Change { command: "init", is_dry_run: request.is_dry_run };
     let head = Head::new(mode, Some(&made.shown_path));
-    Ok(Report::new(head, made.files.into_iter().map(entry).collect()))
+    Ok(Report::new(head, made.files.iter().map(entry).chain(warning).collect()))
+}
+
+/// Warns that a `.gitignore` has no effect on files that git tracks already.
+fn still_tracked(path: &str, store: &str) -> FindingEntry {
+    FindingEntry {
+        is_error: false,
+        code: "still-tracked",
+        id: None,
+        path: path.to_owned(),
+        line: None,
+        message: format!("notes that were committed stay in git; `git rm -r --cached {store}` takes them out of it"),
+    }
 }

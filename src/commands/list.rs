@@ -30,8 +30,12 @@ pub(super) fn run(request: &List, desk: &Desk<'_>) -> Result<Report, Error> {
     });
     let mut notes: Vec<&Arc<Note>> = notes.map(|(_, note)| note).collect();
     sort(&mut notes, request.sort);
+    let matched = notes.len();
+    notes.truncate(request.limit.unwrap_or(matched));
+    let is_limited = notes.len() < matched;
     let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, Role::Selected))).collect();
-    Ok(report(store, Mode::List, entries))
+    let report = report(store, Mode::List, entries);
+    Ok(Report { head: Head { matched, is_limited, ..report.head }, ..report })
 }
 
 pub(super) fn passes(request: &List, note: &Note) -> bool {
@@ -50,12 +54,19 @@ pub(super) fn passes(request: &List, note: &Note) -> bool {
 /// Sorts notes that are in the order of their ids. What they are sorted by is unpacked side by side.
 fn sort(notes: &mut [&Arc<Note>], order: Sort) {
     match order {
-        Sort::Updated => notes.par_sort_by_cached_key(|note| Reverse(note.head().changed())),
-        Sort::Created => notes.par_sort_by_cached_key(|note| Reverse(note.head().created())),
+        // Many notes that were imported have no date, and ids say nothing to a reader.
+        Sort::Updated => notes.par_sort_by_cached_key(|note| newest(note, note.head().changed())),
+        Sort::Created => notes.par_sort_by_cached_key(|note| newest(note, note.head().created())),
         Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
         Sort::Title => notes.par_sort_by_cached_key(|note| note.title().to_lowercase()),
         Sort::Id => {}
     }
+}
+
+/// Returns the key that sorts notes by a date, the newest first, and those without it by title at the end.
+fn newest<T: Ord>(note: &Note, date: Option<T>) -> (Reverse<Option<T>>, Option<String>) {
+    let title = date.is_none().then(|| note.title().to_lowercase());
+    (Reverse(date), title)
 }
 
 /// Reports the tags in use, the most used first, then a to z.

@@ -129,7 +129,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
 /// As [`run_on`].
 pub fn run_at(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
     let report = reported(command, desk)?;
-    Ok(suggest::with_near_tags(report, command, desk.store))
+    Ok(suggest::with_unknown_names(report, command, desk.store))
 }
 
 fn reported(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {

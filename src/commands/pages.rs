@@ -17,7 +17,7 @@ pub(super) fn run(request: &Pages, current_dir: &Path) -> Result<Report, Error> 
         let path = current_dir.join(&request.dir).join(name);
         let text = files::read_if_there(&path)?;
         if text.as_ref().is_some_and(|text| !text.is_empty() && !text.contains(TITLE)) {
-            let message = format!("{} is there and is something else", request.dir.join(name).display());
+            let message = format!("{} exists and is no manual page of qipu", request.dir.join(name).display());
             return Err(Error::usage(message).hint("give another folder, or remove that file"));
         }
         old.push((path, text));

@@ -11,10 +11,11 @@ use crate::store::Store;
 
 /// What qipu is, in the words of the primer.
 const ABOUT: &str = "qipu holds this project's knowledge: decisions, findings, sources, and how they hang together. \
-                     It is memory, not a task list. Look here before you research or decide something again.";
+                     It is memory, not a task list. Look here before you research or decide something again. In records, `H` says how much \
+                     was found, `W` warns, `N` is a note, `S` its summary, `B` to `B-END` its text, `E` a link, `D` a detail.";
 
 /// Commands worth knowing, the most useful first. A test runs each of them.
-pub(crate) const COMMANDS: [(&str, &str); 9] = [
+pub(crate) const COMMANDS: [(&str, &str); 11] = [
     (
         "qipu context --query \"WORDS\" --format records --max-chars 8000",
         "find notes on a subject, as an index of summaries",
@@ -24,8 +25,13 @@ pub(crate) const COMMANDS: [(&str, &str); 9] = [
     ("qipu link tree ID --max-hops 2 --format records --max-chars 8000", "see what hangs together with a note"),
     ("qipu link path ID ID", "see how two notes are connected"),
     ("qipu context --tag TAG --format records --max-chars 8000", "list notes by tag, the most valuable first"),
-    ("qipu capture \"TEXT\" --tag TAG", "keep a thought; prints the new note's id first"),
-    ("qipu journal \"TEXT\"", "write down what was done today"),
+    (
+        "qipu capture --tag TAG <<'EOF'",
+        "keep a thought: its text on the next lines, then EOF (a shell runs backticks in double quotes); prints the id first",
+    ),
+    ("qipu link add ID ID --type supports", "link what you keep with what is known"),
+    ("qipu update ID --set status=superseded", "mark a note that no longer holds"),
+    ("qipu journal - <<'EOF'", "write down what was done today, in the same way"),
     ("qipu --help", "everything else"),
 ];
 

@@ -1,24 +1,33 @@
-//! What may have been meant where an answer is empty because nothing has a tag.
+//! What may have been meant where an answer is empty because nothing has a tag or a type.
 
-use crate::report::{Entry, NearTag, Report};
-use crate::request::{Command, Context, List, Search};
+use crate::report::{Entry, Report, UnknownName};
+use crate::request::{Command, Context, Graph, List, Search};
 use crate::store::Store;
 
-/// Names the tags of a request that no note has, in a report that shows no note.
-pub(super) fn with_near_tags(mut report: Report, command: &Command, store: &Store) -> Report {
+/// Names the tags and types of a request that no note has, in a report that shows no note.
+pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &Store) -> Report {
     if report.entries.iter().any(|entry| matches!(entry, Entry::Note(_))) {
         return report;
     }
-    let has_notes = |tag: &str| store.notes().iter().any(|note| note.ties().tags.contains(&tag));
-    let unknown = tags(command).iter().filter(|tag| !has_notes(tag));
-    report.head.near_tags = unknown.map(|tag| NearTag { tag: tag.clone(), near: store.near_tags(tag) }).collect();
+    let (tags, kinds) = names(command);
+    let has_tag = |tag: &str| store.notes().iter().any(|note| note.ties().tags.contains(&tag));
+    let has_kind = |kind: &str| store.notes().iter().any(|note| note.head().kind == kind);
+    let tags = tags.iter().filter(|tag| !has_tag(tag)).map(|tag| ("tag", tag, store.near_tags(tag)));
+    let kinds = kinds.iter().filter(|kind| !has_kind(kind)).map(|kind| ("type", kind, store.near_kinds(kind)));
+    let unknown = tags.chain(kinds).map(|(sort, name, near)| UnknownName { sort, name: name.clone(), near });
+    report.head.unknown_names = unknown.collect();
     report
 }
 
-fn tags(command: &Command) -> &[String] {
+/// Returns the tags and the types that a request names.
+fn names(command: &Command) -> (&[String], &[String]) {
     match command {
-        Command::List(List { tags, .. }) | Command::Search(Search { only: List { tags, .. }, .. }) => tags,
-        Command::Context(Context { selection, .. }) => &selection.tags,
-        _ => &[],
+        Command::List(List { tags, kinds, .. }) | Command::Search(Search { only: List { tags, kinds, .. }, .. }) => {
+            (tags, kinds)
+        }
+        Command::Context(Context { selection, .. }) | Command::Graph(Graph { selection: Some(selection), .. }) => {
+            (&selection.tags, &[])
+        }
+        _ => (&[], &[]),
     }
 }

@@ -1,4 +1,4 @@
-//! Filter expressions on custom and other fields: `key`, `!key`, `key=value`, `key>=3`,
+//! Filter expressions on custom and other fields: `key`, `!key`, `key=value`, `key!=value`, `key>=3`,
 //! `key<2025-03-01`.
 
 use std::borrow::Cow;
@@ -19,6 +19,7 @@ enum Test {
     Present,
     Absent,
     Equals(String),
+    Differs(String),
     Compares(Comparison, Operand),
 }
 
@@ -60,8 +61,9 @@ impl Filter {
     /// `Usage`, with the forms that are understood.
     pub fn parse(text: &str) -> Result<Self, Error> {
         parse(text).ok_or_else(|| {
-            Error::usage(format!("`{text}` is not a filter expression"))
-                .hint("expected key, !key, key=value, or key with one of > >= < <= and a number or YYYY-MM-DD")
+            Error::usage(format!("`{text}` is not a filter expression")).hint(
+                "expected key, !key, key=value, key!=value, or key with one of > >= < <= and a number or YYYY-MM-DD",
+            )
         })
     }
 
@@ -71,6 +73,9 @@ impl Filter {
         match (&self.test, field) {
             (Test::Present, field) => field.is_some(),
             (Test::Absent, field) => field.is_none(),
+            (Test::Differs(unwanted), field) => {
+                !field.is_some_and(|field| any_text(&field, &|text| equals(text, unwanted)))
+            }
             (_, None) => false,
             (Test::Equals(wanted), Some(field)) => any_text(&field, &|text| equals(text, wanted)),
             (Test::Compares(comparison, operand), Some(field)) => {
@@ -92,7 +97,12 @@ fn parse(text: &str) -> Option<Filter> {
     };
     let (key, rest) = text.split_at_checked(at)?;
     if let Some(value) = rest.strip_prefix('=') {
-        return filter(key, Test::Equals(value.trim().to_owned()));
+        let value = value.trim().to_owned();
+        // What has the field with another value passes, and so does what has no such field.
+        return match key.strip_suffix('!') {
+            Some(key) => filter(key, Test::Differs(value)),
+            None => filter(key, Test::Equals(value)),
+        };
     }
     let (rest, comparison) =
         SIGNS.iter().find_map(|(sign, comparison)| Some((rest.strip_prefix(sign)?, *comparison)))?;
@@ -224,6 +234,10 @@ mod tests {
             "updated<2025-03-06",
             "value=5",
             "ratio=.5",
+            "status!=open",
+            "effort != 4",
+            "missing!=done",
+            "tags!=c",
             " effort >= 3 ",
         ] {
             assert!(passes(yes), "{yes}");
@@ -245,6 +259,9 @@ mod tests {
             "effort>2025-01-01",
             "value=70",
             "tags=c",
+            "status!=done",
+            "effort!=3.0",
+            "tags!=b",
         ] {
             assert!(!passes(no), "{no}");
         }
@@ -252,9 +269,23 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for bad in
-            ["", "!", "=x", "a>", "a>x", "a>=2025-02-30", "a b", "!!a", "a<nan", "a>inf", ">3", "a>3x", "!a=3", "a!=3"]
-        {
+        for bad in [
+            "",
+            "!",
+            "=x",
+            "a>",
+            "a>x",
+            "a>=2025-02-30",
+            "a b",
+            "!!a",
+            "a<nan",
+            "a>inf",
+            ">3",
+            "a>3x",
+            "!a=3",
+            "a!>3",
+            "!=3",
+        ] {
             assert_eq!(Filter::parse(bad).map_err(|error| error.kind.exit_code()), Err(2), "{bad}");
         }
     }

@@ -7,11 +7,8 @@ use std::ops::Range;
 
 use super::{Page, digest};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, Note, NoteId, Value, with_spans, yaml_scalar};
+use crate::note::{DEFAULT_KIND, IMPORTED as FIELD, Note, NoteId, Value, with_spans, yaml_scalar};
 use crate::request::ImportFrom;
-
-/// The field under `custom` that says where a note comes from.
-const FIELD: &str = "imported";
 
 /// What stands for a sum until it is known; as long as one.
 const UNKNOWN: &str = "qipuqipuqipuqipu";

@@ -214,7 +214,7 @@ fn expand(given: &mut Arguments, location: Location) -> Result<Task, Error> {
 fn search(given: &mut Arguments, location: Location) -> Result<Task, Error> {
     let only = List {
         location,
-        tags: given.text("tag")?.into_iter().collect(),
+        tags: given.text("tag")?.iter().flat_map(|tags| split(tags)).collect(),
         kinds: given.text("type")?.into_iter().collect(),
         ..List::default()
     };
@@ -223,12 +223,17 @@ fn search(given: &mut Arguments, location: Location) -> Result<Task, Error> {
     Ok(Task { command: Command::Search(search), budget: told(), format: Format::Human, is_write: false })
 }
 
+/// Splits a list of tags that is written with commas.
+fn split(tags: &str) -> Vec<String> {
+    tags.split(',').map(|tag| tag.trim().to_owned()).collect()
+}
+
 fn capture(given: &mut Arguments) -> Result<Action, Error> {
     let text = given.needed("text")?;
     if text.contains('\0') {
         return Err(wrong("text", "it holds a NUL character"));
     }
-    let tags: Vec<String> = given.texts("tags")?.iter().map(|tag| tag.trim().to_owned()).collect();
+    let tags: Vec<String> = given.texts("tags")?.iter().flat_map(|tags| split(tags)).collect();
     if tags.iter().any(|tag| tag.is_empty() || tag.contains(char::is_control)) {
         return Err(wrong("tags", "a tag is empty or holds a control character"));
     }

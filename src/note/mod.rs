@@ -57,6 +57,8 @@ pub const MOC: &str = "moc";
 pub const JOURNAL: &str = "journal";
 /// The type of a note outside `mocs/` and `journals/` that names none.
 pub const DEFAULT_KIND: &str = "fleeting";
+/// The custom field in which an import records where a note comes from.
+pub const IMPORTED: &str = "imported";
 
 /// Every code that reading a note gives, and whether it is an error: what the note says is lost or contradicts
 /// another note.

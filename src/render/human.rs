@@ -7,15 +7,19 @@ use super::paint::Role as As;
 use super::prompt::confidence;
 use super::rows::Widths;
 use super::{
-    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, markdown, shows_body,
-    summary_text, tree,
+    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, highlight, markdown,
+    shows_body, summary_text, tree,
 };
 use crate::escape::{lines, one_line};
+use crate::note::{IMPORTED, Note, Source};
 use crate::report::{
-    Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Level, Mode, NearTag,
-    NoteEntry, PatternEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS,
+    Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Level, Mode,
+    NoteEntry, PatternEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS, UnknownName,
 };
 use crate::tokens::Tokenizer;
+
+/// What a person does next in a new store.
+const NEXT_STEPS: &str = "Next: `qipu setup` lists the agent tools to set up; `qipu capture` makes a first note.\n";
 
 /// How far in the rest of a line that was broken begins.
 const HANG: usize = 2;
@@ -42,9 +46,9 @@ impl Renderer for Human<'_> {
 
     fn frame(&self, shown: Shown<'_>) -> Frame {
         let (before, after) = match &self.report.head.mode {
-            Mode::Context if shown.account.is_some() => (self.bundle_head(shown), self.near_tags(shown)),
+            Mode::Context if shown.account.is_some() => (self.bundle_head(shown), self.unknown_names(shown)),
             Mode::Context => {
-                (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n") + &self.near_tags(shown))
+                (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n") + &self.unknown_names(shown))
             }
             Mode::Expansion => (self.expansion_head(shown), self.rest(shown)),
             Mode::Prime => (self.prime_head(), self.rest(shown)),
@@ -56,7 +60,7 @@ impl Renderer for Human<'_> {
             Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
             Mode::List | Mode::Search | Mode::Graph => {
                 let before = self.spellings(shown) + &self.if_empty(shown, "No note matches.\n");
-                let before = before + &self.near_tags(shown);
+                let before = before + &self.unknown_names(shown);
                 (before, self.rest(shown))
             }
             Mode::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
@@ -65,6 +69,7 @@ impl Renderer for Human<'_> {
                 (self.if_empty(shown, &format!("There is no journal of {day}.\n")), self.rest(shown))
             }
             Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
+            Mode::Change { command: "init", is_dry_run: false } => (String::new(), self.next_steps()),
             Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
             Mode::Tags | Mode::Status | Mode::Index | Mode::Setup => (String::new(), String::new()),
         };
@@ -79,7 +84,7 @@ impl Renderer for Human<'_> {
             Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
             Entry::Unresolved { target, .. } => {
                 let indent = if self.report.head.mode == Mode::Show { String::new() } else { tree::indent(1) };
-                self.add(&mut piece, format!("{indent}(nothing here) {}\n", one_line(target)));
+                self.add(&mut piece, format!("{indent}(missing) {}\n", one_line(target)));
             }
             Entry::About(text) => self.add(&mut piece, format!("\n{text}\n")),
             Entry::Command { line, purpose } => {
@@ -210,6 +215,13 @@ impl Human<'_> {
         if is_given { format!("> {BANNER}\n") } else { String::new() }
     }
 
+    /// Says what to do with a store that was just made.
+    fn next_steps(&self) -> String {
+        let is_new = |entry: &Entry| matches!(entry, Entry::Change(change) if change.action == "created");
+        let says = self.report.entries.iter().any(is_new);
+        if says { NEXT_STEPS.to_owned() } else { String::new() }
+    }
+
     /// Says that nothing matched, where nothing did.
     fn if_empty(&self, shown: Shown<'_>, text: &str) -> String {
         let is_said = shown.is_empty && self.report.entries.is_empty();
@@ -230,17 +242,17 @@ impl Human<'_> {
         self.report.head.spellings.iter().map(line).collect()
     }
 
-    /// Names tags that no note has, and those that may have been meant.
-    fn near_tags(&self, shown: Shown) -> String {
+    /// Names tags and types that no note has, and those that may have been meant.
+    fn unknown_names(&self, shown: Shown) -> String {
         if shown.is_brief {
             return String::new();
         }
-        let line = |tag: &NearTag| {
-            let near: Vec<_> = tag.near.iter().map(|near| format!("'{near}'")).collect();
+        let line = |unknown: &UnknownName| {
+            let near: Vec<_> = unknown.near.iter().map(|near| format!("'{near}'")).collect();
             let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-            format!("no note has the tag '{}'{meant}\n", one_line(&tag.tag))
+            format!("no note has the {} '{}'{meant}\n", unknown.sort, one_line(&unknown.name))
         };
-        self.report.head.near_tags.iter().map(line).collect()
+        self.report.head.unknown_names.iter().map(line).collect()
     }
 
     /// A note of a list, with what was found in it.
@@ -311,10 +323,10 @@ impl Human<'_> {
 
     /// Emphasises the marked words: as markdown does, in colour where the screen has colours.
     fn marked(&self, snippet: &Snippet) -> String {
-        let marked = |text: &str| match self.screen.has_color {
-            true => self.screen.paint(As::Mark, text),
-            false => format!("**{text}**"),
-        };
+        if !self.screen.has_color {
+            return highlight::in_markdown(snippet);
+        }
+        let marked = |text: &str| self.screen.paint(As::Mark, text);
         let mut text = String::new();
         let mut at = 0;
         for mark in &snippet.marks {
@@ -430,6 +442,9 @@ impl Human<'_> {
         }
         let path = one_line(&self.report.head.shown(&note.path));
         text.push_str(&format!("\n{}\n", self.screen.paint(As::Quiet, &path)));
+        if self.report.head.show.custom {
+            text.push_str(&own_fields(note));
+        }
         let (body, is_cut) = match body_text(note.body(), note.is_cut, extent, true) {
             Some((body, is_cut)) => (self.body(&body, extent), is_cut),
             None => {
@@ -577,6 +592,17 @@ fn comparison_lines(comparison: &ComparisonEntry) -> String {
         traits("Only A", &comparison.only_a),
         traits("Only B", &comparison.only_b)
     )
+}
+
+/// Returns the sources of a note and the fields that are its own, a line each.
+fn own_fields(note: &Note) -> String {
+    let source = |source: &Source| {
+        let title = source.title.as_deref().map(one_line).unwrap_or_default();
+        format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned() + "\n"
+    };
+    let fields = note.custom.iter().chain(&note.unknown).filter(|(key, _)| key != IMPORTED);
+    let fields = fields.map(|(key, value)| format!("{}: {}\n", one_line(key), one_line(&value.to_line())));
+    note.sources.iter().map(source).chain(fields).collect()
 }
 
 /// The groups of the primer, and of a bundle.

@@ -6,6 +6,7 @@
 mod content;
 mod days;
 mod flow;
+mod highlight;
 mod hook;
 mod human;
 mod json;

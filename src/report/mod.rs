@@ -106,7 +106,7 @@ pub struct Head {
     /// Words that were searched for and that no note holds.
     pub spellings: Vec<Spelling>,
     /// Tags that were asked for and that no note has, where no note is shown.
-    pub near_tags: Vec<NearTag>,
+    pub unknown_names: Vec<UnknownName>,
     /// What a question was understood to mean.
     pub analysis: Option<Box<Analysis>>,
     /// Whether the parts of utility and confidence are told.
@@ -124,7 +124,7 @@ impl Head {
             matched: 0,
             is_limited: false,
             spellings: Vec::new(),
-            near_tags: Vec::new(),
+            unknown_names: Vec::new(),
             analysis: None,
             explains: false,
         }
@@ -142,12 +142,14 @@ impl Head {
     }
 }
 
-/// A tag that no note has.
+/// A tag or type that no note has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NearTag {
-    /// The tag.
-    pub tag: String,
-    /// Tags in use that are like it.
+pub struct UnknownName {
+    /// What it names: `tag` or `type`.
+    pub sort: &'static str,
+    /// The name.
+    pub name: String,
+    /// Names in use that are similar.
     pub near: Vec<String>,
 }
 

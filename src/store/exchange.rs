@@ -90,7 +90,8 @@ impl Store {
     }
 
     /// Writes a file for the user, whole or not at all, anywhere but among what the store holds.
-    /// What is there is replaced only where `may_replace` says so. Returns the word for what was done.
+    /// What is there is replaced only where `may_replace` says so; `what` names in an error what it has to be.
+    /// Returns the word for what was done.
     ///
     /// # Errors
     /// `Usage` for a place in the store, or a file that may not be replaced; `Failure` when it
@@ -99,9 +100,10 @@ impl Store {
         &self,
         file: &Path,
         bytes: &[u8],
+        what: &str,
         may_replace: impl FnOnce(&[u8]) -> bool,
     ) -> Result<&'static str, Error> {
-        export_beside(&self.root, &self.current_dir, file, bytes, may_replace)
+        export_beside(&self.root, &self.current_dir, file, bytes, what, may_replace)
     }
 }
 
@@ -114,9 +116,10 @@ pub fn export(
     current_dir: &Path,
     file: &Path,
     bytes: &[u8],
+    what: &str,
     may_replace: impl FnOnce(&[u8]) -> bool,
 ) -> Result<&'static str, Error> {
-    export_beside(&find_root(location, current_dir)?, current_dir, file, bytes, may_replace)
+    export_beside(&find_root(location, current_dir)?, current_dir, file, bytes, what, may_replace)
 }
 
 fn export_beside(
@@ -124,6 +127,7 @@ fn export_beside(
     current_dir: &Path,
     file: &Path,
     bytes: &[u8],
+    what: &str,
     may_replace: impl FnOnce(&[u8]) -> bool,
 ) -> Result<&'static str, Error> {
     let path = current_dir.join(file);
@@ -136,8 +140,8 @@ fn export_beside(
         Some(old) if old == bytes => Ok("unchanged"),
         Some(old) if may_replace(&old) => files::replace(&path, bytes).map(|()| "changed"),
         Some(_) => {
-            return Err(Error::usage(format!("{} is there and is something else", file.display()))
-                .hint("give another file, or remove that one"));
+            return Err(Error::usage(format!("{} exists and is not {what}; not overwritten", file.display()))
+                .hint("name another file, or remove that one"));
         }
     }
     .map_err(Error::from)

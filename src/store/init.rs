@@ -16,9 +16,22 @@ const CONFIG: &str =
 # The language that most notes are in, for search: en, de, fr, …, or none.
 # language = \"en\"
 
-# Link types beside the built-in ones, each with what it is called from the other end.
+# Link types in addition to the built-in ones, each with its name from the other end.
 # [link-types]
 # implements = \"implemented-by\"
+
+# Limits of `qipu context` without a budget, and namespaces whose notes it leaves out.
+# [context]
+# max-notes = 10
+# max-blocks-per-note = 50
+# max-blocks = 100
+# exclude-namespaces = [\"archive\"]
+
+# How far authors and hosts of sources are trusted, from 0 to 1.
+# [trust.authors]
+# \"Ann\" = 0.9
+# [trust.hosts]
+# \"kernel.org\" = 0.85
 ";
 
 /// What git leaves out of a store: what can be made again.
@@ -32,8 +45,19 @@ const IGNORED_ALL: &str = "# Made by `qipu init --stealth`: this store stays out
 pub struct Made {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
-    /// Its files, relative to the current directory, each with its text where that is new.
-    pub files: Vec<(String, Option<&'static str>)>,
+    /// Its files.
+    pub files: Vec<MadeFile>,
+}
+
+/// A file of a store that was found or made.
+#[derive(Debug)]
+pub struct MadeFile {
+    /// Its path relative to the current directory.
+    pub path: String,
+    /// Its text before; `None` where it did not exist.
+    pub old: Option<String>,
+    /// Its new text; `None` where it stays as it is.
+    pub new: Option<&'static str>,
 }
 
 /// Where a store is to be, and what it is to be like.
@@ -69,27 +93,29 @@ pub fn init(plan: &Plan<'_>, current_dir: &Path) -> Result<Made, Error> {
     let ignored = if plan.is_stealth { IGNORED_ALL } else { IGNORED };
     let mut made = Vec::new();
     for (name, text) in [("config.toml", CONFIG), (".gitignore", ignored)] {
-        let new = missing(&path.join(name), text, plan)?;
-        made.push((format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path)), new));
+        let (old, new) = missing(&path.join(name), text, plan)?;
+        let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
+        made.push(MadeFile { path, old, new });
     }
     Ok(Made { shown_path, files: made })
 }
 
-/// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns its text
-/// where it does.
-fn missing(path: &Path, text: &'static str, plan: &Plan<'_>) -> Result<Option<&'static str>, Error> {
-    match files::read_if_there(path)? {
+/// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns the text before, and
+/// the new one where it writes it.
+fn missing(path: &Path, text: &'static str, plan: &Plan<'_>) -> Result<(Option<String>, Option<&'static str>), Error> {
+    let old = files::read_if_there(path)?;
+    match old.as_deref() {
         None if plan.is_dry_run => {}
         None => files::create(path, text.as_bytes())?,
-        Some(old) if plan.is_stealth && old == IGNORED && plan.is_dry_run => {}
-        Some(old) if plan.is_stealth && old == IGNORED => files::replace(path, text.as_bytes())?,
+        Some(IGNORED) if text == IGNORED_ALL && plan.is_dry_run => {}
+        Some(IGNORED) if text == IGNORED_ALL => files::replace(path, text.as_bytes())?,
         Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
             let message = format!("{} is your own, and it lets git see the store", path.display());
             return Err(Error::usage(message).hint("add a line `*` to it"));
         }
-        Some(_) => return Ok(None),
+        Some(_) => return Ok((old, None)),
     }
-    Ok(Some(text))
+    Ok((old, Some(text)))
 }
 
 fn place(store: Option<&Path>, root: Option<&Path>, is_visible: bool, current_dir: &Path) -> Result<PathBuf, Error> {

@@ -34,7 +34,7 @@ pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};
 pub use foreign::{Foreign, ForeignFile, expect_apart};
-pub use init::{Made, Plan, init};
+pub use init::{Made, MadeFile, Plan, init};
 use opened::Opened;
 pub use watch::{ChangeWatcher, look};
 pub(crate) use write::diff;
@@ -62,6 +62,9 @@ const PENDING_FILE: &str = ".qipu-pending";
 /// The longest config and template that are read, in bytes: a parser takes many times as much memory.
 const MAX_CONFIG: u64 = 256 * 1024;
 const MAX_TEMPLATE: u64 = 256 * 1024;
+
+/// How ids that qipu makes begin; a user may leave it out.
+const ID_PREFIX: &str = "qp-";
 
 /// The most ids that an error names.
 const MAX_CANDIDATES: usize = 10;
@@ -325,31 +328,58 @@ impl Store {
         inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(&in_store()?)).copied()
     }
 
-    /// Returns the place of the note that a user means: its id, its file, an alias (such as the id of
-    /// a note that was merged into it), or the beginning of its id.
+    /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as
+    /// the id of a note that was merged into it), or the beginning of its id, `qp-` included or not; in this order,
+    /// which is that of links.
     ///
     /// # Errors
-    /// `NoNote` when there is none; `Usage`, naming the candidates, when several begin so.
+    /// `NoNote` when no note has the name; `Usage` with the candidates when several notes have it.
     pub fn resolve(&self, name: &str) -> Result<usize, Error> {
         if let Some(place) = self.named(name) {
             return Ok(place);
         }
-        let is_alias = |note: &Arc<Note>| note.aliases.iter().any(|alias| alias == name);
-        if let Some(place) = self.notes.iter().position(is_alias) {
-            return Ok(place);
+        if name.trim().is_empty() {
+            return Err(self.unknown(&[format!("`{name}`")]));
         }
-        let first = self.notes.partition_point(|note| note.id.as_str() < name);
+        let (title, folded) = (name.trim(), name.trim().to_lowercase());
+        let titled = self.with(|note| note.title() == title);
+        let titled = if titled.is_empty() { self.with(|note| note.title().to_lowercase() == folded) } else { titled };
+        let has_alias =
+            |note: &Note| note.has_aliases() && note.aliases.iter().any(|alias| alias.to_lowercase() == folded);
+        let whole = NoteId::parse(&format!("{ID_PREFIX}{name}")).and_then(|id| self.position(&id));
+        let named = [
+            ("is the title of", titled),
+            ("is an alias of", self.with(has_alias)),
+            ("begins", whole.into_iter().collect()),
+            ("begins", self.beginning(name)),
+            ("begins", self.beginning(&format!("{ID_PREFIX}{name}"))),
+        ];
+        let found = named.into_iter().find(|(_, places)| !places.is_empty());
+        match found.as_ref().map(|(what, places)| (*what, places.as_slice())) {
+            None => Err(self.unknown(&[format!("`{name}`")])),
+            Some((_, [place])) => Ok(*place),
+            Some((what, places)) => Err(self.ambiguous(name, what, places)),
+        }
+    }
+
+    /// Returns the positions of the notes that pass a test.
+    fn with(&self, test: impl Fn(&Note) -> bool) -> Vec<usize> {
+        let notes = self.notes.iter().enumerate();
+        notes.filter(|(_, note)| test(note)).map(|(place, _)| place).collect()
+    }
+
+    /// Returns the positions of the notes whose ids begin with a text.
+    fn beginning(&self, text: &str) -> Vec<usize> {
+        let first = self.notes.partition_point(|note| note.id.as_str() < text);
         let rest = self.notes.get(first..).unwrap_or_default();
-        let count = rest.iter().take_while(|note| note.id.as_str().starts_with(name)).count();
-        match rest.get(..count).unwrap_or_default() {
-            many if name.is_empty() || many.is_empty() => Err(self.unknown(&[format!("`{name}`")])),
-            [_] => Ok(first),
-            many => {
-                let shown: Vec<&str> = many.iter().take(MAX_CANDIDATES).map(|note| note.id.as_str()).collect();
-                Err(Error::usage(format!("`{name}` begins {} ids", many.len()))
-                    .hint(format!("ids: {}", shown.join(", "))))
-            }
-        }
+        let count = rest.iter().take_while(|note| note.id.as_str().starts_with(text)).count();
+        (first..first + count).collect()
+    }
+
+    fn ambiguous(&self, name: &str, what: &str, places: &[usize]) -> Error {
+        let shown: Vec<&str> = places.iter().take(MAX_CANDIDATES).map(|place| self.notes[*place].id.as_str()).collect();
+        let things = if what == "begins" { "ids" } else { "notes" };
+        Error::usage(format!("`{name}` {what} {} {things}", places.len())).hint(format!("ids: {}", shown.join(", ")))
     }
 
     fn unknown(&self, names: &[String]) -> Error {
@@ -363,7 +393,12 @@ impl Store {
 
     /// Returns tags in use that are like one that is not.
     pub fn near_tags(&self, tag: &str) -> Vec<String> {
-        near::tags(&self.notes, tag)
+        near::names(self.notes.iter().flat_map(|note| note.ties().tags), tag)
+    }
+
+    /// Returns types in use that are like one that is not.
+    pub fn near_kinds(&self, kind: &str) -> Vec<String> {
+        near::names(self.notes.iter().map(|note| note.head().kind), kind)
     }
 
     /// Refuses the id of a note that shares it with another: `x~2` names it only as long as both are
@@ -383,6 +418,13 @@ impl Store {
     /// Returns a file's path relative to the current directory, from its path in the store.
     pub fn shown(&self, path: &str) -> String {
         format!("{}{path}", self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path))
+    }
+
+    /// Tells whether a link of a note leads to a place in the project that holds the store. The disk is not looked at.
+    pub fn is_in_project(&self, note: &Note, link: &str) -> bool {
+        let file = self.root.join(&note.path);
+        let target = discover::normal(&file.parent().unwrap_or(&file).join(link));
+        target.starts_with(project_root(self.root.parent().unwrap_or(&self.root)))
     }
 
     /// Lists what stands where notes are and is passed over, with the reason; paths are inside the
@@ -436,10 +478,10 @@ impl Store {
         text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
     }
 
-    /// Returns the places of the notes that are named; each may be the beginning of an id.
+    /// Returns the positions of the notes that are named, each as in [`Store::resolve`].
     ///
     /// # Errors
-    /// `NoNote`, naming every one that does not exist; `Usage` for a beginning of several ids.
+    /// `NoNote` with every name that no note has; `Usage` for a name that several notes have.
     pub fn positions(&self, ids: &[String]) -> Result<Vec<usize>, Error> {
         let mut found = Vec::new();
         let mut unknown = Vec::new();
@@ -472,4 +514,58 @@ fn tell_duplicates_apart(notes: &mut [Arc<Note>]) -> bool {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(notes: &[(&str, &str, &str)]) -> Store {
+        let note = |(id, title, aliases): &(&str, &str, &str)| {
+            let text = format!("---\nid: {id}\ntitle: {title}\naliases: [{aliases}]\n---\n");
+            Note::parse(&format!("notes/{id}.md"), text.into_bytes())
+        };
+        Store::from_notes("./".to_owned(), Config::default(), notes.iter().map(note).collect())
+    }
+
+    #[test]
+    fn a_note_is_named_by_its_id_its_title_an_alias_or_the_beginning_of_its_id() {
+        let store = store(&[
+            ("Start", "Something else", ""),
+            ("qp-77xv1a2b", "Start here", "qp-old1, Way in"),
+            ("qp-78aa0000", "start HERE", ""),
+            ("qp-9c9c9c9c", "Start", "Ambiguous, qp-77xv1a2b"),
+            ("qp-9d9d9d9d", "Twice", "Ambiguous, Start here"),
+            ("qp-9e9e9e9e", "Twice", ""),
+            ("x7", "77xv1a2b and more", ""),
+        ]);
+        let resolved = |name: &str| match store.resolve(name) {
+            Ok(place) => store.notes()[place].id.to_string(),
+            Err(error) => format!("{}; {}", error.message, error.hint.unwrap_or_default()),
+        };
+        for (name, id) in [
+            ("Start", "Start"),
+            ("qp-77xv1a2b", "qp-77xv1a2b"),
+            ("Start here", "qp-77xv1a2b"),
+            (" start HERE ", "qp-78aa0000"),
+            ("something ELSE", "Start"),
+            ("qp-old1", "qp-77xv1a2b"),
+            ("way in", "qp-77xv1a2b"),
+            ("77xv1a2b", "qp-77xv1a2b"),
+            ("77", "qp-77xv1a2b"),
+            ("qp-78", "qp-78aa0000"),
+            ("x", "x7"),
+        ] {
+            assert_eq!(resolved(name), id, "{name}");
+        }
+        assert_eq!(resolved("START here"), "`START here` is the title of 2 notes; ids: qp-77xv1a2b, qp-78aa0000");
+        assert_eq!(resolved("Twice"), "`Twice` is the title of 2 notes; ids: qp-9d9d9d9d, qp-9e9e9e9e");
+        assert_eq!(resolved("ambiguous"), "`ambiguous` is an alias of 2 notes; ids: qp-9c9c9c9c, qp-9d9d9d9d");
+        assert_eq!(resolved("9"), "`9` begins 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
+        for name in ["", " ", "nobody", "start her", "~", "qp-"] {
+            let error = store.resolve(name).unwrap_err();
+            let several = name == "qp-";
+            assert_eq!(error.kind, if several { ErrorKind::Usage } else { ErrorKind::NoNote }, "{name}");
+        }
+    }
 }

@@ -30,9 +30,9 @@ pub(super) fn notes(notes: &[Arc<Note>], name: &str) -> Vec<String> {
     near.into_iter().take(MOST).map(|(_, note)| format!("{} ({})", note.id, one_line(note.title()))).collect()
 }
 
-/// Returns the tags in use that are like one that is not, the most alike first.
-pub(super) fn tags(notes: &[Arc<Note>], name: &str) -> Vec<String> {
-    let tags: BTreeSet<&str> = notes.iter().flat_map(|note| note.ties().tags).collect();
+/// Returns the tags or types in use that are like one that is not, the most alike first.
+pub(super) fn names<'a>(in_use: impl Iterator<Item = &'a str>, name: &str) -> Vec<String> {
+    let tags: BTreeSet<&str> = in_use.collect();
     let name = folded(name);
     let score = |tag: &str| {
         let tag = folded(tag);
@@ -75,10 +75,11 @@ mod tests {
         assert_eq!(super::notes(&notes, "Deploy Window"), ["qp-9z9z (Deploy windows)"]);
         assert_eq!(super::notes(&notes, "until it"), ["qp-1a2b (Retry fsync until it succeeds)"]);
         assert!(super::notes(&notes, "qp-zzzz").is_empty() && super::notes(&notes, "").is_empty());
-        assert_eq!(tags(&notes, "eror"), Vec::<String>::new());
-        assert_eq!(tags(&notes, "error"), ["errors"]);
-        assert_eq!(tags(&notes, "deploy"), ["deployment"]);
-        assert_eq!(tags(&notes, "apis"), ["api"]);
-        assert!(tags(&notes, "xyz").is_empty());
+        let tags = |name: &str| names(notes.iter().flat_map(|note| note.ties().tags), name);
+        assert_eq!(tags("eror"), Vec::<String>::new());
+        assert_eq!(tags("error"), ["errors"]);
+        assert_eq!(tags("deploy"), ["deployment"]);
+        assert_eq!(tags("apis"), ["api"]);
+        assert!(tags("xyz").is_empty());
     }
 }

@@ -1,44 +1,61 @@
-//! `qipu delete`: a note goes away.
+//! `qipu delete`: notes go away.
+
+use std::collections::BTreeSet;
 
 use super::{Plan, Planned};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Digests, Graph};
+use crate::note::Note;
 use crate::report::FindingEntry;
 use crate::store::{Change, Store};
 
 /// The most notes that an error names.
 const MAX_NAMED: usize = 10;
 
-/// Plans to remove a note that nothing links to; forced, tells which links then lead nowhere.
-pub(super) fn plan(store: &Store, id: &str, is_forced: bool) -> Result<Plan, Error> {
-    let place = store.resolve(id)?;
-    let note = &store.notes()[place];
-    let graph = Graph::new(store.notes(), &store.config.link_types);
-    let mut linking: Vec<usize> = graph.backlinks(place).collect();
-    linking.dedup();
-    if let Some(digest) = Digests::new(store.notes()).digest_of(place).filter(|_| !is_forced) {
-        let digest = &store.notes()[digest].id;
+/// Plans to remove notes that no others link to; forced, lists the links that lead nowhere afterwards.
+pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Plan, Error> {
+    let places: BTreeSet<usize> = store.positions(ids)?.into_iter().collect();
+    let notes = store.notes();
+    let graph = Graph::new(notes, &store.config.link_types);
+    let digests = Digests::new(notes);
+    let mut plan = Plan { changes: Vec::new(), findings: Vec::new() };
+    for place in &places {
+        let note = &notes[*place];
+        let stays = |other: &usize| !places.contains(other);
+        let linking: BTreeSet<usize> = graph.backlinks(*place).filter(stays).collect();
+        if !is_forced {
+            expect_unused(store, note, digests.digest_of(*place).filter(stays), &linking)?;
+        }
+        let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
+        plan.changes.push(Planned { id: note.id.clone(), path: note.path.clone(), change: Some(change) });
+        plan.findings.extend(linking.into_iter().map(|from| dangling(store, &notes[from], note)));
+    }
+    Ok(plan)
+}
+
+/// Refuses to remove a note that a digest stands for or that other notes link to.
+fn expect_unused(store: &Store, note: &Note, digest: Option<usize>, linking: &BTreeSet<usize>) -> Result<(), Error> {
+    let id_of = |place: usize| store.notes()[place].id.as_str();
+    if let Some(digest) = digest.map(id_of) {
         return Err(Error::new(ErrorKind::Failure, format!("`{digest}` stands for `{}`", note.id))
             .hint(format!("`qipu compact --undo {digest} {}` first, or give --force", note.id)));
     }
-    if !linking.is_empty() && !is_forced {
-        let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|place| store.notes()[*place].id.as_str()).collect();
-        let verb = if linking.len() == 1 { "1 note links to" } else { &format!("{} notes link to", linking.len()) };
-        let message = format!("{verb} `{}`: {}", note.id, ids.join(", "));
-        return Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or give --force"));
+    if linking.is_empty() {
+        return Ok(());
     }
-    let dangling = |place: usize| {
-        let from = &store.notes()[place];
-        FindingEntry {
-            is_error: false,
-            code: "broken-link",
-            id: Some(from.id.clone()),
-            path: store.shown(&from.path),
-            line: None,
-            message: format!("its link to `{}` leads nowhere now", note.id),
-        }
-    };
-    let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
-    let planned = Planned { id: note.id.clone(), path: note.path.clone(), change: Some(change) };
-    Ok(Plan { changes: vec![planned], findings: linking.into_iter().map(dangling).collect() })
+    let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|place| id_of(*place)).collect();
+    let verb = if linking.len() == 1 { "1 note links to" } else { &format!("{} notes link to", linking.len()) };
+    let message = format!("{verb} `{}`: {}", note.id, ids.join(", "));
+    Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or give --force"))
+}
+
+fn dangling(store: &Store, from: &Note, gone: &Note) -> FindingEntry {
+    FindingEntry {
+        is_error: false,
+        code: "broken-link",
+        id: Some(from.id.clone()),
+        path: store.shown(&from.path),
+        line: None,
+        message: format!("its link to `{}` leads nowhere now", gone.id),
+    }
 }

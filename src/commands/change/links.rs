@@ -8,8 +8,8 @@ use crate::note::{Note, TypedLink};
 use crate::request::Change;
 use crate::store::Store;
 
-/// How alike two words are from which one may be meant by the other, 0 to 1.
-const NEAR: f64 = 0.7;
+/// How many edits a link type may be away from one that is suggested.
+const MAX_SLIPS: usize = 2;
 
 /// Plans a typed link, unless it is there.
 pub(super) fn plan_add(
@@ -57,13 +57,17 @@ fn links_to<'a>(store: &'a Store, note: &'a Note, to: usize) -> impl Iterator<It
     note.links.iter().filter(move |link| names.resolve(&link.target) == Some(to))
 }
 
-/// Refuses a link type that nobody configured, and names those that may be meant.
+/// Refuses a link type that is not configured; the hint lists all types and says how to add one.
 pub(super) fn check_kind(store: &Store, kind: &str) -> Result<(), Error> {
     let types = &store.config.link_types;
     if types.knows(kind) {
         return Ok(());
     }
-    let near: Vec<&str> = types.names().filter(|name| strsim::jaro_winkler(name, kind) >= NEAR).collect();
-    let known = if near.is_empty() { types.names().collect() } else { near };
-    Err(Error::usage(format!("there is no link type `{kind}`")).hint(format!("types: {}", known.join(", "))))
+    let slips = |name: &&str| strsim::osa_distance(name, kind);
+    let near = types.names().min_by_key(slips).filter(|name| slips(name) <= MAX_SLIPS);
+    let meant = near.map_or(String::new(), |name| format!("did you mean `{name}`? "));
+    let names: Vec<&str> = types.names().collect();
+    let config = store.shown("config.toml");
+    Err(Error::usage(format!("there is no link type `{kind}`"))
+        .hint(format!("{meant}types: {}; add one under [link-types] in {config}", names.join(", "))))
 }

@@ -78,7 +78,7 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
         store.expect_all_readable()?;
     }
     let changes = match &request.action {
-        Action::Delete { id, is_forced } => return delete::plan(store, id, *is_forced),
+        Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
         Action::Update { ids, fields } => return update::plan(store, request, ids, fields),
         Action::Merge { into, from } => return merge::plan(store, request, into, from),
         Action::Rename { id, title } => rename::plan(store, request, id, title),

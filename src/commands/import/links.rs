@@ -268,7 +268,7 @@ impl<'a> Linker<'a> {
     fn told(self) -> Told {
         let nothing = self.nothing.into_iter().map(|((code, name), (path, count))| {
             let times = if count > 1 { format!(", in {count} places") } else { String::new() };
-            (path, code, format!("nothing is named `{name}`{times}"))
+            (path, code, format!("broken link: no note named `{name}`{times}"))
         });
         let mut told: Told = self.told.into_iter().chain(nothing).collect();
         told.sort();

@@ -131,7 +131,7 @@ fn days_and_periods_with_journals_are_not_searched_for() {
     let question = understood("tag:a fsync, #b last week (again) c++");
     assert_eq!(question.rest.as_deref(), Some("tag:a fsync, #b (again) c++"));
     let question = understood("2025-02-30 fsync");
-    assert_eq!(question.warnings, ["no calendar has `2025-02-30`"]);
+    assert_eq!(question.warnings, ["`2025-02-30` is not a valid date"]);
     assert_eq!(question.rest.as_deref(), Some("fsync"));
 }
 

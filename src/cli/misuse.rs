@@ -1,0 +1,165 @@
+//! Turns the parser's errors into errors of this program: what is wrong, and one hint.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
+
+use crate::error::Error;
+
+/// Names that commands have in other programs, and the commands that may be meant.
+const OTHER_NAMES: [(&str, &[&str]); 22] = [
+    ("add", &["add", "capture"]),
+    ("ask", &["context"]),
+    ("cat", &["show"]),
+    ("check", &["doctor"]),
+    ("del", &["delete", "remove"]),
+    ("export", &["dump"]),
+    ("find", &["search"]),
+    ("get", &["show"]),
+    ("grep", &["search"]),
+    ("install", &["setup"]),
+    ("ls", &["list"]),
+    ("mv", &["rename"]),
+    ("note", &["capture"]),
+    ("open", &["edit"]),
+    ("query", &["search"]),
+    ("read", &["show"]),
+    ("remember", &["capture"]),
+    ("remove", &["delete"]),
+    ("rm", &["delete", "remove"]),
+    ("save", &["capture"]),
+    ("tag", &["tags"]),
+    ("view", &["show"]),
+];
+
+/// How similar a command's name must be to be suggested (Jaro similarity, 0 to 1).
+const MIN_SIMILARITY: f64 = 0.75;
+/// How many edits a flag may be away from the one that is suggested first.
+const MAX_SLIPS: usize = 2;
+
+/// Returns the usage error for words that the parser refused; `root` is the whole command line.
+pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> Error {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    let usage = text_of(error, ContextKind::Usage).unwrap_or_default();
+    let (path, command) = command_of(root, &usage, words);
+    let hint = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            let names: Vec<&str> = visible(command).map(Command::get_name).collect();
+            let path = if path.is_empty() { "qipu".to_owned() } else { format!("qipu {path}") };
+            return Error::usage(format!("`{path}` needs a command")).hint(format!("commands: {}", names.join(", ")));
+        }
+        ErrorKind::InvalidSubcommand => subcommand_hint(error, &path, command),
+        ErrorKind::UnknownArgument => argument_hint(error, command, words),
+        ErrorKind::InvalidValue => suggested(error, ContextKind::SuggestedValue).map(|value| meant(&value)),
+        _ => None,
+    };
+    let message = text.split_once("\n\n").map_or(text, |(message, _)| message);
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let help = format!("`{} --help` tells more", format!("qipu {path}").trim_end());
+    let usage = usage.strip_prefix("Usage: ").map(|usage| format!("usage: {usage}; {help}"));
+    Error::usage(message).hint(hint.or(usage).unwrap_or(help))
+}
+
+fn meant(name: &str) -> String {
+    format!("did you mean `{name}`?")
+}
+
+/// Returns the command that was called, with its path below `qipu`: the one that the parser's usage line is of, else
+/// the one that the words name.
+fn command_of<'a>(root: &'a Command, usage: &str, words: &[OsString]) -> (String, &'a Command) {
+    let of_usage = usage.split_whitespace().skip_while(|word| *word != "qipu").skip(1).map(str::to_owned);
+    let of_usage: Vec<String> = of_usage.collect();
+    let names = if of_usage.is_empty() { without_flags(root, words) } else { of_usage };
+    let mut path: Vec<&str> = Vec::new();
+    let mut command = root;
+    for name in names {
+        let Some(below) = command.find_subcommand(name) else { break };
+        path.push(below.get_name());
+        command = below;
+    }
+    (path.join(" "), command)
+}
+
+/// Returns the words of a call without the flags of every command and their values.
+fn without_flags(root: &Command, words: &[OsString]) -> Vec<String> {
+    let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
+    let mut names = Vec::new();
+    while let Some(word) = words.next() {
+        let is_flag = |arg: &&Arg| arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+        match root.get_arguments().find(is_flag) {
+            Some(flag) if flag.get_action().takes_values() => drop(words.next()),
+            _ if word.starts_with('-') => {}
+            _ => names.push(word.to_owned()),
+        }
+    }
+    names
+}
+
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
+}
+
+/// Suggests the one command that is most likely meant.
+fn subcommand_hint(error: &clap::Error, path: &str, command: &Command) -> Option<String> {
+    let name = text_of(error, ContextKind::InvalidSubcommand)?;
+    let others = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(&[][..], |(_, meant)| meant);
+    let known = others.iter().find(|other| visible(command).any(|below| below.get_name() == **other)).copied();
+    let similarity = |below: &Command| strsim::jaro(below.get_name(), &name);
+    let similar = || {
+        let scored = visible(command).map(|below| (similarity(below), below.get_name()));
+        let best = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score >= MIN_SIMILARITY);
+        best.map(|(_, name)| name)
+    };
+    let found = known.or_else(similar)?;
+    let path = if path.is_empty() { String::new() } else { format!("{path} ") };
+    Some(meant(&format!("qipu {path}{found}")))
+}
+
+/// Suggests a flag that is spelled nearly so, else `--set` where a field may be meant.
+fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
+    let given = text_of(error, ContextKind::InvalidArg)?;
+    let similar = suggested(error, ContextKind::SuggestedArg);
+    let is_slip = |flag: &String| strsim::osa_distance(flag, &given) <= MAX_SLIPS;
+    if let Some(flag) = similar.as_ref().filter(|flag| is_slip(flag)) {
+        return Some(meant(flag));
+    }
+    let takes_fields = command.get_arguments().any(|arg| arg.get_long() == Some("set"));
+    let field = given.strip_prefix("--").filter(|_| takes_fields);
+    let set = field.map(|field| {
+        let value = value_of(field, words).unwrap_or_else(|| "VALUE".to_owned());
+        format!("`--set {field}={value}` sets a field of that name")
+    });
+    set.or_else(|| similar.map(|flag| meant(&flag)))
+}
+
+/// Returns the word that follows a flag as its value.
+fn value_of(flag: &str, words: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix("--")?.strip_prefix(flag)?.strip_prefix('='));
+    let behind = || {
+        let pair = words.windows(2).find(|pair| pair[0].strip_prefix("--") == Some(flag))?;
+        Some(pair[1]).filter(|value| !value.starts_with('-'))
+    };
+    let value = joined.or_else(behind)?;
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
+    (!value.is_empty() && value.chars().all(is_plain)).then(|| value.to_owned())
+}
+
+fn text_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::StyledStr(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+/// Returns the best of the parser's suggestions; it lists them from the worst to the best.
+fn suggested(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.last().cloned(),
+        _ => None,
+    }
+}

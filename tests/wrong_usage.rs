@@ -1,0 +1,206 @@
+//! What qipu says to calls that are nearly right: each row is a call, its exit code and what is said.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod process;
+
+use std::fs;
+
+use process::{call, call_on_terminal, call_with};
+
+const RESEARCH: &str = "fixtures/research";
+
+/// Words of a call with `|` between, a part of the message, and a part of the hint.
+const WRONG: [(&str, &str, &str); 44] = [
+    ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
+    ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
+    ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
+    ("add|x", "'add'", "did you mean `qipu capture`?"),
+    ("note|x", "'note'", "did you mean `qipu capture`?"),
+    ("remember|x", "'remember'", "did you mean `qipu capture`?"),
+    ("cat|qp-h2v6", "'cat'", "did you mean `qipu show`?"),
+    ("serach|foo", "'serach'", "did you mean `qipu search`?"),
+    ("link|rm|a|b", "'rm'", "did you mean `qipu link remove`?"),
+    ("link|lst|a", "'lst'", "did you mean `qipu link list`?"),
+    ("tags|renam", "'renam'", "did you mean `qipu tags rename`?"),
+    ("xyzzy", "'xyzzy'", "usage: qipu [OPTIONS] <COMMAND>; `qipu --help` tells more"),
+    ("link", "`qipu link` needs a command", "commands: list, tree, path, add, remove"),
+    ("import", "`qipu import` needs a command", "commands: logseq, obsidian"),
+    ("--store|list|link", "`qipu link` needs a command", "commands: list,"),
+    ("--json", "`qipu` needs a command", "commands: prime, context, search,"),
+    ("search", "<WORDS>", "usage: qipu search <WORDS>...; `qipu search --help` tells more"),
+    ("list|extra", "unexpected argument 'extra'", "usage: qipu list [OPTIONS]; `qipu list --help` tells more"),
+    ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),
+    ("list|--format|jsn", "invalid value 'jsn'", "did you mean `json`?"),
+    ("context|--purpose|decid|x", "invalid value 'decid'", "did you mean `decide`?"),
+    ("update|qp-h2v6|--status|done", "unexpected argument '--status'", "`--set status=done` sets a field of that name"),
+    ("update|qp-h2v6|--status=done", "unexpected argument '--status'", "`--set status=done` sets"),
+    ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),
+    ("update|qp-h2v6|--titel|x", "'--titel'", "did you mean `--title`?"),
+    ("update|qp-h2v6|--value|-1", "'-1' for '--value <N>': expected a whole number from 0 to 100", "update --help`"),
+    ("update|qp-h2v6|--value|101", "'101' for '--value <N>': expected a whole number from 0 to 100", "update --help`"),
+    ("search|x|--limit|-1", "'-1' for '--limit <N>': expected a whole number, 1 or more", "search --help`"),
+    ("link|tree|qp-h2v6|--max-nodes|none", "expected a whole number, 1 or more", "`qipu link tree --help` tells more"),
+    ("list|--max-chars|10k", "'10k' for '--max-chars <N>': expected a whole number in digits", "`qipu list --help`"),
+    ("context|x|--max-tokens|1.5", "expected a whole number in digits, such as 10000", "context --help`"),
+    ("context|x|--min-trust|-1", "expected a number from 0 to 1", "context --help`"),
+    ("list|--since|2025-13-01", "--since: `2025-13-01` is not a valid date", "write 2025-03-05, yesterday, monday"),
+    ("list|--since|someday", "--since: can't parse `someday` as a date or period", "3d or the like"),
+    ("list|--since|3dd", "can't parse `3dd`", "3 days ago"),
+    ("list|--custom-filter|a!>3", "`a!>3` is not a filter expression", "key!=value"),
+    ("graph|-o|x.png", "can't write a `.png` file", ".html, .htm; Graphviz makes a drawing of a .dot file"),
+    ("graph|-o|x.xyz", "can't write a `.xyz` file", "use .dot, .gv, .mermaid, .mmd, .md, .markdown, .graphml, .html"),
+    ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
+    ("link|add|qp-h2v6|qp-9f2t|--type|suports", "there is no link type `suports`", "did you mean `supports`? types: "),
+    (
+        "link|add|qp-h2v6|qp-9f2t|--type|supersedes",
+        "there is no link type `supersedes`",
+        "types: alias-of, answered-by, answers, contradicted-by, contradicts, derived-from, follows, has-alias, has-part, \
+         part-of, precedes, refined-by, refines, related, same-as, source-of, supported-by, supports; add one under \
+         [link-types] in .qipu/config.toml",
+    ),
+    ("show|start her", "no such note: `start her`", "did you mean qp-7d1x (Crash safety: start here)?"),
+    ("create|x|--tag|a,,b", "--tag is given without a text", ""),
+    ("prime|--records-version|x", "invalid value 'x' for '--records-version <N>'", "`qipu prime --help` tells more"),
+];
+
+#[test]
+fn wrong_calls_say_what_is_wrong_and_give_one_hint() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    for (id, title) in [("qp-h2v6", "Retry"), ("qp-9f2t", "When fsync fails"), ("qp-7d1x", "Crash safety: start here")]
+    {
+        let text = format!("---\nid: {id}\ntitle: \"{title}\"\n---\n");
+        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
+    }
+    fs::write(dir.path().join("README.md"), "mine\n").unwrap();
+    for (words, message, hint) in WRONG {
+        let answer = call(dir.path().to_str().unwrap(), &words.split('|').collect::<Vec<_>>());
+        let error = answer.error.unwrap_or_else(|| panic!("{words}: {}", answer.stdout));
+        let expected_code = if error.message.starts_with("no such note") { 3 } else { 2 };
+        assert_eq!(error.kind.exit_code(), expected_code, "{words}");
+        assert_eq!(answer.stdout, "", "{words}");
+        assert!(error.message.contains(message), "{words}: {}", error.message);
+        let said = error.hint.unwrap_or_default();
+        assert!(said.contains(hint), "{words}: {said}");
+        assert!(!said.contains("tip:") && !said.contains("try '--help'") && !said.contains('\n'), "{words}: {said}");
+    }
+    assert_eq!(fs::read_to_string(dir.path().join("README.md")).unwrap(), "mine\n");
+}
+
+/// Words of a call with `|` between that another program's user would try, and a part of the answer.
+const UNDERSTOOD: [(&str, &str); 20] = [
+    ("", "Usage: qipu [OPTIONS] <COMMAND>"),
+    ("list|--type|permanet", "No note matches.\nno note has the type 'permanet'; did you mean 'permanent'?\n"),
+    ("list|--type|fleeting,moc|--limit|1", "(1 of 12 notes shown)\n"),
+    ("inbox|--limit|1", "(1 of "),
+    ("list|--since|monday|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
+    ("list|--since|3d|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
+    ("list|--since|a week ago|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
+    ("context|--compare|monday,2w|--today|2025-04-02|--records", "D comparison side=a text=monday begin=2025-03-31"),
+    ("list|--custom-filter|kind!=decision|--custom-filter|kind|--limit|2", "notes shown)"),
+    ("list|--tag|drives, history|--limit|1", "notes shown)"),
+    ("context|--tag|nosuch,fsync|--max-notes|1|--records", "notes=1 "),
+    ("context|--query|fsync|--limit|2|--records", "notes=2 "),
+    ("link|tree|qp-h2v6|--limit|2|--records", "notes=2 "),
+    ("link|tree|qp-h2v6|--max-nodes|2|--records", "notes=2 "),
+    ("graph|--limit|2|--json", "\"matched\":56,\"truncated\":true"),
+    ("show|retry FSYNC until it succeeds", "Retry fsync until it succeeds (qp-h2v6)\n"),
+    ("show|h2v6", "Retry fsync until it succeeds (qp-h2v6)\n"),
+    ("link|path|kill -9 is not a crash test|q8s2", "kill -9 is not a crash test (qp-0k9z)\n"),
+    ("context|--moc|When fsync fails|--records|--limit|1", "N qp-9f2t moc"),
+    ("related|Retry fsync until it succeeds|--limit|1", "shares "),
+];
+
+#[test]
+fn calls_that_users_of_other_programs_try_are_understood() {
+    for (words, part) in UNDERSTOOD {
+        let args: Vec<&str> = words.split('|').filter(|word| !word.is_empty()).collect();
+        let answer = call(RESEARCH, &args);
+        assert!(answer.error.is_none(), "{words}: {:?}", answer.error);
+        assert!(answer.stdout.contains(part), "{words}: {}", answer.stdout);
+    }
+}
+
+#[test]
+fn a_misspelled_tool_of_a_hook_is_an_error_for_a_person_only() {
+    let error = call_on_terminal(RESEARCH, &["prime", "--hook", "cluade"], 80, false).error.unwrap();
+    assert_eq!(
+        (error.message.as_str(), error.hint.as_deref()),
+        ("--hook: there is no tool `cluade`", Some("did you mean `claude`?"))
+    );
+    assert!(call_on_terminal(RESEARCH, &["prime", "--hook", "claude"], 80, false).error.is_none());
+    assert!(call(RESEARCH, &["prime", "--hook", "cluade"]).stdout.starts_with("# qipu: "));
+}
+
+#[test]
+fn lists_of_tags_may_be_written_with_commas() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(".git")).unwrap();
+    let at = dir.path().to_str().unwrap();
+    assert!(call(at, &["init"]).stdout.contains("Next: `qipu setup` lists"));
+    let tags = || call(at, &["tags"]).stdout;
+    call_with(at, &["capture", "--tag", "a, b", "--tag", "c"], "A thought", &[]);
+    assert_eq!(tags(), "    1  a\n    1  b\n    1  c\n");
+    let done = call(at, &["update", "a thought", "--tag", "d,e", "--untag", "a,b"]);
+    assert!(done.error.is_none(), "{:?}", done.error);
+    assert_eq!(tags(), "    1  c\n    1  d\n    1  e\n");
+    call(at, &["create", "Two", "--tag=x,y"]);
+    assert_eq!(call(at, &["list", "--tag", "nothing,y", "--json"]).stdout.matches("\"title\":\"Two\"").count(), 1);
+}
+
+#[test]
+fn several_notes_are_deleted_together_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join(".qipu/notes");
+    fs::create_dir_all(&notes).unwrap();
+    for (id, body) in [("a", "[[b]]"), ("b", "[[a]]"), ("c", "[[a]] [[b]]"), ("d", "")] {
+        fs::write(notes.join(format!("{id}.md")), format!("---\nid: {id}\ntitle: Title {id}\n---\n{body}\n")).unwrap();
+    }
+    let at = dir.path().to_str().unwrap();
+    let refused = call(at, &["delete", "d", "a", "b"]).error.unwrap();
+    assert_eq!((refused.kind.exit_code(), refused.message.as_str()), (1, "1 note links to `a`: c"));
+    assert_eq!(fs::read_dir(&notes).unwrap().count(), 4, "nothing is deleted");
+    let done = call(at, &["delete", "a", "Title b", "c", "a"]);
+    assert!(done.error.is_none(), "links among the notes that go are no reason to keep them: {:?}", done.error);
+    assert_eq!(done.stdout.lines().count(), 3, "{}", done.stdout);
+    assert_eq!(call(at, &["delete", "d", "nobody"]).code(), 3);
+    assert!(notes.join("d.md").exists());
+}
+
+#[test]
+fn a_store_that_goes_into_hiding_says_what_git_still_has() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(".git")).unwrap();
+    let at = dir.path().to_str().unwrap();
+    call(at, &["init"]);
+    let dry = call(at, &["init", "--stealth", "--dry-run"]).stdout;
+    assert!(
+        dry.contains("changed .qipu/.gitignore") && dry.contains("\n-/cache/\n") && dry.contains("\n+*\n"),
+        "{dry}"
+    );
+    let done = call(at, &["init", "--stealth"]).stdout;
+    assert!(done.contains("unchanged .qipu/config.toml\nchanged .qipu/.gitignore\n"), "{done}");
+    assert!(done.contains("`git rm -r --cached .qipu/` takes them out of it (still-tracked)"), "{done}");
+    assert!(!done.contains("Next:"), "{done}");
+    assert_eq!(call(at, &["init", "--stealth"]).stdout, "unchanged .qipu/config.toml\nunchanged .qipu/.gitignore\n");
+}
+
+#[test]
+fn notes_without_a_date_are_listed_last_by_title() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join(".qipu/notes");
+    fs::create_dir_all(&notes).unwrap();
+    for (id, fields) in
+        [("a", "title: zebra"), ("b", "title: Ant"), ("c", "title: y\nupdated: 2025-01-01"), ("d", "title: bee")]
+    {
+        fs::write(notes.join(format!("{id}.md")), format!("---\nid: {id}\n{fields}\n---\n")).unwrap();
+    }
+    let at = dir.path().to_str().unwrap();
+    for order in ["updated", "created"] {
+        let list = call(at, &["list", "--sort", order]).stdout;
+        let ids: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
+        let expected = if order == "updated" { ["c", "b", "d", "a"] } else { ["b", "d", "c", "a"] };
+        assert_eq!(ids, expected, "{order}");
+    }
+}
