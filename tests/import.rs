@@ -422,7 +422,7 @@ fn a_missing_path_leads_to_no_other_file_without_a_word() {
         format!("source/A.md: no file at `{path}`; the link leads to `{to}`, which has the name")
     };
     assert_eq!(named, [to("C.md", "deep/C.md"), to("sub/p.png", "deep/sub/p.png")]);
-    assert_eq!(findings(&told, "broken-link"), ["source/A.md: nothing is named `./B.md`"]);
+    assert_eq!(findings(&told, "broken-link"), ["source/A.md: broken link: no note named `./B.md`"]);
     assert!(note(&store(&dir), "A").body().starts_with("[b](./B.md) "));
 }
 
