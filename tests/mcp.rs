@@ -97,7 +97,7 @@ fn every_tool_answers() {
         assert_eq!(hits.structured_content.unwrap()["notes"].as_array().unwrap().len(), 1);
 
         let made =
-            call(&client, "capture", json!({"text": "Zeppelins need hangars.", "tags": ["air"], "type": "permanent"}))
+            call(&client, "capture", json!({"text": "Zeppelins need hangars.", "tags": ["air, sea"], "type": "permanent"}))
                 .await;
         let id = made.structured_content.as_ref().unwrap()["changes"][0]["id"].as_str().unwrap().to_owned();
         assert!(text(&made).starts_with(&format!("{id} created ")), "{}", text(&made));
