@@ -96,9 +96,12 @@ fn every_tool_answers() {
         assert!(text(&hits).starts_with(&format!("{warning}qp-a ")), "{}", text(&hits));
         assert_eq!(hits.structured_content.unwrap()["notes"].as_array().unwrap().len(), 1);
 
-        let made =
-            call(&client, "capture", json!({"text": "Zeppelins need hangars.", "tags": ["air, sea"], "type": "permanent"}))
-                .await;
+        let made = call(
+            &client,
+            "capture",
+            json!({"text": "Zeppelins need hangars.", "tags": ["air, sea"], "type": "permanent"}),
+        )
+        .await;
         let id = made.structured_content.as_ref().unwrap()["changes"][0]["id"].as_str().unwrap().to_owned();
         assert!(text(&made).starts_with(&format!("{id} created ")), "{}", text(&made));
         let tied = call(&client, "link", json!({"from": id, "to": "qp-c", "type": "supports"})).await;
