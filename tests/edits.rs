@@ -56,6 +56,8 @@ fn key(edit: &Edit) -> &str {
         | Edit::RemoveItem { key, .. }
         | Edit::RenameItem { key, .. }
         | Edit::AddMap { key, .. }
+        | Edit::SetEntries { key, .. }
+        | Edit::RemoveEmpty { key, .. }
         | Edit::RemoveMap { key, .. }
         | Edit::AddValue { key, .. }
         | Edit::Retarget { key, .. } => key,
