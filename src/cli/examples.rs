@@ -164,6 +164,14 @@ pub(super) const IMPORT: &str = "Examples:
   qipu import logseq ../graph --dry-run
   qipu import obsidian ../vault --name notes";
 
+pub(super) const IMPORT_LOGSEQ: &str = "Examples:
+  qipu import logseq ../graph
+  qipu import logseq ../graph --dry-run";
+
+pub(super) const IMPORT_OBSIDIAN: &str = "Examples:
+  qipu import obsidian ../vault
+  qipu import obsidian ../vault --name notes --dry-run";
+
 pub(super) const SETUP: &str = "Examples:
   qipu setup
   qipu setup --all-detected

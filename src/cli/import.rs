@@ -4,14 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::examples;
 use crate::request::{Import, ImportFrom};
 use crate::store::Location;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ImportSub {
     /// Take the pages and journals of a Logseq graph into the store
+    #[command(after_help = examples::IMPORT_LOGSEQ)]
     Logseq(ImportArgs),
     /// Take the notes of an Obsidian vault into the store
+    #[command(after_help = examples::IMPORT_OBSIDIAN)]
     Obsidian(ImportArgs),
 }
 

@@ -139,3 +139,21 @@ fn place(store: Option<&Path>, root: Option<&Path>, is_visible: bool, current_di
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Config;
+
+    #[test]
+    fn a_new_config_lists_settings_that_are_understood() {
+        let settings = CONFIG.lines().filter_map(|line| line.strip_prefix("# "));
+        let settings = settings.filter(|line| line.starts_with('[') || line.contains(" = "));
+        let config = Config::parse(&settings.collect::<Vec<_>>().join("\n")).unwrap();
+        assert!(config.link_types.knows("implements"));
+        assert!(config.context.max_notes.is_some() && config.context.max_blocks.is_some());
+        assert!(config.context.max_blocks_per_note.is_some() && !config.context.exclude_namespaces.is_empty());
+        assert!(!config.trust.authors.is_empty() && !config.trust.hosts.is_empty());
+        assert_eq!(Config::parse(CONFIG).unwrap(), Config::default());
+    }
+}
