@@ -5,12 +5,39 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 /// Opens a file for the user and waits.
 pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
+
+/// How a command waits for another program, and how it reports that. A test passes functions that do not sleep.
+#[derive(Debug, Clone, Copy)]
+pub struct Waits {
+    /// Sleeps.
+    pub pause: fn(Duration),
+    /// Reports a sentence on standard error.
+    pub warn: fn(&str),
+    /// How long a command waits for the lock on a store.
+    pub patience: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self { pause: std::thread::sleep, warn: |_| (), patience: Duration::from_secs(30) }
+    }
+}
+
+impl PartialEq for Waits {
+    /// Ignores how a command waits: it changes no answer.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Waits {}
 
 /// The surroundings of one call. Nothing else of the machine is looked at.
 pub struct Env {
@@ -45,6 +72,8 @@ pub struct Env {
     /// Makes the thread of the call one of those that share the work, so that one less has to be begun. Only for
     /// a call that ends with its answer: later, work of other threads would wait for this one.
     pub lend_thread: fn(),
+    /// How a command that writes waits for other programs.
+    pub waits: Waits,
 }
 
 /// How large a terminal is.
@@ -91,6 +120,7 @@ impl Env {
             pager: pager().filter(|_| is_terminal && !is_dumb()),
             // Where the others have begun already, it just waits for them.
             lend_thread: || drop(rayon::ThreadPoolBuilder::new().use_current_thread().build_global()),
+            waits: Waits::default(),
         })
     }
 }

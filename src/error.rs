@@ -31,6 +31,8 @@ pub enum ErrorKind {
     Failure,
     /// A check that was asked for did not pass (exit 1).
     Check,
+    /// Another command holds the lock on the store (exit 1).
+    Busy,
     /// The command line can't be understood (exit 2).
     Usage,
     /// Not even the empty answer fits the budget (exit 2).
@@ -48,7 +50,7 @@ impl ErrorKind {
     pub fn exit_code(self) -> u8 {
         match self {
             Self::ClosedPipe => 0,
-            Self::Failure | Self::Check => 1,
+            Self::Failure | Self::Check | Self::Busy => 1,
             Self::Usage | Self::Budget => 2,
             Self::NoStore | Self::NoNote | Self::Store => 3,
         }
@@ -60,6 +62,7 @@ impl ErrorKind {
             Self::ClosedPipe => "closed-pipe",
             Self::Failure => "failure",
             Self::Check => "check",
+            Self::Busy => "busy",
             Self::Usage => "usage",
             Self::Budget => "budget",
             Self::NoStore => "no-store",

@@ -59,6 +59,8 @@ pub mod progress;
 mod render;
 pub mod report;
 pub mod request;
+#[cfg(test)]
+mod saves;
 pub mod search;
 pub mod setup;
 pub mod store;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use qipu::env::Env;
+use qipu::env::{Env, Waits};
 use qipu::error::ErrorKind;
 
 /// A cold start is mostly small allocations on several threads.
@@ -14,7 +14,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     qipu::env::survive_file_size_limit();
-    let result = Env::of_process().map_err(Into::into).and_then(|env| qipu::run(&args, &env, &mut io::stdout()));
+    let result = Env::of_process().map_err(Into::into).and_then(|env| {
+        let env = Env { waits: Waits { warn, ..env.waits }, ..env };
+        qipu::run(&args, &env, &mut io::stdout())
+    });
     for line in qipu::phases::lines().into_iter().chain(qipu::warnings::take_lines()) {
         let _ = writeln!(io::stderr(), "{line}");
     }
@@ -29,4 +32,9 @@ fn main() -> ExitCode {
         let _ = io::stderr().write_all(text.as_bytes());
     }
     ExitCode::from(error.kind.exit_code())
+}
+
+/// Says at once what can't wait for the end of the call.
+fn warn(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", qipu::warnings::line(text));
 }

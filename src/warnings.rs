@@ -16,5 +16,10 @@ pub(crate) fn add(warning: String) {
 /// Takes the lines that standard error is to say.
 pub fn take_lines() -> Vec<String> {
     let warnings = std::mem::take(&mut *WARNINGS.lock().unwrap_or_else(PoisonError::into_inner));
-    warnings.iter().map(|warning| format!("warning: {}", one_line(warning))).collect()
+    warnings.iter().map(|warning| line(warning)).collect()
+}
+
+/// Returns the line that standard error says of a warning.
+pub fn line(warning: &str) -> String {
+    format!("warning: {}", one_line(warning))
 }

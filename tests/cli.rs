@@ -510,6 +510,7 @@ fn a_terminal_sees_no_character_that_reorders_others() {
         now: jiff::Timestamp::UNIX_EPOCH,
         today: || jiff::civil::date(1970, 1, 1),
         lend_thread: || (),
+        waits: qipu::env::Waits::default(),
         random: 0,
     };
     for format in ["human", "records", "json"] {

@@ -417,23 +417,26 @@ fn a_forged_list_of_changes_reaches_no_other_file() {
     }
 }
 
-/// A list of which nothing was done is dropped: a person may have put everything back.
+/// A list that came with a repository is not carried out. It keeps nobody from reading, and doctor knows the way out.
 #[test]
-fn what_was_put_back_is_not_done_again() {
+fn a_list_of_changes_that_nobody_here_began_is_refused_and_removed() {
     let dir = store(&[("notes/a.md", "A"), ("notes/b.md", "B")]);
-    let list = |first: &str| {
-        format!(
-            r#"{{"version":1,"changes":[{{"Replace":{{"path":"notes/a.md","old":"{first}","new":"YQ=="}}}},{{"Replace":{{"path":"notes/b.md","old":"Qg==","new":"Yg=="}}}}]}}"#
-        )
-    };
-    fs::write(dir.path().join(".qipu/.qipu-pending"), list("QQ==")).unwrap();
-    assert_eq!(call(path(&dir), &["capture", "x"]).stdout.matches("finished").count(), 0);
+    let list = r#"{"version":1,"changes":[{"Create":{"path":"notes/a.md","new":"QQ=="}},{"Replace":{"path":"notes/b.md","old":"Qg==","new":"Yg=="}}]}"#;
+    fs::write(dir.path().join(".qipu/.qipu-pending"), list).unwrap();
+    let refused = call(path(&dir), &["capture", "x"]);
+    assert_eq!((refused.code(), refused.stdout.as_str()), (3, ""));
+    let error = refused.error.unwrap();
+    assert!(error.message.starts_with(".qipu/.qipu-pending, a list of changes, can't be carried out: no"), "{error}");
+    assert_eq!(error.hint.unwrap().matches("doctor --fix").count(), 1);
+    assert_eq!(call(path(&dir), &["show", "b"]).code(), 0);
+    let told = call(path(&dir), &["doctor"]).stdout;
+    assert!(told.contains("keeps every command from changing notes") && told.contains("unfinished-change"), "{told}");
+    let planned = call(path(&dir), &["doctor", "--fix", "--dry-run"]).stdout;
+    assert!(planned.contains("deleted .qipu/.qipu-pending\n"), "{planned}");
+    let mended = call(path(&dir), &["doctor", "--fix"]).stdout;
+    assert!(mended.contains("deleted .qipu/.qipu-pending\n") && !mended.contains("unfinished"), "{mended}");
     assert_eq!((text(&dir, "notes/a.md"), text(&dir, "notes/b.md")), ("A".into(), "B".into()));
-    fs::write(dir.path().join(".qipu/notes/a.md"), "a").unwrap();
-    fs::write(dir.path().join(".qipu/.qipu-pending"), list("QQ==")).unwrap();
-    let told = call(path(&dir), &["capture", "y"]).stdout;
-    assert!(told.contains("files changed by that: 1 (finished-change)"), "{told}");
-    assert_eq!(text(&dir, "notes/b.md"), "b");
+    assert_eq!(call(path(&dir), &["capture", "x"]).code(), 0);
 }
 
 /// A store that a repository only links to is not opened, nor is one made there.

@@ -569,6 +569,7 @@ impl Global {
             root: self.root.clone(),
             no_index: self.no_index,
             cache: env.cache_dir.clone(),
+            waits: env.waits,
         }
     }
 

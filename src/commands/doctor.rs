@@ -1,6 +1,6 @@
 //! `qipu doctor`: what is wrong or odd in a store. It only looks, unless it is told to mend.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::change::{self, repair};
 use crate::context::odd_fields;
@@ -10,7 +10,8 @@ use crate::note::{Finding, Note};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
 use crate::search::{Alike, Engine};
-use crate::store::{Location, Store};
+use crate::setup::{self, Place};
+use crate::store::{self, Location, Store, relative_to};
 
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
 pub(super) fn run(request: &Doctor, store: &Store) -> Report {
@@ -23,16 +24,23 @@ pub(super) fn run_fix(request: &Doctor, current_dir: &Path) -> Result<Report, Er
         let store = open(request, current_dir)?;
         let planned = repair::plan(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
-        entries.extend(store.left_over().iter().map(|path| removed(&store, path)));
+        let gone = store.foreign_list(&request.location).into_iter().chain(store.left_over());
+        entries.extend(gone.map(|path| removed(&store, &path)));
+        entries.extend(left_beside(&store, request).iter().map(|path| removed_beside(&store, path)));
         return Ok(report(request, &store, entries));
     }
     let location = Location { no_index: true, ..request.location.clone() };
-    let (store, lock) = Store::open_to_write(&location, current_dir)?;
+    let (store, lock, mut gone) = Store::open_to_mend(&location, current_dir)?;
     let planned = repair::plan(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
-    entries.extend(store.remove_left_over(&lock)?.iter().map(|path| removed(&store, path)));
+    gone.extend(store.remove_left_over(&lock)?);
+    entries.extend(gone.iter().map(|path| removed(&store, path)));
+    for path in left_beside(&store, request) {
+        store::remove_stale_file(&path)?;
+        entries.push(removed_beside(&store, &path));
+    }
     Ok(report(request, &open(request, current_dir)?, entries))
 }
 
@@ -45,12 +53,27 @@ fn removed(store: &Store, path: &str) -> Entry {
     Entry::Change(ChangeEntry { id: None, action: "deleted", path: store.shown(path), diff: None })
 }
 
+/// Lists the temporary files that commands which died left in the project, in the folders that setup writes into.
+fn left_beside(store: &Store, request: &Doctor) -> Vec<PathBuf> {
+    let place = Place::find(&request.location, store.current_dir(), false);
+    setup::folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
+}
+
+fn removed_beside(store: &Store, path: &Path) -> Entry {
+    Entry::Change(ChangeEntry { id: None, action: "deleted", path: shown_beside(store, path), diff: None })
+}
+
+/// Shows the path of a file that is not in the store.
+fn shown_beside(store: &Store, path: &Path) -> String {
+    relative_to(path, store.current_dir()).trim_end_matches('/').to_owned()
+}
+
 fn report(request: &Doctor, store: &Store, mut entries: Vec<Entry>) -> Report {
     let mut findings = note_findings(store);
     findings.extend(link_findings(store));
     findings.extend(belief_findings(store));
     findings.extend(duplicate_findings(store));
-    findings.extend(file_findings(store));
+    findings.extend(file_findings(store, request));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.is_error).count();
     let warnings = findings.len() - errors;
@@ -68,7 +91,7 @@ fn counted(count: usize, word: &str) -> String {
 }
 
 /// What stands where notes are and is none.
-fn file_findings(store: &Store) -> Vec<FindingEntry> {
+fn file_findings(store: &Store, request: &Doctor) -> Vec<FindingEntry> {
     let finding = |is_error: bool, code: &'static str, path: &str, message: &str| FindingEntry {
         is_error,
         code,
@@ -80,10 +103,16 @@ fn file_findings(store: &Store) -> Vec<FindingEntry> {
     let odd = store.passed_over();
     let odd = odd.iter().map(|(path, why)| finding(true, "passed-over", path, why));
     let unfinished = store
-        .unfinished()
+        .unfinished(&request.location)
         .map(|why| FindingEntry { path: store.pending_path(), ..finding(true, "unfinished-change", "", &why) });
     let why = "left over by a process that died; `qipu doctor --fix` takes it away";
-    odd.chain(unfinished).chain(store.left_over().iter().map(|path| finding(false, "left-over", path, why))).collect()
+    let left = store.left_over();
+    let left = left.iter().map(|path| finding(false, "left-over", path, why));
+    let beside = left_beside(store, request);
+    let beside = beside
+        .iter()
+        .map(|path| FindingEntry { path: shown_beside(store, path), ..finding(false, "left-over", "", why) });
+    odd.chain(unfinished).chain(left).chain(beside).collect()
 }
 
 /// Notes that say almost what another one does.

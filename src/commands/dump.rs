@@ -12,7 +12,7 @@ use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Dump;
-use crate::store::{PassedOver, Store};
+use crate::store::{self, PassedOver, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer itself.
 pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
@@ -25,8 +25,8 @@ pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
     let Some(file) = &request.file else {
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };
-    let may_replace = |old: &[u8]| old.is_empty() || old.starts_with(pack::BEGINNING.as_bytes());
-    let action = store.export(file, text.as_bytes(), "a qipu pack", may_replace)?;
+    let is_pack = |old: &[u8]| old.is_empty() || old.starts_with(pack::BEGINNING.as_bytes());
+    let action = store::export(&request.location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
     let odd_notes = if request.selection.is_none() { store.passed_over() } else { Vec::new() };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::env::Waits;
 use crate::error::Error;
 use crate::report::{ChangeEntry, Entry, Head, Mode, Report};
 use crate::request::Pages;
@@ -31,7 +32,7 @@ pub(super) fn run(request: &Pages, current_dir: &Path) -> Result<Report, Error> 
         };
         if !request.is_dry_run && action != "unchanged" {
             files::make_folders(&path)?;
-            files::replace(&path, new.as_bytes())?;
+            files::replace_if_unchanged(&path, old.as_deref().map(str::as_bytes), new.as_bytes(), Waits::default())?;
         }
         let shown = request.dir.join(name).to_string_lossy().into_owned();
         let is_diff_shown = request.is_dry_run && action != "unchanged";

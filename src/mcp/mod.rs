@@ -5,11 +5,12 @@
 //! words, and opens it again when something changed on disk.
 
 mod arguments;
+mod calls;
 mod protocol;
 mod stdio;
 mod tools;
 
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -21,8 +22,10 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::escape::harmless_texts;
 use crate::fit;
+use crate::report::Report;
 use crate::request::{Command, Format, Mcp};
 use crate::store::{ChangeWatcher, Store};
+use calls::Calls;
 use tools::Task;
 
 /// A tool that a client calls.
@@ -45,15 +48,15 @@ struct Answer {
 pub(crate) fn serve(request: &Mcp, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let face = std::thread::Builder::new().spawn(move || protocol::speak(sender))?;
-    keep(request, env, &calls);
+    keep(request, env, Calls::new(calls, request.location.waits.patience));
     face.join().map_err(|_| Error::failure("the server broke down"))?
 }
 
 /// Answers calls from a store that stays open until something in it changes.
-fn keep(request: &Mcp, env: &Env, calls: &Receiver<Call>) {
+fn keep(request: &Mcp, env: &Env, mut calls: Calls) {
     let mut waiting = None;
     let mut watcher = ChangeWatcher::new(&request.location, &env.current_dir);
-    while let Some(call) = waiting.take().or_else(|| calls.recv().ok()) {
+    while let Some(call) = waiting.take().or_else(|| calls.next(env)) {
         // Watched from before it is read: no change is missed in between.
         watcher.begin();
         let opened = Store::open_with(&request.location, &env.current_dir, Some(commands::gathering));
@@ -65,7 +68,7 @@ fn keep(request: &Mcp, env: &Env, calls: &Receiver<Call>) {
                 continue;
             }
         };
-        waiting = answer_from(&store, request, env, call, calls, &mut watcher);
+        waiting = answer_from(&store, request, env, call, &mut calls, &mut watcher);
     }
 }
 
@@ -75,30 +78,33 @@ fn answer_from(
     request: &Mcp,
     env: &Env,
     first: Call,
-    calls: &Receiver<Call>,
+    calls: &mut Calls,
     watcher: &mut ChangeWatcher,
 ) -> Option<Call> {
     let desk = Desk::new(store);
     let mut next = Some(first);
     let mut is_first = true;
     loop {
-        let call = next.take().or_else(|| calls.recv().ok())?;
+        let call = next.take().or_else(|| calls.next(env))?;
         if !is_first && watcher.has_changed() {
             return Some(call);
         }
         is_first = false;
-        let task = tools::task(&call.tool, &call.arguments, request, env);
-        let is_write = task.as_ref().is_ok_and(|task| task.is_write);
-        let answer = task.and_then(|task| run(&task, &desk, env));
+        let answer = match tools::task(&call.tool, &call.arguments, request, env) {
+            Ok(task) if task.is_write => {
+                if calls.write(task, call.reply, env) {
+                    return calls.next(env);
+                }
+                continue;
+            }
+            task => task.and_then(|task| answer(&task, commands::run_at(&task.command, &desk))),
+        };
         if store.is_broken() {
             // What was kept of the notes turned out to be damaged: without it, then.
             store.discard_index(&request.location);
             return Some(call);
         }
         let _ = call.reply.send(answer);
-        if is_write {
-            return calls.recv().ok();
-        }
     }
 }
 
@@ -109,11 +115,14 @@ fn in_arguments(error: Error, task: &Task) -> Error {
     Error { message: said(&error.message), hint: error.hint.as_deref().map(said), ..error }
 }
 
-fn run(task: &Task, desk: &Desk<'_>, env: &Env) -> Result<Answer, Error> {
-    let mut report = match task.is_write {
-        true => commands::run(&task.command, env)?.ok_or_else(|| Error::failure("there is nothing to say"))?,
-        false => commands::run_at(&task.command, desk)?,
-    };
+/// Runs a task that changes notes.
+fn change(task: &Task, env: &Env) -> Result<Answer, Error> {
+    let report = commands::run(&task.command, env);
+    answer(task, report.and_then(|report| report.ok_or_else(|| Error::failure("there is nothing to say"))))
+}
+
+fn answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Error> {
+    let mut report = report?;
     if !task.is_write {
         report.head.banner = Some(true);
     }

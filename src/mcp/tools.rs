@@ -1,6 +1,7 @@
 //! The tools: what the client is told of each, and the request that a call of one comes to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::civil::Date;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -252,7 +253,9 @@ fn link(given: &mut Arguments) -> Result<Action, Error> {
 }
 
 /// What it writes down as now is the day that is given, else this second.
-fn change(location: Location, action: Action, given_day: Option<&str>) -> Result<Task, Error> {
+fn change(mut location: Location, action: Action, given_day: Option<&str>) -> Result<Task, Error> {
+    // Reads go on while it waits for the lock: see `Calls`.
+    location.waits.patience = Duration::ZERO;
     let now = jiff::Timestamp::now();
     let seconds = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
     let now = given_day.map_or_else(|| seconds.to_string(), str::to_owned);

@@ -13,6 +13,7 @@ mod section;
 mod splice;
 mod tools;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -105,6 +106,14 @@ impl<'a> Place<'a> {
     fn shown_store(&self) -> String {
         self.store().map_or_else(|_| ".qipu/".to_owned(), |store| relative_to(&store, &self.root))
     }
+}
+
+/// Returns the folders of a project that recipes write into. None leads out of it.
+pub fn folders(place: &Place<'_>) -> BTreeSet<PathBuf> {
+    let Ok(root) = place.root.canonicalize() else { return BTreeSet::new() };
+    let parts = RECIPES.iter().flat_map(|recipe| recipe.parts).filter(|part| !part.is_in_store());
+    let folders = parts.filter_map(|part| root.join(part.path(place)).parent()?.canonicalize().ok());
+    folders.chain([root.clone()]).filter(|folder| folder.starts_with(&root)).collect()
 }
 
 impl Recipe {

@@ -122,9 +122,9 @@ impl Part {
 
     pub(super) fn install(&self, place: &Place<'_>) -> Result<(), Error> {
         match self {
-            Self::Section(section) => put(section.change(place, false)?, || section.file(place)),
-            Self::Hook(hook) => put(hook.change(place, false)?, || hook.file(place)),
-            Self::Entry(server) => put(server.change(place, false)?, || server.file(place)),
+            Self::Section(section) => put(place, section.change(place, false)?, || section.file(place)),
+            Self::Hook(hook) => put(place, hook.change(place, false)?, || hook.file(place)),
+            Self::Entry(server) => put(place, server.change(place, false)?, || server.file(place)),
             Self::GitConfig(settings) => set(settings, place),
         }
     }
@@ -135,10 +135,12 @@ impl Part {
             Self::Section(section) => {
                 let folders = section.marker(place)?.map_or(0, |marker| marker.folders);
                 let change = section.change(place, true)?;
-                take_out(change, || section.file(place), folders)
+                take_out(place, change, || section.file(place), folders)
             }
-            Self::Hook(hook) => take_out(hook.change(place, true)?, || hook.file(place), hook.made(place)?.1),
-            Self::Entry(server) => take_out(server.change(place, true)?, || server.file(place), server.folders()),
+            Self::Hook(hook) => take_out(place, hook.change(place, true)?, || hook.file(place), hook.made(place)?.1),
+            Self::Entry(server) => {
+                take_out(place, server.change(place, true)?, || server.file(place), server.folders())
+            }
             Self::GitConfig(settings) => unset(settings, place),
         }
     }
@@ -193,20 +195,27 @@ impl Part {
 }
 
 /// Writes a file of the project or the store, and the folders that it needs.
-fn put((old, new): Change, file: impl FnOnce() -> Result<PathBuf, Error>) -> Result<(), Error> {
+fn put(place: &Place<'_>, (old, new): Change, file: impl FnOnce() -> Result<PathBuf, Error>) -> Result<(), Error> {
     let Some(new) = new.filter(|new| old.as_ref() != Some(new)) else { return Ok(()) };
     let file = file()?;
     files::make_folders(&file)?;
-    Ok(files::replace(&file, new.as_bytes())?)
+    let old = old.as_deref().map(str::as_bytes);
+    Ok(files::replace_if_unchanged(&file, old, new.as_bytes(), place.location.waits)?)
 }
 
-fn take_out(change: Change, file: impl FnOnce() -> Result<PathBuf, Error>, folders: usize) -> Result<bool, Error> {
-    match change {
-        (old, new) if old == new => return Ok(false),
-        (_, Some(rest)) => files::replace(&file()?, rest.as_bytes())?,
-        (_, None) => {
+fn take_out(
+    place: &Place<'_>,
+    (old, new): Change,
+    file: impl FnOnce() -> Result<PathBuf, Error>,
+    folders: usize,
+) -> Result<bool, Error> {
+    let Some(found) = old.as_deref().filter(|_| old != new).map(str::as_bytes) else { return Ok(false) };
+    let waits = place.location.waits;
+    match new {
+        Some(rest) => files::replace_if_unchanged(&file()?, Some(found), rest.as_bytes(), waits)?,
+        None => {
             let file = file()?;
-            files::remove(&file)?;
+            files::remove_if_unchanged(&file, found, waits)?;
             files::remove_empty_folders(&file, folders);
         }
     }

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::NOTE_FOLDERS;
+use crate::env::Waits;
 use crate::error::{Error, ErrorKind};
 
 /// Names that a store's folder has inside a project; the second only when it holds `notes/`.
@@ -22,6 +23,8 @@ pub struct Location {
     pub no_index: bool,
     /// The user's folder for what can be made again.
     pub cache: Option<PathBuf>,
+    /// How a command that writes waits for other programs.
+    pub waits: Waits,
 }
 
 /// Finds the store: the one that is named, else the one in the named project, else the first in

@@ -88,29 +88,15 @@ impl Store {
     pub fn is_taken(&self, path: &str) -> bool {
         self.root.join(path).symlink_metadata().is_ok()
     }
-
-    /// Writes a file for the user, whole or not at all, anywhere but among what the store holds.
-    /// What is there is replaced only where `may_replace` says so; `what` names in an error what it has to be.
-    /// Returns the word for what was done.
-    ///
-    /// # Errors
-    /// `Usage` for a place in the store, or a file that may not be replaced; `Failure` when it
-    /// can't be written.
-    pub fn export(
-        &self,
-        file: &Path,
-        bytes: &[u8],
-        what: &str,
-        may_replace: impl FnOnce(&[u8]) -> bool,
-    ) -> Result<&'static str, Error> {
-        export_beside(&self.root, &self.current_dir, file, bytes, what, may_replace)
-    }
 }
 
-/// Writes a file for the user as [`Store::export`] does, beside a store that need not be open.
+/// Writes a file for the user, whole or not at all, anywhere but among what the store holds. What is there is replaced
+/// only where `may_replace` says so; `what` names in an error what it has to be. The store need not be open. Returns the
+/// word for what was done.
 ///
 /// # Errors
-/// As there; `NoStore` when there is none.
+/// `Usage` for a place in the store, or a file that may not be replaced; `Failure` when it can't be written; `NoStore`
+/// when there is none.
 pub fn export(
     location: &Location,
     current_dir: &Path,
@@ -119,17 +105,7 @@ pub fn export(
     what: &str,
     may_replace: impl FnOnce(&[u8]) -> bool,
 ) -> Result<&'static str, Error> {
-    export_beside(&find_root(location, current_dir)?, current_dir, file, bytes, what, may_replace)
-}
-
-fn export_beside(
-    root: &Path,
-    current_dir: &Path,
-    file: &Path,
-    bytes: &[u8],
-    what: &str,
-    may_replace: impl FnOnce(&[u8]) -> bool,
-) -> Result<&'static str, Error> {
+    let root = &find_root(location, current_dir)?;
     let path = current_dir.join(file);
     if is_own(root, &path) {
         return Err(Error::usage(format!("{} is a place of the store's own", file.display()))
@@ -138,7 +114,9 @@ fn export_beside(
     match files::read_bytes_if_there(&path)? {
         None => files::create(&path, bytes).map(|()| "created"),
         Some(old) if old == bytes => Ok("unchanged"),
-        Some(old) if may_replace(&old) => files::replace(&path, bytes).map(|()| "changed"),
+        Some(old) if may_replace(&old) => {
+            files::replace_if_unchanged(&path, Some(&old), bytes, location.waits).map(|()| "changed")
+        }
         Some(_) => {
             return Err(Error::usage(format!("{} exists and is not {what}; not overwritten", file.display()))
                 .hint("name another file, or remove that one"));

@@ -293,16 +293,16 @@ impl Compared {
 fn folders<'a>(place: &'a Place<'_>) -> impl Iterator<Item = (Arc<Opened>, bool)> + 'a {
     let open = |is_beside: bool| match is_beside {
         true => place.dir.folder(Path::new(FOLDER)).ok(),
-        false => Opened::new(&own_folder(place)?).ok(),
+        false => Opened::new(&own_folder(place.root, place.cache?)).ok(),
     };
     [true, false].into_iter().filter_map(move |is_beside| Some((Arc::new(open(is_beside)?), is_beside)))
 }
 
-/// Returns the path of the user's own folder for a store's index.
-fn own_folder(place: &Place<'_>) -> Option<PathBuf> {
-    let name = Sha256::digest(place.root.as_os_str().as_encoded_bytes());
+/// Returns the path of the user's own folder for a store.
+pub(super) fn own_folder(root: &Path, cache: &Path) -> PathBuf {
+    let name = Sha256::digest(root.as_os_str().as_encoded_bytes());
     let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Some(place.cache?.join("qipu").join(name))
+    cache.join("qipu").join(name)
 }
 
 /// Removes the indexes of a store, with what is beside them: one that can't be read is made anew.
@@ -363,7 +363,7 @@ impl Begun {
     /// Begins an index; `None` where none can be written.
     pub(super) fn new(place: &Place<'_>) -> Option<Self> {
         Self::new_beside(place).or_else(|| {
-            let folder = own_folder(place)?;
+            let folder = own_folder(place.root, place.cache?);
             fs::create_dir_all(&folder).ok()?;
             Self::new_in(Opened::new(&folder).ok()?, FOREIGN_TICK)
         })

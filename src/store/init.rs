@@ -7,6 +7,7 @@ use anyhow::Context;
 
 use super::discover::{STORE_NAMES, relative_to};
 use super::{Location, NOTE_FOLDERS, files, find_root, project_root};
+use crate::env::Waits;
 use crate::error::{Error, ErrorKind};
 
 /// What a new store's config says: everything in comments, with its default.
@@ -108,7 +109,9 @@ fn missing(path: &Path, text: &'static str, plan: &Plan<'_>) -> Result<(Option<S
         None if plan.is_dry_run => {}
         None => files::create(path, text.as_bytes())?,
         Some(IGNORED) if text == IGNORED_ALL && plan.is_dry_run => {}
-        Some(IGNORED) if text == IGNORED_ALL => files::replace(path, text.as_bytes())?,
+        Some(IGNORED) if text == IGNORED_ALL => {
+            files::replace_if_unchanged(path, Some(IGNORED.as_bytes()), text.as_bytes(), Waits::default())?;
+        }
         Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
             let message = format!("{} is your own, and it lets git see the store", path.display());
             return Err(Error::usage(message).hint("add a line `*` to it"));

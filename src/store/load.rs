@@ -38,7 +38,12 @@ pub(super) struct Place<'a> {
     pub(super) cache: Option<&'a Path>,
     /// Whether an index is read and written.
     pub(super) uses_index: bool,
+    /// The moment from which on modified files are listed.
+    pub(super) since: Option<i64>,
 }
+
+/// Files of notes with how they looked before they were read.
+pub(super) type Recent = Vec<(PathBuf, Look)>;
 
 /// The notes of a store, in the order of their paths' bytes, and what was gathered of them.
 pub(super) struct Loaded {
@@ -54,6 +59,15 @@ pub(super) struct Loaded {
     pub(super) is_written: bool,
     /// Where something that is made of exactly these notes can be kept.
     pub(super) beside: Option<Beside>,
+    /// The files that were modified since the moment that is asked for.
+    pub(super) recent: Recent,
+}
+
+/// Lists the files that were modified since the moment that is asked for.
+fn recent(place: &Place<'_>, files: &[Found]) -> Recent {
+    let Some(since) = place.since else { return Vec::new() };
+    let recent = files.iter().filter(|found| found.look.modified >= since);
+    recent.map(|found| (place.root.join(found.real_path()), found.look)).collect()
 }
 
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
@@ -71,7 +85,8 @@ pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Resul
             memory.keep(folders, &files);
             // The files have their paths themselves now.
             drop(index);
-            return Ok(known.load(place, files, unreadable));
+            let recent = recent(place, &files);
+            return Ok(Loaded { recent, ..known.load(place, files, unreadable) });
         }
     }
     let scanned = scan::notes_to_read(place.dir)?;
@@ -163,24 +178,25 @@ impl Known {
         let gone = now.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(at, _)| at);
         let beside = beside.with_changes(&read, gone.collect());
         let gathered = gathered.map(|parts| Gathered { parts, places: now });
-        Loaded { notes, gathered, is_broken, unreadable: in_order(unreadable, lost), is_written: false, beside }
+        let unreadable = in_order(unreadable, lost);
+        Loaded { notes, gathered, is_broken, unreadable, is_written: false, beside, recent: Vec::new() }
     }
 }
 
 /// Reads all notes, and writes the index that was begun. Few that are not to be kept stay as they are, and are gathered
 /// by whoever wants it.
-fn read_all(place: &Place<'_>, scanned: Scanned, gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
+fn read_all(place: &Place<'_>, mut scanned: Scanned, gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
     let _work = progress::begin("reading notes", scanned.files.len());
     if begun.is_some() || scanned.files.len() > RUN {
         return keep_all(place, scanned, gather, begun);
     }
     let lost = Unreadable::default();
     let buffer = || Vec::with_capacity(USUAL_BYTES);
-    let read = |buffer: &mut Vec<u8>, mut found| Some(Arc::new(read_note(place.dir, &mut found, buffer, &lost)?));
-    let notes = scanned.files.into_par_iter().with_min_len(16).map_init(buffer, read).flatten().collect();
+    let read = |buffer: &mut Vec<u8>, found: &mut Found| Some(Arc::new(read_note(place.dir, found, buffer, &lost)?));
+    let notes = scanned.files.par_iter_mut().with_min_len(16).map_init(buffer, read).flatten().collect();
     phases::end("notes read");
-    let unreadable = in_order(scanned.unreadable, lost);
-    Loaded { notes, gathered: None, is_broken: Arc::default(), unreadable, is_written: false, beside: None }
+    let (recent, unreadable) = (recent(place, &scanned.files), in_order(scanned.unreadable, lost));
+    Loaded { notes, gathered: None, is_broken: Arc::default(), unreadable, is_written: false, beside: None, recent }
 }
 
 /// Reads all notes, run by run, and keeps of each what is needed without its text.
@@ -208,6 +224,7 @@ fn keep_all(place: &Place<'_>, scanned: Scanned, mut gather: Option<Box<dyn Gath
     // In order, as the files are.
     let mut places = 0..;
     files.retain(|_| places.next().is_none_or(|place| lost.binary_search(&place).is_err()));
+    let recent = recent(place, &files);
     let mut is_written = false;
     if let Some(begun) = begun {
         let parts = gathered.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
@@ -228,7 +245,7 @@ fn keep_all(place: &Place<'_>, scanned: Scanned, mut gather: Option<Box<dyn Gath
     let places = (0..notes.len()).map(Some).collect();
     let gathered = gathered.map(|(_, parts)| Gathered { parts: Arc::new(InMemory(parts)), places });
     let unreadable = in_order(scanned.unreadable, unreadable);
-    Loaded { notes, gathered, is_broken, unreadable, is_written, beside: None }
+    Loaded { notes, gathered, is_broken, unreadable, is_written, beside: None, recent }
 }
 
 /// What was read of files that follow one another; one for each thread does for all runs.

@@ -11,9 +11,12 @@ pub(crate) mod git;
 mod index;
 mod init;
 mod load;
+mod lock;
 mod near;
 mod opened;
 mod pending;
+mod racy;
+mod rename;
 mod scan;
 mod sections;
 mod shelf;
@@ -35,10 +38,11 @@ pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};
 pub use foreign::{Foreign, ForeignFile, expect_apart};
 pub use init::{Made, MadeFile, Plan, init};
+pub use lock::Lock;
 use opened::Opened;
 pub use watch::{ChangeWatcher, look};
+pub use write::Change;
 pub(crate) use write::diff;
-pub use write::{Change, Lock};
 
 use crate::error::{Error, ErrorKind};
 use crate::note::{Finding, Note, NoteId};
@@ -95,6 +99,14 @@ pub struct Store {
     beside: Option<Beside>,
 }
 
+/// Removes a temporary file of a command that died; see [`Store::stale_files`].
+///
+/// # Errors
+/// `Failure` when it can't be removed.
+pub fn remove_stale_file(path: &Path) -> Result<(), Error> {
+    Ok(files::remove(path)?)
+}
+
 /// Numbers with their names.
 pub type Facts = Vec<(&'static str, u64)>;
 
@@ -102,7 +114,7 @@ pub type Facts = Vec<(&'static str, u64)>;
 pub type Gathering = fn(&Config) -> Box<dyn Gather>;
 
 fn place<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<Opened>) -> load::Place<'a> {
-    load::Place { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index }
+    load::Place { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index, since: None }
 }
 
 /// Opens the folder of a store that was found.
@@ -144,19 +156,30 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_with(location: &Location, current_dir: &Path, gathering: Option<Gathering>) -> Result<Self, Error> {
+        Ok(Self::open_since(location, current_dir, gathering, None)?.0)
+    }
+
+    /// Opens the store, and lists the files of notes that were modified at a moment or later, as they looked before
+    /// they were read.
+    fn open_since(
+        location: &Location,
+        current_dir: &Path,
+        gathering: Option<Gathering>,
+        since: Option<i64>,
+    ) -> Result<(Self, load::Recent), Error> {
         let root = find_root(location, current_dir)?;
         let dir = open_root(&root)?;
         let config = Config::load(&dir)?;
         let gather = gathering.map(|gathering| gathering(&config));
-        let loaded = load::notes(&place(location, &root, &dir), gather)?;
-        let load::Loaded { notes, gathered, is_broken, beside, unreadable, .. } = loaded;
+        let loaded = load::notes(&load::Place { since, ..place(location, &root, &dir) }, gather)?;
+        let load::Loaded { notes, gathered, is_broken, beside, unreadable, recent, .. } = loaded;
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, gathered);
         phases::end("notes put in order");
         let store = Self { root, dir: Some(dir), current_dir, is_broken, beside, unreadable, ..store };
         store.tell_unreadable();
-        Ok(store)
+        Ok((store, recent))
     }
 
     /// Warns of notes that could not be read, for answers are without them.
@@ -444,13 +467,15 @@ impl Store {
     }
 
     /// Tells of a list of changes that a writer which died had begun: in a sentence.
-    pub fn unfinished(&self) -> Option<String> {
-        match pending::unfinished(&self.root) {
+    pub fn unfinished(&self, location: &Location) -> Option<String> {
+        match pending::unfinished(&self.root, location.cache.as_deref()) {
             Ok(None) => None,
             Ok(Some(files)) => Some(format!(
                 "a command died while it changed files ({files} in all); the next one that changes notes finishes it"
             )),
-            Err(error) => Some(format!("it keeps every command from changing notes, for {error:#}; remove it")),
+            Err(error) => Some(format!(
+                "it keeps every command from changing notes, for {error:#}: look into it, then `qipu doctor --fix` removes it"
+            )),
         }
     }
 
@@ -461,7 +486,25 @@ impl Store {
 
     /// Lists what a writer that died left behind; paths are inside the store.
     pub fn left_over(&self) -> Vec<String> {
-        self.dir.iter().flat_map(|dir| load::left_over(dir)).collect()
+        let now = racy::now(&self.root).unwrap_or(i64::MIN);
+        let cached = files::stale(&self.root.join(index::FOLDER), now, |look| look.modified).into_iter();
+        let cached = cached.filter_map(|path| Some(format!("{}/{}", index::FOLDER, path.file_name()?.to_str()?)));
+        cached.chain(self.dir.iter().flat_map(|dir| load::left_over(dir))).collect()
+    }
+
+    /// Lists the temporary files of commands that died, an hour ago or more, in a folder outside of the store.
+    pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
+        files::stale(folder, racy::now(&self.root).unwrap_or(i64::MIN), scan::Look::latest)
+    }
+
+    /// Returns the path of a list of changes that nobody carries out.
+    pub fn foreign_list(&self, location: &Location) -> Option<String> {
+        pending::is_foreign(&self.root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
+    }
+
+    /// Returns the directory that shown paths are relative to.
+    pub fn current_dir(&self) -> &Path {
+        &self.current_dir
     }
 
     /// Reads the template for new notes of a type; `None` when there is none.

@@ -1,20 +1,30 @@
-//! Several changes as one: what was begun is written down first, so that after a crash the next
-//! writer finishes it.
+//! Several changes as one: a redo log of what was begun is written first, so that after a crash the next writer
+//! finishes it.
 //!
-//! The list says what each file held before. A file that holds something else by then was changed
-//! by somebody, and is left alone. Before the first file is changed the list means nothing yet.
+//! The log says what each file held before. A file that holds something else by then was changed by somebody, and is
+//! left alone. Before the first file is changed the log means nothing yet.
+//!
+//! A log counts only where it is known by its hash outside of the store, in the user's own cache: one that came with a
+//! repository, or a copy of one, is never carried out.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use super::files::Beside;
+use super::files::{Beside, Displaced, Expected};
+use super::lock::Lock;
+use super::racy::{self, Version};
 use super::write::{Change, inside};
-use super::{PENDING_FILE, files};
+use super::{PENDING_FILE, files, index};
 use crate::progress;
+
+/// The file in the user's cache that holds the hash of the log.
+const WITNESS: &str = "pending";
 
 /// The list as it is written.
 #[derive(Serialize, Deserialize)]
@@ -23,12 +33,14 @@ struct Pending {
     changes: Vec<Change>,
 }
 
+/// Tells whether another program may be saving a version of a file.
+type IsRacy<'a> = &'a dyn Fn(&Version) -> bool;
+
 /// Carries changes out in their order, all of them or none, as far as the disk lets us.
 ///
 /// # Errors
-/// Names the file that could not be written, or that somebody changed meanwhile; what was done
-/// before it is undone.
-pub(super) fn apply(root: &Path, changes: &[Change]) -> Result<()> {
+/// Names the file that could not be written, or that somebody changed meanwhile; what was done is undone.
+pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
@@ -36,33 +48,79 @@ pub(super) fn apply(root: &Path, changes: &[Change]) -> Result<()> {
     let _work = progress::begin("writing files", 2 * changes.len());
     let mut prepared: Vec<Prepared> =
         changes.par_iter().map(|change| Prepared::new(root, change)).collect::<Result<_>>()?;
+    let versions = || prepared.iter().filter_map(|prepared| Some(prepared.new.as_ref()?.version));
+    let now = versions().next_back().map(|version| version.modified).or_else(|| racy::now(root)).unwrap_or(i64::MAX);
+    lock.wrote(versions());
     let is_one_step = changes.len() == 1 && !matches!(changes, [Change::Move { .. }]);
-    if is_one_step {
-        prepared.iter_mut().try_for_each(Prepared::carry_out)?;
-        return sync_folders(&prepared);
-    }
-    let list = root.join(PENDING_FILE);
-    let text = serde_json::to_vec(&Pending { version: 1, changes: changes.to_vec() })?;
-    files::replace(&list, &text)?;
-    for place in 0..prepared.len() {
-        let Some(Err(error)) = prepared.get_mut(place).map(Prepared::carry_out) else { continue };
-        let done = changes.iter().take(place).rev();
-        let undone: Result<()> = done.map(Change::inverse).try_for_each(|change| redo(root, &change).map(|_| ()));
-        return match undone.and_then(|()| files::remove(&list)) {
+    let log = (!is_one_step).then(|| Log::begin(root, lock.cache.as_deref(), changes)).transpose()?;
+    if let Err(error) = carry_out(&mut prepared, &|version| lock.is_racy(version, now)) {
+        let undone = undo(&mut prepared).and_then(|()| log.map_or(Ok(()), Log::end));
+        return match undone {
             Ok(()) => Err(error),
             Err(second) => Err(error.context(format!("and what was done can't be undone: {second:#}"))),
         };
     }
-    sync_folders(&prepared)?;
-    files::remove(&list)
+    log.map_or(Ok(()), Log::end)
+}
+
+fn carry_out(prepared: &mut [Prepared<'_>], is_racy: IsRacy<'_>) -> Result<()> {
+    prepared.iter_mut().try_for_each(|prepared| prepared.carry_out(is_racy))?;
+    sync_folders(prepared)?;
+    // The last look at what was replaced comes as late as it can.
+    prepared.iter().try_for_each(Prepared::expect_kept)
+}
+
+/// Undoes what was done, the last of it first. One file that can't be put back keeps no other from that.
+fn undo(prepared: &mut [Prepared<'_>]) -> Result<()> {
+    let failures: Vec<_> = prepared.iter_mut().rev().filter_map(|prepared| prepared.undo().err()).collect();
+    failures.into_iter().next().map_or_else(|| sync_folders(prepared), Err)
+}
+
+/// A redo log that is being carried out.
+struct Log {
+    file: PathBuf,
+    witness: Option<PathBuf>,
+}
+
+impl Log {
+    /// Writes the changes down. They hold texts of notes, so only the user can read them.
+    fn begin(root: &Path, cache: Option<&Path>, changes: &[Change]) -> Result<Self> {
+        let text = serde_json::to_vec(&Pending { version: 1, changes: changes.to_vec() })?;
+        let witness = witness(root, cache);
+        let is_witnessed = witness.as_deref().is_some_and(|witness| bear_witness(witness, &text).is_ok());
+        let file = root.join(PENDING_FILE);
+        Beside::private(&file, &text)?.put()?;
+        files::sync_folder(root)?;
+        Ok(Self { file, witness: witness.filter(|_| is_witnessed) })
+    }
+
+    fn end(self) -> Result<()> {
+        files::remove(&self.file)?;
+        // Without the log it stands for nothing.
+        drop(self.witness.map(fs::remove_file));
+        Ok(())
+    }
+}
+
+/// Returns the path of the file that tells a log of this user, on this machine, in this place from any other.
+fn witness(root: &Path, cache: Option<&Path>) -> Option<PathBuf> {
+    Some(index::own_folder(root, cache?).join(WITNESS))
+}
+
+/// Writes the hash of a log down where no repository reaches. A machine without such a place has no log that could
+/// be carried out after a crash.
+fn bear_witness(witness: &Path, log: &[u8]) -> Result<()> {
+    files::make_folders(witness)?;
+    Beside::private(witness, &Sha256::digest(log))?.put()?;
+    witness.parent().map_or(Ok(()), files::sync_folder)
 }
 
 /// Finishes what a writer that died had begun. Returns how many files that changed now.
 ///
 /// # Errors
-/// Names what can't be read or written.
-pub(super) fn finish(root: &Path) -> Result<usize> {
-    let Some(changes) = read(root)? else { return Ok(0) };
+/// Names what can't be read or written; a log that this user's own writer did not leave is one such thing.
+pub(super) fn finish(root: &Path, cache: Option<&Path>) -> Result<usize> {
+    let Some(changes) = read(root, cache)? else { return Ok(0) };
     // Where nothing is done, nothing is half done; a person may have put everything back.
     let mut finished = 0;
     if changes.iter().any(|change| is_done(root, change)) {
@@ -70,22 +128,51 @@ pub(super) fn finish(root: &Path) -> Result<usize> {
             finished += usize::from(redo(root, change)?);
         }
     }
-    files::remove(&root.join(PENDING_FILE))?;
+    Log { file: root.join(PENDING_FILE), witness: witness(root, cache) }.end()?;
     Ok(finished)
 }
 
 /// Returns how many files a writer that died was about to change; `None` where there is no such list.
 ///
 /// # Errors
-/// When what stands in its place can't be read as one.
-pub(super) fn unfinished(root: &Path) -> Result<Option<usize>> {
-    Ok(read(root)?.map(|changes| changes.len()))
+/// When what stands in its place can't be carried out.
+pub(super) fn unfinished(root: &Path, cache: Option<&Path>) -> Result<Option<usize>> {
+    Ok(read(root, cache)?.map(|changes| changes.len()))
 }
 
-fn read(root: &Path) -> Result<Option<Vec<Change>>> {
-    let Some(bytes) = files::read_bytes_if_there(&root.join(PENDING_FILE))? else {
+/// Removes a log that nobody carries out. Returns whether there was one.
+///
+/// # Errors
+/// When it can't be removed.
+pub(super) fn remove_foreign(root: &Path, cache: Option<&Path>) -> Result<bool> {
+    let is_foreign = is_foreign(root, cache);
+    if is_foreign {
+        files::remove(&root.join(PENDING_FILE))?;
+    }
+    Ok(is_foreign)
+}
+
+/// Tells whether there is a log that nobody carries out.
+pub(super) fn is_foreign(root: &Path, cache: Option<&Path>) -> bool {
+    root.join(PENDING_FILE).symlink_metadata().is_ok() && !is_own(root, cache)
+}
+
+/// Tells whether the log in a store is the one that this user's writer left.
+fn is_own(root: &Path, cache: Option<&Path>) -> bool {
+    let file = |path: &Path| files::read_bytes_if_there(path).ok().flatten();
+    let Some(witness) = witness(root, cache).and_then(|path| file(&path)) else { return false };
+    file(&root.join(PENDING_FILE)).is_some_and(|log| *Sha256::digest(log) == *witness)
+}
+
+fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
+    let file = root.join(PENDING_FILE);
+    if file.symlink_metadata().is_err() {
         return Ok(None);
-    };
+    }
+    if !is_own(root, cache) {
+        bail!("no command of yours that died on this machine left it");
+    }
+    let Some(bytes) = files::read_bytes_if_there(&file)? else { return Ok(None) };
     let pending: Pending = serde_json::from_slice(&bytes).context("it is not a list of changes")?;
     if pending.version != 1 {
         bail!("it is of another version of qipu");
@@ -118,10 +205,11 @@ fn redo(root: &Path, change: &Change) -> Result<bool> {
         }
     };
     if is_due {
-        let mut prepared = Prepared::new(root, change)?;
-        prepared.may_be_half_done = true;
-        prepared.carry_out()?;
-        sync_folders(&[prepared])?;
+        let mut prepared = [Prepared { may_be_half_done: true, ..Prepared::new(root, change)? }];
+        // It holds exactly what the log says, so nobody is in the middle of saving it.
+        if let Err(error) = carry_out(&mut prepared, &|_| false) {
+            return Err(undo(&mut prepared).err().unwrap_or(error));
+        }
     }
     Ok(is_due)
 }
@@ -134,6 +222,10 @@ struct Prepared<'a> {
     /// Of a move, where it goes.
     to: Option<PathBuf>,
     new: Option<Beside>,
+    /// The old version, once the change was made.
+    old: Option<Displaced>,
+    /// Whether a file was made, or moved.
+    is_made: bool,
     /// Whether the new text may stand in the old place of a move.
     may_be_half_done: bool,
 }
@@ -162,31 +254,69 @@ impl<'a> Prepared<'a> {
             }
             Change::Delete { path, .. } => (inside(root, path)?, None, None),
         };
-        Ok(Self { change, path, to, new, may_be_half_done: false })
+        Ok(Self { change, path, to, new, old: None, is_made: false, may_be_half_done: false })
+    }
+
+    /// Returns what the file must hold, and not in the middle of a save.
+    fn expected<'s>(&self, is_racy: IsRacy<'s>) -> Expected<'s>
+    where
+        'a: 's,
+    {
+        let bytes = match self.change {
+            Change::Create { .. } => [].as_slice(),
+            Change::Replace { old, .. } | Change::Move { old, .. } | Change::Delete { old, .. } => old,
+        };
+        Expected { bytes, is_racy, shown: self.change.source() }
     }
 
     /// Makes the change, if the file still is what it was when the change was planned.
-    fn carry_out(&mut self) -> Result<()> {
+    fn carry_out(&mut self, is_racy: IsRacy<'_>) -> Result<()> {
         progress::advance();
-        let old = match self.change {
-            Change::Create { .. } => None,
-            Change::Replace { old, .. } | Change::Move { old, .. } | Change::Delete { old, .. } => Some(old),
-        };
-        let now = files::read_bytes_if_there(&self.path)?;
-        let is_half_done =
-            self.may_be_half_done && matches!(self.change, Change::Move { new, .. } if now.as_ref() == Some(new));
-        if now.as_ref() != old && !is_half_done {
-            bail!("{} was changed meanwhile; nothing was done, try again", self.change.source());
-        }
+        let expected = self.expected(is_racy);
         match (self.change, self.new.take()) {
-            (Change::Create { .. }, Some(new)) => new.create()?,
-            (Change::Delete { .. }, _) => files::remove_unsynced(&self.path)?,
-            (_, Some(new)) => new.replace()?,
-            (_, None) => {}
+            (Change::Create { .. }, Some(new)) => {
+                new.create()?;
+                self.is_made = true;
+            }
+            (Change::Delete { .. }, _) => self.old = Some(Displaced::remove(&self.path, &expected)?),
+            (Change::Move { .. }, _) if self.is_half_done()? => {}
+            (_, Some(new)) => self.old = Some(new.replace(&expected)?),
+            (_, None) => drop(expected.find(&self.path)?),
         }
-        match &self.to {
-            Some(to) => files::rename(&self.path, to),
-            None => Ok(()),
+        if let Some(to) = &self.to {
+            files::rename(&self.path, to)?;
+            self.is_made = true;
+        }
+        Ok(())
+    }
+
+    /// Tells whether a writer that died had written the new text of a move and not moved it.
+    fn is_half_done(&self) -> Result<bool> {
+        let Change::Move { new, .. } = self.change else { return Ok(false) };
+        Ok(self.may_be_half_done && files::read_bytes_if_there(&self.path)?.as_ref() == Some(new))
+    }
+
+    /// Expects that nobody wrote into the old version up to now.
+    fn expect_kept(&self) -> Result<()> {
+        let expected = self.expected(&|_| false);
+        self.old.as_ref().map_or(Ok(()), |old| old.expect_unchanged(&expected))
+    }
+
+    /// Undoes the change as far as it was made; what a person saved since stays.
+    fn undo(&mut self) -> Result<()> {
+        if let (Some(to), true) = (&self.to, self.is_made) {
+            files::rename(to, &self.path)?;
+        }
+        match (self.change, self.old.take()) {
+            (_, Some(old)) => old.put_back(self.expected(&|_| false).bytes),
+            (Change::Create { new, .. }, None) if self.is_made => {
+                let expected = Expected { bytes: new, is_racy: &|_| false, shown: self.change.path() };
+                match Displaced::remove(&self.path, &expected) {
+                    Err(_) if files::read_bytes_if_there(&self.path)?.as_ref() != Some(new) => Ok(()),
+                    removed => removed.map(drop),
+                }
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -218,5 +348,153 @@ pub(super) mod base64_bytes {
     pub(in crate::store) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(deserializer)?;
         STANDARD.decode(text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Location;
+    use super::super::files::tests::CANT_SYNC;
+    use super::super::rename::tests::IS_OLD_FILE_SYSTEM;
+    use super::*;
+
+    /// A store with two notes, and the user's cache beside it.
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            fs::create_dir_all(dir.path().join("store/notes")).unwrap();
+            let place = Self(dir);
+            place.write("a", "A");
+            place.write("b", "B");
+            place
+        }
+
+        fn root(&self) -> PathBuf {
+            self.0.path().join("store").canonicalize().unwrap()
+        }
+
+        fn cache(&self) -> PathBuf {
+            self.0.path().join("cache")
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            fs::write(self.root().join(format!("notes/{name}.md")), text).unwrap();
+        }
+
+        fn texts(&self) -> [String; 2] {
+            ["a", "b"].map(|name| fs::read_to_string(self.root().join(format!("notes/{name}.md"))).unwrap())
+        }
+
+        fn finish(&self) -> Result<usize> {
+            finish(&self.root(), Some(&self.cache()))
+        }
+
+        /// Begins changes as a writer that dies does.
+        fn begin(&self) {
+            drop(Log::begin(&self.root(), Some(&self.cache()), &changes()).unwrap());
+        }
+
+        fn apply(&self, changes: &[Change]) -> Result<()> {
+            let location = Location { cache: Some(self.cache()), ..Location::default() };
+            let lock = Lock::take(&self.root(), "store/", &location).unwrap();
+            // The files were made just now, and nobody is saving them.
+            lock.wrote(
+                ["a", "b"].iter().map(|name| Version::at(&self.root().join(format!("notes/{name}.md"))).unwrap()),
+            );
+            apply(&self.root(), changes, &lock)
+        }
+    }
+
+    fn replace(name: &str, old: &str, new: &str) -> Change {
+        Change::Replace { path: format!("notes/{name}.md"), old: old.into(), new: new.into() }
+    }
+
+    fn changes() -> Vec<Change> {
+        vec![replace("a", "A", "new A"), replace("b", "B", "new B")]
+    }
+
+    #[test]
+    fn the_log_of_a_writer_that_died_is_carried_out_once() {
+        let place = Place::new();
+        place.begin();
+        assert_eq!(unfinished(&place.root(), Some(&place.cache())).unwrap(), Some(2));
+        place.write("a", "new A");
+        assert_eq!((place.finish().unwrap(), place.texts()), (1, ["new A", "new B"].map(str::to_owned)));
+        assert_eq!((place.finish().unwrap(), place.root().join(PENDING_FILE).exists()), (0, false));
+        // A person may have put everything back: nothing is done then.
+        place.write("a", "A");
+        place.write("b", "B");
+        place.begin();
+        assert_eq!((place.finish().unwrap(), place.texts()), (0, ["A", "B"].map(str::to_owned)));
+    }
+
+    #[test]
+    fn a_log_counts_only_for_the_user_the_place_and_the_text_that_it_was_written_for() {
+        let place = Place::new();
+        place.begin();
+        place.write("a", "new A");
+        let log = fs::read(place.root().join(PENDING_FILE)).unwrap();
+        // A copy of the store, by git, tar or rsync; another user, or none whose cache can be found.
+        let copy = Place::new();
+        copy.write("a", "new A");
+        fs::write(copy.root().join(PENDING_FILE), &log).unwrap();
+        for cache in [Some(place.cache()), Some(copy.cache()), None] {
+            assert!(finish(&copy.root(), cache.as_deref()).is_err());
+        }
+        assert!(finish(&place.root(), Some(&copy.cache())).is_err() && finish(&place.root(), None).is_err());
+        // Another text in its place.
+        let other = String::from_utf8(log.clone()).unwrap().replace("bmV3IEI=", "ZXZpbCE=");
+        fs::write(place.root().join(PENDING_FILE), other).unwrap();
+        assert!(place.finish().is_err() && is_foreign(&place.root(), Some(&place.cache())));
+        assert_eq!((place.texts()[1].as_str(), copy.texts()[1].as_str()), ("B", "B"));
+        // What is the user's own is no reason to remove it.
+        fs::write(place.root().join(PENDING_FILE), log).unwrap();
+        assert!(!remove_foreign(&place.root(), Some(&place.cache())).unwrap());
+        assert_eq!(place.finish().unwrap(), 1);
+        assert!(remove_foreign(&copy.root(), Some(&copy.cache())).unwrap());
+        assert_eq!((finish(&copy.root(), None).unwrap(), copy.texts()[1].as_str()), (0, "B"));
+        // It is carried out once, even where it comes back.
+        place.write("b", "B");
+        place.begin();
+        let log = fs::read(place.root().join(PENDING_FILE)).unwrap();
+        place.finish().unwrap();
+        fs::write(place.root().join(PENDING_FILE), log).unwrap();
+        assert!(place.finish().is_err());
+    }
+
+    /// The way that is left where names can't be exchanged, and where nothing can be synced.
+    #[test]
+    fn changes_are_all_or_none_on_any_file_system() {
+        for (is_old, cant_sync) in [(false, true), (true, false)] {
+            IS_OLD_FILE_SYSTEM.set(is_old);
+            CANT_SYNC.set(cant_sync);
+            let place = Place::new();
+            let moved = |to: &str| Change::Move {
+                from: "notes/a.md".into(),
+                to: format!("notes/{to}.md"),
+                old: "A".into(),
+                new: "new A".into(),
+            };
+            let create = Change::Create { path: "notes/c.md".into(), new: "C".into() };
+            let failing = [create.clone(), replace("b", "B", "new B"), moved("d"), replace("c", "another", "x")];
+            assert!(place.apply(&failing).is_err());
+            assert_eq!(place.texts(), ["A", "B"]);
+            assert_eq!(fs::read_dir(place.root().join("notes")).unwrap().count(), 2);
+            place.apply(&changes()).unwrap();
+            assert_eq!(place.texts(), ["new A", "new B"]);
+            place.write("a", "A");
+            place
+                .apply(&[create, moved("d"), Change::Delete { path: "notes/b.md".into(), old: "new B".into() }])
+                .unwrap();
+            let names = fs::read_dir(place.root().join("notes")).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<_> = names.collect();
+            names.sort();
+            assert_eq!(names, ["c.md", "d.md"]);
+            assert!(!place.root().join(PENDING_FILE).exists());
+        }
+        IS_OLD_FILE_SYSTEM.set(false);
+        CANT_SYNC.set(false);
     }
 }

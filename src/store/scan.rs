@@ -52,7 +52,7 @@ pub(super) struct Look {
     /// When anything about the file changed; users can't set it.
     changed: i64,
     /// The number of the file: another one took its place where that differs.
-    number: u64,
+    pub(super) number: u64,
 }
 
 impl Look {

@@ -1,7 +1,7 @@
 //! Changing a store: under a lock, inside its folder, each file whole or not at all.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -9,19 +9,18 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use super::lock::{self, Lock};
 use super::pending::{self, base64_bytes};
-use super::{Config, Location, NOTE_FOLDERS, PENDING_FILE, Store, exchange::ATTACHMENTS, files, find_root, open_root};
+use super::{
+    Config, Location, NOTE_FOLDERS, PENDING_FILE, Store, exchange::ATTACHMENTS, files, find_root, open_root, racy,
+    relative_to,
+};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note};
 
-/// The file that writers hold a lock on; the lock dies with the process that holds it.
-const LOCK_FILE: &str = ".lock";
-
-/// The right to change a store; while it is held nobody else has it. Readers never wait for it.
-#[derive(Debug)]
-pub struct Lock {
-    _file: File,
-}
+/// How often a store is read until no other program seems to be saving a note. A file that is written all the time can
+/// be read, and is not changed.
+const MAX_READS: usize = 5;
 
 /// One change of a file. Paths are inside the store, with `/` between names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,16 +94,6 @@ impl Change {
         }
     }
 
-    /// Returns the change that takes this one back.
-    pub(super) fn inverse(&self) -> Self {
-        match self.clone() {
-            Self::Create { path, new } => Self::Delete { path, old: new },
-            Self::Replace { path, old, new } => Self::Replace { path, old: new, new: old },
-            Self::Move { from, to, old, new } => Self::Move { from: to, to: from, old: new, new: old },
-            Self::Delete { path, old } => Self::Create { path, new: old },
-        }
-    }
-
     /// Writes the change as a unified diff; `store` is the store's path as it is shown.
     pub fn diff(&self, store: &str) -> String {
         let (from, to, old, new) = match self {
@@ -129,13 +118,11 @@ fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
 }
 
 /// Finishes what a writer that died had begun.
-fn finish(root: &Path) -> Result<usize, Error> {
-    pending::finish(root).map_err(|error| {
-        Error::new(
-            ErrorKind::Store,
-            format!("{PENDING_FILE} in the store, left by a writer that died, can't be used: {error:#}"),
-        )
-        .hint("look into it, and remove it")
+fn finish(root: &Path, shown: &str, cache: Option<&Path>) -> Result<usize, Error> {
+    pending::finish(root, cache).map_err(|error| {
+        let message = format!("{shown}{PENDING_FILE}, a list of changes, can't be carried out: {error:#}");
+        Error::new(ErrorKind::Store, message)
+            .hint("look into it (its texts are in base64), then remove it; `qipu doctor --fix` does that too")
     })
 }
 
@@ -143,13 +130,43 @@ impl Store {
     /// Opens a store to change it: takes the lock, then loads what is there.
     ///
     /// # Errors
-    /// As [`Store::open`]; `Failure` when the lock can't be had, as on a read-only disk.
+    /// As [`Store::open`]; `Busy` when another command holds the lock for too long, `Failure` when it can't be had, as
+    /// on a read-only disk.
     pub fn open_to_write(location: &Location, current_dir: &Path) -> Result<(Self, Lock), Error> {
         let root = find_root(location, current_dir)?;
         Config::load(&*open_root(&root)?)?;
-        let lock = Lock::take(&root)?;
-        let finished = finish(&root)?;
-        Ok((Self { finished, ..Self::open(location, current_dir)? }, lock))
+        let shown = relative_to(&root, current_dir);
+        let lock = Lock::take(&root, &shown, location)?;
+        let finished = finish(&root, &shown, location.cache.as_deref())?;
+        let store = Self::open_settled(location, current_dir, &root, &lock)?;
+        Ok((Self { finished, ..store }, lock))
+    }
+
+    /// Opens a store to mend it: as [`Store::open_to_write`], but a list of changes that nobody carries out is
+    /// removed. Returns the paths of what was removed, in the store.
+    ///
+    /// # Errors
+    /// As there; `Failure` when such a list can't be removed.
+    pub fn open_to_mend(location: &Location, current_dir: &Path) -> Result<(Self, Lock, Vec<String>), Error> {
+        let root = find_root(location, current_dir)?;
+        let lock = Lock::take(&root, &relative_to(&root, current_dir), location)?;
+        let is_removed = pending::remove_foreign(&root, location.cache.as_deref())?;
+        drop(lock);
+        let (store, lock) = Self::open_to_write(location, current_dir)?;
+        Ok((store, lock, is_removed.then(|| PENDING_FILE.to_owned()).into_iter().collect()))
+    }
+
+    /// Opens a store whose files no other program is saving. It waits for that: a plan may depend on every note.
+    fn open_settled(location: &Location, current_dir: &Path, root: &Path, lock: &Lock) -> Result<Self, Error> {
+        let mut reads = 1;
+        loop {
+            let now = racy::now(root);
+            let (store, recent) = Self::open_since(location, current_dir, None, now.map(lock::since))?;
+            if reads == MAX_READS || now.is_none_or(|now| lock.settle(&recent, now, location.waits)) {
+                return Ok(store);
+            }
+            reads += 1;
+        }
     }
 
     /// Reads the whole text of a note's file, to change it.
@@ -182,6 +199,8 @@ impl Store {
     /// # Errors
     /// `Failure` when it can't be read.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
+        #[cfg(test)]
+        crate::saves::here(crate::saves::Point::Read);
         let dir = self.dir.as_ref().ok_or(io::ErrorKind::NotFound);
         let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(path), u64::MAX));
         Ok(bytes.with_context(|| format!("can't read {}", self.shown(path)))?)
@@ -228,8 +247,8 @@ impl Store {
     ///
     /// # Errors
     /// `Failure`, naming the file that could not be written; nothing is changed then.
-    pub fn apply(&self, changes: &[Change], _lock: &Lock) -> Result<(), Error> {
-        Ok(pending::apply(&self.root, changes)?)
+    pub fn apply(&self, changes: &[Change], lock: &Lock) -> Result<(), Error> {
+        Ok(pending::apply(&self.root, changes, lock)?)
     }
 }
 
@@ -255,18 +274,4 @@ pub(super) fn inside(root: &Path, path: &str) -> Result<PathBuf> {
     }
     fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
     Ok(path)
-}
-
-impl Lock {
-    fn take(root: &Path) -> Result<Self> {
-        let path = root.join(LOCK_FILE);
-        let failed = || format!("can't lock the store with {LOCK_FILE}");
-        // A pipe would be waited for, and a link would make a file somewhere else.
-        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-            bail!("{LOCK_FILE} in the store is not a plain file; remove it");
-        }
-        let file = File::options().create(true).truncate(false).write(true).open(path).with_context(failed)?;
-        file.lock().with_context(failed)?;
-        Ok(Self { _file: file })
-    }
 }

@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
-use qipu::env::{Env, Size};
+use qipu::env::{Env, Size, Waits};
 use qipu::error::Error;
 
 /// What a call wrote and how it ended.
@@ -54,6 +55,8 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),
         today: || jiff::civil::date(2025, 6, 15),
         lend_thread: || (),
+        // A file that a test has just made need not be left alone first.
+        waits: Waits { pause: |time| std::thread::sleep(time.min(Duration::from_millis(1))), ..Waits::default() },
         random: dir.len() as u64,
     }
 }

@@ -1,0 +1,216 @@
+//! Tests only: another program saves a note at every point of a command, and no save is lost.
+
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::env::{Env, Waits};
+use crate::error::Error;
+
+/// What a command does at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Point {
+    /// It reads a note that it changes.
+    Read,
+    /// It waits for other programs.
+    Pause,
+    /// It is between two steps of writing.
+    Write,
+}
+
+/// Another program: it is told of every point.
+pub(crate) type Program = Box<dyn FnMut(Point)>;
+
+thread_local! {
+    static PROGRAM: RefCell<Option<Program>> = const { RefCell::new(None) };
+}
+
+/// A point of a command of this thread.
+pub(crate) fn here(point: Point) {
+    if let Some(mut program) = PROGRAM.take() {
+        program(point);
+        PROGRAM.set(Some(program));
+    }
+}
+
+/// Does some work beside another program, which ends after it.
+pub(crate) fn beside<T>(program: Program, work: impl FnOnce() -> T) -> T {
+    PROGRAM.set(Some(program));
+    let done = work();
+    drop(PROGRAM.take());
+    done
+}
+
+/// What every save holds.
+const WORDS: &str = "A person's words.";
+const SAVED: &str = "---\nid: a\ntitle: Old\n---\nA person's words.\n";
+
+const NOTES: [(&str, &str); 3] = [
+    ("notes/a-old.md", "---\nid: a\ntitle: Old\ntags: [x] # kept\n---\nBody of a.\n"),
+    ("notes/b.md", "---\nid: b\ntitle: B\n---\nSee [[Old]] and [a](a-old.md).\n"),
+    ("mocs/c.md", "---\nid: c\ntitle: C\ntags: [x]\nlinks:\n- {type: supports, id: a}\n---\n[[Old|label]] [[b]]\n"),
+];
+
+/// The file of the first note, and the one that it gets by `rename`.
+const FILE: &str = "notes/a-old.md";
+const RENAMED: &str = "notes/a-another-title.md";
+
+/// How another program saves, and when it begins.
+#[derive(Debug, Clone, Copy)]
+enum Save {
+    /// It writes a temporary file and renames that.
+    ByRename,
+    /// It truncates the file, and writes it so many points later; within a pause at the latest.
+    InPlace(usize),
+    /// It adds to the file.
+    Append,
+    /// It saves in the place that `rename` wants.
+    Renamed,
+}
+
+/// A program that saves at a point.
+struct Editor {
+    root: PathBuf,
+    save: Save,
+    /// The points until it begins.
+    left: usize,
+    open: Option<File>,
+}
+
+impl Editor {
+    fn at(&mut self, point: Point) {
+        match (&self.open, self.save, self.left) {
+            (Some(_), _, 0) => self.write(),
+            // A save in place takes less time than a command waits.
+            (Some(_), ..) if point == Point::Pause => self.write(),
+            (None, save, 0) => self.begin(save),
+            _ => {}
+        }
+        self.left = self.left.wrapping_sub(1);
+    }
+
+    fn begin(&mut self, save: Save) {
+        let file = self.root.join(FILE);
+        match save {
+            Save::ByRename => {
+                let new = self.root.join("saved");
+                fs::write(&new, SAVED).unwrap();
+                fs::rename(new, file).unwrap();
+            }
+            Save::InPlace(gap) => {
+                self.open = Some(File::create(file).unwrap());
+                self.left = gap;
+                if gap == 0 {
+                    self.write();
+                }
+            }
+            Save::Append => {
+                let mut file = File::options().append(true).create(true).open(file).unwrap();
+                file.write_all(WORDS.as_bytes()).unwrap();
+            }
+            Save::Renamed => fs::write(self.root.join(RENAMED), SAVED).unwrap(),
+        }
+    }
+
+    fn write(&mut self) {
+        if let Some(mut file) = self.open.take() {
+            file.write_all(SAVED.as_bytes()).unwrap();
+        }
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        self.write();
+    }
+}
+
+/// A store in memory where there is a folder for that: thousands of calls that wait for a disk take long.
+fn store() -> tempfile::TempDir {
+    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    for (path, text) in NOTES {
+        let file = dir.path().join(".qipu").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    dir
+}
+
+/// Calls the program beside another one.
+fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
+    let waits = Waits { pause: |_| here(Point::Pause), ..Waits::default() };
+    let cache_dir = Some(dir.join("cache"));
+    let env =
+        Env { current_dir: dir.into(), cache_dir, random: 7, lend_thread: || (), waits, ..Env::of_process().unwrap() };
+    let words: Vec<_> = words.iter().map(Into::into).collect();
+    beside(program, || crate::run(&words, &env, &mut Vec::new()))
+}
+
+/// Returns the files of a store in the order of their paths, hidden ones too.
+fn files(dir: &Path) -> Vec<(String, String)> {
+    let root = dir.join(".qipu");
+    let entries = walkdir::WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);
+    let found = entries.filter(|entry| entry.file_type().is_file() && entry.file_name() != ".lock").map(|entry| {
+        let path = entry.path().strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+        (path, fs::read_to_string(entry.path()).unwrap())
+    });
+    found.collect()
+}
+
+/// Returns what a command does, point by point, when nobody saves.
+fn points(words: &[&str]) -> Vec<Point> {
+    let (dir, points) = (store(), std::rc::Rc::new(RefCell::new(Vec::new())));
+    let noted = std::rc::Rc::clone(&points);
+    call(dir.path(), words, Box::new(move |point| noted.borrow_mut().push(point))).unwrap();
+    points.take()
+}
+
+const CALLS: [&[&str]; 6] = [
+    &["qipu", "update", "a", "--tag", "new", "--today", "2025-03-01"],
+    &["qipu", "update", "b", "a", "c", "--value", "7", "--today", "2025-03-01"],
+    &["qipu", "rename", "a", "Another title", "--today", "2025-03-01"],
+    &["qipu", "tags", "rename", "x", "y", "--today", "2025-03-01"],
+    &["qipu", "merge", "b", "a", "--today", "2025-03-01"],
+    &["qipu", "delete", "a", "--force"],
+];
+
+const SAVES: [Save; 7] = [
+    Save::ByRename,
+    Save::Append,
+    Save::Renamed,
+    Save::InPlace(0),
+    Save::InPlace(1),
+    Save::InPlace(3),
+    Save::InPlace(usize::MAX),
+];
+
+#[test]
+fn no_save_of_another_program_is_lost_whenever_it_comes() {
+    let (mut done, mut refused) = (0, 0);
+    for words in CALLS {
+        let points = points(words);
+        let last_read = points.iter().rposition(|point| *point == Point::Read).unwrap();
+        for (save, at) in SAVES.iter().flat_map(|save| (0..points.len()).map(move |at| (*save, at))) {
+            let dir = store();
+            let mut editor = Editor { root: dir.path().join(".qipu"), save, left: at, open: None };
+            let result = call(dir.path(), words, Box::new(move |point| editor.at(point)));
+            let now = files(dir.path());
+            let context = || format!("{words:?}, {save:?} at {at} of {points:?}: {result:?}\n{now:#?}");
+            // What `delete` has read is what it removes.
+            let was_read = words.contains(&"delete") && at <= last_read;
+            let is_kept = now.iter().any(|(path, text)| !path.contains("/.") && text.contains(WORDS));
+            assert!(is_kept || (was_read && result.is_ok()), "lost: {}", context());
+            assert!(!now.iter().any(|(path, _)| path.contains(".qipu-")), "left over: {}", context());
+            if result.is_err() {
+                for (path, text) in NOTES.iter().filter(|(path, _)| *path != FILE) {
+                    assert!(now.contains(&((*path).into(), (*text).into())), "half done: {}", context());
+                }
+                refused += 1;
+            } else {
+                done += 1;
+            }
+        }
+    }
+    assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
+}

@@ -1,0 +1,304 @@
+//! The lock that a command holds on a store while it changes notes.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::Location;
+use super::racy::{QUIET_EMPTY, Version};
+use super::scan::Look;
+use crate::env::Waits;
+use crate::error::{Error, ErrorKind};
+
+/// The file that writers hold a lock on; the lock dies with the process that holds it.
+const LOCK_FILE: &str = ".lock";
+
+/// The longest that is read of the file, in bytes.
+const MAX_LOCK_FILE: u64 = 1 << 16;
+
+/// How many versions of files are written down for the next writer.
+const MAX_VERSIONS: usize = 512;
+
+/// How long a command waits for the lock in silence, and how long at most between two attempts.
+const SILENCE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_millis(50);
+
+/// The right to change a store; while it is held nobody else has it. Readers never wait for it.
+///
+/// The lock is on the store's folder, which nobody removes by mistake, and on `.lock`, since a network file system
+/// may lock only files that are open for writing. That file holds the number of the process while the lock is held,
+/// and below it the versions of files that qipu wrote last: they are complete, however young they are.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+    _folder: Option<File>,
+    complete: RefCell<BTreeSet<Version>>,
+    /// The user's folder for what can be made again.
+    pub(super) cache: Option<PathBuf>,
+}
+
+impl Lock {
+    /// Takes the lock; `shown` is the store's path in messages.
+    ///
+    /// # Errors
+    /// `Busy` when another process holds it for too long; `Failure` when it can't be had, as on a read-only disk.
+    pub(super) fn take(root: &Path, shown: &str, location: &Location) -> Result<Self, Error> {
+        let mut turn = Turn { root, shown, waits: location.waits, waited: Duration::ZERO, pause: Duration::ZERO };
+        let folder = File::open(root).ok();
+        let folder = match folder.as_ref().map(|folder| turn.lock(folder)).transpose() {
+            Err(error) if error.kind == ErrorKind::Busy => return Err(error),
+            locked => locked.ok().flatten().and(folder),
+        };
+        let mut file = loop {
+            let file = open(root)?;
+            turn.lock(&file)?;
+            // Another writer may have a lock on another file of that name.
+            if folder.is_some() || is_at(&file, &root.join(LOCK_FILE)) {
+                break file;
+            }
+            turn.wait()?;
+        };
+        let mut text = String::new();
+        // Nothing depends on what is written there.
+        let _ = (&mut file).take(MAX_LOCK_FILE).read_to_string(&mut text);
+        let complete = RefCell::new(text.lines().filter_map(version).collect());
+        let lock = Self { file, _folder: folder, complete, cache: location.cache.clone() };
+        lock.write_down(Some(std::process::id()));
+        Ok(lock)
+    }
+
+    /// Tells whether another program may be saving a version of a file just now.
+    pub(super) fn is_racy(&self, version: &Version, now: i64) -> bool {
+        !version.rest(now).is_zero() && !self.complete.borrow().contains(version)
+    }
+
+    /// Notes down versions that qipu is about to put in place.
+    pub(super) fn wrote(&self, versions: impl Iterator<Item = Version>) {
+        self.complete.borrow_mut().extend(versions);
+        self.write_down(Some(std::process::id()));
+    }
+
+    /// Waits until files that were modified lately have been left alone for a while. Returns whether they are what
+    /// they were: else what was read of them may be half of a save.
+    pub(super) fn settle(&self, recent: &[(PathBuf, Look)], now: i64, waits: Waits) -> bool {
+        let versions = recent.iter().map(|(path, look)| (path, Version::of(look)));
+        let racy: Vec<_> = versions.filter(|(_, version)| self.is_racy(version, now)).collect();
+        let Some(rest) = racy.iter().map(|(_, version)| version.rest(now)).max() else { return true };
+        (waits.pause)(rest);
+        let is_same = racy.iter().all(|(path, version)| Version::at(path) == Some(*version));
+        if is_same {
+            self.complete.borrow_mut().extend(racy.into_iter().map(|(_, version)| version));
+        }
+        is_same
+    }
+
+    fn write_down(&self, process: Option<u32>) {
+        let complete = self.complete.borrow();
+        let youngest = complete.last().map_or(0, |version| version.modified);
+        let is_young = |version: &&Version| !version.rest(youngest).is_zero();
+        let mut text = process.map_or(String::new(), |process| process.to_string()) + "\n";
+        for Version { modified, inode, size } in complete.iter().rev().filter(is_young).take(MAX_VERSIONS) {
+            text += &format!("{modified} {inode} {size}\n");
+        }
+        let mut file = &self.file;
+        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
+        // The next writer waits a moment longer then.
+        drop(written);
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        self.write_down(None);
+    }
+}
+
+/// Reads a version as it is written down.
+fn version(line: &str) -> Option<Version> {
+    let mut numbers = line.split(' ');
+    let modified = numbers.next()?.parse().ok()?;
+    let (inode, size) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
+    Some(Version { modified, inode, size })
+}
+
+/// Opens the file of the lock. A pipe is not waited for, and no file is made where a link leads.
+fn open(root: &Path) -> Result<File> {
+    let path = root.join(LOCK_FILE);
+    if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        bail!("{LOCK_FILE} in the store is not a plain file; remove it");
+    }
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
+    }
+    options.open(path).with_context(|| format!("can't lock the store with {LOCK_FILE}"))
+}
+
+/// Tells whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let inode = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| Look::of(&found).number);
+    inode(file.metadata()) == inode(path.symlink_metadata())
+}
+
+/// Waits for the lock.
+struct Turn<'a> {
+    root: &'a Path,
+    shown: &'a str,
+    waits: Waits,
+    /// How long it has waited, by the pauses that it made: no clock is asked.
+    waited: Duration,
+    pause: Duration,
+}
+
+impl Turn<'_> {
+    /// Locks a file or a folder.
+    fn lock(&mut self, file: &File) -> Result<(), Error> {
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => self.wait()?,
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(TryLockError::Error(error)) => {
+                    return Err(Error::failure(format!("can't lock the store with {LOCK_FILE}: {error}")));
+                }
+            }
+        }
+    }
+
+    /// Waits a moment. Says after a second for whom.
+    fn wait(&mut self) -> Result<(), Error> {
+        let before = self.waited;
+        if before >= self.waits.patience {
+            let message = format!("{} still holds the lock on {}; nothing was changed", self.holder(), self.shown);
+            return Err(Error::new(ErrorKind::Busy, message).hint("try again later"));
+        }
+        self.pause = (self.pause * 2).clamp(Duration::from_millis(1), MAX_PAUSE).min(self.waits.patience - before);
+        (self.waits.pause)(self.pause);
+        self.waited += self.pause;
+        if before < SILENCE && self.waited >= SILENCE {
+            (self.waits.warn)(&format!("waiting for {}, which holds the lock on {}", self.holder(), self.shown));
+        }
+        Ok(())
+    }
+
+    /// Names the process that holds the lock, where it says so in the file.
+    fn holder(&self) -> String {
+        let mut text = String::new();
+        let read = open(self.root).and_then(|file| Ok(file.take(MAX_LOCK_FILE).read_to_string(&mut text)?));
+        let process = read.ok().and_then(|_| text.lines().next()?.parse().ok()).filter(|process| is_alive(*process));
+        process.map_or("another process".to_owned(), |process| format!("process {process}"))
+    }
+}
+
+#[cfg(unix)]
+fn is_alive(process: i32) -> bool {
+    use rustix::process::{Pid, test_kill_process};
+    let found = Pid::from_raw(process).filter(|_| process > 0).map(test_kill_process);
+    matches!(found, Some(Ok(()) | Err(rustix::io::Errno::PERM)))
+}
+
+#[cfg(not(unix))]
+fn is_alive(_: i32) -> bool {
+    true
+}
+
+/// The moment from which on files must be left alone before what is read of them counts.
+pub(super) fn since(now: i64) -> i64 {
+    now.saturating_sub(i64::try_from(QUIET_EMPTY.as_nanos()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+
+    use super::*;
+
+    thread_local! {
+        static WAITED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+        static WARNED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    fn location(patience: u64) -> Location {
+        let pause = |time: Duration| WAITED.set(WAITED.get() + time);
+        let warn = |text: &str| WARNED.with_borrow_mut(|warned| warned.push(text.to_owned()));
+        Location { waits: Waits { pause, warn, patience: Duration::from_secs(patience) }, ..Location::default() }
+    }
+
+    #[test]
+    fn a_writer_says_for_whom_it_waits_and_gives_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let take = |patience| Lock::take(dir.path(), ".qipu/", &location(patience));
+        let lock = take(30).unwrap();
+        assert_eq!(WAITED.get(), Duration::ZERO);
+        let error = take(30).unwrap_err();
+        assert_eq!((error.kind, WAITED.get()), (ErrorKind::Busy, Duration::from_secs(30)));
+        let own = std::process::id();
+        assert_eq!(error.message, format!("process {own} still holds the lock on .qipu/; nothing was changed"));
+        let warned = WARNED.take();
+        assert_eq!(warned, [format!("waiting for process {own}, which holds the lock on .qipu/")]);
+        WAITED.set(Duration::ZERO);
+        assert!(take(0).is_err() && WAITED.get().is_zero() && WARNED.take().is_empty());
+        drop(lock);
+        take(0).unwrap();
+        // Anybody who can read the file can hold a lock on it, and need not say so.
+        let file = File::open(dir.path().join(LOCK_FILE)).unwrap();
+        file.lock_shared().unwrap();
+        assert!(take(0).unwrap_err().message.starts_with("another process still"));
+    }
+
+    #[test]
+    fn a_lock_whose_file_is_removed_still_holds() {
+        let dir = tempfile::tempdir().unwrap();
+        let take = || Lock::take(dir.path(), ".qipu/", &location(0));
+        let lock = take().unwrap();
+        fs::remove_file(dir.path().join(LOCK_FILE)).unwrap();
+        assert_eq!(take().unwrap_err().kind, ErrorKind::Busy);
+        drop(lock);
+        take().unwrap();
+    }
+
+    #[test]
+    fn what_the_last_writer_wrote_is_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        let take = || Lock::take(dir.path(), ".qipu/", &location(0)).unwrap();
+        let [ours, old, other] =
+            [100, 1, 101].map(|modified| Version { modified: modified * 10_000_000, inode: 7, size: 3 });
+        take().wrote([ours, old].into_iter());
+        let lock = take();
+        assert!(!lock.is_racy(&ours, ours.modified) && lock.is_racy(&other, other.modified));
+        assert!(lock.is_racy(&Version { size: 0, ..ours }, ours.modified));
+        // What a repository brings in its place is no more than that.
+        drop(lock);
+        fs::write(dir.path().join(LOCK_FILE), "x\n1 2\n-1 a b\n\u{1b}[0m").unwrap();
+        assert!(take().is_racy(&ours, ours.modified));
+    }
+
+    #[test]
+    fn a_file_that_changes_while_it_is_waited_for_is_not_what_was_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, lock) = (dir.path().join("a"), Lock::take(dir.path(), "", &location(0)).unwrap());
+        fs::write(&file, "").unwrap();
+        let seen = |file: &Path| [(file.to_path_buf(), Look::of(&file.metadata().unwrap()))];
+        let found = seen(&file);
+        let now = found[0].1.modified;
+        WAITED.set(Duration::ZERO);
+        assert!(lock.settle(&found, now, location(0).waits));
+        assert_eq!(WAITED.get(), QUIET_EMPTY);
+        // It was looked at: that does for the same version.
+        assert!(lock.settle(&found, now, location(0).waits) && WAITED.get() == QUIET_EMPTY);
+        fs::write(&file, "half").unwrap();
+        let found = seen(&file);
+        fs::write(&file, "saved").unwrap();
+        assert!(!lock.settle(&found, now, location(0).waits));
+    }
+}
