@@ -450,7 +450,7 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
 /// that the caller could do about it, and the file is written.
 fn synced(result: io::Result<()>) -> io::Result<()> {
     #[cfg(test)]
-    let result = if tests::CANT_SYNC.get() { Err(rustix::io::Errno::INVAL.into()) } else { result };
+    let result = if CANT_SYNC.get() { Err(rustix::io::Errno::INVAL.into()) } else { result };
     match result {
         Err(error) if is_unsupported(&error) => Ok(()),
         result => result,
@@ -516,14 +516,17 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
 #[cfg(not(test))]
 fn step() {}
 
-#[cfg(test)]
-fn step() {
-    crate::crash::here();
-    crate::saves::here(crate::saves::Point::Write);
-}
+/// A point before a note is read that is to be changed.
+#[cfg(not(test))]
+pub(super) fn read_step() {}
 
 #[cfg(test)]
-pub(super) mod tests {
+use tests::step;
+#[cfg(test)]
+pub(super) use tests::{CANT_SYNC, read_step};
+
+#[cfg(test)]
+mod tests {
     use std::cell::Cell;
 
     use super::*;
@@ -532,6 +535,16 @@ pub(super) mod tests {
     thread_local! {
         /// Whether this thread finds a file system whose files and folders can't be synced.
         pub(in crate::store) static CANT_SYNC: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// The tests make a process die here, or another program save a file.
+    pub(super) fn step() {
+        crate::crash::here();
+        saves::here(Point::Write);
+    }
+
+    pub(in crate::store) fn read_step() {
+        saves::here(Point::Read);
     }
 
     #[cfg(unix)]

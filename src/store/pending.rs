@@ -354,8 +354,8 @@ pub(super) mod base64_bytes {
 #[cfg(test)]
 mod tests {
     use super::super::Location;
-    use super::super::files::tests::CANT_SYNC;
-    use super::super::rename::tests::IS_OLD_FILE_SYSTEM;
+    use super::super::files::CANT_SYNC;
+    use super::super::rename::IS_OLD_FILE_SYSTEM;
     use super::*;
 
     /// A store with two notes, and the user's cache beside it.

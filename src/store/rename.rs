@@ -51,7 +51,7 @@ enum Flag {
 fn with_flag(from: &Path, to: &Path, flag: Flag) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     #[cfg(test)]
-    if tests::IS_OLD_FILE_SYSTEM.get() {
+    if IS_OLD_FILE_SYSTEM.get() {
         return Err(rustix::io::Errno::INVAL.into());
     }
     let flags = match flag {
@@ -67,7 +67,10 @@ fn with_flag(_: &Path, _: &Path, _: Flag) -> io::Result<()> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(super) use tests::IS_OLD_FILE_SYSTEM;
+
+#[cfg(test)]
+mod tests {
     use std::cell::Cell;
 
     use super::*;

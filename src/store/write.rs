@@ -199,8 +199,7 @@ impl Store {
     /// # Errors
     /// `Failure` when it can't be read.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
-        #[cfg(test)]
-        crate::saves::here(crate::saves::Point::Read);
+        files::read_step();
         let dir = self.dir.as_ref().ok_or(io::ErrorKind::NotFound);
         let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(path), u64::MAX));
         Ok(bytes.with_context(|| format!("can't read {}", self.shown(path)))?)
