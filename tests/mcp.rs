@@ -65,6 +65,27 @@ fn run<F: Future>(work: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
+/// A change waits for the lock that another process holds, and keeps no read waiting.
+#[test]
+fn a_change_that_waits_lets_reads_go_first() {
+    let project = project();
+    let lock = fs::File::open(project.path().join(".qipu")).unwrap();
+    lock.lock().unwrap();
+    run(async {
+        let client = client(project.path()).await;
+        let capture = call(&client, "capture", json!({"text": "Kept in the end."}));
+        let search = async {
+            let found = call(&client, "search", json!({"query": "cache"})).await;
+            assert!(text(&found).contains("qp-a"), "{found:?}");
+            lock.unlock().unwrap();
+        };
+        let (kept, ()) = tokio::join!(capture, search);
+        assert_eq!(kept.is_error, Some(false), "{kept:?}");
+        let found = call(&client, "search", json!({"query": "\"kept in the end\""})).await;
+        assert!(text(&found).contains("Kept in the end."), "{found:?}");
+    });
+}
+
 #[test]
 fn every_tool_answers() {
     let project = project();
