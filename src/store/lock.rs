@@ -40,6 +40,7 @@ pub struct Lock {
     complete: RefCell<BTreeSet<Version>>,
     /// The user's folder for what can be made again.
     pub(super) cache: Option<PathBuf>,
+    pub(super) waits: Waits,
 }
 
 impl Lock {
@@ -67,7 +68,8 @@ impl Lock {
         // Nothing depends on what is written there.
         let _ = (&mut file).take(MAX_LOCK_FILE).read_to_string(&mut text);
         let complete = RefCell::new(text.lines().filter_map(version).collect());
-        let lock = Self { file, _folder: folder, complete, cache: location.cache.clone() };
+        let (cache, waits) = (location.cache.clone(), location.waits);
+        let lock = Self { file, _folder: folder, complete, cache, waits };
         lock.write_down(Some(std::process::id()));
         Ok(lock)
     }

@@ -16,9 +16,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::exchange::ATTACHMENTS;
 use super::files::{Beside, Displaced, Expected};
 use super::lock::Lock;
 use super::racy::{self, Version};
+use super::scan::Look;
 use super::write::{Change, inside};
 use super::{PENDING_FILE, files, index};
 use crate::progress;
@@ -51,6 +53,12 @@ pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> 
     let versions = || prepared.iter().filter_map(|prepared| Some(prepared.new.as_ref()?.version));
     let now = versions().next_back().map(|version| version.modified).or_else(|| racy::now(root)).unwrap_or(i64::MAX);
     lock.wrote(versions());
+    // Notes were waited for when they were read; an attachment is waited for here.
+    let attached = prepared.iter().filter(|prepared| prepared.change.source().starts_with(ATTACHMENTS));
+    let look =
+        |prepared: &Prepared<'_>| Some((prepared.path.clone(), Look::of(&prepared.path.symlink_metadata().ok()?)));
+    let attached: Vec<(PathBuf, Look)> = attached.filter_map(look).collect();
+    lock.settle(&attached, now, lock.waits);
     let is_one_step = changes.len() == 1 && !matches!(changes, [Change::Move { .. }]);
     let log = (!is_one_step).then(|| Log::begin(root, lock.cache.as_deref(), changes)).transpose()?;
     if let Err(error) = carry_out(&mut prepared, &|version| lock.is_racy(version, now)) {
@@ -462,6 +470,15 @@ mod tests {
         place.finish().unwrap();
         fs::write(place.root().join(PENDING_FILE), log).unwrap();
         assert!(place.finish().is_err());
+    }
+
+    #[test]
+    fn an_attachment_that_was_just_saved_is_waited_for() {
+        let (place, file) = (Place::new(), "attachments/x.png");
+        fs::create_dir(place.root().join(ATTACHMENTS)).unwrap();
+        fs::write(place.root().join(file), "x").unwrap();
+        place.apply(&[Change::Replace { path: file.into(), old: "x".into(), new: "y".into() }]).unwrap();
+        assert_eq!(fs::read(place.root().join(file)).unwrap(), b"y");
     }
 
     /// The way that is left where names can't be exchanged, and where nothing can be synced.
