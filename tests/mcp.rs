@@ -125,6 +125,8 @@ fn every_tool_answers() {
         .await;
         let id = made.structured_content.as_ref().unwrap()["changes"][0]["id"].as_str().unwrap().to_owned();
         assert!(text(&made).starts_with(&format!("{id} created ")), "{}", text(&made));
+        let tagged = call(&client, "search", json!({"query": "hangars", "tag": "nothing, sea"})).await;
+        assert_eq!(tagged.structured_content.unwrap()["notes"].as_array().unwrap().len(), 1);
         let tied = call(&client, "link", json!({"from": id, "to": "qp-c", "type": "supports"})).await;
         assert_eq!(tied.is_error, Some(false), "{tied:?}");
         let found = call(&client, "get_context", json!({"topic": "zeppelins", "purpose": "verify"})).await;
