@@ -47,6 +47,8 @@ pub struct Env {
     pub vars: BTreeMap<String, OsString>,
     /// The user's folder for what can be made again.
     pub cache_dir: Option<PathBuf>,
+    /// The user's folder for settings.
+    pub settings_dir: Option<PathBuf>,
     /// Reads standard input to its end.
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
     /// Opens a file in the user's editor and waits until that is closed.
@@ -75,6 +77,39 @@ pub struct Env {
     /// How a command that writes waits for other programs.
     pub waits: Waits,
 }
+
+/// The day that counts as today: the one that is given, else the calendar's, which is looked up only when somebody asks.
+#[derive(Debug, Clone, Copy)]
+pub struct Today {
+    given: Option<Date>,
+    calendar: fn() -> Date,
+}
+
+impl Today {
+    /// Makes a day of the one that is given, if any, and the user's calendar.
+    pub fn new(given: Option<Date>, calendar: fn() -> Date) -> Self {
+        Self { given, calendar }
+    }
+
+    /// Returns the day.
+    pub fn day(self) -> Date {
+        self.given.unwrap_or_else(self.calendar)
+    }
+}
+
+impl Default for Today {
+    fn default() -> Self {
+        Self::new(None, calendar_day)
+    }
+}
+
+impl PartialEq for Today {
+    fn eq(&self, other: &Self) -> bool {
+        self.given == other.given
+    }
+}
+
+impl Eq for Today {}
 
 /// How large a terminal is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,10 +143,11 @@ impl Env {
                 .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
                 .collect(),
             cache_dir: cache_dir(),
+            settings_dir: settings_dir(),
             stdin: Box::new(read_stdin),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
-            today: || jiff::Timestamp::now().to_zoned(TimeZone::system()).date(),
+            today: calendar_day,
             random: getrandom::u64().map_err(io::Error::other)?,
             is_terminal,
             has_color: has_color(is_terminal),
@@ -134,6 +170,11 @@ fn read_stdin() -> io::Result<String> {
     io::read_to_string(io::stdin())
 }
 
+/// Returns the date on the user's calendar.
+fn calendar_day() -> Date {
+    jiff::Timestamp::now().to_zoned(TimeZone::system()).date()
+}
+
 /// Returns the moment, for a process that stays open.
 pub fn moment() -> jiff::Timestamp {
     jiff::Timestamp::now()
@@ -141,10 +182,20 @@ pub fn moment() -> jiff::Timestamp {
 
 /// Returns where this machine keeps what can be made again.
 fn cache_dir() -> Option<PathBuf> {
-    let path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    let of_home = || path("HOME").map(|path| path.join(home));
-    path("XDG_CACHE_HOME").or_else(|| path("LOCALAPPDATA")).or_else(of_home)
+    user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], home)
+}
+
+/// Returns where this machine keeps what its user has set.
+fn settings_dir() -> Option<PathBuf> {
+    let home = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" };
+    user_dir(["XDG_CONFIG_HOME", "APPDATA"], home)
+}
+
+/// Returns the folder that one of the variables names, else one in the user's home.
+fn user_dir(variables: [&str; 2], in_home: &str) -> Option<PathBuf> {
+    let path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    variables.into_iter().find_map(path).or_else(|| path("HOME").map(|home| home.join(in_home)))
 }
 
 /// Returns a variable's value where it has one.

@@ -13,7 +13,7 @@ use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 /// How many tokens of a budget stand for one note that is weighed: none is shown in so few.
 const TOKENS_PER_CANDIDATE: usize = 10;
 /// The least number of notes that are weighed.
-const MIN_CANDIDATES: usize = 100;
+pub const MIN_CANDIDATES: usize = 100;
 
 /// One call of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -538,6 +538,10 @@ pub struct Init {
     pub is_stealth: bool,
     /// Name it `qipu/`, which everybody sees.
     pub is_visible: bool,
+    /// Let it say how far its notes can be relied on, although it was there before.
+    pub is_trusted: bool,
+    /// The user's folder for settings.
+    pub settings: Option<PathBuf>,
     /// Whether it is only shown.
     pub is_dry_run: bool,
 }
@@ -671,6 +675,8 @@ pub struct NewNote {
     pub title: Option<String>,
     /// Its fields and body.
     pub fields: NewFields,
+    /// Whether a program makes it: what a template says of who stands behind the note is left away then.
+    pub is_generated: bool,
 }
 
 /// Fields as the user gives them; absent ones stay as they are.

@@ -497,6 +497,7 @@ fn a_broken_config_names_its_place() {
 fn a_terminal_sees_no_character_that_reorders_others() {
     let env = |is_terminal| qipu::env::Env {
         cache_dir: None,
+        settings_dir: None,
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(HOSTILE),
         vars: Default::default(),
         stdin: Box::new(|| Ok(String::new())),

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use process::call;
+use process::{call, trust};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -48,6 +48,7 @@ impl Shell {
         let script = format!("exec 2>&1\n{line}\npwd > '{}'", self.place.display());
         let mut command = Command::new("sh");
         command.args(["-c", &script]).current_dir(&self.dir).env_clear();
+        command.env("XDG_CONFIG_HOME", self.place.with_file_name(".config"));
         let output = command.env("PATH", path).env("TMPDIR", &self.temporary).output();
         self.dir = PathBuf::from(fs::read_to_string(&self.place).unwrap().trim_end());
         String::from_utf8(output.unwrap().stdout).unwrap()
@@ -61,6 +62,9 @@ fn with_outputs(text: &str, folder: &str) -> String {
     for name in ["research", "graph"] {
         copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
     }
+    // The reader's own store.
+    let research = tmp.path().canonicalize().unwrap().join("fixtures/research/.qipu");
+    trust(&tmp.path().join(".config"), &[research]);
     let mut shell = Shell::new(tmp.path(), folder);
     let mut out = String::new();
     let mut in_block = false;

@@ -3,7 +3,7 @@
 //! strace(1), which tells every system call.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -39,7 +39,7 @@ impl Browser {
     /// # Errors
     /// As `qipu list`.
     pub(super) fn new(mut library: Library, size: Size, theme: Theme, query: &str) -> Result<Self, Error> {
-        let mut model = Model::new(size, theme, query);
+        let mut model = Model { today: library.today(), ..Model::new(size, theme, query) };
         let notes = library.list(&model.filter)?;
         model.take_notes(notes, library.count());
         let mut browser = Self { model, library };
@@ -152,7 +152,7 @@ impl Browser {
             self.model.page = None;
             return;
         };
-        let page = self.library.note(id).map(|note| Page::new(note));
+        let page = self.library.note(id).map(|note| Page::new(note, self.model.today));
         if page.is_none() {
             let gone = format!("{id} is not there any more");
             self.model.open = None;

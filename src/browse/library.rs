@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::page::{self, LinkLine};
 use crate::commands;
+use crate::env::Today;
 use crate::error::Error;
 use crate::graph::{Follow, Limits};
 use crate::note::{Note, NoteId};
@@ -47,6 +48,11 @@ impl Library {
     pub(super) fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
         let store = Store::open(location, current_dir)?;
         Ok(Self { location: location.clone(), current_dir: current_dir.to_path_buf(), store, has_words: false })
+    }
+
+    /// Returns the day that counts as today.
+    pub(super) fn today(&self) -> Today {
+        self.location.today
     }
 
     /// Returns how many notes there are.

@@ -10,6 +10,7 @@ use super::input::Input;
 use super::library::{Filter, Hits};
 use super::page::{LinkLine, Page};
 use super::theme::Theme;
+use crate::env::Today;
 use crate::note::{Note, NoteId};
 
 /// Which part of the screen has the keys.
@@ -117,6 +118,8 @@ pub(super) struct Model {
     pub(super) has_preview: bool,
     /// How many notes there are in the store.
     pub(super) total: usize,
+    /// The day that counts as today.
+    pub(super) today: Today,
 }
 
 impl Model {
@@ -144,6 +147,7 @@ impl Model {
             status: None,
             has_preview: true,
             total: 0,
+            today: Today::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::text::{self, one_line};
+use crate::env::Today;
 use crate::escape;
 use crate::note::{IMPORTED, Marked, Note, NoteId};
 use crate::report::{Entry, Report};
@@ -22,7 +23,7 @@ pub(super) enum Kind {
     Field,
     /// The tags.
     Tags,
-    /// Something odd about the note.
+    /// Something odd about the note, or that it no longer holds.
     Odd,
     /// A line of the body.
     Body,
@@ -85,8 +86,11 @@ pub(super) struct Page {
 
 impl Page {
     /// Reads a note.
-    pub(super) fn new(note: &Note) -> Self {
+    pub(super) fn new(note: &Note, today: Today) -> Self {
         let mut lines = fields(note);
+        if let Some(retired) = note.retired(|| today.day()) {
+            lines.insert(1, plain(Kind::Odd, format!("! {}", retired.words())));
+        }
         lines.push(plain(Kind::Body, String::new()));
         let body = note.body().trim_end();
         lines.extend(body_lines(body, &note.marked()));
@@ -254,7 +258,7 @@ mod tests {
     use crate::note::Mark;
 
     fn page(text: &str) -> Page {
-        let mut page = Page::new(&Note::parse("notes/qp-aaaa.md", text.as_bytes().to_vec()));
+        let mut page = Page::new(&Note::parse("notes/qp-aaaa.md", text.as_bytes().to_vec()), Today::default());
         page.wrap(20);
         page
     }

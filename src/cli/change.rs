@@ -17,6 +17,9 @@ pub(super) struct InitArgs {
     /// Name it `qipu/`, which everybody sees, in place of `.qipu/`
     #[arg(long)]
     visible: bool,
+    /// Let the store that is there say how far its notes can be relied on: trust, confidence, verified
+    #[arg(long)]
+    trust: bool,
 }
 
 impl InitArgs {
@@ -26,6 +29,8 @@ impl InitArgs {
             store: location.store,
             is_stealth: self.stealth,
             is_visible: self.visible,
+            is_trusted: self.trust,
+            settings: location.settings,
             is_dry_run,
         }
     }
@@ -99,7 +104,7 @@ impl CreateArgs {
     pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
         let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
         let fields = NewFields { links: links?, body: text(self.body, env)?, ..self.fields.into_fields()? };
-        Ok(Action::Create(NewNote { title: Some(self.title), fields }))
+        Ok(Action::Create(NewNote { title: Some(self.title), fields, is_generated: false }))
     }
 }
 
@@ -119,7 +124,7 @@ impl CaptureArgs {
     pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
         let body = text(Some(self.text.unwrap_or_else(|| "-".to_owned())), env)?;
         let fields = NewFields { body, ..self.fields.into_fields()? };
-        Ok(Action::Create(NewNote { title: self.title, fields }))
+        Ok(Action::Create(NewNote { title: self.title, fields, is_generated: false }))
     }
 }
 

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind as ClapKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::env::Env;
+use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::{
     Action, Browse, Budget, Change, Command, Doctor, Edit, Format, Index, Mcp, Request, SetupAction, Showing,
@@ -336,13 +336,13 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     }
     let mut format = cli.global.format()?;
     let today = match &cli.command {
-        // A primer in a hook must not fail for a variable that it does not use.
-        Sub::Prime(_) => None,
+        // A primer in a hook must not fail for a variable.
+        Sub::Prime(_) => cli.global.today(env).unwrap_or_default(),
         _ => cli.global.today(env)?,
     };
-    let given_day = today.as_deref().and_then(|today| today.parse().ok());
-    let day = || given_day.unwrap_or_else(|| (env.today)());
-    let location = cli.global.location(env);
+    let today_is = Today::new(today.as_deref().and_then(|today| today.parse().ok()), env.today);
+    let day = || today_is.day();
+    let location = Location { today: today_is, ..cli.global.location(env) };
     let given = cli.global.budget();
     let has_budget = given.is_limited();
     let is_dry_run = cli.global.dry_run;
@@ -570,6 +570,8 @@ impl Global {
             no_index: self.no_index,
             cache: env.cache_dir.clone(),
             waits: env.waits,
+            settings: env.settings_dir.clone(),
+            today: Today::default(),
         }
     }
 

@@ -6,17 +6,21 @@ use jiff::civil::Date;
 
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
-    BlockLimits, Desk, Selection, Weighed, compare, expand, gist, journal_day, patterns, select, show_blocks, weigh,
+    BlockLimits, Desk, NeedLimits, Selection, Weighed, compare, expand, gist, journal_day, patterns, select,
+    show_blocks, weigh,
 };
 use crate::error::Error;
 use crate::report::{Analysis, Body, Entry, Head, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
-use crate::request::{Blocks, Context, Expand};
+use crate::request::{Blocks, Context, Expand, MIN_CANDIDATES};
 use crate::search::StopWords;
 use crate::store::Store;
 
 /// The most blocks of a note, and in all, where there is no budget and nobody names a number.
 const MAX_BLOCKS_PER_NOTE: usize = 50;
 const MAX_BLOCKS: usize = 100;
+
+/// Without a budget, how many hits are weighed for each that may be shown.
+const FOR_ONE: usize = 5;
 
 /// The most things of a sort that are told of a question, and the most characters of each: what is told
 /// must leave room for the answer.
@@ -28,17 +32,20 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
     let store = desk.store;
     let config = &store.config.context;
     let max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
-    let mut selection = select(desk, &request.selection, max_hits, request.max_notes)?;
+    // What does not count for the task must not take the place of what does, so limits come behind that.
+    let limits = request.need.as_ref().map(|_| NeedLimits::of(request, max_hits));
+    let mut selection = match limits {
+        Some(_) => select(desk, &request.selection, None, None)?,
+        None => select(desk, &request.selection, max_hits, request.max_notes)?,
+    };
     let mut question = selection.question.take();
     let found_out = question.as_mut().map(|question| found_out(store, &selection, question)).unwrap_or_default();
     let entry = |place: usize| super::note_entry(store, &selection.digests, place, Role::Selected);
-    let weighed = request.need.as_ref().map(|need| {
-        let max_hits = request.max_candidates.unwrap_or(usize::MAX);
-        weigh(desk, &selection, need, found_out.len(), max_hits, entry)
-    });
-    let (mut notes, ranking) = match weighed {
-        Some(weighed) => (weighed.entries, Some(weighed.ranking)),
-        None => (selection.notes.iter().map(|place| entry(*place)).collect::<Vec<NoteEntry>>(), None),
+    let weighed = request.need.as_ref().zip(limits);
+    let weighed = weighed.map(|(need, limits)| weigh(desk, &selection, need, found_out.len(), limits, entry));
+    let (mut notes, ranking, following) = match weighed {
+        Some(weighed) => (weighed.entries, Some(weighed.ranking), weighed.following),
+        None => (selection.notes.iter().map(|place| entry(*place)).collect::<Vec<NoteEntry>>(), None, 0),
     };
     if selection.journals.is_some() {
         let per_note = block_limits(store, request.blocks.unwrap_or_default()).per_note;
@@ -62,7 +69,7 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
             sources: true,
             custom: request.with_custom,
         },
-        matched: selection.matched,
+        matched: selection.matched + following,
         is_limited: lacks_blocks || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
         unknown_names: Vec::new(),
@@ -73,9 +80,18 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
     Ok(Report { ranking, ..Report::new(head, entries) })
 }
 
+impl NeedLimits {
+    /// Returns the limits of a request. Several times as many hits are weighed as are shown.
+    fn of(request: &Context, max_hits: Option<usize>) -> Self {
+        let shown = max_hits.or(request.max_notes);
+        let weighed = || shown.map_or(usize::MAX, |most| most.saturating_mul(FOR_ONE).max(MIN_CANDIDATES));
+        Self { candidates: request.max_candidates.unwrap_or_else(weighed), answers: max_hits, notes: request.max_notes }
+    }
+}
+
 /// Shows more of notes that were shown.
 pub(super) fn run_expand(request: &Expand, desk: &Desk<'_>) -> Result<Report, Error> {
-    let Weighed { entries, ranking } = expand(desk, request)?;
+    let Weighed { entries, ranking, .. } = expand(desk, request)?;
     let head = Head {
         banner: request.banner,
         show: Show { sources: request.evidence, ..Show::default() },

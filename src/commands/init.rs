@@ -14,6 +14,8 @@ pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
         root: request.root.as_deref(),
         is_stealth: request.is_stealth,
         is_visible: request.is_visible,
+        is_trusted: request.is_trusted,
+        settings: request.settings.as_deref(),
         is_dry_run: request.is_dry_run,
     };
     let made = store::init(&plan, current_dir)?;
@@ -29,9 +31,13 @@ pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
         let diff = new.map(|text| store::diff(&file.path, file.old.as_deref(), Some(text)));
         Entry::Change(ChangeEntry { id: None, action, path: file.path.clone(), diff })
     };
+    let listed = made.list.map(|(path, was_there)| {
+        let action = if was_there { "changed" } else { "created" };
+        Entry::Change(ChangeEntry { id: None, action, path, diff: None })
+    });
     let mode = Mode::Change { command: "init", is_dry_run: request.is_dry_run };
     let head = Head::new(mode, Some(&made.shown_path));
-    Ok(Report::new(head, made.files.iter().map(entry).chain(warning).collect()))
+    Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).collect()))
 }
 
 /// Warns that a `.gitignore` has no effect on files that git tracks already.

@@ -128,7 +128,8 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
 /// # Errors
 /// As [`run_on`].
 pub fn run_at(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
-    let report = reported(command, desk)?;
+    let mut report = reported(command, desk)?;
+    report.mark_retired(desk.store.today);
     Ok(suggest::with_unknown_names(report, command, desk.store))
 }
 
@@ -175,7 +176,11 @@ fn primed_in_time(request: &Prime, current_dir: &Path) -> Option<Report> {
 
 fn prime_of(request: &Prime, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(&request.location, current_dir)?;
-    answered(store, &request.location, current_dir, |store| prime::run(request, store))
+    answered(store, &request.location, current_dir, |store| {
+        let mut report = prime::run(request, store);
+        report.mark_retired(store.today);
+        report
+    })
 }
 
 /// Returns what some work comes to, unless it takes too long. The process does not wait for it then.

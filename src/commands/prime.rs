@@ -68,12 +68,13 @@ fn shown(store: &Store, digests: &Digests, role: Role, seen: &mut HashSet<usize>
     unseen.take(most).map(|place| Entry::Note(super::note_entry(store, digests, place, role))).collect()
 }
 
-/// Returns the maps of content by value, then the latest change, then id.
+/// Returns the maps of content by value, then the latest change, then id; those that no longer hold last.
 fn key_maps(store: &Store) -> Vec<usize> {
     sorted(store, Note::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.head().changed())))
 }
 
-/// Returns the other notes by their latest change, then value, then id; those without a date last.
+/// Returns the other notes by their latest change, then value, then id; those without a date behind them, those
+/// that no longer hold last.
 fn recent_notes(store: &Store) -> Vec<usize> {
     let is_other = |note: &Note| !note.is_moc();
     sorted(store, is_other, |note| (Reverse(note.head().changed()), Reverse(note.value_or_default())))
@@ -81,7 +82,8 @@ fn recent_notes(store: &Store) -> Vec<usize> {
 
 fn sorted<K: Ord>(store: &Store, is_wanted: fn(&Note) -> bool, key: fn(&Note) -> K) -> Vec<usize> {
     let notes = store.notes().iter().enumerate().filter(|(_, note)| is_wanted(note));
-    let mut found: Vec<(K, usize)> = notes.map(|(place, note)| (key(note), place)).collect();
+    let is_retired = |note: &Note| note.retired(|| store.today.day()).is_some();
+    let mut found: Vec<(bool, K, usize)> = notes.map(|(place, note)| (is_retired(note), key(note), place)).collect();
     found.sort_unstable();
-    found.into_iter().map(|(_, place)| place).collect()
+    found.into_iter().map(|(_, _, place)| place).collect()
 }

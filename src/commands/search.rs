@@ -32,7 +32,7 @@ pub(super) fn run(request: &Search, desk: &Desk<'_>) -> Result<Report, Error> {
     let stand_in = |hit: Hit| Hit { note: digests.stand_in(hit.note), ..hit };
     // Filters look at the note that was found, not at its digest.
     let hits = found.hits.into_iter().filter(is_wanted).map(stand_in).filter(|hit| seen.insert(hit.note));
-    let hits: Vec<Hit> = hits.collect();
+    let hits: Vec<Hit> = desk.store.retired_last(hits, |hit| hit.note);
     let matched = hits.len();
     let marker = found.marker;
     let excerpt = Excerpt(Arc::new(move |note| marker.as_ref()?.snippet(note.body()).map(snippet)));
@@ -53,7 +53,8 @@ pub(super) fn run_related(request: &Related, desk: &Desk<'_>) -> Result<Report, 
     let notes = store.notes();
     let place = store.resolve(&request.id)?;
     let around = desk.surroundings();
-    let (relatives, matched) = desk.engine().related(place, &around, request.limit.unwrap_or(usize::MAX));
+    let limit = request.limit.unwrap_or(usize::MAX);
+    let (relatives, matched) = desk.engine().related(place, &around, &|other| store.is_retired(other), limit);
     let entries = relatives.into_iter().map(|relative| {
         let common = relative.common.iter().map(|note| notes[*note].id.clone()).collect();
         let found = Found { relevance: relative.relevance, shared: relative.shared, common, ..Found::default() };

@@ -24,13 +24,20 @@ impl Selector<'_, '_> {
             return Vec::new();
         };
         let mut answers = self.named(&mut question);
-        answers.extend(self.journals_of(&question));
+        answers.extend(self.journals_of_days(&question));
+        self.named.extend(&answers);
+        answers.extend(self.journals_of_periods(&question));
         let (hits, mut beyond) = self.hits(&question);
+        // What the question names, or something else has chosen, is no mere hit of the search.
+        for asked_for in answers.iter().chain(&self.chosen) {
+            self.relevance.remove(asked_for);
+        }
         answers.extend(hits);
         let mut seen = HashSet::new();
         answers.retain(|note| seen.insert(*note));
         let rest = answers.split_off(answers.len().min(max_answers.unwrap_or(usize::MAX)));
         beyond.splice(0..0, rest);
+        self.answers = answers.iter().filter(|note| !self.seen.contains(note)).copied().collect();
         answers.into_iter().for_each(|note| self.choose_itself(note));
         self.question = Some(question);
         beyond
@@ -91,16 +98,22 @@ impl Selector<'_, '_> {
         named
     }
 
-    /// Returns the journals of the days that the question names, then those of its periods.
-    fn journals_of(&self, question: &Question) -> Vec<usize> {
+    /// Returns the journals of the days that the question names.
+    fn journals_of_days(&self, question: &Question) -> Vec<usize> {
         let Some(journals) = &self.journals else { return Vec::new() };
         let of_days = question.dates.iter().flat_map(|named| journals.on(named.day));
+        of_days.filter(|note| self.passes(*note)).collect()
+    }
+
+    /// Returns the journals of the periods that the question names.
+    fn journals_of_periods(&self, question: &Question) -> Vec<usize> {
+        let Some(journals) = &self.journals else { return Vec::new() };
         let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
         let of_period =
             |period: Period| narrowed(period, window).map_or(Vec::new(), |days| journals.newest_first(days));
         let of_periods = question.periods.iter().flat_map(|named| of_period(named.period));
         let of_periods = of_periods.map(|note| self.digests.stand_in(note));
-        of_days.chain(of_periods).filter(|note| self.passes(*note)).collect()
+        of_periods.filter(|note| self.passes(*note)).collect()
     }
 
     /// Returns what a search finds, and what it finds beyond its limit.
@@ -123,7 +136,8 @@ impl Selector<'_, '_> {
         let mut seen = HashSet::new();
         let stand_in = |hit: &Hit| (self.digests.stand_in(hit.note), hit.relevance);
         let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
-        let hits: Vec<(usize, f64)> = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note])).collect();
+        let hits = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note]));
+        let hits: Vec<(usize, f64)> = self.store.retired_last(hits, |(note, _)| *note);
         self.relevance = hits.iter().copied().collect();
         let mut hits: Vec<usize> = hits.into_iter().map(|(note, _)| note).collect();
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);

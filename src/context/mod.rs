@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use belief::{Weighed, expand, odd_fields, weigh};
+pub use belief::{NeedLimits, Weighed, expand, odd_fields, weigh};
 pub use blocks::{BlockLimits, gist, show_blocks};
 pub use comparison::compare;
 pub use desk::Desk;
@@ -53,10 +53,12 @@ pub struct Selection {
     pub journals: Option<Arc<Journals>>,
     /// Finds the words of the query in texts.
     pub marker: Option<Arc<Marker>>,
-    /// How well the notes that a search found answer, 0 to 1; others were asked for by name, link or field.
+    /// How well the notes that only a search found answer, 0 to 1; others were asked for by name, link or field.
     pub relevance: HashMap<usize, f64>,
-    /// How many of the first notes were named one by one.
-    pub named: usize,
+    /// The notes that were named one by one: by a flag, or by the question.
+    pub named: HashSet<usize>,
+    /// The notes that only the query selected; there may be a limit of these.
+    pub answers: HashSet<usize>,
 }
 
 /// Selects notes: those named, then maps of content, walks, query hits by score, tags and filters
@@ -103,7 +105,8 @@ pub fn select(
         journals: None,
         marker: None,
         relevance: HashMap::new(),
-        named: 0,
+        named: HashSet::new(),
+        answers: HashSet::new(),
     };
     selector.run(max_hits)?;
     let Selector {
@@ -116,12 +119,12 @@ pub fn select(
         marker,
         relevance,
         named,
+        answers,
         ..
     } = selector;
     let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
-    let named = named.min(notes.len());
-    Ok(Selection { notes, matched, digests, spellings, question, journals, marker, relevance, named })
+    Ok(Selection { notes, matched, digests, spellings, question, journals, marker, relevance, named, answers })
 }
 
 /// Takes the bare words apart: ids where they name notes, else the query.
@@ -169,7 +172,8 @@ struct Selector<'a, 's> {
     journals: Option<Arc<Journals>>,
     marker: Option<Arc<Marker>>,
     relevance: HashMap<usize, f64>,
-    named: usize,
+    named: HashSet<usize>,
+    answers: HashSet<usize>,
 }
 
 impl<'a, 's> Selector<'a, 's> {
@@ -178,7 +182,7 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_itself(note);
             self.choose(note);
         }
-        self.named = self.chosen.len();
+        self.named.extend(&self.chosen);
         let mocs = self.store.positions(&self.selectors.mocs)?;
         let walks = self.store.positions(&self.selectors.walks)?;
         for moc in mocs {
@@ -259,7 +263,7 @@ impl<'a, 's> Selector<'a, 's> {
     }
 
     /// Chooses what tags select, or filters where nothing else selects: by value, then the
-    /// latest change, then id.
+    /// latest change, then id; notes that no longer hold last.
     fn choose_by_value(&mut self) {
         let selectors = self.selectors;
         let only_filters = filters_select(selectors)
@@ -277,7 +281,10 @@ impl<'a, 's> Selector<'a, 's> {
             let note = &notes[*place];
             (Reverse(note.value_or_default()), Reverse(note.head().changed()), *place)
         });
-        wanted.into_iter().for_each(|note| self.choose(note));
+        for note in self.store.retired_last(wanted, |note| *note) {
+            self.choose(note);
+            self.relevance.remove(&self.digests.stand_in(note));
+        }
     }
 
     fn choose_backlinks(&mut self) {

@@ -28,7 +28,7 @@ pub(super) fn leveled<'a>(
     let (all, everything) = page.clone().with_all_at_best(ranking, target_tokens);
     match everything {
         None => Ok(all),
-        Some(everything) => page.clone().with_levels(ranking, target_tokens, (&all, everything)),
+        Some(everything) => page.clone().with_levels(ranking, target_tokens, (all, everything)),
     }
 }
 
@@ -55,6 +55,7 @@ impl Page<'_> {
                 break;
             }
         }
+        self.is_all &= !proposals.holds_back();
         self.account = Some(proposals.account(&self.shown));
         let frame = self.renderer.frame(self.says(self.is_truncated()));
         let text = self.renderer.assemble(&frame, &self.pieces);
@@ -67,7 +68,7 @@ impl Page<'_> {
         mut self,
         ranking: &dyn Ranking,
         target_tokens: Option<usize>,
-        (all, everything): (&Self, Size),
+        (all, everything): (Self, Size),
     ) -> Result<Self, Size> {
         let mut proposals = ranking.proposals();
         self.account = Some(proposals.account(&[]));
@@ -75,6 +76,7 @@ impl Page<'_> {
             return Err(everything);
         }
         self.make_room_for_frame(everything)?;
+        self.everything = Some((all.pieces.len(), all.shown));
         let mut least = Least(vec![[None; 2]; self.report.entries.len()]);
         let mut first: Option<Proposal> = None;
         while let Some(proposal) = proposals.next() {
@@ -87,26 +89,31 @@ impl Page<'_> {
                 break;
             }
         }
-        // That everything does not fit is known; without the word that something is left out it might
-        // seem to.
-        if self.shown.len() == all.shown.len() && self.shown.iter().zip(&all.shown).all(|(a, b)| says_same(a, b)) {
-            self.take_back();
-        }
         self.account = Some(proposals.account(&self.shown));
         if let Some(first) = first.filter(|_| self.pieces.is_empty()) {
-            self.cut_entry(first.entry, !first.is_adaptive && first.level >= Level::Extract);
-            self.count_cut(&first, &*proposals);
+            self.cut_first(&first, &*proposals);
         }
         Ok(self)
     }
 
-    /// Counts a note that was cut among those that are shown, where there is room to say so.
-    fn count_cut(&mut self, first: &Proposal, proposals: &dyn Proposals) {
+    /// Cuts a note where the most of it fits, with what is said of it then: in few words where there is no room for
+    /// more.
+    fn cut_first(&mut self, first: &Proposal, proposals: &dyn Proposals) {
         let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
-        let shown: Vec<ShownBelief> =
-            self.pieces.iter().map(|(_, piece)| self.shown_as(first.entry, shape, piece)).collect();
-        let before = self.account.replace(proposals.account(&shown));
-        if self.allow(self.says(true), None) { self.shown = shown } else { self.account = before }
+        let shown_as =
+            |piece: &Piece| ShownBelief { entry: first.entry, shape, tokens: piece.tokens, has_more: piece.has_more };
+        let account_of = |piece: &Piece| Some(proposals.account(&[shown_as(piece)]));
+        let was_brief = self.is_brief;
+        for is_brief in [was_brief, true] {
+            self.is_brief = is_brief;
+            self.cut_entry(first.entry, !first.is_adaptive && first.level >= Level::Extract, &account_of);
+            if let Some((_, piece)) = self.pieces.first() {
+                self.shown = vec![shown_as(piece)];
+                self.account = account_of(piece);
+                return;
+            }
+        }
+        self.is_brief = was_brief;
     }
 
     fn tokens(&self) -> usize {
@@ -281,10 +288,21 @@ impl Page<'_> {
         if self.is_belief(proposal.entry) {
             shown.push(self.shown_as(proposal.entry, shape, piece));
         }
+        if self.is_everything(&shown) {
+            return false;
+        }
         let account = proposals.account(&shown);
         let is_note = usize::from(self.report.entries[proposal.entry].note().is_some());
         let shown = Shown { account: Some(&account), ..self.truncated(self.notes + is_note) };
         self.allow(shown, Some((proposal.entry, piece)))
+    }
+
+    /// Tells whether one piece more would make everything that does not fit: without the word that something is left
+    /// out it might seem to.
+    fn is_everything(&self, shown: &[ShownBelief]) -> bool {
+        let Some((pieces, all)) = &self.everything else { return false };
+        let is_same = || shown.len() == all.len() && shown.iter().zip(all).all(|(a, b)| says_same(a, b));
+        self.pieces.len() + 1 == *pieces && is_same()
     }
 }
 

@@ -90,6 +90,9 @@ pub fn fit_both(
     Ok((page.finished().map_err(|least| too_small(least, budget))?, beside))
 }
 
+/// Says what is to be told of the one note that is shown, from its piece.
+type AccountOf<'a> = dyn Fn(&Piece) -> Option<Account> + 'a;
+
 /// A document in the making.
 #[derive(Clone)]
 struct Page<'a> {
@@ -113,6 +116,9 @@ struct Page<'a> {
     shown: Vec<ShownBelief>,
     /// What is said of these.
     account: Option<Account>,
+    /// How many pieces there would be with everything at the highest level, and the notes among them; `None` where
+    /// that is not known to be too long.
+    everything: Option<(usize, Vec<ShownBelief>)>,
 }
 
 impl<'a> Page<'a> {
@@ -150,6 +156,7 @@ impl<'a> Page<'a> {
             in_use: Vec::new(),
             shown: Vec::new(),
             account: None,
+            everything: None,
         }
     }
 
@@ -219,7 +226,7 @@ impl<'a> Page<'a> {
         }
         if self.pieces.is_empty() {
             let first = self.report.entries.iter().position(|entry| !entry.is_finding_out());
-            first.into_iter().for_each(|first| self.cut_entry(first, true));
+            first.into_iter().for_each(|first| self.cut_entry(first, true, &|_| None));
         }
         Ok(self)
     }
@@ -314,22 +321,28 @@ impl<'a> Page<'a> {
         Shown { notes, is_truncated: true, is_empty: false, is_brief, account }
     }
 
-    /// Cuts an entry's text where the most of it fits: its body, or else its summary.
-    fn cut_entry(&mut self, number: usize, may_be_body: bool) {
+    /// Cuts an entry's text where the most of it fits, with what is said of it then: its body, or else its summary.
+    fn cut_entry(&mut self, number: usize, may_be_body: bool, account_of: &AccountOf<'_>) {
         let Some(note) = self.report.entries.get(number).and_then(Entry::note) else {
             return;
         };
         let body = without_blank_ends(note.note.body());
         let summary = note.summary().map(|summary| escape::one_line(&summary)).unwrap_or_default();
-        let piece = may_be_body.then(|| self.longest_cut(number, body, Extent::Body)).flatten();
-        let piece = piece.or_else(|| self.longest_cut(number, &summary, Extent::Summary));
+        let piece = may_be_body.then(|| self.longest_cut(number, body, Extent::Body, account_of)).flatten();
+        let piece = piece.or_else(|| self.longest_cut(number, &summary, Extent::Summary, account_of));
         if let Some(piece) = piece {
             self.keep(number, piece);
         }
     }
 
     /// Finds the last place between two characters (as people see them) where a cut fits.
-    fn longest_cut(&self, number: usize, text: &str, extent: impl Fn(usize) -> Extent) -> Option<Piece> {
+    fn longest_cut(
+        &self,
+        number: usize,
+        text: &str,
+        extent: impl Fn(usize) -> Extent,
+        account_of: &AccountOf<'_>,
+    ) -> Option<Piece> {
         if text.is_empty() {
             return None;
         }
@@ -339,24 +352,14 @@ impl<'a> Page<'a> {
         let places: Vec<usize> = places.filter(loses).collect();
         let cut_at = |place: usize| {
             let piece = self.renderer.piece(number, extent(place), &self.kept);
-            (piece.is_cut && self.allow(self.truncated(1), Some((number, &piece)))).then_some(piece)
+            let account = account_of(&piece);
+            let shown = Shown { account: account.as_ref(), ..self.truncated(1) };
+            (piece.is_cut && self.allow(shown, Some((number, &piece)))).then_some(piece)
         };
         let fitting = places.partition_point(|place| cut_at(*place).is_some());
         // A text that is a little longer may have fewer tokens.
         let last = fitting.checked_sub(1)?;
         (last.saturating_sub(MAX_STEPS_BACK)..=last).rev().find_map(|place| cut_at(*places.get(place)?))
-    }
-
-    /// Takes back what was kept last.
-    fn take_back(&mut self) {
-        let pieces = std::mem::take(&mut self.pieces);
-        let kept = Kept(vec![false; self.kept.0.len()]);
-        (self.kept, self.chars, self.notes, self.has_cut) = (kept, 0, 0, false);
-        self.in_use.clear();
-        let but_last = pieces.len().saturating_sub(1);
-        let last = pieces.last().map(|(number, _)| *number);
-        self.shown.retain(|shown| Some(shown.entry) != last);
-        pieces.into_iter().take(but_last).for_each(|(number, piece)| self.keep(number, piece));
     }
 
     fn keep(&mut self, number: usize, piece: Piece) {

@@ -90,7 +90,7 @@ fn answer_from(
             return Some(call);
         }
         is_first = false;
-        let answer = match tools::task(&call.tool, &call.arguments, request, env) {
+        let answer = match tools::task(&call.tool, &call.arguments, request) {
             Ok(task) if task.is_write => {
                 if calls.write(task, call.reply, env) {
                     return calls.next(env);

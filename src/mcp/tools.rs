@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::civil::Date;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, chosen, wrong};
-use crate::env::Env;
 use crate::error::Error;
 use crate::request::{
     Abstraction, Action, Asking, Budget, Change, Command, Context, Expand, Format, Level, List, Mcp, Need, NewFields,
@@ -146,12 +144,11 @@ fn tool(name: &'static str, about: &'static str, properties: Value, required: &[
 ///
 /// # Errors
 /// `Usage`, with the name of the argument that is wrong.
-pub(super) fn task(tool: &str, arguments: &JsonObject, request: &Mcp, env: &Env) -> Result<Task, Error> {
+pub(super) fn task(tool: &str, arguments: &JsonObject, request: &Mcp) -> Result<Task, Error> {
     let mut given = Arguments::new(arguments);
     let (location, given_day) = (request.location.clone(), request.today.as_deref());
-    let day = || given_day.and_then(|day| day.parse().ok()).unwrap_or_else(|| (env.today)());
     let task = match tool {
-        "get_context" => get_context(&mut given, location, day()),
+        "get_context" => get_context(&mut given, location),
         "expand" => expand(&mut given, location),
         "search" => search(&mut given, location),
         "capture" => capture(&mut given).and_then(|action| change(location, action, given_day)),
@@ -162,7 +159,8 @@ pub(super) fn task(tool: &str, arguments: &JsonObject, request: &Mcp, env: &Env)
     Ok(task)
 }
 
-fn get_context(given: &mut Arguments, location: Location, today: Date) -> Result<Task, Error> {
+fn get_context(given: &mut Arguments, location: Location) -> Result<Task, Error> {
+    let today = location.today.day();
     let topic = given.needed("topic")?;
     let purposes = Purpose::ALL.map(|purpose| (purpose.name(), purpose));
     let purpose = given.choice("purpose", &purposes)?.unwrap_or(Purpose::Answer);
@@ -245,7 +243,7 @@ fn capture(given: &mut Arguments) -> Result<Action, Error> {
         custom: vec![(GENERATED.0.to_owned(), GENERATED.1.to_owned())],
         ..NewFields::default()
     };
-    Ok(Action::Create(NewNote { title: given.text("title")?, fields }))
+    Ok(Action::Create(NewNote { title: given.text("title")?, fields, is_generated: true }))
 }
 
 fn link(given: &mut Arguments) -> Result<Action, Error> {

@@ -79,6 +79,8 @@ impl<'a> Document<'a> {
             Edit::SetCustomValue { key, value } => self.set_in_map("custom", &[(key, flow(&named(value)))]),
             Edit::SetEntries { key, item, entries } => self.set_entries(key, item, entries),
             Edit::RemoveEmpty { key } => self.remove_field(key),
+            Edit::RemoveField(key) => self.without_field(key),
+            Edit::RemoveCustom(key) => self.without_entries("custom", &HashSet::from([*key])),
             Edit::SetBody(_) => Vec::new(),
         }
     }
@@ -96,6 +98,19 @@ impl<'a> Document<'a> {
     /// Returns texts that may have a map's fields with these values.
     pub(super) fn with_entries(&self, map: &str, entries: &[(&str, &Value)]) -> Vec<String> {
         self.set_in_map(map, &entries.iter().map(|(key, value)| (*key, flow(value))).collect::<Vec<_>>())
+    }
+
+    /// Returns texts that may lack a field.
+    fn without_field(&self, key: &str) -> Vec<String> {
+        let is_meant = |(have, _): &(Yaml<'_>, Yaml<'_>)| Value::from_yaml(have).to_line() == key;
+        let Some(place) = self.entries.iter().position(is_meant) else { return Vec::new() };
+        let spans = self.entries.iter().map(|(key, value)| key.span.start..self.end_of_entry(key, value));
+        let spans: Vec<Range<usize>> = spans.collect();
+        let Some(own) = spans.get(place) else { return Vec::new() };
+        if self.braces.is_some() {
+            return vec![self.without(self.flow_ranges(&spans, &|other| other == place))];
+        }
+        vec![self.replaced(self.line_start(own.start)..self.next_line(own.end), "")]
     }
 
     /// Returns texts that may lack some of a map's fields.

@@ -113,6 +113,10 @@ pub enum Edit {
         /// The value: a number or truth value stays one.
         text: String,
     },
+    /// Takes a top-level field away.
+    RemoveField(&'static str),
+    /// Takes a field under `custom` away.
+    RemoveCustom(&'static str),
     /// Replaces everything below the frontmatter.
     SetBody(String),
 }
@@ -235,7 +239,8 @@ fn key_of(edit: &Edit) -> &str {
         | Edit::SetEntries { key, .. }
         | Edit::RemoveEmpty { key }
         | Edit::Retarget { key, .. } => key,
-        Edit::SetCustom { .. } | Edit::SetCustomValue { .. } => "custom",
+        Edit::SetCustom { .. } | Edit::SetCustomValue { .. } | Edit::RemoveCustom(_) => "custom",
+        Edit::RemoveField(key) => key,
         Edit::SetBody(_) => "body",
     }
 }
@@ -286,6 +291,14 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
         }),
         Edit::RemoveEmpty { key } => values.retain(|(name, value)| name != key || !items(key, value).is_empty()),
         Edit::SetCustomValue { key, value } => set_custom(&mut values, key, named(value)),
+        Edit::RemoveField(key) => values.retain(|(name, _)| name != key),
+        Edit::RemoveCustom(key) => {
+            for (_, value) in values.iter_mut().filter(|(name, _)| name == "custom") {
+                if let Value::Map(fields) = value {
+                    fields.retain(|(name, _)| name != key);
+                }
+            }
+        }
         Edit::SetBody(_) => {}
     }
     values

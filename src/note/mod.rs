@@ -14,6 +14,7 @@ mod markdown;
 mod marks;
 pub mod merge;
 mod plain_yaml;
+mod retired;
 mod rows;
 mod section;
 mod short_ids;
@@ -37,6 +38,7 @@ pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub use marks::{Mark, Marked};
+pub use retired::Retired;
 pub(crate) use section::Section;
 pub(crate) use spans::with_spans;
 pub use stamp::Stamp;
@@ -109,6 +111,8 @@ struct Marks {
     is_journal: bool,
     has_aliases: bool,
     has_compacts: bool,
+    /// Whether its status retires it, or it has a last day.
+    may_be_retired: bool,
 }
 
 impl Marks {
@@ -119,6 +123,7 @@ impl Marks {
             is_journal: meta.kind == JOURNAL,
             has_aliases: !meta.aliases.is_empty(),
             has_compacts: !meta.compacts.is_empty(),
+            may_be_retired: meta.may_be_retired(),
         }
     }
 }

@@ -13,6 +13,7 @@ const ALIASES: u64 = 1 << 4;
 const COMPACTS: u64 = 1 << 5;
 const BODY_CHARS: u64 = 1 << 6;
 const SUMMARY_CHARS: u64 = 1 << 7;
+const MAY_BE_RETIRED: u64 = 1 << 8;
 
 /// What a head has.
 const SUMMARY: u64 = 1;
@@ -143,7 +144,7 @@ impl<'a> Rest<'a> {
 impl<'a> Name<'a> {
     /// Adds it to `bytes`.
     pub(super) fn write(self, row: &mut Row, bytes: &mut Vec<u8>) {
-        let Marks { is_moc, is_journal, has_aliases, has_compacts, value: _ } = self.marks;
+        let Marks { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.marks;
         let bits = bit(self.id.is_some(), ID)
             | bit(self.value.is_some(), VALUE)
             | bit(is_moc, MOC)
@@ -151,7 +152,8 @@ impl<'a> Name<'a> {
             | bit(has_aliases, ALIASES)
             | bit(has_compacts, COMPACTS)
             | bit(self.body_chars.is_some(), BODY_CHARS)
-            | bit(self.summary_chars.is_some(), SUMMARY_CHARS);
+            | bit(self.summary_chars.is_some(), SUMMARY_CHARS)
+            | bit(may_be_retired, MAY_BE_RETIRED);
         row.number(bits);
         self.value.into_iter().for_each(|value| row.number(u64::from(value)));
         [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
@@ -172,6 +174,7 @@ impl<'a> Name<'a> {
             is_journal: has(JOURNAL),
             has_aliases: has(ALIASES),
             has_compacts: has(COMPACTS),
+            may_be_retired: has(MAY_BE_RETIRED),
         };
         Some(Self {
             id: rest.maybe(has(ID), Rest::text)?,
@@ -293,6 +296,7 @@ mod tests {
                 let Head { title, value, has_aliases, has_compacts, .. } = head;
                 let marks = Marks { value: head.value_or_default(), has_aliases, has_compacts, ..Marks::default() };
                 let marks = Marks { is_moc: has_aliases, is_journal: has_compacts, ..marks };
+                let marks = Marks { may_be_retired: has_compacts, ..marks };
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));
                 let name = Name { id, title, value, marks, body_chars, summary_chars };
                 let names = written(|row, bytes| name.write(row, bytes));

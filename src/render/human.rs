@@ -107,7 +107,9 @@ impl Renderer for Human<'_> {
             Entry::Kind { kind, count } => self.add(&mut piece, format!("{count:>5}  of type {}\n", one_line(kind))),
             Entry::Finding(finding) => self.add(&mut piece, self.finding_line(finding)),
             Entry::Change(change) => self.change(change, &mut piece),
-            Entry::Comparison(comparison) => self.add(&mut piece, comparison_lines(comparison)),
+            Entry::Comparison(comparison) => {
+                self.add(&mut piece, format!("\n## Comparison\n{}", comparison_text(comparison)));
+            }
             Entry::Pattern(pattern) => {
                 let heading = self.heading(number, "Patterns", kept);
                 self.add(&mut piece, format!("{heading}{}", pattern_line(pattern)));
@@ -286,7 +288,14 @@ impl Human<'_> {
         let members = if members.is_empty() { String::new() } else { format!(" [stands for {}]", members.join(", ")) };
         let title = self.screen.paint(As::Title, &one_line(&entry.note.title));
         let id = self.screen.paint(As::Kind(&entry.note.kind), entry.note.id.as_str());
-        format!("{title} ({id}){members}")
+        let retired = self.retired(entry);
+        format!("{title} ({id}){retired}{members}")
+    }
+
+    /// Says why a note no longer holds, where it doesn't.
+    pub(super) fn retired(&self, entry: &NoteEntry) -> String {
+        let Some(retired) = entry.retired else { return String::new() };
+        format!(" {}", self.screen.paint(As::Warning, &format!("[{}]", retired.words())))
     }
 
     fn tags(&self, entry: &NoteEntry) -> String {
@@ -563,12 +572,12 @@ fn counted(count: usize, name: &str) -> String {
     if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
 }
 
-fn pattern_line(pattern: &PatternEntry) -> String {
+pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
     let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
     format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, dates.join(", "))
 }
 
-fn comparison_lines(comparison: &ComparisonEntry) -> String {
+pub(super) fn comparison_text(comparison: &ComparisonEntry) -> String {
     let side = |name: &str, side: &SideEntry| {
         let from = side.from.map_or(String::new(), |from| from.to_string());
         let days = if side.from == Some(side.to) { from } else { format!("{from} to {}", side.to) };
@@ -585,7 +594,7 @@ fn comparison_lines(comparison: &ComparisonEntry) -> String {
     };
     let similarity = comparison.similarity.map_or("unknown".to_owned(), |similarity| format!("{similarity:.2}"));
     format!(
-        "\n## Comparison\n{}{}Similarity: {similarity}\n{}{}{}",
+        "{}{}Similarity: {similarity}\n{}{}{}",
         side("A", &comparison.a),
         side("B", &comparison.b),
         traits("Shared", &comparison.shared),

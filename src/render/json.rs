@@ -219,8 +219,8 @@ impl Json<'_> {
         }
         say("source_trust", json!(belief.trust));
         say("relevance_score", json!(belief.relevance));
-        if let Some(utility) = belief.utility {
-            let utility = if let Extent::At(shape) = extent { utility.with_novelty(shape.novelty) } else { utility };
+        if let (Some(utility), Extent::At(shape)) = (belief.utility, extent) {
+            let utility = utility.with_novelty(shape.novelty);
             let parts = UTILITY_PARTS.iter().zip(utility.parts).map(|(name, part)| (*name, part));
             let all = [("total", utility.total())].into_iter().chain(parts);
             say(
@@ -281,6 +281,12 @@ impl Json<'_> {
         say("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
         say("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
         say("value", json!(note.value_or_default()));
+        if let Some(status) = entry.retired.and_then(|retired| retired.status) {
+            say("status", json!(status));
+        }
+        if let Some(day) = entry.retired.and_then(|retired| retired.expired) {
+            say("expired", json!(day.to_string()));
+        }
         if !entry.compacts.is_empty() {
             say("compacts", entry.compacts.iter().map(|id| json!(id.as_str())).collect());
         }

@@ -2,14 +2,19 @@
 //! far that nothing in it is a heading or an item.
 
 use super::content::{Content, content};
-use super::human::Human;
+use super::human::{Human, comparison_text, pattern_line};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown};
 use crate::escape::{lines, one_line};
-use crate::report::{Belief, Detail, Entry, Level, NoteEntry, Report};
+use crate::report::{Account, Belief, Detail, Entry, Level, Mode, NoteEntry, Report};
 use crate::tokens::Tokenizer;
 
 /// Deeper than an item's text by four: markdown sees no heading, rule, quote or list there.
 const INDENT: &str = "      ";
+
+/// What qipu says of a note in brackets.
+const CONFIDENCE: &str = "confidence";
+/// Stands above the patterns.
+const PATTERNS: &str = "Patterns:\n";
 
 /// Renders a report as a section of a prompt.
 pub(super) struct Prompt<'a> {
@@ -37,9 +42,10 @@ impl Renderer for Prompt<'_> {
             before.push_str("(nothing fitted)\n");
         }
         let mut after = String::new();
-        let note = match shown.is_truncated || account.is_some_and(|account| !account.expandable.is_empty()) {
-            true => "Additional context available on request.",
-            false => "Full relevant context included.",
+        let is_full = |account: &Account| account.is_complete && account.expandable.is_empty();
+        let note = match !shown.is_truncated && account.is_none_or(is_full) {
+            true => "Full relevant context included.",
+            false => "Additional context available on request.",
         };
         if self.report.head.matched > 0 {
             after.push_str(&format!("\nNote: {note}\n"));
@@ -58,6 +64,17 @@ impl Renderer for Prompt<'_> {
                 Some(belief) => self.item(entry, belief, extent, kept, &mut piece),
                 None => return self.human.piece(number, extent, kept),
             },
+            Entry::Pattern(pattern) => {
+                let is_first = !self.has_kept(kept, |entry| matches!(entry, Entry::Pattern(_)));
+                let gap = if is_first && self.has_kept(kept, Entry::is_finding_out) { "\n" } else { "" };
+                let heading = if is_first { PATTERNS } else { "" };
+                piece.add(0, format!("{gap}{heading}{}", as_said(&pattern_line(pattern))));
+            }
+            Entry::Comparison(comparison) => {
+                let lines = comparison_text(comparison);
+                let lines: String = lines.lines().map(|line| format!("- {}\n", as_said(line))).collect();
+                piece.add(0, format!("Comparison:\n{lines}"));
+            }
             _ => {
                 let text = self.human.piece(number, extent, kept).items.into_iter().map(|item| item.text);
                 piece.add(0, indented(&text.collect::<String>()) + "\n");
@@ -75,25 +92,63 @@ impl Prompt<'_> {
     fn item(&self, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let content = content(entry, belief, extent);
         let (id, title) = (&entry.note.id, one_line(&entry.note.title));
-        let said = indented(&lines(&content.text));
-        let mut text = match content.text == title {
-            true => format!("- [{id}] {title}"),
-            false if said.contains('\n') => format!("- [{id}] {title}:\n{INDENT}{said}"),
-            false => format!("- [{id}] {title}: {said}"),
+        let is_title = content.text == title;
+        let (title, said) = (as_said(&title), as_said(&indented(&lines(&content.text))));
+        let retired = entry.retired.map_or(String::new(), |retired| format!(" ({})", retired.words()));
+        let mut text = match is_title {
+            true => format!("- [{id}]{retired} {title}"),
+            false if said.contains('\n') => format!("- [{id}]{retired} {title}:\n{INDENT}{said}"),
+            false => format!("- [{id}]{retired} {title}: {said}"),
         };
         text.push_str(&format!(" (confidence: {})\n", confidence(belief, &content)));
         if content.level == Level::Detailed && !belief.derived_from.is_empty() {
             text.push_str("  Derived from:\n");
             for (id, title, confidence) in &belief.derived_from {
-                text.push_str(&format!("  - {} [{id}] (confidence: {confidence:.2})\n", one_line(title)));
+                let title = as_said(&one_line(title));
+                text.push_str(&format!("  - [{id}] {title} (confidence: {confidence:.2})\n"));
             }
         }
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
-            text.push_str(&format!("  [{}] {} [{}]\n", edge.from, one_line(&edge.kind), edge.to));
+            text.push_str(&format!("  [{}] {} [{}]\n", edge.from, as_said(&one_line(&edge.kind)), edge.to));
+        }
+        if self.report.head.mode == Mode::Expansion && self.report.head.show.sources {
+            for source in &entry.note.sources {
+                let said = format!("{} {}", source.url, source.title.as_deref().unwrap_or_default());
+                text.push_str(&format!("  Source: {}\n", as_said(&one_line(said.trim()))));
+            }
         }
         piece.say(&content, self.tokenizer);
-        piece.add(0, text);
+        let is_note = |entry: &Entry| entry.note().is_some();
+        // What was found out about several notes stands by itself.
+        let has_gap = self.has_kept(kept, Entry::is_finding_out) && !self.has_kept(kept, is_note);
+        let gap = if has_gap { "\n" } else { "" };
+        piece.add(0, format!("{gap}{text}"));
     }
+
+    /// Tells whether an entry of a sort has its place.
+    fn has_kept(&self, kept: &Kept, is_meant: impl Fn(&Entry) -> bool) -> bool {
+        self.report.entries.iter().enumerate().any(|(number, entry)| kept.has(number) && is_meant(entry))
+    }
+}
+
+/// Returns a text of a note in which nothing looks like what qipu says of how far the note can be relied on: as in
+/// markdown, a backslash stands before it.
+fn as_said(text: &str) -> String {
+    let mut said = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['(', '（']) {
+        let (before, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        let mut inside = after.chars();
+        let open = inside.next();
+        let word: String = inside.as_str().trim_start().chars().take(CONFIDENCE.len()).collect();
+        said.push_str(before);
+        if word.eq_ignore_ascii_case(CONFIDENCE) {
+            said.push('\\');
+        }
+        said.extend(open);
+        rest = inside.as_str();
+    }
+    said + rest
 }
 
 /// Returns the confidence as a level tells it: an essence names it, others count it.

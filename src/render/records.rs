@@ -4,7 +4,7 @@ use super::content::{Content, content, summary};
 use super::prompt::confidence;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
-use crate::note::Note;
+use crate::note::{Note, Retired};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry,
     FindingEntry, Found, Level, Mode, NoteEntry, Report, Role, SideEntry, Spelling, Traits, UTILITY_PARTS,
@@ -103,7 +103,7 @@ impl Records<'_> {
 
     fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) -> String {
         let note = &entry.note;
-        let mut text = name_line(note, entry.role);
+        let mut text = name_line(entry);
         if entry.role == Role::Recent {
             compacted_lines(entry, &mut text);
             return text;
@@ -339,15 +339,24 @@ fn edge_line(edge: &EdgeEntry) -> String {
     format!("E {} {} {} {}\n", edge.from, value(&edge.kind), edge.to, edge.sources.join(" "))
 }
 
-fn name_line(note: &Note, role: Role) -> String {
+fn name_line(entry: &NoteEntry) -> String {
+    let (note, role) = (&entry.note, entry.role);
     let prefix = if role == Role::Map { "M" } else { "N" };
     let tags: Vec<_> = note.tags.iter().map(|tag| value(tag)).collect();
     let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
     let title = json_string(&note.title);
+    let retired = entry.retired.map(retired_fields).unwrap_or_default();
     match role {
-        Role::Map => format!("{prefix} {} {title} tags={tags}\n", note.id),
-        _ => format!("{prefix} {} {} {title} tags={tags}\n", note.id, value(&note.kind)),
+        Role::Map => format!("{prefix} {} {title} tags={tags}{retired}\n", note.id),
+        _ => format!("{prefix} {} {} {title} tags={tags}{retired}\n", note.id, value(&note.kind)),
     }
+}
+
+/// Says why a note no longer holds.
+fn retired_fields(retired: Retired) -> String {
+    let status = retired.status.map_or(String::new(), |status| format!(" status={status}"));
+    let expired = retired.expired.map_or(String::new(), |day| format!(" expired={day}"));
+    status + &expired
 }
 
 /// Adds a body between its marks. A line that could be taken for the closing one gets a `\`.

@@ -68,6 +68,7 @@ impl Human<'_> {
             column(As::Quiet, &self.changed(entry), self.widths.changed);
         }
         self.add_column(&mut line, As::Title, &as_one_line(head.title), 0);
+        line.push_str(&self.retired(entry));
         if !tags.is_empty() {
             line.push_str(GAP);
             self.screen.paint_onto(&mut line, As::Tag, |line| {

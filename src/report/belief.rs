@@ -180,6 +180,9 @@ pub trait Proposals {
     /// that it deserves.
     fn after(&self, entry: usize) -> Vec<(usize, Level)>;
 
+    /// Tells whether limits keep notes back that would be shown otherwise.
+    fn holds_back(&self) -> bool;
+
     /// Sums up what is shown.
     fn account(&self, shown: &[ShownBelief]) -> Account;
 }
@@ -212,6 +215,8 @@ pub struct Account {
     pub has_contradictions: bool,
     /// Why there is nothing relevant, where there isn't.
     pub insufficient: Option<String>,
+    /// Whether everything that was selected counts, and answers.
+    pub is_complete: bool,
     /// How these notes were chosen, in a sentence.
     pub reasoning: String,
 }

@@ -12,8 +12,9 @@ pub use belief::{
     UTILITY_PARTS, Utility,
 };
 
+use crate::env::Today;
 use crate::error::Error;
-use crate::note::{Finding, Note, NoteId, shown_chars};
+use crate::note::{Finding, Note, NoteId, Retired, shown_chars};
 
 /// A command's answer: facts about the whole, and entries in the order in which they deserve
 /// their place.
@@ -43,6 +44,15 @@ impl Report {
             self.head.mode,
             Mode::Setup | Mode::Change { .. } | Mode::Tags | Mode::Status | Mode::Index | Mode::Doctor
         )
+    }
+
+    /// Marks the notes that no longer hold.
+    pub fn mark_retired(&mut self, today: Today) {
+        for entry in &mut self.entries {
+            if let Entry::Note(entry) = entry {
+                entry.retired = entry.note.retired(|| today.day());
+            }
+        }
     }
 
     /// Returns how many of the entries are notes.
@@ -441,6 +451,8 @@ pub struct NoteEntry {
     pub gist: Option<Gist>,
     /// What is known of it, where notes are chosen by their use; then it is shown at a level.
     pub belief: Option<Box<Belief>>,
+    /// Why it no longer holds, where it doesn't.
+    pub retired: Option<Retired>,
 }
 
 /// Sums a note up; only notes that are shown.
@@ -502,6 +514,7 @@ impl NoteEntry {
             blocks: None,
             gist: None,
             belief: None,
+            retired: None,
         }
     }
 }

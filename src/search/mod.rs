@@ -120,10 +120,16 @@ impl<'a> Engine<'a> {
         Found { hits, spellings: plan.spellings, marker: Some(marker) }
     }
 
-    /// Finds the notes that are most like one and not linked with it, so many at most; and how many
-    /// there are in all.
-    pub fn related(&self, note: usize, around: &Surroundings<'_>, limit: usize) -> (Vec<Relative>, usize) {
-        related::related(&self.corpus, &self.vectors(), around, note, limit)
+    /// Finds the notes that are most like one and not linked with it, so many at most, those last of which
+    /// `is_last` is true; and how many there are in all.
+    pub fn related(
+        &self,
+        note: usize,
+        around: &Surroundings<'_>,
+        is_last: &dyn Fn(usize) -> bool,
+        limit: usize,
+    ) -> (Vec<Relative>, usize) {
+        related::related(&self.corpus, &self.vectors(), around, note, is_last, limit)
     }
 
     fn vectors(&self) -> Vectors<'_> {

@@ -27,7 +27,8 @@ pub struct Relative {
     pub common: Vec<usize>,
 }
 
-/// Finds the notes that are most like one and not linked with it, the nearest first, then by place.
+/// Finds the notes that are most like one and not linked with it, the nearest first, then by place; those
+/// of which `is_last` is true stand behind the rest.
 ///
 /// The measure is the cosine of the notes' vectors (see [`super::vectors`]) plus a fifth of the cosine
 /// of their neighbours: how many they share, over the root of the product of how many they have.
@@ -36,6 +37,7 @@ pub(super) fn related(
     vectors: &Vectors<'_>,
     around: &Surroundings<'_>,
     note: usize,
+    is_last: &dyn Fn(usize) -> bool,
     limit: usize,
 ) -> (Vec<Relative>, usize) {
     let own = vectors.of(note);
@@ -54,6 +56,8 @@ pub(super) fn related(
         .filter(|(relevance, _)| *relevance >= LEAST)
         .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let (last, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, other)| is_last(*other));
+    found.extend(last);
     let matched = found.len();
     let tell = |(relevance, other): (f64, usize)| Relative {
         note: other,

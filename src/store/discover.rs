@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::NOTE_FOLDERS;
-use crate::env::Waits;
+use crate::env::{Today, Waits};
 use crate::error::{Error, ErrorKind};
 
 /// Names that a store's folder has inside a project; the second only when it holds `notes/`.
@@ -25,6 +25,10 @@ pub struct Location {
     pub cache: Option<PathBuf>,
     /// How a command that writes waits for other programs.
     pub waits: Waits,
+    /// The user's folder for settings.
+    pub settings: Option<PathBuf>,
+    /// The day that counts as today.
+    pub today: Today,
 }
 
 /// Finds the store: the one that is named, else the one in the named project, else the first in

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::discover::{STORE_NAMES, relative_to};
-use super::{Location, NOTE_FOLDERS, files, find_root, project_root};
+use super::{Location, NOTE_FOLDERS, files, find_root, project_root, trusted};
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind};
 
@@ -48,6 +48,9 @@ pub struct Made {
     pub shown_path: String,
     /// Its files.
     pub files: Vec<MadeFile>,
+    /// The list of trusted stores, relative to the current directory, and whether it was there before; `None` where
+    /// it stays as it is.
+    pub list: Option<(String, bool)>,
 }
 
 /// A file of a store that was found or made.
@@ -72,6 +75,10 @@ pub struct Plan<'a> {
     pub is_stealth: bool,
     /// Name it `qipu/`.
     pub is_visible: bool,
+    /// Let the store say how far its notes can be relied on, although it was there before.
+    pub is_trusted: bool,
+    /// The user's folder for settings.
+    pub settings: Option<&'a Path>,
     /// Make nothing, only tell.
     pub is_dry_run: bool,
 }
@@ -83,6 +90,8 @@ pub struct Plan<'a> {
 /// `Failure` when a folder or file can't be made; `Usage` when the store that is there has another name.
 pub fn init(plan: &Plan<'_>, current_dir: &Path) -> Result<Made, Error> {
     let mut path = place(plan.store, plan.root, plan.is_visible, current_dir)?;
+    // One that is there may have come with a repository.
+    let is_own = path.symlink_metadata().is_err();
     if !plan.is_dry_run {
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
             let folder = path.join(folder);
@@ -98,7 +107,23 @@ pub fn init(plan: &Plan<'_>, current_dir: &Path) -> Result<Made, Error> {
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
     }
-    Ok(Made { shown_path, files: made })
+    let list = if plan.is_trusted || is_own { add_to_list(&path, plan, current_dir)? } else { None };
+    Ok(Made { shown_path, files: made, list })
+}
+
+/// Adds the store to the list of those that the user trusts.
+fn add_to_list(root: &Path, plan: &Plan<'_>, current_dir: &Path) -> Result<Option<(String, bool)>, Error> {
+    let Some(settings) = plan.settings else {
+        let message = "there is no folder for your settings: neither XDG_CONFIG_HOME nor HOME names one";
+        return if plan.is_trusted { Err(Error::failure(message)) } else { Ok(None) };
+    };
+    let was_there = match trusted::trust(root, settings, plan.is_dry_run) {
+        // The store is made whether or not the user's settings can be written.
+        Err(_) if !plan.is_trusted => None,
+        was_there => was_there?,
+    };
+    let shown = relative_to(&trusted::list_in(settings), current_dir);
+    Ok(was_there.map(|was_there| (shown.trim_end_matches('/').to_owned(), was_there)))
 }
 
 /// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns the text before, and

@@ -21,6 +21,7 @@ mod scan;
 mod sections;
 mod shelf;
 mod tree;
+mod trusted;
 mod watch;
 mod write;
 
@@ -44,6 +45,7 @@ pub use watch::{ChangeWatcher, look};
 pub use write::Change;
 pub(crate) use write::diff;
 
+use crate::env::Today;
 use crate::error::{Error, ErrorKind};
 use crate::note::{Finding, Note, NoteId};
 use crate::parts::{Gather, Gathered};
@@ -80,10 +82,14 @@ pub struct Store {
     pub shown_path: String,
     /// What the store's config.toml says.
     pub config: Config,
+    /// The day that counts as today.
+    pub today: Today,
     /// Where it is; empty for a store that is in memory only.
     root: PathBuf,
     /// The folder itself, held open; whatever is read of the store is found from it.
     dir: Option<Arc<Opened>>,
+    /// The user's folder for settings.
+    settings: Option<PathBuf>,
     current_dir: PathBuf,
     notes: Vec<Arc<Note>>,
     /// The files and folders among the notes that could not be read, in the order of their paths.
@@ -177,7 +183,9 @@ impl Store {
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, gathered);
         phases::end("notes put in order");
-        let store = Self { root, dir: Some(dir), current_dir, is_broken, beside, unreadable, ..store };
+        let settings = location.settings.clone();
+        let opened = Self { root, dir: Some(dir), settings, current_dir, today: location.today, ..store };
+        let store = Self { is_broken, beside, unreadable, ..opened };
         store.tell_unreadable();
         Ok((store, recent))
     }
@@ -299,8 +307,10 @@ impl Store {
         Self {
             shown_path,
             config,
+            today: Today::default(),
             root: PathBuf::new(),
             dir: None,
+            settings: None,
             current_dir: PathBuf::new(),
             notes: sorted,
             unreadable: Vec::new(),
@@ -317,9 +327,27 @@ impl Store {
         &self.root
     }
 
+    /// Tells whether the user lets count what the store says in favour of its own notes. One that is in memory is
+    /// no stranger's.
+    pub fn is_trusted(&self) -> bool {
+        self.root.as_os_str().is_empty() || trusted::is_trusted(&self.root, self.settings.as_deref())
+    }
+
     /// Returns all notes in the order of their ids.
     pub fn notes(&self) -> &[Arc<Note>] {
         &self.notes
+    }
+
+    /// Puts what belongs to notes that no longer hold behind the rest, each part in its order.
+    pub fn retired_last<T>(&self, all: impl IntoIterator<Item = T>, note_of: impl Fn(&T) -> usize) -> Vec<T> {
+        let (retired, mut sorted): (Vec<T>, Vec<T>) = all.into_iter().partition(|item| self.is_retired(note_of(item)));
+        sorted.extend(retired);
+        sorted
+    }
+
+    /// Tells whether the note at a place no longer holds.
+    pub fn is_retired(&self, place: usize) -> bool {
+        self.notes[place].retired(|| self.today.day()).is_some()
     }
 
     /// Returns a note's place in [`Store::notes`].

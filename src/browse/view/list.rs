@@ -62,6 +62,13 @@ fn draw_note(model: &Model, note: &Note, marker: Option<&mut Marker>, area: Rect
         room = room.saturating_sub(width(&tags) + 1);
     }
     let title = one_line(short(head.title));
+    if let Some(retired) = note.retired(|| model.today.day()) {
+        let words = retired.words();
+        let words = cut(&words, room / 2);
+        let start = (KIND + 1 + room).saturating_sub(width(&words));
+        put(buffer, area, start, &words, model.theme.odd());
+        room = room.saturating_sub(width(&words) + 1);
+    }
     put(buffer, area, KIND + 1, &cut(&title, room), model.theme.title());
     if let Some(marker) = marker {
         mark(model, &marker.marks(&title), &title, area, room, buffer);

@@ -8,6 +8,8 @@ use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
 use crate::request::{Change, NewFields, NewNote};
 use crate::store::{self, Store};
 
+/// Fields that say who stands behind a note and how far it can be relied on.
+const CLAIMS: [&str; 7] = ["verified", "trust", "confidence", "author", "generated", "generated_by", "generated-by"];
 /// What stands for the title in a template.
 const TITLE: &str = "{{title}}";
 
@@ -31,12 +33,16 @@ pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Ve
     let path = format!("{}/{id}{}.md", folder(kind), slug(&title));
     let template = store.template(kind)?.unwrap_or_default();
     let template = filled(&template, &title, request.now.get(..10).unwrap_or(&request.now));
-    let mut all = vec![
+    let mut all: Vec<Edit> = Vec::new();
+    if note.is_generated {
+        all.extend(CLAIMS.iter().flat_map(|key| [Edit::RemoveField(key), Edit::RemoveCustom(key)]));
+    }
+    all.extend([
         Edit::SetText { key: "id".into(), text: id.to_string() },
         Edit::SetText { key: "title".into(), text: title },
         Edit::SetText { key: "type".into(), text: kind.to_owned() },
         Edit::SetPlain { key: "created", text: request.now.clone() },
-    ];
+    ]);
     let fields = NewFields { kind: None, title: None, body: None, ..note.fields.clone() };
     all.extend(edits(store, &fields)?);
     if !body.is_empty() {
@@ -120,4 +126,54 @@ pub(super) fn slug(title: &str) -> String {
         slug.push_str(word);
     }
     slug
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::note::Note;
+    use crate::store::Location;
+
+    #[test]
+    fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join(".qipu");
+        std::fs::create_dir_all(root.join("notes")).unwrap();
+        std::fs::create_dir_all(root.join("templates")).unwrap();
+        let store = Store::open(&Location { store: Some(root.clone()), ..Location::default() }, dir.path()).unwrap();
+        let request = |note: NewNote| Change {
+            location: Location::default(),
+            action: crate::request::Action::Create(note),
+            is_dry_run: false,
+            now: "2025-03-31".to_owned(),
+            random: 1,
+            opens_editor: false,
+        };
+        let made = |template: &str, is_generated: bool| {
+            std::fs::write(root.join("templates/fleeting.md"), template).unwrap();
+            let custom = vec![("generated_by".to_owned(), "mcp".to_owned())];
+            let fields = NewFields { body: Some("A text.".to_owned()), custom, ..NewFields::default() };
+            let note = NewNote { title: None, fields, is_generated };
+            let planned = plan(&store, &request(note.clone()), &note)?;
+            let Some(store::Change::Create { new, .. }) = planned.into_iter().next().and_then(|planned| planned.change)
+            else {
+                panic!("a new note");
+            };
+            Ok::<_, Error>(String::from_utf8(new).unwrap())
+        };
+        let block = "---\nverified: true # yes\nauthor: The Maintainer\ntrust: 1\nconfidence:\n  overall: 1\n\
+                     generated: false\nmine: kept\ncustom:\n  generated_by: human\n  author: x\n  own: 3\n---\n";
+        let flow = "---\n{verified: true, mine: kept, trust: 1, custom: {confidence: 1, own: 3}}\n---\n";
+        for template in [block, flow] {
+            let text = made(template, true).unwrap();
+            let note = Note::parse("notes/n.md", text.clone().into_bytes());
+            assert_eq!(note.verified, None, "{text}");
+            assert!(CLAIMS.iter().all(|key| *key == "generated_by" || note.field(key).is_none()), "{text}");
+            assert_eq!(note.field("generated_by").map(|value| value.to_line()).as_deref(), Some("mcp"), "{text}");
+            assert!(note.field("mine").is_some() && note.field("own").is_some(), "{text}");
+            assert!(made(template, false).unwrap().contains("verified: true"), "a person's template counts");
+        }
+        assert!(made("---\nmine: 1\n---\n", true).unwrap().contains("mine: 1"));
+        assert!(made("", true).unwrap().contains("A text."));
+    }
 }

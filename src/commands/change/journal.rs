@@ -41,7 +41,8 @@ fn appended(store: &Store, request: &Change, note: &Note, bullet: &str) -> Resul
 
 fn made(store: &Store, request: &Change, day: Date, bullet: String) -> Result<Vec<Planned>, Error> {
     let fields = NewFields { kind: Some(JOURNAL.to_owned()), body: Some(bullet), ..NewFields::default() };
-    let mut planned = create::plan(store, request, &NewNote { title: Some(day.to_string()), fields })?;
+    let journal = NewNote { title: Some(day.to_string()), fields, is_generated: false };
+    let mut planned = create::plan(store, request, &journal)?;
     // The day stays the note's own, whatever title it gets one day.
     let date = Edit::SetPlain { key: "date", text: day.to_string() };
     for planned in &mut planned {

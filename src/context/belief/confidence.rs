@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use jiff::civil::Date;
 
 use super::fields::{self, Stated};
-use crate::context::Desk;
+use crate::context::{Desk, journal_day};
 use crate::graph::Graph;
 use crate::note::Note;
 use crate::report::{Belief, Confidence};
@@ -33,13 +33,15 @@ pub(super) struct Weigher<'a, 's> {
     graph: &'a Graph<'s>,
     /// The day that counts as today; without one, time plays no part.
     today: Option<Date>,
+    /// Whether what notes and the store's config say in favour of notes counts. What they say against them always does.
+    believes: bool,
     marker: Option<&'a Marker>,
 }
 
 impl<'a, 's> Weigher<'a, 's> {
     /// Gets ready to weigh notes of a store.
     pub(super) fn new(desk: &'a Desk<'s>, today: Option<Date>, marker: Option<&'a Marker>) -> Self {
-        Self { desk, graph: desk.graph(), today, marker }
+        Self { desk, graph: desk.graph(), today, believes: desk.store.is_trusted(), marker }
     }
 
     fn note(&self, place: usize) -> &Note {
@@ -75,11 +77,25 @@ impl<'a, 's> Weigher<'a, 's> {
     /// Returns how far a note's source is trusted, 0 to 1.
     pub(super) fn trust(&self, place: usize) -> f64 {
         let note = self.note(place);
-        if let Some(stated) = fields::trust(note) {
-            return stated;
+        if fields::trust(note).is_some() {
+            return self.own_trust(note);
         }
         let inherited = self.origins(place).into_iter().map(|origin| INHERITED * self.own_trust(self.note(origin)));
         inherited.fold(self.own_trust(note), f64::max)
+    }
+
+    /// Returns what a note or the config states; where they are not believed, no more than there would be without.
+    fn believed(&self, stated: Option<f64>, usual: f64) -> f64 {
+        match stated {
+            Some(stated) if self.believes => stated,
+            Some(stated) => stated.min(usual),
+            None => usual,
+        }
+    }
+
+    /// Tells whether a person has checked a note, as far as that is believed.
+    fn is_verified(&self, note: &Note) -> bool {
+        self.believes && note.verified == Some(true)
     }
 
     fn own_trust(&self, note: &Note) -> f64 {
@@ -94,7 +110,9 @@ impl<'a, 's> Weigher<'a, 's> {
             });
             trusted.reduce(f64::max)
         };
-        fields::trust(note).or_else(by_author).or_else(by_host).unwrap_or_else(|| by_kind(note, author.is_some()))
+        let has_author = self.believes && author.is_some();
+        let stated = fields::trust(note).or_else(by_author).or_else(by_host);
+        self.believed(stated, by_kind(note, has_author, self.is_verified(note)))
     }
 
     /// Returns what is known of a note that answers so well.
@@ -125,7 +143,7 @@ impl<'a, 's> Weigher<'a, 's> {
     /// does not count: two notes that contradict each other would have to wait for each other.
     fn consistency_beside(&self, opponent: usize) -> f64 {
         let confidence = self.confidence_with(opponent, 0.9).overall;
-        match self.note(opponent).verified == Some(true) {
+        match self.is_verified(self.note(opponent)) {
             true => 0.0,
             false if confidence < 0.4 => 0.5,
             false if confidence < 0.7 => 0.3,
@@ -135,7 +153,7 @@ impl<'a, 's> Weigher<'a, 's> {
 
     fn confidence_with(&self, place: usize, consistency: f64) -> Confidence {
         let stated = fields::confidence(self.note(place));
-        if let Some(Stated::Overall(overall)) = stated {
+        if let (Some(Stated::Overall(overall)), true) = (stated, self.believes) {
             return Confidence { overall, dimensions: None };
         }
         let derived = [
@@ -148,22 +166,24 @@ impl<'a, 's> Weigher<'a, 's> {
         ]
         .map(rounded);
         match stated {
-            Some(stated) => stated.completed(derived, overall),
+            Some(stated) => stated.completed(derived, self.believes, overall),
             None => Confidence { overall: overall(&derived), dimensions: Some(derived) },
         }
     }
 
-    /// How the note came about; never better than the weakest that it is derived from.
+    /// How the note came about: what it states, else by its type; never better than the weakest that it is derived
+    /// from.
     fn method_quality(&self, place: usize, seen: &mut HashSet<usize>, steps: usize) -> f64 {
         let note = self.note(place);
-        let own = match note.kind.as_str() {
-            _ if note.verified == Some(true) => 0.7,
+        let by_kind = match note.kind.as_str() {
+            _ if self.is_verified(note) => 0.7,
             _ if fields::is_generated(note) => 0.1,
             "permanent" | "moc" => 0.5,
             "fleeting" | "journal" => 0.2,
             // Literature, and types that qipu knows nothing of.
             _ => 0.3,
         };
+        let own = self.believed(fields::method_quality(note), by_kind);
         if steps == 0 || !seen.insert(place) {
             return own;
         }
@@ -187,8 +207,10 @@ impl<'a, 's> Weigher<'a, 's> {
         self.days_old(self.note(place)).map_or(0.5, |days| (-days / 69.0).exp2())
     }
 
+    /// Counts the days since a note changed; of a journal, since its day.
     fn days_old(&self, note: &Note) -> Option<f64> {
-        let days = note.changed()?.date().until(self.today?).ok()?.get_days();
+        let day = journal_day(note).or_else(|| note.changed().map(|stamp| stamp.date()))?;
+        let days = day.until(self.today?).ok()?.get_days();
         Some(f64::from(days.max(0)))
     }
 
@@ -197,7 +219,7 @@ impl<'a, 's> Weigher<'a, 's> {
         let note = self.note(place);
         let hosts: BTreeSet<String> = hosts(note).into_iter().collect();
         let supporters = self.linked(place, SUPPORTED_BY).len() + hosts.len();
-        match supporters + usize::from(note.verified == Some(true)) {
+        match supporters + usize::from(self.is_verified(note)) {
             0 => 0.2,
             // More than this many are as good.
             supporters => 1.0 - 0.6_f64.powi(supporters.min(100) as i32),
@@ -212,9 +234,9 @@ impl<'a, 's> Weigher<'a, 's> {
 }
 
 /// Returns how far notes of a kind are trusted.
-fn by_kind(note: &Note, has_author: bool) -> f64 {
+fn by_kind(note: &Note, has_author: bool, is_verified: bool) -> f64 {
     let is_generated = fields::is_generated(note);
-    match note.verified == Some(true) {
+    match is_verified {
         true => 0.8,
         false if has_author && !is_generated => 0.75,
         false if !note.sources.is_empty() => 0.6,

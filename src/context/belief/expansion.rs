@@ -19,20 +19,22 @@ use crate::request::Expand;
 /// `NoNote` for an id that does not exist.
 pub fn expand(desk: &Desk<'_>, request: &Expand) -> Result<Weighed, Error> {
     let asked = desk.store.positions(&request.ids)?;
-    let weigher = Weigher::new(desk, None, None);
+    let weigher = Weigher::new(desk, Some(desk.store.today.day()), None);
     let mut expansion = Expansion { weigher: &weigher, chosen: Vec::new(), number_of: HashMap::new() };
-    for place in &asked {
-        if says_more(&desk.store.notes()[*place]) {
-            expansion.add(*place, Level::Detailed);
+    let around = asked.iter().map(|place| expansion.neighbours(*place, request)).collect::<Vec<_>>();
+    for (place, around) in asked.iter().zip(&around) {
+        let note = &desk.store.notes()[*place];
+        // A note that says no more is named where there is something to say of it: its sources, and what others are
+        // to it.
+        let has_more = !around.is_empty() || (request.evidence && !note.sources.is_empty());
+        match says_more(note) {
+            true => expansion.add(*place, Level::Detailed),
+            false if has_more => expansion.add(*place, Level::Essence),
+            false => {}
         }
     }
-    for place in &asked {
-        for neighbour in expansion.neighbours(*place, request) {
-            if !asked.contains(&neighbour) {
-                expansion.add(neighbour, Level::Summary);
-            }
-        }
-    }
+    let around = around.into_iter().flatten().filter(|neighbour| !asked.contains(neighbour));
+    around.for_each(|neighbour| expansion.add(neighbour, Level::Summary));
     Ok(expansion.finished(request))
 }
 
@@ -101,6 +103,8 @@ impl Expansion<'_, '_> {
                 terms: Vec::new(),
                 level: *level,
                 is_named: true,
+                is_retired: false,
+                is_answer: false,
                 same: Vec::new(),
                 has_opponents_beyond: opponents.iter().any(|opponent| !self.number_of.contains_key(opponent)),
                 opponents: opponents.iter().filter_map(|opponent| self.number_of.get(opponent).copied()).collect(),
@@ -118,11 +122,14 @@ impl Expansion<'_, '_> {
             threshold: 0.0,
             aim: "to expand".to_owned(),
             left_out: Vec::new(),
+            beyond: 0,
+            max_answers: None,
+            max_notes: None,
             insufficient,
             relevance_beyond: 0.0,
             holders: Vec::new(),
             all,
         };
-        Weighed { entries, ranking: Box::new(ranking) }
+        Weighed { entries, ranking: Box::new(ranking), following: 0 }
     }
 }

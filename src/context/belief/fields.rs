@@ -3,7 +3,7 @@
 
 use jiff::civil::Date;
 
-use crate::note::{Note, Stamp, Value};
+use crate::note::{Note, Value};
 use crate::report::{Confidence, DIMENSIONS, LABELS};
 
 /// Names of the fields.
@@ -15,6 +15,9 @@ const AUTHOR: &str = "author";
 const GENERATED: [&str; 3] = ["generated", "generated_by", "generated-by"];
 /// In a map of dimensions: the number for all of them.
 const OVERALL: &str = "overall";
+const METHOD_QUALITY: &str = "method_quality";
+/// What people write for `moderate`.
+const MEDIUM: &str = "medium";
 
 /// What a note says of how far it can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,15 +28,9 @@ pub(super) enum Stated {
     Dimensions([Option<f64>; 6], Option<f64>),
 }
 
-/// Returns a field of a note: of its own, else of its custom ones.
-fn field<'a>(note: &'a Note, name: &str) -> Option<&'a Value> {
-    let found = note.unknown.iter().chain(&note.custom).find(|(key, _)| key == name);
-    found.map(|(_, value)| value).filter(|value| !value.is_null())
-}
-
 /// Returns the confidence that a note states, where that makes sense.
 pub(super) fn confidence(note: &Note) -> Option<Stated> {
-    match field(note, CONFIDENCE)? {
+    match note.field(CONFIDENCE)? {
         value @ Value::Text { .. } => share_or_label(value).map(Stated::Overall),
         Value::Map(entries) => {
             let said = |name: &str| entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| share(value));
@@ -45,28 +42,33 @@ pub(super) fn confidence(note: &Note) -> Option<Stated> {
     }
 }
 
+/// Returns the quality of method that a note states, where that makes sense.
+pub(super) fn method_quality(note: &Note) -> Option<f64> {
+    let place = DIMENSIONS.iter().position(|name| *name == METHOD_QUALITY)?;
+    match confidence(note)? {
+        Stated::Dimensions(dimensions, _) => dimensions.get(place).copied().flatten(),
+        Stated::Overall(_) => None,
+    }
+}
+
 /// Returns the trust that a note states, where that makes sense.
 pub(super) fn trust(note: &Note) -> Option<f64> {
-    share(field(note, TRUST)?)
+    share(note.field(TRUST)?)
 }
 
 /// Returns who wrote a note, where it says so.
 pub(super) fn author(note: &Note) -> Option<String> {
-    field(note, AUTHOR).map(Value::to_line).filter(|author| !author.trim().is_empty())
+    note.field(AUTHOR).map(Value::to_line).filter(|author| !author.trim().is_empty())
 }
 
 /// Tells whether a note says that a program made it.
 pub(super) fn is_generated(note: &Note) -> bool {
-    GENERATED.iter().any(|name| field(note, name).is_some_and(|value| !matches!(value.to_line().trim(), "" | "false")))
+    GENERATED.iter().any(|name| note.field(name).is_some_and(|value| !matches!(value.to_line().trim(), "" | "false")))
 }
 
 /// Tells whether what a note says holds on a day.
 pub(super) fn is_valid(note: &Note, day: Date) -> bool {
-    date(note, VALID_FROM).is_none_or(|from| from <= day) && date(note, VALID_UNTIL).is_none_or(|until| day <= until)
-}
-
-fn date(note: &Note, name: &str) -> Option<Date> {
-    Some(Stamp::parse(&field(note, name)?.to_line())?.date())
+    note.day_in(VALID_FROM).is_none_or(|from| from <= day) && note.day_in(VALID_UNTIL).is_none_or(|until| day <= until)
 }
 
 /// Reads a number from 0 to 1.
@@ -78,7 +80,11 @@ fn share(value: &Value) -> Option<f64> {
 
 fn share_or_label(value: &Value) -> Option<f64> {
     let Value::Text { text, .. } = value else { return None };
-    let label = LABELS.iter().find(|(label, _)| *label == text.trim()).map(|(_, number)| *number);
+    let said = match text.trim() {
+        MEDIUM => "moderate",
+        said => said,
+    };
+    let label = LABELS.iter().find(|(label, _)| *label == said).map(|(_, number)| *number);
     label.or_else(|| share(value))
 }
 
@@ -86,17 +92,17 @@ fn share_or_label(value: &Value) -> Option<f64> {
 /// expected.
 pub fn odd_fields(note: &Note) -> Vec<(&'static str, &'static str)> {
     let mut odd = Vec::new();
-    if field(note, CONFIDENCE).is_some_and(|value| !is_confidence(value)) {
+    if note.field(CONFIDENCE).is_some_and(|value| !is_confidence(value)) {
         odd.push((
             CONFIDENCE,
             "a number from 0 to 1, very-low, low, moderate, high, very-high, or a map of dimensions",
         ));
     }
-    if field(note, TRUST).is_some() && trust(note).is_none() {
+    if note.field(TRUST).is_some() && trust(note).is_none() {
         odd.push((TRUST, "a number from 0 to 1"));
     }
     for name in [VALID_FROM, VALID_UNTIL] {
-        if field(note, name).is_some() && date(note, name).is_none() {
+        if note.field(name).is_some() && note.day_in(name).is_none() {
             odd.push((name, "a date"));
         }
     }
@@ -114,16 +120,28 @@ fn is_confidence(value: &Value) -> bool {
 }
 
 impl Stated {
-    /// Returns the confidence, with dimensions that were not stated as they are derived.
-    pub(super) fn completed(self, derived: [f64; 6], combine: impl FnOnce(&[f64; 6]) -> f64) -> Confidence {
+    /// Returns the confidence, with dimensions that were not stated as they are derived. What is stated raises none
+    /// unless `may_raise`.
+    pub(super) fn completed(
+        self,
+        derived: [f64; 6],
+        may_raise: bool,
+        combine: impl Fn(&[f64; 6]) -> f64,
+    ) -> Confidence {
+        let counted = |stated: f64, usual: f64| if may_raise { stated } else { stated.min(usual) };
         match self {
-            Self::Overall(overall) => Confidence { overall, dimensions: None },
+            Self::Overall(overall) => match combine(&derived) {
+                usual if overall > usual && !may_raise => Confidence { overall: usual, dimensions: Some(derived) },
+                _ => Confidence { overall, dimensions: None },
+            },
             Self::Dimensions(stated, overall) => {
                 let mut dimensions = derived;
                 for (have, stated) in dimensions.iter_mut().zip(stated) {
-                    *have = stated.unwrap_or(*have);
+                    *have = stated.map_or(*have, |stated| counted(stated, *have));
                 }
-                Confidence { overall: overall.unwrap_or_else(|| combine(&dimensions)), dimensions: Some(dimensions) }
+                let combined = combine(&dimensions);
+                let overall = overall.map_or(combined, |overall| counted(overall, combined));
+                Confidence { overall, dimensions: Some(dimensions) }
             }
         }
     }
@@ -142,6 +160,7 @@ mod tests {
         let stated = |fields: &str| confidence(&note(fields));
         assert_eq!(stated("confidence: 0.7"), Some(Stated::Overall(0.7)));
         assert_eq!(stated("confidence: very-high"), Some(Stated::Overall(0.95)));
+        assert_eq!(stated("confidence: medium"), stated("confidence: moderate"));
         assert_eq!(stated("custom:\n  confidence: '1'"), Some(Stated::Overall(1.0)));
         let map = stated("confidence:\n  corroboration: 0.5\n  method_quality: 2");
         assert_eq!(map, Some(Stated::Dimensions([None, None, None, None, Some(0.5), None], None)));

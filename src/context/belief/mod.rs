@@ -38,17 +38,28 @@ pub struct Weighed {
     pub entries: Vec<NoteEntry>,
     /// Which comes next.
     pub ranking: Box<dyn Ranking>,
+    /// How many notes only follow others.
+    pub following: usize,
+}
+
+/// How many notes are looked at, and shown.
+#[derive(Debug, Clone, Copy)]
+pub struct NeedLimits {
+    /// The most hits of a search that are weighed, the most relevant first.
+    pub candidates: usize,
+    /// The most notes that are shown of those that only the query selected; `None` for no limit.
+    pub answers: Option<usize>,
+    /// The most notes that are shown in all, without those that only follow others; `None` for no limit.
+    pub notes: Option<usize>,
 }
 
 /// Weighs selected notes. Entries that stand before them come first, whole.
-///
-/// `max_hits` says how many hits of a search are looked at, the most relevant first.
 pub fn weigh(
     desk: &Desk<'_>,
     selection: &Selection,
     need: &Need,
     before: usize,
-    max_hits: usize,
+    limits: NeedLimits,
     entry: impl Fn(usize) -> NoteEntry,
 ) -> Weighed {
     let marker = selection.marker.as_deref();
@@ -56,10 +67,10 @@ pub fn weigh(
     let (engine, weigher) = rayon::join(|| desk.engine(), || Weigher::new(desk, need.today, marker));
     let mut weighing =
         Weighing { weigher: &weigher, engine, selection, need, left_out: Left::default(), all: Vec::new() };
-    weighing.choose(max_hits);
+    weighing.choose(limits.candidates);
     let chosen = weighing.all.len();
     weighing.add_followers();
-    weighing.finished(before, chosen, entry)
+    weighing.finished(before, chosen, limits, entry)
 }
 
 /// How many candidates were left out, by reason.
@@ -99,16 +110,15 @@ impl Weighing<'_, '_> {
         };
         let looked_at: Vec<usize> = selection.notes.iter().filter(is_looked_at).copied().collect();
         self.left_out.beyond = selection.notes.len() - looked_at.len();
-        let weighted = looked_at.par_iter().enumerate().map(|(number, place)| self.weighted(*place, number));
+        let weighted = looked_at.par_iter().map(|place| self.weighted(*place));
         let weighted: Vec<Weighted> = weighted.collect();
         let all = weighted.into_iter().filter(|weighted| self.is_good(weighted)).collect();
         self.all = all;
     }
 
-    fn weighted(&self, place: usize, number: usize) -> Weighted {
-        // The first ones were named one by one.
-        let is_named = number < self.selection.named;
-        let relevance = self.selection.relevance.get(&place).filter(|_| !is_named).copied().unwrap_or(1.0);
+    fn weighted(&self, place: usize) -> Weighted {
+        let is_named = self.selection.named.contains(&place);
+        let relevance = self.selection.relevance.get(&place).copied().unwrap_or(1.0);
         let content = self.engine.content(place);
         Weighted { place, belief: self.belief(place, relevance, &content), content, is_named }
     }
@@ -170,7 +180,7 @@ impl Weighing<'_, '_> {
         origins.into_iter().chain(opponents).flatten().collect()
     }
 
-    fn finished(self, before: usize, chosen: usize, entry: impl Fn(usize) -> NoteEntry) -> Weighed {
+    fn finished(self, before: usize, chosen: usize, limits: NeedLimits, entry: impl Fn(usize) -> NoteEntry) -> Weighed {
         let number_of: HashMap<usize, usize> =
             self.all.iter().enumerate().map(|(number, weighted)| (weighted.place, number)).collect();
         let numbers = |places: BTreeSet<usize>| -> Vec<usize> {
@@ -185,7 +195,8 @@ impl Weighing<'_, '_> {
                 ..entry(weighted.place)
             });
         }
-        let insufficient = self.insufficient(chosen);
+        // What was found out about several notes answers too.
+        let insufficient = if before > 0 { None } else { self.insufficient(chosen) };
         let notes = self.weigher.desk.store.notes();
         let candidate = |weighted: &Weighted| {
             let place = weighted.place;
@@ -199,6 +210,8 @@ impl Weighing<'_, '_> {
                     notes[place].value_or_default(),
                 ),
                 is_named: weighted.is_named,
+                is_answer: self.selection.answers.contains(&place),
+                is_retired: self.weigher.desk.store.is_retired(place),
                 same: numbers(self.weigher.linked(place, SAME_AS)),
                 has_opponents_beyond: opponents.iter().any(|opponent| !number_of.contains_key(opponent)),
                 opponents: numbers(opponents),
@@ -225,14 +238,17 @@ impl Weighing<'_, '_> {
                 (invalid, "not valid today"),
                 (unsure, "below --min-confidence"),
                 (untrusted, "below --min-trust"),
-                (beyond + selection_beyond, "too far down"),
             ],
+            beyond: beyond + selection_beyond,
+            max_answers: limits.answers,
+            max_notes: limits.notes,
             insufficient,
             relevance_beyond,
             holders: Vec::new(),
             all,
         };
-        Weighed { entries, ranking: Box::new(ranking.with_holders()) }
+        let following = entries.len() - chosen;
+        Weighed { entries, ranking: Box::new(ranking.with_holders()), following }
     }
 
     /// Says why nothing relevant was found, where nothing was.

@@ -21,6 +21,10 @@ pub(super) struct Candidate {
     pub(super) level: Level,
     /// Whether it was asked for by name, so that it is never passed over.
     pub(super) is_named: bool,
+    /// Whether only the query selected it.
+    pub(super) is_answer: bool,
+    /// Whether it no longer holds, so that others go before it unless it is named.
+    pub(super) is_retired: bool,
     /// Entries that are the same note.
     pub(super) same: Vec<usize>,
     /// Entries that contradict it.
@@ -48,6 +52,12 @@ pub(super) struct Candidates {
     pub(super) aim: String,
     /// Why candidates were left out before, each with how many.
     pub(super) left_out: Vec<(usize, &'static str)>,
+    /// How many hits were not weighed.
+    pub(super) beyond: usize,
+    /// The most notes that are shown of those that only the query selected, and in all.
+    pub(super) max_answers: Option<usize>,
+    /// See `max_answers`.
+    pub(super) max_notes: Option<usize>,
     /// Why there is nothing relevant, where there isn't.
     pub(super) insufficient: Option<String>,
     /// How relevant all those are together that were left out before.
@@ -121,6 +131,8 @@ impl Ranking for Candidates {
             following: VecDeque::new(),
             kept: HashSet::new(),
             redundant: Vec::new(),
+            kept_notes: 0,
+            kept_answers: 0,
             shares: OnceCell::new(),
         })
     }
@@ -138,6 +150,10 @@ struct Choosing<'a> {
     kept: HashSet<usize>,
     /// Candidates that say nothing new, each with the note that says it.
     redundant: Vec<(usize, usize)>,
+    /// How many candidates are shown, and of those that only the query selected.
+    kept_notes: usize,
+    /// See `kept_notes`.
+    kept_answers: usize,
     /// What share of the others the candidate says that was proposed last, once somebody asked.
     shares: OnceCell<Vec<f64>>,
 }
@@ -147,21 +163,39 @@ impl Choosing<'_> {
         1.0 - self.said.get(number).map_or(0.0, |(share, _)| *share)
     }
 
-    /// Returns the candidate of the most use; without a purpose the next one.
+    /// Tells whether a candidate is within the limits, beside what is shown.
+    fn is_within_limits(&self, number: usize) -> bool {
+        let has_room = |most: Option<usize>, kept: usize| most.is_none_or(|most| kept < most);
+        let is_answer = self.of.all[number].is_answer;
+        has_room(self.of.max_notes, self.kept_notes) && (!is_answer || has_room(self.of.max_answers, self.kept_answers))
+    }
+
+    /// Returns the candidates that say something new and that the limits leave no room for.
+    fn held_back(&self) -> impl Iterator<Item = usize> {
+        let is_new = |number: &usize| !self.of.is_redundant(*number, self.said[*number].0);
+        (0..self.of.chosen).filter(|number| self.is_open[*number] && !self.is_within_limits(*number)).filter(is_new)
+    }
+
+    /// Returns the next candidate: those that were named first, then the one of the most use, those that no
+    /// longer hold last; without a purpose the next one.
     fn best(&self) -> Option<usize> {
-        let open = (0..self.of.chosen).filter(|number| self.is_open[*number]);
+        let mut open = (0..self.of.chosen).filter(|number| self.is_open[*number] && self.is_within_limits(*number));
+        if let Some(named) = open.clone().find(|number| self.of.all[*number].is_named) {
+            return Some(named);
+        }
         let rank = |number: usize| {
             let candidate = &self.of.all[number];
             let utility = candidate.belief.utility.map(|utility| utility.with_novelty(self.novelty(number)).total());
             (utility.unwrap_or_default(), candidate.belief.relevance, candidate.value)
         };
         if self.of.all.first()?.belief.utility.is_none() {
-            return open.into_iter().next();
+            return open.next();
         }
         open.map(|number| (number, rank(number)))
             .reduce(|best, other| {
-                let order = other.1.0.total_cmp(&best.1.0).then(other.1.1.total_cmp(&best.1.1));
-                let order = order.then(other.1.2.cmp(&best.1.2));
+                let is_retired = |number: usize| self.of.all[number].is_retired;
+                let order = is_retired(best.0).cmp(&is_retired(other.0)).then(other.1.0.total_cmp(&best.1.0));
+                let order = order.then(other.1.1.total_cmp(&best.1.1)).then(other.1.2.cmp(&best.1.2));
                 let order = order.then_with(|| self.of.all[best.0].id.cmp(&self.of.all[other.0].id));
                 if order.is_gt() { other } else { best }
             })
@@ -226,7 +260,10 @@ impl Proposals for Choosing<'_> {
 
     fn keep(&mut self, entry: usize) {
         let Some(number) = entry.checked_sub(self.of.before) else { return };
-        self.kept.insert(number);
+        if self.kept.insert(number) && number < self.of.chosen {
+            self.kept_notes += 1;
+            self.kept_answers += usize::from(self.of.all[number].is_answer);
+        }
         let shares = self.shares.get_or_init(|| self.of.shares(number));
         for (said, share) in self.said.iter_mut().zip(shares) {
             if *share > said.0 {
@@ -244,12 +281,19 @@ impl Proposals for Choosing<'_> {
             let share = shares.and_then(|shares| shares.get(*other)).copied().unwrap_or_default();
             self.is_open[*other] && !self.of.is_redundant(*other, self.said[*other].0.max(share))
         };
-        let mut after: Vec<usize> = (0..self.of.chosen).filter(is_new).collect();
+        let room = self.of.max_notes.map_or(usize::MAX, |most| most.saturating_sub(self.kept_notes + 1));
+        let answers = self.of.max_answers.map_or(usize::MAX, |most| most.saturating_sub(self.kept_answers + 1));
+        let room = if self.of.all.iter().all(|candidate| candidate.is_answer) { room.min(answers) } else { room };
+        let mut after: Vec<usize> = (0..self.of.chosen).filter(is_new).take(room).collect();
         if let Some(number) = number {
             let followers = self.of.all[number].followers.iter().copied();
             after.splice(0..0, followers.filter(|follower| *follower >= self.of.chosen));
         }
         after.into_iter().map(|number| (self.of.before + number, self.of.all[number].level)).collect()
+    }
+
+    fn holds_back(&self) -> bool {
+        self.held_back().next().is_some()
     }
 
     fn account(&self, shown: &[ShownBelief]) -> Account {
@@ -261,7 +305,7 @@ impl Proposals for Choosing<'_> {
         // From 0: the sum of nothing is minus zero.
         let sum = |numbers: &mut dyn Iterator<Item = usize>| numbers.map(relevance).fold(0.0, |sum, one| sum + one);
         let candidates = sum(&mut (0..self.of.chosen)) + self.of.relevance_beyond;
-        let redundant = self.redundant.iter().map(|(number, _)| *number);
+        let redundant = self.redundant.iter().map(|(number, _)| *number).filter(|number| !kept.contains(number));
         let covered = sum(&mut (0..self.of.chosen).filter(|number| kept.contains(number)).chain(redundant));
         let confidences = shown.iter().map(|(number, _)| all[*number].belief.confidence.overall);
         let has_hidden_opponents = |number: usize| {
@@ -277,33 +321,42 @@ impl Proposals for Choosing<'_> {
             expandable: expandable.take(MAX_EXPANDABLE).collect(),
             has_contradictions: shown.iter().any(|(number, _)| has_hidden_opponents(*number)),
             insufficient: self.of.insufficient.clone(),
+            is_complete: self.is_complete(),
             reasoning: self.reasoning(&kept),
         }
     }
 }
 
 impl Choosing<'_> {
+    /// Tells whether nothing was left out before anything was shown.
+    fn is_complete(&self) -> bool {
+        self.of.beyond == 0 && self.of.insufficient.is_none() && self.of.left_out.iter().all(|(count, _)| *count == 0)
+    }
+
     /// Says how notes were chosen, in one sentence.
     fn reasoning(&self, kept: &HashSet<usize>) -> String {
         let of = self.of;
         let shown = kept.iter().filter(|number| **number < of.chosen).count();
-        let dropped: usize = of.left_out.iter().map(|(count, _)| count).sum();
+        let dropped: usize = of.left_out.iter().map(|(count, _)| count).sum::<usize>() + of.beyond;
         let mut reasons: Vec<String> = Vec::new();
-        if !self.redundant.is_empty() {
+        // One that says nothing new may come along with another.
+        let redundant: Vec<&(usize, usize)> =
+            self.redundant.iter().filter(|(number, _)| !kept.contains(number)).collect();
+        if !redundant.is_empty() {
             let name = |number: usize| &of.all[number].id;
-            let pair = |(number, by): &(usize, usize)| format!("{} of {}", name(*number), name(*by));
-            let mut pairs: Vec<String> = self.redundant.iter().take(MAX_PAIRS).map(pair).collect();
-            pairs.extend((self.redundant.len() > MAX_PAIRS).then(|| "…".to_owned()));
-            let count = self.redundant.len();
+            let pair = |(number, by): &&(usize, usize)| format!("{} of {}", name(*number), name(*by));
+            let mut pairs: Vec<String> = redundant.iter().take(MAX_PAIRS).map(pair).collect();
+            pairs.extend((redundant.len() > MAX_PAIRS).then(|| "…".to_owned()));
+            let count = redundant.len();
             let noun = if count == 1 { "near-duplicate" } else { "near-duplicates" };
             reasons.push(format!("{count} {noun} ({})", pairs.join(", ")));
         }
         let open = self.is_open.iter().filter(|is_open| **is_open).count();
-        let over = of.chosen.saturating_sub(shown + self.redundant.len() + open);
-        for (count, why) in [(over, "over budget"), (open, "after the target")] {
-            reasons.extend((count > 0).then(|| format!("{count} {why}")));
-        }
-        reasons.extend(of.left_out.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")));
+        let over = of.chosen.saturating_sub(shown + redundant.len() + open);
+        let limited = (0..of.chosen).filter(|number| self.is_open[*number] && !self.is_within_limits(*number)).count();
+        let counts = [(over, "over budget"), (open - limited, "after the target")].into_iter();
+        let counts = counts.chain(of.left_out.iter().copied()).chain([(of.beyond + limited, "too far down")]);
+        reasons.extend(counts.filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")));
         let reasons = if reasons.is_empty() { "nothing left out".to_owned() } else { reasons.join(", ") };
         format!("{shown} of {} candidates {}: {reasons}", of.chosen + dropped, of.aim)
     }

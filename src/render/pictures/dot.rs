@@ -1,7 +1,7 @@
 //! DOT, the language of Graphviz.
 
 use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown};
-use super::{LINKS, NOTES, counts, is_inline, join_sorted, label, shown_edges, tags};
+use super::{LINKS, NOTES, counts, is_inline, join_sorted, label, shown_edges, tags, title};
 use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "// qipu graph: ";
@@ -64,7 +64,7 @@ fn fill(kind: &str) -> Option<&'static str> {
 fn node(entry: &NoteEntry) -> String {
     let note = &entry.note;
     let fill = fill(&note.kind).map_or(String::new(), |fill| format!(", fillcolor=\"{fill}\""));
-    let (title, kind, tags) = (quoted(&note.title), quoted(&note.kind), quoted(&tags(entry)));
+    let (title, kind, tags) = (quoted(&title(entry)), quoted(&note.kind), quoted(&tags(entry)));
     let value = note.value_or_default();
     format!("  \"{}\" [label={title}, type={kind}, tags={tags}, value={value}{fill}];\n", note.id)
 }

@@ -1,7 +1,7 @@
 //! GraphML: XML for tools that work with graphs.
 
 use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown};
-use super::{LINKS, NOTES, counts, join_sorted, label, shown_edges, tags};
+use super::{LINKS, NOTES, counts, join_sorted, label, shown_edges, tags, title};
 use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- qipu graph: ";
@@ -55,7 +55,7 @@ impl Renderer for Graphml<'_> {
 
 fn node(entry: &NoteEntry) -> String {
     let note = &entry.note;
-    let data = data("title", &note.title) + &data("type", &note.kind) + &data("tags", &tags(entry));
+    let data = data("title", &title(entry)) + &data("type", &note.kind) + &data("tags", &tags(entry));
     let value = note.value_or_default();
     format!("    <node id=\"{}\">{data}<data key=\"value\">{value}</data></node>\n", note.id)
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
-use super::{LINKS, NOTES, counts, label, markdown, shown_edges};
+use super::{LINKS, NOTES, counts, label, markdown, shown_edges, title};
 use crate::escape::harmless_json;
 use crate::report::{Detail, Entry, NoteEntry, Report};
 
@@ -61,7 +61,7 @@ impl<'a> Html<'a> {
         let (summary, mut is_cut) = summary_text(entry.summary().as_deref(), extent);
         let mut object = json!({
             "id": note.id.as_str(),
-            "title": label(&note.title),
+            "title": title(entry),
             "type": label(&note.kind),
             "tags": note.tags.iter().map(|tag| label(tag)).collect::<Vec<_>>(),
             "value": note.value_or_default(),

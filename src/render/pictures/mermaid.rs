@@ -1,7 +1,7 @@
 //! Mermaid, which many sites draw from markdown.
 
 use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown};
-use super::{LINKS, NOTES, counts, is_inline, label, shown_edges};
+use super::{LINKS, NOTES, counts, is_inline, label, shown_edges, title};
 use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "%% qipu graph: ";
@@ -49,7 +49,7 @@ fn node(number: usize, entry: &NoteEntry) -> String {
         "permanent" => ("[", "]"),
         _ => ("(", ")"),
     };
-    format!("  n{number}{open}\"{} ({})\"{close}\n", escaped(&note.title), escaped(note.id.as_str()))
+    format!("  n{number}{open}\"{} ({})\"{close}\n", escaped(&title(entry)), escaped(note.id.as_str()))
 }
 
 fn arrow(number: usize, entry: &NoteEntry, edge: &EdgeEntry) -> String {

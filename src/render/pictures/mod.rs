@@ -42,6 +42,12 @@ fn label(text: &str) -> String {
     one_line(text)
 }
 
+/// Returns a note's title, and why it no longer holds, where it doesn't.
+fn title(entry: &NoteEntry) -> String {
+    let retired = entry.retired.map_or(String::new(), |retired| format!(" [{}]", retired.words()));
+    label(&entry.note.title) + &retired
+}
+
 fn tags(entry: &NoteEntry) -> String {
     let tags: Vec<String> = entry.note.tags.iter().map(|tag| label(tag)).collect();
     tags.join(", ")

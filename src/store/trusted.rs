@@ -1,0 +1,82 @@
+//! Stores whose word on how far their notes can be relied on the user lets count: a list in the user's own settings,
+//! which no repository can write.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::files;
+
+/// The list in the user's folder for settings: a store's absolute path a line.
+const LIST: &str = "qipu/trusted-stores";
+/// What a new list begins with.
+const HEADER: &str = "# Stores whose notes and config may say how far notes can be relied on, one absolute path a line.\n\
+                      # `qipu init` adds the stores that it makes, `qipu init --trust` one that is there.\n";
+
+/// Returns where the list is.
+pub(super) fn list_in(settings: &Path) -> PathBuf {
+    settings.join(LIST)
+}
+
+/// Tells whether a store is in the list; both paths without symbolic links.
+pub(super) fn is_trusted(root: &Path, settings: Option<&Path>) -> bool {
+    let text = settings.and_then(|settings| files::read_if_there(&list_in(settings)).ok().flatten());
+    text.is_some_and(|text| names(&text, root))
+}
+
+fn names(list: &str, root: &Path) -> bool {
+    let is_root = |line: &str| {
+        let path = Path::new(line.trim_end());
+        path.is_absolute() && (path == root || path.canonicalize().is_ok_and(|path| path == root))
+    };
+    list.lines().filter(|line| !line.starts_with('#')).any(is_root)
+}
+
+/// Adds a store to the list, unless it is there. Returns whether the list was there before, where it changed.
+///
+/// # Errors
+/// Names the list where it can't be read or written.
+pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Option<bool>> {
+    let list = list_in(settings);
+    let before = files::read_if_there(&list)?;
+    if before.as_deref().is_some_and(|text| names(text, root)) {
+        return Ok(None);
+    }
+    let Some(line) = root.to_str().filter(|line| !line.contains(['\n', '\r'])) else {
+        bail!("{} can't hold the path of this store", list.display());
+    };
+    if !is_dry_run {
+        files::make_folders(&list)?;
+        let header = if before.is_none() { HEADER } else { "" };
+        let gap =
+            if before.as_deref().is_some_and(|text| !text.is_empty() && !text.ends_with('\n')) { "\n" } else { "" };
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&list)?;
+        file.write_all(format!("{gap}{header}{line}\n").as_bytes())
+            .with_context(|| format!("can't write {}", list.display()))?;
+    }
+    Ok(Some(before.is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_stores_and_grows_by_one_that_is_new() {
+        let tmp = tempfile::tempdir().unwrap();
+        let root = tmp.path().canonicalize().unwrap();
+        let settings = root.join("settings");
+        assert!(!is_trusted(&root, None) && !is_trusted(&root, Some(&settings)));
+        assert_eq!(trust(&root, &settings, true).unwrap(), Some(false));
+        assert!(!settings.exists());
+        assert_eq!(trust(&root, &settings, false).unwrap(), Some(false));
+        assert_eq!(trust(&root, &settings, false).unwrap(), None);
+        assert_eq!(trust(&settings, &settings, false).unwrap(), Some(true));
+        assert!(is_trusted(&root, Some(&settings)) && !is_trusted(&root.join("qipu"), Some(&settings)));
+        std::fs::write(list_in(&settings), format!("#{}\nrelative\n{}", root.display(), tmp.path().display())).unwrap();
+        assert!(is_trusted(&root, Some(&settings)));
+        assert_eq!(trust(&settings, &settings, false).unwrap(), Some(true));
+        assert!(is_trusted(&settings, Some(&settings)) && is_trusted(&root, Some(&settings)));
+    }
+}
