@@ -180,7 +180,7 @@ impl World {
         self.run(&["load", "../out/all.pack"], &[], &[]);
         self.run(&["graph", "--as", "html", "--output", "../out/graph.html"], &[], &["out"]);
         self.run(&["man", "--dir", "../out/man"], &[], &["out"]);
-        let merge = ["../out/base.md", "../out/ours.md", "../out/theirs.md", "7", "x.md"];
+        let merge = ["../out/base.md", "../out/ours.md", "../out/theirs.md"];
         self.run(&[["merge-driver"].as_slice(), &merge].concat(), &[], &["out"]);
         self.run(&["setup", "agents-md"], &[], &["repo"]);
         self.run(&["init"], &[], &["fresh"]);

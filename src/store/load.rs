@@ -366,8 +366,7 @@ fn read_note(dir: &Opened, found: &mut Found, buffer: &mut Vec<u8>, unreadable: 
 /// Returns how it looked before.
 fn read_into(dir: &Opened, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Look> {
     buffer.clear();
-    let file = dir.file(path)?;
-    let metadata = file.metadata()?;
+    let (file, metadata) = dir.file_and_metadata(path)?;
     // One byte more than there seem to be: most files then end where they seemed to.
     let expected = metadata.len().min(MAX_BYTES as u64) as usize;
     let mut file = file.take(MAX_BYTES as u64 + 1);

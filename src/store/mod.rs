@@ -40,7 +40,7 @@ pub use exchange::{export, import};
 pub use foreign::{Foreign, ForeignFile, expect_apart};
 pub use init::{Made, MadeFile, Plan, init};
 pub use lock::Lock;
-use opened::Opened;
+use opened::{Kind, Opened};
 pub use watch::{ChangeWatcher, look};
 pub use write::Change;
 pub(crate) use write::diff;
@@ -515,7 +515,10 @@ impl Store {
     /// Lists what a writer that died left behind; paths are inside the store.
     pub fn left_over(&self) -> Vec<String> {
         let now = racy::now(&self.root).unwrap_or(i64::MIN);
-        let cached = files::stale(&self.root.join(index::FOLDER), now, |look| look.modified).into_iter();
+        // What a link leads to is not ours to look through.
+        let has_cache = self.dir.as_ref().is_some_and(|dir| dir.kind(index::FOLDER.as_ref()) == Some(Kind::Folder));
+        let cache = has_cache.then(|| self.root.join(index::FOLDER));
+        let cached = cache.iter().flat_map(|cache| files::stale(cache, now, |look| look.modified));
         let cached = cached.filter_map(|path| Some(format!("{}/{}", index::FOLDER, path.file_name()?.to_str()?)));
         cached.chain(self.dir.iter().flat_map(|dir| load::left_over(dir))).collect()
     }

@@ -6,7 +6,7 @@
 //! else could have replaced it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -62,6 +62,11 @@ impl Opened {
 
     /// Opens a plain file below it for reading; anything else is an error, and never waited for.
     pub(super) fn file(&self, path: &Path) -> io::Result<File> {
+        self.file_and_metadata(path).map(|(file, _)| file)
+    }
+
+    /// Opens a plain file as [`Self::file`] does, and returns what was asked of it for that.
+    pub(super) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
         plain_file(|flags| self.open(path, flags))
     }
 
@@ -189,7 +194,7 @@ impl Opened {
 /// way to it are followed.
 #[cfg(unix)]
 pub(super) fn open_plain(path: &Path) -> io::Result<File> {
-    plain_file(|flags| rustix::fs::open(path, flags, rustix::fs::Mode::empty()))
+    plain_file(|flags| rustix::fs::open(path, flags, rustix::fs::Mode::empty())).map(|(file, _)| file)
 }
 
 #[cfg(not(unix))]
@@ -199,7 +204,9 @@ pub(super) fn open_plain(path: &Path) -> io::Result<File> {
 
 /// Opens a plain file with flags that neither follow a link nor wait for a pipe.
 #[cfg(unix)]
-fn plain_file(open: impl Fn(rustix::fs::OFlags) -> rustix::io::Result<std::os::fd::OwnedFd>) -> io::Result<File> {
+fn plain_file(
+    open: impl Fn(rustix::fs::OFlags) -> rustix::io::Result<std::os::fd::OwnedFd>,
+) -> io::Result<(File, Metadata)> {
     use rustix::fs::OFlags;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let mut tries = 0;
@@ -211,7 +218,8 @@ fn plain_file(open: impl Fn(rustix::fs::OFlags) -> rustix::io::Result<std::os::f
         }
         tries += 1;
     };
-    if file.metadata()?.is_file() { Ok(file) } else { Err(not_plain()) }
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata)) } else { Err(not_plain()) }
 }
 
 #[cfg(unix)]
@@ -294,6 +302,13 @@ impl Opened {
         let folder = folder.map_or_else(|| Self::new(&self.0), |folder| self.folder(folder))?;
         let file = folder.0.join(path.file_name().ok_or_else(not_below)?);
         if file.symlink_metadata()?.is_file() { File::open(file) } else { Err(not_plain()) }
+    }
+
+    /// Opens a plain file as [`Self::file`] does, and returns its metadata too.
+    pub(super) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
+        let file = self.file(path)?;
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
     }
 
     /// Goes through what the folder holds.
