@@ -828,6 +828,8 @@ pub enum SetupAction {
     Check(String),
     /// Take a recipe's text out again.
     Remove(String),
+    /// Take the texts of all recipes out again.
+    RemoveAll,
     /// Write what the recipes say that fit the project.
     InstallFitting,
 }

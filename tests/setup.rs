@@ -174,7 +174,10 @@ fn the_recipes_that_fit_are_found_and_installed() {
         "{list}"
     );
     let done = run(&dir, "setup --all-detected");
-    assert_eq!(done.lines().count(), 2, "{done}");
+    assert_eq!(done.lines().filter(|line| line.contains(": installed (")).count(), 2, "{done}");
+    let files = ["changed CLAUDE.md", "created .claude/settings.json", "created .claude/skills/qipu/SKILL.md"];
+    assert!(files.iter().all(|file| done.contains(&format!("\n{file}\n"))), "{done}");
+    assert!(done.ends_with("\ncreated .cursor/rules/qipu.mdc\n"), "{done}");
     assert!(
         dir.path().join(".claude/skills/qipu/SKILL.md").exists() && dir.path().join(".cursor/rules/qipu.mdc").exists()
     );
@@ -189,6 +192,10 @@ fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
         ("aider", ".aider.conf.yml", "read: a\nread: b\n", "`read` is there twice"),
         ("aider", ".aider.conf.yml", "{model: x}\n", "below what is there"),
         ("aider", ".aider.conf.yml", "read: [a\n", "not YAML"),
+        ("aider", ".aider.conf.yml", "just a text\n# qipu:begin version=1\n# qipu:end\n", "not YAML"),
+        ("aider", ".aider.conf.yml", "- a\n# qipu:begin version=1\n# qipu:end\n", "not YAML"),
+        ("aider", ".aider.conf.yml", "# qipu:begin version=1\n# qipu:end\nread: b\n", "`read` is there twice"),
+        ("aider", ".aider.conf.yml", "x: |\n  a\n# qipu:begin version=1\nread: [A.md]\n# qipu:end\n{}\n", "not YAML"),
         ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not a map"),
         ("claude", ".claude/settings.json", "not json", "not JSON"),
         ("mcp", ".mcp.json", "[1]", "not a map of settings"),
@@ -359,4 +366,152 @@ fn recipes_whose_files_are_one_file_share_its_section() {
         symlink("../.agents/skills", dir.path().join(".claude/skills")).unwrap();
         dir
     });
+}
+
+#[test]
+fn folders_that_were_there_stay_and_others_go() {
+    let with_folder = |folder: &str, files: &[(&str, &str)]| {
+        let dir = project(files);
+        fs::create_dir(dir.path().join(folder)).unwrap();
+        dir
+    };
+    in_any_order(["cursor", "mcp"], || with_folder(".cursor", &[]));
+    in_any_order(["cursor", "mcp"], || project(&[(".cursorrules", "x")]));
+    in_any_order(["cursor", "mcp"], || with_folder(".cursor", &[(".cursorrules", "x")]));
+    in_any_order(["gemini", "mcp"], || with_folder(".gemini", &[]));
+    in_any_order(["gemini", "mcp"], || with_folder(".gemini", &[("GEMINI.md", "x")]));
+    in_any_order(["gemini", "mcp"], || project(&[("GEMINI.md", "x")]));
+    in_any_order(["mcp", "claude"], || with_folder(".vscode", &[]));
+    in_any_order(["claude", "codex"], || with_folder(".claude", &[(".agents/x", "")]));
+}
+
+/// A link that came with a repository leads to no file of version control, of the store, or outside.
+#[test]
+fn links_into_what_is_no_place_for_instructions_are_refused() {
+    let targets = [".git", ".GIT", ".git/hooks", ".hg", "data", ".qipu", ".qipu/notes", "qipu/notes", "../outside"];
+    for target in targets {
+        for (recipe, link) in [
+            ("agents-md", "AGENTS.md"),
+            ("claude", "CLAUDE.md"),
+            ("claude", ".claude"),
+            ("claude", ".claude/skills"),
+            ("claude", ".claude/settings.json"),
+            ("codex", ".agents"),
+            ("gemini", ".gemini/settings.json"),
+            ("cursor", ".cursor/rules"),
+            ("copilot", ".github"),
+            ("windsurf", ".windsurf/rules/qipu.md"),
+            ("aider", ".aider.conf.yml"),
+            ("junie", ".junie"),
+            ("cline", ".clinerules"),
+            ("mcp", ".mcp.json"),
+            ("mcp", ".vscode/mcp.json"),
+        ] {
+            let outside = project(&[]);
+            fs::create_dir(outside.path().join("outside")).unwrap();
+            let dir = outside.path().join("project");
+            for folder in [".git/hooks", ".GIT", ".hg", "data/objects", "data/refs", ".qipu/notes", "qipu/notes"] {
+                fs::create_dir_all(dir.join(folder)).unwrap();
+            }
+            for file in ["data/HEAD", ".vscode/x", "qipu/config.toml", ".qipu/config.toml"] {
+                fs::create_dir_all(dir.join(file).parent().unwrap()).unwrap();
+                fs::write(dir.join(file), "").unwrap();
+            }
+            // A file is linked to a file in there.
+            let is_file = link.rsplit('/').next().unwrap().trim_start_matches('.').contains('.');
+            let goal = if is_file { format!("{target}/config.md") } else { target.to_owned() };
+            if is_file {
+                fs::write(dir.join(&goal), "").unwrap();
+            }
+            let link = dir.join(link);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(dir.join(&goal), &link).unwrap();
+            let before = tree(outside.path());
+            for words in ["", " --dry-run", " --force", " --check", " --remove"] {
+                let refused =
+                    call(dir.to_str().unwrap(), &format!("setup {recipe}{words}").split(' ').collect::<Vec<_>>());
+                assert_eq!(refused.code(), 1, "{recipe}{words}: {} -> {goal}", link.display());
+            }
+            assert_eq!(tree(outside.path()), before, "{recipe}: {} -> {goal}", link.display());
+        }
+    }
+}
+
+#[test]
+fn all_that_was_set_up_is_taken_out_at_once() {
+    for files in [Vec::new(), own_files()] {
+        let dir = project(&files);
+        let before = tree(dir.path());
+        assert_eq!(run(&dir, "setup --remove"), "\nNothing of qipu is set up here.\n");
+        RECIPES.iter().for_each(|recipe| drop(run(&dir, &format!("setup {recipe}"))));
+        assert!(run(&dir, "setup --remove --dry-run").contains("\n-"));
+        let told = run(&dir, "setup --remove");
+        assert_eq!(told.matches(": removed (").count(), RECIPES.len(), "{told}");
+        assert_eq!(tree(dir.path()), before);
+    }
+}
+
+#[test]
+fn where_no_agent_works_that_is_said() {
+    let dir = project(&[]);
+    assert!(run(&dir, "setup --all-detected").contains("`qipu setup agents-md`"));
+    let dir = project(&[("AGENTS.md", "x")]);
+    assert!(!run(&dir, "setup --all-detected").contains("No agent tool"));
+}
+
+/// Settings that look like ours and run something else are never called current.
+#[test]
+fn forged_settings_are_not_current() {
+    let ours = r#"{"type":"command","command":"qipu prime --hook claude"}"#;
+    let matcher = r#""matcher":"startup|resume|clear|compact""#;
+    for entry in [
+        format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude; evil"}}]}}"#),
+        format!(r#"{{{matcher},"hooks":[{ours},{{"type":"command","command":"evil"}}]}}"#),
+        format!(
+            r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude","command":"evil"}}]}}"#
+        ),
+        format!(
+            r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude","c\u006fmmand":"evil"}}]}}"#
+        ),
+        format!(r#"{{{matcher},"hooks":[{ours}],"hooks":["evil"]}}"#),
+        format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude","env":"evil"}}]}}"#),
+    ] {
+        let dir = project(&[]);
+        run(&dir, "setup claude");
+        let text = format!(r#"{{"hooks":{{"SessionStart":[{entry}]}}}}"#);
+        fs::write(dir.path().join(".claude/settings.json"), text).unwrap();
+        assert_eq!(answer(&dir, "setup claude --check").code(), 1, "{entry}");
+        assert_eq!(answer(&dir, "setup claude").code(), 1, "{entry}");
+    }
+    for servers in [
+        r#"{"qipu":{"command":"evil","args":["mcp"]}}"#,
+        r#"{"qipu":{"command":"qipu","args":["mcp"],"env":{"LD_PRELOAD":"./evil.so"}}}"#,
+        r#"{"qipu":{"command":"qipu","args":["mcp"]},"qipu":{"command":"evil"}}"#,
+        r#"{"qipu":{"command":"qipu","args":["mcp"]},"q\u0069pu":{"command":"evil"}}"#,
+        r#"{"qipu":{"command":"qipu","args":["mcp"],"c\u006fmmand":"evil"}}"#,
+    ] {
+        let dir = project(&[(".mcp.json", &format!(r#"{{"mcpServers":{servers}}}"#))]);
+        assert_eq!(answer(&dir, "setup mcp --check").code(), 1, "{servers}");
+        assert_eq!(answer(&dir, "setup mcp").code(), 1, "{servers}");
+    }
+}
+
+#[test]
+fn recipes_that_are_set_up_at_once_are_all_there() {
+    let recipes = ["agents-md", "codex", "opencode", "zed", "aider"];
+    let dir = project(&[("AGENTS.md", "# Mine\n\ntext\n")]);
+    let before = tree(dir.path());
+    for words in ["", " --remove"] {
+        std::thread::scope(|scope| {
+            for recipe in recipes {
+                let dir = &dir;
+                scope.spawn(move || run(dir, &format!("setup {recipe}{words}")));
+            }
+        });
+        for recipe in recipes {
+            let is_there = answer(&dir, &format!("setup {recipe} --check")).code() == 0;
+            assert_eq!(is_there, words.is_empty(), "{recipe}{words}");
+        }
+    }
+    assert_eq!(tree(dir.path()), before);
 }

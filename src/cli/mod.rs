@@ -468,7 +468,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         Command::Change(_) | Command::Load(_) | Command::Import(_) | Command::Init(_) | Command::Pages(_) => true,
         Command::Doctor(doctor) => doctor.is_fix,
         Command::Setup(setup) => {
-            matches!(setup.action, SetupAction::Install(_) | SetupAction::Remove(_) | SetupAction::InstallFitting)
+            !matches!(setup.action, SetupAction::List | SetupAction::Print(_) | SetupAction::Check(_))
         }
         _ => false,
     };

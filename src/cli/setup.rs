@@ -20,7 +20,7 @@ pub(super) struct SetupArgs {
     /// Tell whether it is there and current; exit code 1 when it is not
     #[arg(long, conflicts_with = "remove")]
     check: bool,
-    /// Take it out again
+    /// Take it out again; without RECIPE, all that are there
     #[arg(long)]
     remove: bool,
     /// Set up every recipe that fits this project
@@ -39,6 +39,7 @@ impl SetupArgs {
             (Some(recipe), _, _, true) => SetupAction::Remove(recipe),
             (Some(recipe), ..) => SetupAction::Install(recipe),
             (None, false, false, false) if self.all_detected => SetupAction::InstallFitting,
+            (None, false, false, true) => SetupAction::RemoveAll,
             (None, false, false, false) if !self.force => SetupAction::List,
             (None, ..) => return Err(Error::usage("which recipe?").hint("`qipu setup --list` names them")),
         };

@@ -5,23 +5,39 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::report::{ChangeEntry, Entry, Head, Mode, RecipeEntry, Report};
 use crate::request::{Setup, SetupAction};
-use crate::setup::{Place, RECIPES, Recipe, State};
+use crate::setup::{FileChange, Place, RECIPES, Recipe, State};
 
 /// Lists, prints, installs, checks or removes recipes in the project.
 pub(super) fn run(request: &Setup, current_dir: &Path) -> Result<Report, Error> {
     let place = Place::find(&request.location, current_dir, request.is_forced);
+    // Recipes may share a file.
+    let is_writing = !matches!(&request.action, SetupAction::List | SetupAction::Print(_) | SetupAction::Check(_));
+    let _lock = if is_writing && !request.is_dry_run { place.lock()? } else { None };
     match &request.action {
         SetupAction::List => list(&place),
         SetupAction::Print(name) => Ok(report(vec![Entry::Text(find(name)?.text())])),
         SetupAction::Install(name) if request.is_dry_run => preview(&[find(name)?], &place, false),
         SetupAction::Remove(name) if request.is_dry_run => preview(&[find(name)?], &place, true),
         SetupAction::InstallFitting if request.is_dry_run => preview(&fitting(&place), &place, false),
+        SetupAction::RemoveAll if request.is_dry_run => preview(&RECIPES.iter().collect::<Vec<_>>(), &place, true),
         SetupAction::Install(name) => install(&[find(name)?], &place),
-        SetupAction::InstallFitting => install(&fitting(&place), &place),
+        SetupAction::InstallFitting => {
+            let fitting = fitting(&place);
+            let mut report = install(&fitting, &place)?;
+            if !fitting.iter().any(|recipe| recipe.teaches()) {
+                report.entries.push(Entry::About(NO_AGENT));
+            }
+            Ok(report)
+        }
         SetupAction::Check(name) => check(find(name)?, &place),
-        SetupAction::Remove(name) => remove(find(name)?, &place),
+        SetupAction::Remove(name) => remove(&[find(name)?], &place),
+        SetupAction::RemoveAll => remove_all(&place),
     }
 }
+
+/// Said where nothing in a project shows which agents work there.
+const NO_AGENT: &str = "No agent tool was found here, so none was told of qipu: `qipu setup agents-md` writes AGENTS.md, \
+                        which most of them read; `qipu setup` lists the others.";
 
 fn find(name: &str) -> Result<&'static Recipe, Error> {
     RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
@@ -49,12 +65,14 @@ fn install(recipes: &[&'static Recipe], place: &Place<'_>) -> Result<Report, Err
     recipes.iter().try_for_each(|recipe| recipe.preview(place, false).map(|_| ()))?;
     let mut entries = Vec::new();
     for recipe in recipes {
-        let done = match recipe.install(place)? {
+        let (state, changes) = recipe.install(place)?;
+        let done = match state {
             State::Missing => "installed",
             State::Stale | State::Edited => "updated",
             State::Current => "current",
         };
         entries.push(entry(recipe, place, done));
+        entries.extend(changes.into_iter().map(changed));
     }
     Ok(report(entries))
 }
@@ -71,7 +89,6 @@ fn check(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
 
 /// Shows what would change, as a command that changes notes does.
 fn preview(recipes: &[&'static Recipe], place: &Place<'_>, is_removal: bool) -> Result<Report, Error> {
-    let changed = |(path, diff)| Entry::Change(ChangeEntry { id: None, action: "changed", path, diff: Some(diff) });
     let mut entries: Vec<Entry> = Vec::new();
     for recipe in recipes {
         entries.extend(recipe.preview(place, is_removal)?.into_iter().map(changed));
@@ -79,9 +96,35 @@ fn preview(recipes: &[&'static Recipe], place: &Place<'_>, is_removal: bool) -> 
     Ok(Report::new(Head::new(Mode::Change { command: "setup", is_dry_run: true }, None), entries))
 }
 
-fn remove(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
-    let done = if recipe.remove(place)? { "removed" } else { "missing" };
-    Ok(report(vec![entry(recipe, place, done)]))
+fn remove(recipes: &[&'static Recipe], place: &Place<'_>) -> Result<Report, Error> {
+    // What can't be done is known before anything is.
+    recipes.iter().try_for_each(|recipe| recipe.preview(place, true).map(|_| ()))?;
+    let mut entries = Vec::new();
+    for recipe in recipes {
+        let changes = recipe.remove(place)?;
+        let done = if changes.is_empty() { "missing" } else { "removed" };
+        entries.push(entry(recipe, place, done));
+        entries.extend(changes.into_iter().map(changed));
+    }
+    Ok(report(entries))
+}
+
+/// Takes out every recipe of which there is something, the last one first: what was written last remembers least.
+fn remove_all(place: &Place<'_>) -> Result<Report, Error> {
+    let mut there = Vec::new();
+    for recipe in RECIPES.iter().rev() {
+        if !recipe.preview(place, true)?.is_empty() {
+            there.push(recipe);
+        }
+    }
+    if there.is_empty() {
+        return Ok(report(vec![Entry::About("Nothing of qipu is set up here.")]));
+    }
+    remove(&there, place)
+}
+
+fn changed(change: FileChange) -> Entry {
+    Entry::Change(ChangeEntry { id: None, action: change.action, path: change.path, diff: change.diff })
 }
 
 fn entry(recipe: &'static Recipe, place: &Place<'_>, state: &'static str) -> Entry {

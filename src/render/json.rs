@@ -522,7 +522,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Status => &["counts", "types"],
         Mode::Index => &["counts"],
         Mode::Doctor => &["findings", "changes"],
-        Mode::Setup => &["recipes", "text"],
+        Mode::Setup => &["recipes", "changes", "text"],
         Mode::Change { command: "import", .. } => &["changes", "findings", "counts"],
         Mode::Change { .. } => &["changes", "findings"],
     }

@@ -17,8 +17,11 @@ pub(super) const NAME: &str = "qipu";
 /// How much of what the entry needs a file held before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
-    /// There was no file. Our entry: lines, with lists on one line.
+    /// There was neither a file nor its folder. Our entry: lines, with lists on one line.
     Nothing,
+    /// There was no file, but its folder. Our entry: as for [`Level::Nothing`], with spaces inside the brackets of
+    /// lists.
+    Folder,
     /// There was a file without a value. Our entry: one line, with spaces between things.
     Blank,
     /// There was a map without our key. Our entry: every item on a line of its own; on one line, with spaces
@@ -103,8 +106,10 @@ pub(super) fn level(text: &str, key: &str) -> Result<Option<Level>> {
 fn level_told_by(said: &str) -> Level {
     let compact = serde_json::from_str::<Json>(said).map(|value| value.to_string());
     let mut lists = said.split('[').skip(1);
+    let has_space = said.contains("[ ");
     match said.contains('\n') {
         true if lists.any(|list| list.trim_start_matches([' ', '\t', '\r']).starts_with('\n')) => Level::Map,
+        true if has_space => Level::Folder,
         true => Level::Nothing,
         false if compact.is_ok_and(|compact| compact == said) => Level::Key,
         false if said.starts_with("{\"") => Level::Blank,
@@ -115,20 +120,28 @@ fn level_told_by(said: &str) -> Level {
 /// Writes a value in the form that tells of a level, given indent and line end where there is room for lines.
 fn formed(value: &Json, level: Level, place: Lines<'_>) -> String {
     match (level, place) {
-        (Level::Nothing, Some((indent, line_end))) => short_lists(value, indent, line_end),
+        (Level::Nothing, Some((indent, line_end))) => short_lists(value, indent, line_end, ""),
+        (Level::Folder, Some((indent, line_end))) => short_lists(value, indent, line_end, " "),
         (Level::Map, Some((indent, line_end))) => written(value, indent, line_end),
         (Level::Key, _) => value.to_string(),
         (Level::Blank, _) => spaced(value, ""),
-        (Level::Nothing | Level::Map, None) => spaced(value, " "),
+        (Level::Nothing | Level::Folder | Level::Map, None) => spaced(value, " "),
     }
 }
 
-/// Writes a map over several lines, with the lists in it on one.
-fn short_lists(value: &Json, indent: &str, line_end: &str) -> String {
-    let Json::Object(map) = value else { return spaced(value, "") };
+/// Writes a map over several lines, with the lists in it on one, and with `pad` inside their brackets.
+fn short_lists(value: &Json, indent: &str, line_end: &str, pad: &str) -> String {
+    let map = match value {
+        Json::Object(map) => map,
+        Json::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| spaced(item, "")).collect();
+            return format!("[{pad}{}{pad}]", items.join(", "));
+        }
+        _ => return value.to_string(),
+    };
     let deeper = format!("{indent}  ");
     let item = |(key, value): (&String, &Json)| {
-        format!("{line_end}{deeper}{}: {}", Json::from(key.as_str()), short_lists(value, &deeper, line_end))
+        format!("{line_end}{deeper}{}: {}", Json::from(key.as_str()), short_lists(value, &deeper, line_end, pad))
     };
     format!("{{{}{line_end}{indent}}}", map.iter().map(item).collect::<Vec<_>>().join(","))
 }
@@ -155,7 +168,7 @@ pub(super) fn with(old: Option<&str>, key: &str, entry: &Json, made: Option<Leve
     let text = old.unwrap_or_default();
     let settings = Settings::parse(text, key)?;
     let level = match (old, &settings.root, settings.map()?) {
-        (None, ..) => Level::Nothing,
+        (None, ..) => made.unwrap_or(Level::Nothing),
         (_, None, _) => Level::Blank,
         (_, _, Some(_)) => Level::Key,
         _ => made.unwrap_or(Level::Map),

@@ -1,12 +1,11 @@
 //! The recipe `mcp`: tells agent tools how to start qipu's server, in what each calls its own file.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
 use super::entry::{self, Found, Level};
-use super::part::{Change, HookPart, Part, edited, inside};
+use super::part::{Change, HookPart, Part, edited, folders_to_make, inside};
 use super::tools::GEMINI_HOOK;
 use super::{Place, Recipe, State};
 use crate::error::Error;
@@ -64,16 +63,10 @@ const SERVER: ServerPart =
     ServerPart { paths: &[], key: "mcpServers", entry: r#"{"command":"qipu","args":["mcp"]}"#, signs: &[], hook: None };
 
 impl ServerPart {
-    /// Tells whether the project shows signs of the tool. Into an empty folder nothing is written: taking it
-    /// out, nobody could tell whether the folder was there before.
+    /// Tells whether the project shows signs of the tool.
     pub(super) fn is_wanted(&self, place: &Place<'_>) -> bool {
         let has = |name: &str| place.root.join(name).symlink_metadata().is_ok();
-        let folder = place.root.join(self.path(place)).parent().map(PathBuf::from).unwrap_or_default();
-        let can_be_told = match fs::read_dir(&folder) {
-            Ok(mut inside) => inside.next().is_some(),
-            Err(_) => folder.symlink_metadata().is_err(),
-        };
-        self.signs.is_empty() || (can_be_told && self.signs.iter().any(|sign| has(sign)))
+        self.signs.is_empty() || self.signs.iter().any(|sign| has(sign))
     }
 
     /// Returns the file's path, relative to the project's root.
@@ -87,9 +80,12 @@ impl ServerPart {
         Ok(inside(&place.root, self.path(place), "project")?)
     }
 
-    /// Counts the folders that go with a file that was made.
-    pub(super) fn folders(&self) -> usize {
-        self.paths.first().map_or(0, |path| path.matches('/').count())
+    /// Counts the folders that were made with the file, and go with it.
+    pub(super) fn folders_made(&self, place: &Place<'_>) -> Result<usize, Error> {
+        let text = files::read_if_there(&self.file(place)?)?;
+        let level = text.map(|text| entry::level(&text, self.key)).transpose();
+        let is_made = level.with_context(|| self.unusable(place))?.flatten() == Some(Level::Nothing);
+        Ok(if is_made { self.path(place).matches('/').count() } else { 0 })
     }
 
     /// Returns what is written where there is no file, below the file's name.
@@ -123,8 +119,19 @@ impl ServerPart {
         if is_removal {
             return Ok((old, rest));
         }
-        let new = entry::with(rest.as_deref(), self.key, &self.value(), self.made_by_hook(place)?);
+        let made = match self.made_by_hook(place)? {
+            None if rest.is_none() => Some(self.level_of_folder(place)?),
+            made => made,
+        };
+        let new = entry::with(rest.as_deref(), self.key, &self.value(), made);
         Ok((old, Some(new.with_context(|| self.unusable(place))?)))
+    }
+
+    /// Returns what is there where the file is not.
+    fn level_of_folder(&self, place: &Place<'_>) -> Result<Level, Error> {
+        let path = self.path(place);
+        let is_made = !path.contains('/') || folders_to_make(&self.file(place)?, path, place)? > 0;
+        Ok(if is_made { Level::Nothing } else { Level::Folder })
     }
 
     /// Returns what was there before our hook made the file.
@@ -132,9 +139,10 @@ impl ServerPart {
         let Some(hook) = self.hook else { return Ok(None) };
         Ok(match hook.state(place)? {
             State::Missing => None,
-            _ => match hook.made(place)?.0 {
-                0 => Some(Level::Nothing),
-                1 => Some(Level::Blank),
+            _ => match hook.made(place)? {
+                (0, 0) => Some(Level::Folder),
+                (0, _) => Some(Level::Nothing),
+                (1, _) => Some(Level::Blank),
                 _ => None,
             },
         })

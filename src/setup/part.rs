@@ -1,6 +1,6 @@
 //! The parts that recipes are made of: how each is looked for, written and taken out again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -9,7 +9,7 @@ use super::item::Item;
 use super::json::{self, Hook};
 use super::mcp::ServerPart;
 use super::section::{MARKDOWN, Marker, Marks, Section, insert};
-use super::{Place, State};
+use super::{Place, RECIPES, State};
 use crate::error::{Error, ErrorKind};
 use crate::store::{diff, files, git};
 
@@ -81,6 +81,17 @@ pub(super) enum Folder {
     Store,
 }
 
+/// What happened to a file, or would.
+#[derive(Debug, Clone)]
+pub struct FileChange {
+    /// Its path, relative to the project's root.
+    pub path: String,
+    /// What became of it: created, changed or deleted.
+    pub action: &'static str,
+    /// The difference, where it is only shown.
+    pub diff: Option<String>,
+}
+
 /// A file's text before and after; none where there is no file.
 pub(super) type Change = (Option<String>, Option<String>);
 
@@ -120,44 +131,58 @@ impl Part {
         }
     }
 
-    pub(super) fn install(&self, place: &Place<'_>) -> Result<(), Error> {
-        match self {
-            Self::Section(section) => put(place, section.change(place, false)?, || section.file(place)),
-            Self::Hook(hook) => put(place, hook.change(place, false)?, || hook.file(place)),
-            Self::Entry(server) => put(place, server.change(place, false)?, || server.file(place)),
-            Self::GitConfig(settings) => set(settings, place),
-        }
+    /// Writes the part, or brings it up to date. Returns how its file changed, if it did.
+    pub(super) fn install(&self, place: &Place<'_>) -> Result<Option<FileChange>, Error> {
+        let action = match self {
+            Self::Section(section) => put(section.change(place, false)?, || section.file(place), place)?,
+            Self::Hook(hook) => put(hook.change(place, false)?, || hook.file(place), place)?,
+            Self::Entry(server) => put(server.change(place, false)?, || server.file(place), place)?,
+            Self::GitConfig(settings) => set(settings, place)?,
+        };
+        Ok(action.map(|action| self.changed(action, None, place)))
     }
 
-    /// Takes the part out again, and a file that was made for it where nothing else is in it.
-    pub(super) fn remove(&self, place: &Place<'_>) -> Result<bool, Error> {
-        match self {
+    /// Takes the part out again, and a file that was made for it where nothing else is in it. Returns how its file
+    /// changed, if it did.
+    pub(super) fn remove(&self, place: &Place<'_>) -> Result<Option<FileChange>, Error> {
+        let action = match self {
             Self::Section(section) => {
                 let folders = section.marker(place)?.map_or(0, |marker| marker.folders);
-                let change = section.change(place, true)?;
-                take_out(place, change, || section.file(place), folders)
+                take_out(section.change(place, true)?, || section.file(place), folders, place)?
             }
-            Self::Hook(hook) => take_out(place, hook.change(place, true)?, || hook.file(place), hook.made(place)?.1),
+            Self::Hook(hook) => {
+                let folders = hook.made(place)?.1;
+                take_out(hook.change(place, true)?, || hook.file(place), folders, place)?
+            }
             Self::Entry(server) => {
-                take_out(place, server.change(place, true)?, || server.file(place), server.folders())
+                let folders = server.folders_made(place)?;
+                take_out(server.change(place, true)?, || server.file(place), folders, place)?
             }
-            Self::GitConfig(settings) => unset(settings, place),
-        }
+            Self::GitConfig(settings) => unset(settings, place)?,
+        };
+        Ok(action.map(|action| self.changed(action, None, place)))
     }
 
     /// Shows what installing the part would change, or taking it out: a file's difference, or the commands
     /// that would change the settings. Nothing where it would change nothing.
-    pub(super) fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Option<String>, Error> {
-        let (old, new) = match self {
+    pub(super) fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Option<FileChange>, Error> {
+        let change = match self {
             Self::Section(section) => section.change(place, is_removal)?,
             Self::Hook(hook) => hook.change(place, is_removal)?,
             Self::Entry(server) => server.change(place, is_removal)?,
             Self::GitConfig(settings) => {
                 let commands = commands_left(settings, place, is_removal);
-                return Ok((!commands.is_empty()).then_some(commands));
+                let change = || self.changed("changed", Some(commands.clone()), place);
+                return Ok((!commands.is_empty()).then(change));
             }
         };
-        Ok((old != new).then(|| diff(&self.path(place), old.as_deref(), new.as_deref())))
+        let (old, new) = (change.0.as_deref(), change.1.as_deref());
+        let diff = || diff(&self.path(place), old, new);
+        Ok(action(&change).map(|action| self.changed(action, Some(diff()), place)))
+    }
+
+    fn changed(&self, action: &'static str, diff: Option<String>, place: &Place<'_>) -> FileChange {
+        FileChange { path: self.path(place), action, diff }
     }
 
     /// Names the part in a sentence.
@@ -183,6 +208,22 @@ impl Part {
         }
     }
 
+    /// Tells whether its file is in a folder of the project.
+    fn is_below(&self, folder: &str, place: &Place<'_>) -> bool {
+        !self.is_in_store() && self.path(place).starts_with(folder)
+    }
+
+    /// Tells whether the first folder on the way to its file was made for it.
+    fn made_top_folder(&self, place: &Place<'_>) -> Result<bool, Error> {
+        let depth = self.path(place).matches('/').count();
+        Ok(match self {
+            Self::Section(section) => section.marker(place)?.is_some_and(|marker| marker.folders >= depth),
+            Self::Hook(hook) => hook.state(place)? != State::Missing && hook.made(place)?.1 >= depth,
+            Self::Entry(server) => server.folders_made(place)? >= depth,
+            Self::GitConfig(_) => false,
+        })
+    }
+
     /// Returns what the part writes, settings as commands for a shell.
     pub(super) fn text(&self) -> String {
         match self {
@@ -194,32 +235,48 @@ impl Part {
     }
 }
 
-/// Writes a file of the project or the store, and the folders that it needs.
-fn put(place: &Place<'_>, (old, new): Change, file: impl FnOnce() -> Result<PathBuf, Error>) -> Result<(), Error> {
-    let Some(new) = new.filter(|new| old.as_ref() != Some(new)) else { return Ok(()) };
-    let file = file()?;
-    files::make_folders(&file)?;
-    let old = old.as_deref().map(str::as_bytes);
-    Ok(files::replace_if_unchanged(&file, old, new.as_bytes(), place.location.waits)?)
+/// Returns the word for a change; `None` where nothing changes.
+fn action(change: &Change) -> Option<&'static str> {
+    match change {
+        (None, Some(_)) => Some("created"),
+        (Some(_), None) => Some("deleted"),
+        (old, new) => (old != new).then_some("changed"),
+    }
 }
 
-fn take_out(
+/// Writes a file of the project or the store, and the folders that it needs. Returns the word for it, if it did.
+fn put(
+    change: Change,
+    file: impl FnOnce() -> Result<PathBuf, Error>,
     place: &Place<'_>,
-    (old, new): Change,
+) -> Result<Option<&'static str>, Error> {
+    let action = action(&change);
+    if let (Some(_), (old, Some(new))) = (action, change) {
+        let file = file()?;
+        files::make_folders(&file)?;
+        place.replace(&file, old.as_deref(), &new)?;
+    }
+    Ok(action)
+}
+
+/// Replaces a file by what is left of it, or removes it, and so many folders above it that are empty then.
+fn take_out(
+    change: Change,
     file: impl FnOnce() -> Result<PathBuf, Error>,
     folders: usize,
-) -> Result<bool, Error> {
-    let Some(found) = old.as_deref().filter(|_| old != new).map(str::as_bytes) else { return Ok(false) };
-    let waits = place.location.waits;
-    match new {
-        Some(rest) => files::replace_if_unchanged(&file()?, Some(found), rest.as_bytes(), waits)?,
-        None => {
+    place: &Place<'_>,
+) -> Result<Option<&'static str>, Error> {
+    let action = action(&change);
+    match change {
+        (Some(old), None) => {
             let file = file()?;
-            files::remove_if_unchanged(&file, found, waits)?;
+            place.remove(&file, &old)?;
             files::remove_empty_folders(&file, folders);
         }
+        (old, Some(rest)) if action.is_some() => place.replace(&file()?, old.as_deref(), &rest)?,
+        _ => {}
     }
-    Ok(true)
+    Ok(action)
 }
 
 /// Refuses to write over what a person changed.
@@ -233,11 +290,14 @@ impl SectionPart {
         let Some(text) = files::read_if_there(&file)? else {
             return Ok(State::Missing);
         };
-        Ok(match self.section(&text)? {
-            None if self.has_item(&text)? == Some(true) => State::Current,
+        let section = self.section(&text)?;
+        // A file that our lines can't work in is not up to date, whatever they say.
+        let has_item = self.has_item(&text)?;
+        Ok(match section {
+            None if has_item == Some(true) => State::Current,
             None => State::Missing,
             Some(section) if !self.is_used(&section.marker) => State::Missing,
-            Some(section) if section.says(self.text) => self.has_item(&text).map(|_| State::Current)?,
+            Some(section) if section.says(self.text) => State::Current,
             Some(section) if section.is_edited() => State::Edited,
             Some(_) => State::Stale,
         })
@@ -266,7 +326,13 @@ impl SectionPart {
         let old = files::read_if_there(&file)?;
         let section = old.as_deref().map(|old| self.section(old)).transpose()?.flatten();
         let new = match (section, is_removal) {
-            (Some(section), false) => Some(self.renewed(&section, place)?),
+            (Some(section), false) => {
+                let new = self.renewed(&section, place)?;
+                if self.item.is_some() && self.has_item(&new)? != Some(true) {
+                    return Err(self.not_edited(&anyhow!("the key can't be set where the qipu section is")));
+                }
+                Some(new)
+            }
             (None, false) => {
                 let text = old.as_deref();
                 if let Some(new) = text.map(|text| self.with_item(text)).transpose()?.flatten() {
@@ -274,7 +340,7 @@ impl SectionPart {
                 }
                 let users = Some(self.user).filter(|user| !user.is_empty()).map(str::to_owned).into_iter().collect();
                 let marker = self.noted(
-                    Marker { users, folders: files::count_missing_folders(&file), ..Marker::default() },
+                    Marker { users, folders: folders_to_make(&file, self.path, place)?, ..Marker::default() },
                     place,
                 )?;
                 Some(insert(self.marks, text, self.head, self.text, marker))
@@ -428,10 +494,11 @@ impl HookPart {
         // What else is wrong with the file is for others to say.
         match text.as_deref().and_then(|text| entry::level(text, SERVERS).ok().flatten()) {
             Some(entry::Level::Nothing) if level == 2 => return Ok((0, 1)),
+            Some(entry::Level::Folder) if level == 2 => return Ok((0, 0)),
             Some(entry::Level::Blank) if level == 2 => return Ok((1, 0)),
             _ => {}
         }
-        Ok((level, files::count_missing_folders(&self.file(place)?)))
+        Ok((level, folders_to_make(&self.file(place)?, self.path, place)?))
     }
 
     /// Returns how much was there when the hook was put in, as the section of its recipe remembers. Where that is
@@ -463,23 +530,53 @@ impl HookPart {
     }
 }
 
-/// Returns a file's real path; a symbolic link may lead elsewhere inside the folder only.
-pub(super) fn inside(folder: &std::path::Path, name: &str, what: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    let there = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
-    let is_inside = there.and_then(|above| above.canonicalize().ok()).zip(folder.canonicalize().ok());
-    if is_inside.is_some_and(|(above, folder)| !above.starts_with(folder)) {
-        bail!("the folder of {name} leaves the {what}");
+/// Counts the folders that go with a file when it goes: those that are not there yet, and the first one where
+/// another part of ours made it.
+pub(super) fn folders_to_make(file: &Path, path: &str, place: &Place<'_>) -> Result<usize, Error> {
+    let (missing, depth) = (files::count_missing_folders(file), path.matches('/').count());
+    if depth == 0 || missing + 1 != depth {
+        return Ok(missing);
     }
+    let top = path.split_inclusive('/').next().unwrap_or_default();
+    let mut is_ours = false;
+    for part in RECIPES.iter().flat_map(|recipe| recipe.parts).filter(|part| part.is_below(top, place)) {
+        is_ours |= part.made_top_folder(place)?;
+    }
+    Ok(missing + usize::from(is_ours))
+}
+
+/// Returns a file's real path. A symbolic link may lead elsewhere inside the folder only, and not to what belongs to
+/// version control or to the notes.
+pub(super) fn inside(folder: &Path, name: &str, what: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    let Ok(root) = folder.canonicalize() else { return Ok(path) };
+    let above = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok()).unwrap_or(folder);
+    let real_above = above.canonicalize().with_context(|| format!("can't follow the folder of {name}"))?;
+    expect_own(&real_above, &root).with_context(|| format!("the folder of {name} leaves the {what}"))?;
     if !path.is_symlink() {
         return Ok(path);
     }
     let target = path.canonicalize().with_context(|| format!("can't follow {name}"))?;
-    let folder = folder.canonicalize().with_context(|| format!("can't find the {what}'s root"))?;
-    if !target.starts_with(folder) {
-        bail!("{name} is a symbolic link that leaves the {what}");
-    }
+    expect_own(&target, &root).with_context(|| format!("{name} is a symbolic link that leaves the {what}"))?;
     Ok(target)
+}
+
+/// Folders of version control and of notes. They belong to no recipe, in whatever case a disk knows them.
+const FOREIGN: [&str; 6] = [".git", ".hg", ".svn", ".jj", ".bzr", ".qipu"];
+
+/// Fails where a real path is not in a folder, or where it is in one of the [`FOREIGN`] folders there.
+fn expect_own(real: &Path, root: &Path) -> Result<()> {
+    let Ok(inside) = real.strip_prefix(root) else { bail!("it leads to {}", real.display()) };
+    let is_foreign = |name: &std::ffi::OsStr| FOREIGN.iter().any(|foreign| name.eq_ignore_ascii_case(foreign));
+    let folders = inside.ancestors().filter(|above| !above.as_os_str().is_empty()).map(|above| root.join(above));
+    // Git's own folder may have any name (`git init --separate-git-dir`), a store may be `qipu`.
+    let has = |folder: &Path, names: &[&str]| names.iter().all(|name| folder.join(name).exists());
+    let is_inner =
+        |folder: &PathBuf| has(folder, &["HEAD", "objects", "refs"]) || has(folder, &["config.toml", "notes"]);
+    if inside.iter().any(is_foreign) || folders.into_iter().any(|folder| is_inner(&folder)) {
+        bail!("{} is no place for instructions", inside.display());
+    }
+    Ok(())
 }
 
 type Settings = [(&'static str, &'static str)];
@@ -517,24 +614,26 @@ fn settings_state(settings: &Settings, place: &Place<'_>) -> State {
     [State::Missing, State::Stale].into_iter().find(|state| states.contains(state)).unwrap_or(State::Current)
 }
 
-fn set(settings: &Settings, place: &Place<'_>) -> Result<(), Error> {
+fn set(settings: &Settings, place: &Place<'_>) -> Result<Option<&'static str>, Error> {
     let store = place.store()?;
+    let mut action = None;
     for (key, value) in settings {
         if git::config(&store, key)? != [*value] {
             git::set_config(&store, key, Some(value))?;
+            action = Some("changed");
         }
     }
-    Ok(())
+    Ok(action)
 }
 
-fn unset(settings: &Settings, place: &Place<'_>) -> Result<bool, Error> {
-    let Ok(store) = place.store() else { return Ok(false) };
-    let mut found = false;
+fn unset(settings: &Settings, place: &Place<'_>) -> Result<Option<&'static str>, Error> {
+    let Ok(store) = place.store() else { return Ok(None) };
+    let mut action = None;
     for (key, _) in settings {
         if !git::config(&store, key).unwrap_or_default().is_empty() {
             git::set_config(&store, key, None)?;
-            found = true;
+            action = Some("changed");
         }
     }
-    Ok(found)
+    Ok(action)
 }

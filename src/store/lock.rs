@@ -120,6 +120,27 @@ impl Drop for Lock {
     }
 }
 
+/// The right to change the files of a folder that is no store; nothing is written for it.
+#[derive(Debug)]
+pub struct FolderLock {
+    _folder: File,
+}
+
+impl FolderLock {
+    /// Takes the lock; `shown` is the folder in messages. `None` where folders can't be locked.
+    ///
+    /// # Errors
+    /// `Busy` when another process holds it for too long.
+    pub(crate) fn take(folder: &Path, shown: &str, waits: Waits) -> Result<Option<Self>, Error> {
+        let mut turn = Turn { root: folder, shown, waits, waited: Duration::ZERO, pause: Duration::ZERO };
+        let Ok(file) = File::open(folder) else { return Ok(None) };
+        match turn.lock(&file) {
+            Err(error) if error.kind == ErrorKind::Busy => Err(error),
+            locked => Ok(locked.ok().map(|()| Self { _folder: file })),
+        }
+    }
+}
+
 /// Reads a version as it is written down.
 fn version(line: &str) -> Option<Version> {
     let mut numbers = line.split(' ');
@@ -195,6 +216,9 @@ impl Turn<'_> {
     /// Names the process that holds the lock, where it says so in the file.
     fn holder(&self) -> String {
         let mut text = String::new();
+        if self.root.join(LOCK_FILE).symlink_metadata().is_err() {
+            return "another process".to_owned();
+        }
         let read = open(self.root).and_then(|file| Ok(file.take(MAX_LOCK_FILE).read_to_string(&mut text)?));
         let process = read.ok().and_then(|_| text.lines().next()?.parse().ok()).filter(|process| is_alive(*process));
         process.map_or("another process".to_owned(), |process| format!("process {process}"))

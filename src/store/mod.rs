@@ -39,7 +39,7 @@ pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};
 pub use foreign::{Foreign, ForeignFile, expect_apart};
 pub use init::{Made, MadeFile, Plan, init};
-pub use lock::Lock;
+pub use lock::{FolderLock, Lock};
 use opened::{Kind, Opened};
 pub use watch::{ChangeWatcher, look};
 pub use write::Change;
