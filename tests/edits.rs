@@ -61,7 +61,8 @@ fn key(edit: &Edit) -> &str {
         | Edit::RemoveMap { key, .. }
         | Edit::AddValue { key, .. }
         | Edit::Retarget { key, .. } => key,
-        Edit::SetCustom { .. } | Edit::SetCustomValue { .. } => "custom",
+        Edit::RemoveField(key) => key,
+        Edit::SetCustom { .. } | Edit::RemoveCustom(_) | Edit::SetCustomValue { .. } => "custom",
         Edit::SetBody(_) => "body",
     }
 }

@@ -317,7 +317,7 @@ mod tests {
         // A file that was truncated, and is not written yet.
         let open = Rc::new(RefCell::new(None::<fs::File>));
         let (opened, rest) = (Rc::clone(&open), saved.to_owned());
-        let (mut points, mut left) = (0, 0);
+        let (mut points, mut left) = (0_usize, 0_usize);
         let program = move |point: Point| {
             // A save in place takes less time than a command waits.
             if left == 0 || point == Point::Pause {
