@@ -26,6 +26,7 @@ const ARROWS: [(&str, &str); 7] = [
     ("warnings", "escape"),
     ("parts", "note"),
     ("note", "escape"),
+    ("calendar", "escape"),
 ];
 
 /// What a room may see of the floors below it, where that is not everything.

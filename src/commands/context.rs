@@ -2,14 +2,12 @@
 
 use std::num::NonZeroUsize;
 
-use jiff::civil::Date;
-
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
     BlockLimits, Desk, Selection, Weighed, compare, expand, gist, journal_day, patterns, select, show_blocks, weigh,
 };
 use crate::error::Error;
-use crate::report::{Analysis, Body, Entry, Head, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
+use crate::report::{Analysis, Body, DayEntry, Entry, Head, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
 use crate::request::{Blocks, Context, Expand};
 use crate::search::StopWords;
 use crate::store::Store;
@@ -134,7 +132,11 @@ fn analysis(store: &Store, question: &Question) -> Analysis {
         let ids = reference.notes.iter().take(MAX_TOLD).filter_map(|note| Some(notes.get(*note)?.id.clone()));
         (short(&reference.text), ids.collect())
     });
-    let dates = question.dates.iter().map(|named| (short(&named.text), named.day));
+    let dates = question.dates.iter().map(|named| DayEntry {
+        text: short(&named.text),
+        day: named.day,
+        journals: named.journals,
+    });
     let periods = question.periods.iter().map(|named| PeriodEntry {
         text: short(&named.text),
         from: named.period.from,
@@ -143,10 +145,10 @@ fn analysis(store: &Store, question: &Question) -> Analysis {
     });
     Analysis {
         references: references.take(MAX_TOLD).collect(),
-        dates: dates.take(MAX_TOLD).collect::<Vec<(String, Date)>>(),
+        dates: dates.take(MAX_TOLD).collect(),
         periods: periods.take(MAX_TOLD).collect(),
         intents: question.intents.clone(),
         terms: question.terms.iter().take(MAX_TERMS).map(|term| short(term)).collect(),
-        warnings: question.warnings.iter().take(MAX_TOLD).map(|warning| short(warning)).collect(),
+        warnings: question.warnings.iter().take(MAX_TOLD).cloned().collect(),
     }
 }

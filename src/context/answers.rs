@@ -7,8 +7,9 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::question::{Asked, COMPARISON, PATTERNS, Question, Side, narrowed};
-use super::{Selector, day_of};
-use crate::calendar::Period;
+use super::{Journals, Selector, day_of};
+use crate::calendar::{Period, Span};
+use crate::escape::abbreviated;
 use crate::request::Asking;
 use crate::search::{Hit, Query};
 
@@ -70,8 +71,31 @@ impl Selector<'_, '_> {
         if question.intents.contains(&COMPARISON) || question.intents.contains(&PATTERNS) {
             asked.journals();
         }
-        self.journals = asked.journals;
+        if let Some(all) = asked.journals {
+            self.keep_journals(&all, &mut question);
+        }
         Some(question)
+    }
+
+    /// Keeps the journals of namespaces that are not left out, warns where a named day loses one, and counts those
+    /// that are selected.
+    fn keep_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
+        let notes = self.store.notes();
+        let is_out = |note: usize| self.excluded.hold(&notes[note]);
+        for named in question.dates.iter().filter(|named| all.on(named.day).any(is_out)) {
+            let warning = format!("a journal of {} is left out: its namespace is excluded", named.day);
+            question.warnings.push(warning);
+        }
+        let kept = if self.excluded.is_empty() { Arc::clone(all) } else { Arc::new(all.without(is_out)) };
+        let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
+        let selected = |period: Period| kept.within(period).iter().filter(|(_, note)| self.passes(*note)).count();
+        for named in &mut question.dates {
+            named.journals = selected(Span::Day(named.day).period());
+        }
+        for named in &mut question.periods {
+            named.journals = narrowed(named.period, window).map_or(0, selected);
+        }
+        self.journals = Some(kept);
     }
 
     /// Returns the notes that the question names; those of a namespace that is left out are told.
@@ -81,7 +105,7 @@ impl Selector<'_, '_> {
         for reference in &mut question.references {
             let is_out = |note: &usize| self.excluded.hold(&notes[*note]);
             if reference.notes.iter().any(is_out) {
-                let warning = format!("{} is left out: its namespace is excluded", reference.text);
+                let warning = format!("{} is left out: its namespace is excluded", abbreviated(&reference.text));
                 question.warnings.push(warning);
                 reference.notes.retain(|note| !is_out(note));
             }

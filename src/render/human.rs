@@ -544,7 +544,12 @@ fn analysis_line(analysis: &Analysis) -> String {
         let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
         parts.push(format!("{} = {}", one_line(text), ids.join(", ")));
     }
-    parts.extend(analysis.dates.iter().map(|(text, day)| format!("{} = {day}", one_line(text))));
+    parts.extend(
+        analysis
+            .dates
+            .iter()
+            .map(|named| format!("{} = {}, {}", one_line(&named.text), named.day, counted(named.journals, "journal"))),
+    );
     for period in &analysis.periods {
         let from = period.from.map_or(String::new(), |from| format!("{from} "));
         let (text, to, journals) = (one_line(&period.text), period.to, counted(period.journals, "journal"));

@@ -403,7 +403,9 @@ fn analysis_object(analysis: &Analysis) -> Value {
         let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
         json!({"text": text, "ids": ids})
     });
-    let dates = analysis.dates.iter().map(|(text, day)| json!({"text": text, "date": day.to_string()}));
+    let dates = analysis.dates.iter();
+    let dates =
+        dates.map(|named| json!({"text": named.text, "date": named.day.to_string(), "journals": named.journals}));
     let periods = analysis.periods.iter().map(|period| {
         json!({
             "text": period.text,

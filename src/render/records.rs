@@ -221,8 +221,9 @@ fn analysis_lines(analysis: &Analysis) -> String {
         let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
         text.push_str(&format!("D analysis reference={} ids={}\n", json_string(name), ids.join(",")));
     }
-    for (name, day) in &analysis.dates {
-        text.push_str(&format!("D analysis date={} day={day}\n", json_string(name)));
+    for named in &analysis.dates {
+        let (name, day, count) = (json_string(&named.text), named.day, named.journals);
+        text.push_str(&format!("D analysis date={name} day={day} journals={count}\n"));
     }
     for period in &analysis.periods {
         let (name, count) = (json_string(&period.text), period.journals);

@@ -168,8 +168,8 @@ pub struct Spelling {
 pub struct Analysis {
     /// Names of notes, each with the notes.
     pub references: Vec<(String, Vec<NoteId>)>,
-    /// Words for days, each with the day.
-    pub dates: Vec<(String, Date)>,
+    /// Words for days.
+    pub dates: Vec<DayEntry>,
     /// Words for periods.
     pub periods: Vec<PeriodEntry>,
     /// What is wanted beside notes.
@@ -186,6 +186,17 @@ impl Analysis {
         let Self { references, dates, periods, intents, terms: _, warnings } = self;
         !(references.is_empty() && dates.is_empty() && periods.is_empty() && intents.is_empty() && warnings.is_empty())
     }
+}
+
+/// A day as a question names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayEntry {
+    /// The words.
+    pub text: String,
+    /// The day.
+    pub day: Date,
+    /// How many journals it has.
+    pub journals: usize,
 }
 
 /// A period as a question names it.
