@@ -62,7 +62,7 @@ fn key(edit: &Edit) -> &str {
         | Edit::AddValue { key, .. }
         | Edit::Retarget { key, .. } => key,
         Edit::SetCustom { .. } | Edit::SetCustomValue { .. } => "custom",
-        Edit::SetBody(_) => "body",
+        Edit::SetBody(_) | Edit::Append { .. } => "body",
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use rayon::prelude::*;
 
+use super::blocks::has_answer;
 use super::question::{Asked, COMPARISON, PATTERNS, Question, Side, narrowed};
 use super::{Journals, Selector, day_of};
 use crate::calendar::{Period, Span};
@@ -25,9 +27,12 @@ impl Selector<'_, '_> {
             return Vec::new();
         };
         let mut answers = self.named(&mut question);
-        answers.extend(self.journals_of(&question));
-        let (hits, mut beyond) = self.hits(&question);
-        answers.extend(hits);
+        let (of_days, of_periods) = self.journals_of(&question);
+        let (hits, beyond_limit) = self.hits(&question);
+        // What was searched for is known by now.
+        let (of_periods, mut beyond) = self.with_answers(of_periods);
+        answers.extend(of_days.into_iter().chain(of_periods).chain(hits));
+        beyond.extend(beyond_limit);
         let mut seen = HashSet::new();
         answers.retain(|note| seen.insert(*note));
         let rest = answers.split_off(answers.len().min(max_answers.unwrap_or(usize::MAX)));
@@ -116,15 +121,26 @@ impl Selector<'_, '_> {
     }
 
     /// Returns the journals of the days that the question names, then those of its periods.
-    fn journals_of(&self, question: &Question) -> Vec<usize> {
-        let Some(journals) = &self.journals else { return Vec::new() };
+    fn journals_of(&self, question: &Question) -> (Vec<usize>, Vec<usize>) {
+        let Some(journals) = &self.journals else { return Default::default() };
         let of_days = question.dates.iter().flat_map(|named| journals.on(named.day));
         let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
         let of_period =
             |period: Period| narrowed(period, window).map_or(Vec::new(), |days| journals.newest_first(days));
         let of_periods = question.periods.iter().flat_map(|named| of_period(named.period));
         let of_periods = of_periods.map(|note| self.digests.stand_in(note));
-        of_days.chain(of_periods).filter(|note| self.passes(*note)).collect()
+        let passes = |note: &usize| self.passes(*note);
+        (of_days.filter(passes).collect(), of_periods.filter(passes).collect())
+    }
+
+    /// Leaves out notes of which no block holds a word, where only such blocks are shown. Returns also the notes
+    /// that were not looked at.
+    fn with_answers(&self, mut notes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+        let most = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
+        let (Some(most), Some(marker)) = (most, &self.marker) else { return (notes, Vec::new()) };
+        let beyond = notes.split_off(notes.len().min(most));
+        let all = self.store.notes();
+        (notes.into_par_iter().filter(|note| has_answer(&all[*note], marker)).collect(), beyond)
     }
 
     /// Returns what a search finds, and what it finds beyond its limit.
@@ -139,7 +155,7 @@ impl Selector<'_, '_> {
         let mut hits = found.hits;
         self.favour(&mut hits, &question.favoured);
         let asking = self.selectors.asking.as_ref();
-        let least = asking.map_or(0.0, |asking| f64::from(asking.min_relevance) / MILLION);
+        let least = asking.and_then(|asking| asking.min_relevance).map_or(0.0, |least| f64::from(least) / MILLION);
         let days = asking.map(window).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.holds(day)));
@@ -149,9 +165,10 @@ impl Selector<'_, '_> {
         let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
         let hits: Vec<(usize, f64)> = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note])).collect();
         self.relevance = hits.iter().copied().collect();
-        let mut hits: Vec<usize> = hits.into_iter().map(|(note, _)| note).collect();
+        let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
-        let beyond = hits.split_off(hits.len().min(limit));
+        let mut beyond = hits.split_off(hits.len().min(limit));
+        beyond.extend(not_looked_at);
         (hits, beyond)
     }
 

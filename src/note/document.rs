@@ -79,7 +79,7 @@ impl<'a> Document<'a> {
             Edit::SetCustomValue { key, value } => self.set_in_map("custom", &[(key, flow(&named(value)))]),
             Edit::SetEntries { key, item, entries } => self.set_entries(key, item, entries),
             Edit::RemoveEmpty { key } => self.remove_field(key),
-            Edit::SetBody(_) => Vec::new(),
+            Edit::SetBody(_) | Edit::Append { .. } => Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 //! far that nothing in it is a heading or an item.
 
 use super::content::{Content, content};
-use super::human::Human;
+use super::human::{Human, comparison_lines, day_parts, pattern_line};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown};
 use crate::escape::{lines, one_line};
 use crate::report::{Belief, Detail, Entry, Level, NoteEntry, Report};
@@ -29,6 +29,7 @@ impl Renderer for Prompt<'_> {
         if self.report.head.banner.unwrap_or(true) {
             before.push_str(&format!("{BANNER}\n\n"));
         }
+        before.push_str(&self.understood(shown));
         let account = shown.account;
         let why = account.and_then(|account| account.insufficient.as_deref());
         if let Some(why) = why {
@@ -36,7 +37,11 @@ impl Renderer for Prompt<'_> {
         } else if shown.is_empty && !self.report.entries.is_empty() {
             before.push_str("(nothing fitted)\n");
         }
+        before.extend(shown.lacks.sentence().map(|sentence| format!("({sentence})\n")));
         let mut after = String::new();
+        if account.is_some_and(|account| account.has_contradictions) && !shown.is_brief {
+            after.push_str("\nNotes that are not shown contradict some of these.\n");
+        }
         let note = match shown.is_truncated || account.is_some_and(|account| !account.expandable.is_empty()) {
             true => "Additional context available on request.",
             false => "Full relevant context included.",
@@ -58,6 +63,13 @@ impl Renderer for Prompt<'_> {
                 Some(belief) => self.item(entry, belief, extent, kept, &mut piece),
                 None => return self.human.piece(number, extent, kept),
             },
+            Entry::Comparison(comparison) => piece.add(0, found_out("Comparison", &comparison_lines(comparison))),
+            Entry::Pattern(pattern) => {
+                let mut before = self.report.entries.iter().take(number).enumerate();
+                let has_heading = before.any(|(other, entry)| kept.has(other) && matches!(entry, Entry::Pattern(_)));
+                let heading = if has_heading { "" } else { "Patterns" };
+                piece.add(0, found_out(heading, &pattern_line(pattern)));
+            }
             _ => {
                 let text = self.human.piece(number, extent, kept).items.into_iter().map(|item| item.text);
                 piece.add(0, indented(&text.collect::<String>()) + "\n");
@@ -72,6 +84,27 @@ impl Renderer for Prompt<'_> {
 }
 
 impl Prompt<'_> {
+    /// Says which days and words a question was understood to mean, and what could not be understood: a reader
+    /// of the notes alone would take them for the answer to it.
+    fn understood(&self, shown: Shown<'_>) -> String {
+        if shown.is_brief {
+            return String::new();
+        }
+        let mut parts: Vec<String> = Vec::new();
+        if let Some(analysis) = &self.report.head.analysis {
+            parts.extend(day_parts(analysis));
+            parts.extend(analysis.warnings.iter().map(|warning| one_line(warning)));
+        }
+        let mut text = self.human.spellings(shown) + &self.human.unknown_names(shown);
+        if !parts.is_empty() {
+            text.insert_str(0, &format!("Understood: {}\n", parts.join("; ")));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+
     fn item(&self, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let content = content(entry, belief, extent);
         let (id, title) = (&entry.note.id, one_line(&entry.note.title));
@@ -81,7 +114,11 @@ impl Prompt<'_> {
             false if said.contains('\n') => format!("- [{id}] {title}:\n{INDENT}{said}"),
             false => format!("- [{id}] {title}: {said}"),
         };
-        text.push_str(&format!(" (confidence: {})\n", confidence(belief, &content)));
+        text.push_str(&format!(" (confidence: {}", confidence(belief, &content)));
+        if belief.contradictions > 0 {
+            text.push_str(&format!(", contradictions: {}", belief.contradictions));
+        }
+        text.push_str(")\n");
         if content.level == Level::Detailed && !belief.derived_from.is_empty() {
             text.push_str("  Derived from:\n");
             for (id, title, confidence) in &belief.derived_from {
@@ -94,6 +131,13 @@ impl Prompt<'_> {
         piece.say(&content, self.tokenizer);
         piece.add(0, text);
     }
+}
+
+/// Writes what was found out about several notes: below its name, as no item among the notes.
+fn found_out(name: &str, lines: &str) -> String {
+    let heading = if name.is_empty() { String::new() } else { format!("{name}:\n") };
+    let lines = lines.lines().map(|line| format!("  {line}\n"));
+    heading + &lines.collect::<String>()
 }
 
 /// Returns the confidence as a level tells it: an essence names it, others count it.

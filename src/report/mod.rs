@@ -13,7 +13,7 @@ pub use belief::{
 };
 
 use crate::error::Error;
-use crate::note::{Finding, Note, NoteId, shown_chars};
+use crate::note::{Finding, Note, NoteId, SummarySource, shown_chars};
 
 /// A command's answer: facts about the whole, and entries in the order in which they deserve
 /// their place.
@@ -294,6 +294,8 @@ pub struct Show {
     pub sources: bool,
     /// Its custom fields.
     pub custom: bool,
+    /// Whether its blocks are left out one by one where not all fit, those with the lowest score first.
+    pub best_blocks: bool,
 }
 
 /// Whether bodies are shown.
@@ -476,6 +478,8 @@ pub struct BlockEntry {
     pub path: Arc<[String]>,
     /// Its markdown.
     pub text: String,
+    /// In how many lists it stands.
+    pub depth: usize,
     /// How much of the query it holds.
     pub score: f64,
 }
@@ -494,10 +498,11 @@ impl std::fmt::Debug for ShownBlocks {
 }
 
 impl NoteEntry {
-    /// Returns the note's summary, or what sums it up.
+    /// Returns the note's summary; what sums it up goes before the first items of an outline.
     pub fn summary(&self) -> Option<Cow<'_, str>> {
-        let gist = || self.gist.as_ref().map(|gist| Cow::Owned((gist.0)(&self.note)));
-        self.note.summary().map(Cow::Borrowed).or_else(gist)
+        let Some(gist) = &self.gist else { return self.note.summary().map(Cow::Borrowed) };
+        let prose = self.note.summary_from(SummarySource::Paragraph).map(Cow::Borrowed);
+        prose.or_else(|| Some(Cow::Owned((gist.0)(&self.note))))
     }
 
     /// Makes an entry that stands for itself.
@@ -689,6 +694,8 @@ impl Entry {
         let text = match detail {
             _ if !has_text => 0,
             Detail::Body => name.body_chars.unwrap_or_else(|| note.body_chars()),
+            // What sums the note up may be shorter than its own summary.
+            _ if entry.gist.is_some() => 0,
             _ => name.summary_chars.unwrap_or_default(),
         };
         let least = note.id.as_str().len() + shown_chars(name.title) + text;

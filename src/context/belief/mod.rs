@@ -185,7 +185,9 @@ impl Weighing<'_, '_> {
                 ..entry(weighted.place)
             });
         }
-        let insufficient = self.insufficient(chosen);
+        // What was found out about journals may be all that is asked for.
+        let is_answered = before > 0 && self.selection.notes.is_empty();
+        let insufficient = self.insufficient(chosen).filter(|_| !is_answered);
         let notes = self.weigher.desk.store.notes();
         let candidate = |weighted: &Weighted| {
             let place = weighted.place;
