@@ -178,6 +178,23 @@ pub(crate) fn lines(text: &str) -> String {
     out
 }
 
+/// The most characters of a text that a message quotes.
+const MAX_QUOTED: usize = 120;
+
+/// Returns a text on one line as a message quotes it: shortened by itself, so that the words of the message
+/// around it are never cut.
+pub(crate) fn abbreviated(text: &str) -> String {
+    shortened(&one_line(text), MAX_QUOTED)
+}
+
+/// Shortens a text to its first `most` characters and `…`, where it has more.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// Writes a JSON string in which nothing can be taken for a line end or steer a terminal.
 pub(crate) fn json_string(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
@@ -246,6 +263,15 @@ mod tests {
         let json = json_string(hostile);
         assert!(!json.contains(char::is_control), "{json}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
+    }
+
+    #[test]
+    fn quoted_texts_are_one_line_and_short() {
+        assert_eq!(abbreviated("a  \n b\u{1b}"), "a b␛");
+        let long = "é".repeat(MAX_QUOTED);
+        assert_eq!(abbreviated(&long), long);
+        assert_eq!(abbreviated(&format!("{long}x")), format!("{long}…"));
+        assert_eq!(shortened("", 0), "");
     }
 
     #[test]

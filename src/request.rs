@@ -265,8 +265,8 @@ pub struct Expand {
 /// Which blocks of notes are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Blocks {
-    /// By what they are chosen.
-    pub choice: BlockChoice,
+    /// By what they are chosen; `None` leaves it to the store's config.
+    pub choice: Option<BlockChoice>,
     /// The most blocks of a note, where the user names a number.
     pub max_per_note: Option<usize>,
     /// The most blocks in all, where the user names a number.
@@ -305,9 +305,12 @@ pub struct Asking {
     /// The most hits, whatever else the query selects.
     pub search_limit: Option<usize>,
     /// The least relevance of a hit, in millionths.
-    pub min_relevance: u32,
+    pub min_relevance: Option<u32>,
     /// Namespaces whose notes are left out.
     pub excluded_namespaces: Vec<String>,
+    /// Only hits and journals of periods of which a block holds a word of the query, among so many of each; the
+    /// others are not looked at.
+    pub blocks_within: Option<usize>,
 }
 
 /// A day or period as the user names it.

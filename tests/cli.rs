@@ -290,9 +290,31 @@ fn bodies_and_banners_are_as_usual_for_the_format_unless_told() {
 /// A summary that is the body's first paragraph does not take its room twice.
 #[test]
 fn records_say_a_summary_beside_the_body_only_where_it_adds_something() {
-    let dir = store(&[("a", "summary: Mine\n", "First."), ("b", "", "First.")]);
-    let text = call(path(&dir), &["context", "a", "b", "--records", "--with-body"]).stdout;
-    assert_eq!(lines(&text, "S "), ["S a Mine"]);
+    let section = "First.\n\n## Summary\n\nThe point.\n";
+    let dir = store(&[("a", "summary: Mine\n", "First."), ("b", "", "First."), ("c", "", section)]);
+    let text = call(path(&dir), &["context", "a", "b", "c", "--records", "--with-body"]).stdout;
+    assert_eq!(lines(&text, "S "), ["S a Mine", "S c The point."]);
+    let dir = store(&[("a", "", "# A\n\n- one\n  - two\n- three\n")]);
+    let text = call(path(&dir), &["context", "a", "--records"]).stdout;
+    assert_eq!(lines(&text, "S "), ["S a one · two · three"]);
+}
+
+#[test]
+fn sources_of_a_bundle_are_their_addresses() {
+    let sources = "sources: [{url: \"https://x.org\", title: T}, {title: Only a title}]\n";
+    let dir = store(&[("a", sources, "First.")]);
+    let text = call(path(&dir), &["context", "a"]).stdout;
+    assert!(text.contains("Sources:\n- https://x.org\n- Only a title\n"), "{text}");
+}
+
+#[test]
+fn the_older_name_of_max_hops_is_known() {
+    let dir = store(&[("a", "", "[[b]]"), ("b", "", "[[c]]"), ("c", "", "")]);
+    for words in [["link", "tree", "a", "--max-depth", "1"], ["context", "--walk", "a", "--max-depth", "1"]] {
+        let words = [&words as &[&str], &["--token", "--max-chars", "8000"]].concat();
+        assert_eq!(names(&call(path(&dir), &words).stdout), ["a", "b"]);
+    }
+    assert_eq!(call(path(&dir), &["link", "path", "a", "c", "--max-depth", "2"]).code(), 0);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn key(edit: &Edit) -> &str {
         | Edit::Retarget { key, .. } => key,
         Edit::RemoveField(key) => key,
         Edit::SetCustom { .. } | Edit::RemoveCustom(_) | Edit::SetCustomValue { .. } => "custom",
-        Edit::SetBody(_) => "body",
+        Edit::SetBody(_) | Edit::Append { .. } => "body",
     }
 }
 

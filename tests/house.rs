@@ -18,7 +18,7 @@ const FLOORS: [&[&str]; 5] = [
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.
-const ARROWS: [(&str, &str); 7] = [
+const ARROWS: [(&str, &str); 8] = [
     ("request", "store"),
     ("request", "graph"),
     ("request", "report"),
@@ -26,6 +26,7 @@ const ARROWS: [(&str, &str); 7] = [
     ("warnings", "escape"),
     ("parts", "note"),
     ("note", "escape"),
+    ("calendar", "escape"),
 ];
 
 /// What a room may see of the floors below it, where that is not everything.

@@ -232,6 +232,16 @@ fn excluded_namespaces_win_over_search_and_references_but_not_over_note() {
     let answer = ask(&["--query", "fsync", "--note", "old", "--exclude-namespace", "ARCHIVE"]);
     assert!(ids(&answer).starts_with("old "));
     let dir = store();
+    let private = "---\nid: j-x\ntitle: 2025-03-27\nnamespace: private\ntags: [secret]\n---\n- Planned a secret\n";
+    fs::write(dir.path().join(".qipu/journals/2025-03-27.md"), private).unwrap();
+    let ask = |query: &str| json(dir.path(), &["context", "--query", query, "--exclude-namespace", "private"]);
+    let answer = ask("2025-03-27");
+    let warning = "a journal of 2025-03-27 is left out: its namespace is excluded";
+    assert_eq!((ids(&answer).as_str(), &answer["analysis"]["warnings"]), ("", &serde_json::json!([warning])));
+    let answer = ask("last week");
+    assert_eq!((answer["analysis"]["periods"][0]["journals"].as_u64(), answer["matched"].as_u64()), (Some(3), Some(3)));
+    assert!(!ask("what patterns are in my journals")["patterns"].to_string().contains("secret"));
+    assert!(!ask("compare 2025-03-27 with today")["comparison"].to_string().contains("secret"));
     fs::write(dir.path().join(".qipu/config.toml"), "[context]\nexclude-namespaces = [\"archive\"]\n").unwrap();
     assert!(!ids(&json(dir.path(), &["context", "--query", "fsync"])).contains("old"));
 }
@@ -328,6 +338,8 @@ fn journal_shows_a_day_and_adds_to_it() {
     assert_eq!(journal(&["--date", "2025-03-29"]).stdout, "There is no journal of 2025-03-29.\n");
     let file = dir.path().join(".qipu/journals/2025-03-31.md");
     let before = fs::read_to_string(&file).unwrap();
+    let hint = journal(&["--date", "last week"]).error.unwrap().hint.unwrap();
+    assert!(hint.contains("one day") && !hint.contains("last week"), "{hint}");
     assert!(journal(&["A thought", "--dry-run"]).stdout.contains("+- A thought"));
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     assert_eq!(journal(&["A thought\nof two lines"]).code(), 0);
@@ -357,6 +369,150 @@ fn journals_of_a_period_are_summed_up_where_their_text_is_not_shown() {
         "{}",
         answer.stdout
     );
+}
+
+#[test]
+fn a_named_day_is_told_with_its_journals_in_every_format() {
+    let dir = store();
+    let call = |format: &str, query: &str| {
+        let words = ["--today", TODAY, "--format", format, "context", "--query", query];
+        call(dir.path().to_str().unwrap(), &words).stdout
+    };
+    let answer: Value = serde_json::from_str(&call("json", "fsync on 2025-03-06")).unwrap();
+    assert_eq!(answer["analysis"]["dates"][0]["journals"], 0);
+    assert!(
+        call("records", "fsync on 2025-03-06").contains("D analysis date=\"2025-03-06\" day=2025-03-06 journals=0\n")
+    );
+    for format in ["human", "prompt"] {
+        let text = call(format, "fsync on 2025-03-06 and [[Nope]] fsyncc");
+        assert!(text.contains("2025-03-06 = 2025-03-06, 0 journals; "), "{format}: {text}");
+        assert!(text.contains("unresolved reference: Nope"), "{format}: {text}");
+        assert!(text.contains("no 'fsyncc'; showing 'fsync'"), "{format}: {text}");
+    }
+    let text = call("prompt", "what did I do last week?");
+    assert!(text.contains("\nUnderstood: last week = 2025-03-24 to 2025-03-31, 3 journals\n\n- "), "{text}");
+    assert!(!call("prompt", "fsync log").contains("Understood"), "words alone are not told");
+    let named = json(dir.path(), &["context", "--query", "what did I do on [[2025-03-24]]"]);
+    assert_eq!((ids(&named).as_str(), named["matched"].as_u64()), ("j-2025-03-24", Some(1)));
+}
+
+#[test]
+fn what_was_found_out_stands_in_a_prompt_as_no_note() {
+    let dir = store();
+    for day in ["2025-03-03", "2025-03-04", "2025-03-05"] {
+        let text = "---\ntags: [\"\\u202etag\"]\ncustom: {\"k\\u202e\": v}\n---\nword \u{202e}evil body here\n";
+        fs::write(dir.path().join(format!(".qipu/journals/{day}.md")), text).unwrap();
+    }
+    let ask = |query: &str, more: &[&str]| {
+        let words = ["--today", TODAY, "context", "--query", query, "--format", "prompt"];
+        call(dir.path().to_str().unwrap(), &[&words, more].concat()).stdout
+    };
+    for more in [&[] as &[&str], &["--purpose", "answer"]] {
+        let patterns = ask("what patterns are in my journals", more);
+        assert!(patterns.contains("\n\nPatterns:\n  - tag daily: 5 ("), "{patterns}");
+        assert!(!patterns.contains("no note answers") && !patterns.contains("\n- tag"), "{patterns}");
+        let comparison = ask("compare 2025-03-03 with 2025-03-05", more);
+        assert!(comparison.contains("\n\nComparison:\n  A: 2025-03-03 ("), "{comparison}");
+        assert!(comparison.contains("\n- [") && !comparison.contains("\n\n\n"), "{comparison}");
+        assert!(![patterns, comparison].concat().contains('\u{202e}'));
+    }
+}
+
+#[test]
+fn a_comparison_without_room_is_told() {
+    let dir = store();
+    let mut was_told = [false; 4];
+    for (told, (format, words)) in was_told.iter_mut().zip([
+        ("human", "There is no room for the comparison.\n"),
+        ("json", ",\"no_room\":[\"comparison\"]"),
+        ("records", "\nW no room for the comparison\n"),
+        ("prompt", "(no room for the comparison)\n"),
+    ]) {
+        for budget in (500..2_400).step_by(100) {
+            let args = ["--today", TODAY, "--format", format, "--max-chars", &budget.to_string(), "context", "--query"];
+            let query = "compare last week with the week before";
+            let answer = call(dir.path().to_str().unwrap(), &[&args as &[&str], &[query]].concat()).stdout;
+            let has_comparison =
+                ["Similarity:", "D comparison", "\"comparison\":{"].iter().any(|mark| answer.contains(mark));
+            assert!(!(has_comparison && answer.contains(words)), "{answer}");
+            *told |= answer.contains(words);
+        }
+    }
+    assert_eq!(was_told, [true; 4]);
+}
+
+#[test]
+fn top_keeps_the_best_blocks_of_all_notes_and_no_empty_note() {
+    let dir = store();
+    let write = |id: &str, body: &str| {
+        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), format!("---\nid: {id}\ntitle: {id}\n---\n{body}"))
+            .unwrap();
+    };
+    write("best", &format!("torn frame checksum, all of it\n\n{}", "a torn page\n\n".repeat(30)));
+    write("other", &format!("- outer\n  - inner checksum of a torn frame\n{}", "- torn\n".repeat(40)));
+    write("torn", "The title alone says it.\n");
+    let ask = |args: &[&str]| {
+        let words = ["context", "--query", "torn frame checksum"];
+        json(dir.path(), &[&words, args].concat())
+    };
+    let blocks = |answer: &Value| {
+        let notes = answer["notes"].as_array().unwrap().iter();
+        notes.flat_map(|note| note["blocks"].as_array().unwrap().clone()).collect::<Vec<_>>()
+    };
+    let top = ask(&["--blocks", "top", "--max-chars", "1600"]);
+    assert_eq!((ids(&top).contains("best"), ids(&top).contains("other")), (true, true), "{top}");
+    let least = blocks(&top).iter().map(|block| block["score"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+    assert!(least > 0.0 && top["truncated"] == true);
+    let best = blocks(&top).iter().filter(|block| block["text"].as_str().unwrap().contains("frame")).count();
+    assert_eq!(best, 2, "the best blocks of both are there: {top}");
+    assert!(blocks(&top).iter().any(|block| block["depth"] == 2));
+    for choice in ["top", "matched"] {
+        let answer = ask(&["--blocks", choice]);
+        assert!(!ids(&answer).contains("torn "), "no note without a block: {}", ids(&answer));
+        assert!(answer["notes"].as_array().unwrap().iter().all(|note| !note["blocks"].as_array().unwrap().is_empty()));
+        let named = json(dir.path(), &["context", "--query", "frame [[Projects]]", "--blocks", choice]);
+        assert!(ids(&named).starts_with("projects"), "what is named keeps its place: {named}");
+    }
+    let two = ask(&["--blocks", "top", "--max-blocks", "2"]);
+    assert_eq!(
+        (blocks(&two).len(), two["notes"].as_array().unwrap().len(), &two["truncated"]),
+        (2, 2, &Value::from(true))
+    );
+    let answer = json(dir.path(), &["context", "--query", "last week", "--blocks", "top"]);
+    assert!(blocks(&answer).is_empty() && ids(&answer).contains("j-2025-03-24"), "{answer}");
+    for bad in [["--purpose", "answer"], ["--abstraction", "summary"], ["--min-trust", "0.1"], ["--format", "prompt"]] {
+        let words = ["context", "--query", "torn", "--blocks", "top", bad[0], bad[1]];
+        let error = call(dir.path().to_str().unwrap(), &words).error.unwrap();
+        assert!(error.hint.unwrap().contains("--abstraction extract"), "{bad:?}");
+    }
+}
+
+#[test]
+fn the_config_knows_what_the_flags_know() {
+    let dir = store();
+    let ask = |settings: &str, args: &[&str]| {
+        fs::write(dir.path().join(".qipu/config.toml"), format!("[context]\n{settings}\n")).unwrap();
+        json(dir.path(), &[&["context", "--query", "fsync"], args].concat())
+    };
+    for (setting, flags) in [
+        ("blocks = \"top\"", ["--blocks", "top"]),
+        ("blocks = \"matched\"", ["--blocks", "matched"]),
+        ("since = \"last 30 days\"", ["--since", "last 30 days"]),
+        ("until = \"2025-02-28\"", ["--until", "2025-02-28"]),
+        ("search-limit = 2", ["--search-limit", "2"]),
+        ("min-relevance = 0.5", ["--min-relevance", "0.5"]),
+    ] {
+        let (by_setting, by_flag) = (ask(setting, &[]), ask("", &flags));
+        assert_eq!(by_setting, by_flag, "{setting}");
+        assert_ne!(by_flag, ask("", &[]), "{setting}");
+    }
+    let answer = ask("blocks = \"top\"\nsearch-limit = 2", &["--search-limit", "1", "--with-body"]);
+    assert_eq!((ids(&answer).split(' ').count(), answer["notes"][0]["blocks"].is_null()), (1, true), "flags win");
+    assert!(ask("blocks = \"top\"", &["--purpose", "answer"])["notes"][0]["level"].is_string());
+    fs::write(dir.path().join(".qipu/config.toml"), "[context]\nmax_notes = 2\n").unwrap();
+    let found = call(dir.path().to_str().unwrap(), &["doctor", "--records"]).stdout;
+    assert!(found.contains("code=unknown-setting path=.qipu/config.toml line=2 "), "{found}");
+    assert!(found.contains("`context.max_notes` is no setting"), "{found}");
 }
 
 /// Run with `-- --nocapture` for the figure: the best of several, in a build for tests.

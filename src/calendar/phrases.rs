@@ -4,6 +4,7 @@ use jiff::civil::Date;
 
 use super::tokens::{Gap, Tokens};
 use super::{Period, Span};
+use crate::escape::abbreviated;
 
 /// A phrase in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,15 @@ impl Tokens<'_> {
         self.spanned(at, today, previous)
     }
 
+    /// Recognizes words that people mean as a period and that are none here, since they leave open which:
+    /// `since January`, `in 2024`. Returns the word behind them.
+    pub fn vague_at(&self, at: usize, today: Date) -> Option<usize> {
+        const LEADS: [&str; 8] = ["in", "since", "before", "after", "until", "from", "between", "during"];
+        let is_led = LEADS.contains(&self.word(at)) && self.gap(at + 1) == Gap::Space && !self.is_glued(at + 2);
+        let may_be_meant = is_led && (self.is_year(at + 1) || self.is_month_name(at + 1));
+        (may_be_meant && self.single_at(at + 1, today, None).is_none()).then_some(at + 2)
+    }
+
     /// Reads one day or period without `to`, `since` and the like; what belongs to it, such as
     /// `'s journal`, included.
     pub fn simple_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(Span, usize)> {
@@ -60,8 +70,10 @@ impl Tokens<'_> {
         is_open.then_some(if skips { self.behind_the(at + 1) } else { at })
     }
 
+    /// Skips an article, unless it begins `the day before` or `the week before`.
     fn behind_the(&self, at: usize) -> usize {
-        if self.follows(at, "the") && !self.follows(at + 1, "week") { at + 1 } else { at }
+        let is_step = matches!(self.word(at + 1), "day" | "week") && self.follows(at + 2, "before");
+        if self.follows(at, "the") && !is_step { at + 1 } else { at }
     }
 
     fn simple(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(Span, usize)> {
@@ -100,8 +112,7 @@ impl Tokens<'_> {
     fn alone(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
         let single = self.single_at(at, today, previous)?;
         let Some(span) = single.span else {
-            let text = self.text.get(self.range(at, single.end)).unwrap_or_default();
-            let warning = Some(format!("`{text}` is not a valid date"));
+            let warning = Some(format!("`{}` is not a valid date", self.quoted(at, single.end)));
             return Some(Found { outcome: Outcome::Impossible, end: single.end, warning });
         };
         Some(Found { outcome: Outcome::Span(span), end: self.behind_possessive(single.end), warning: None })
@@ -123,8 +134,7 @@ impl Tokens<'_> {
         if from <= second.to {
             return Some(found(Period { from: Some(from), to: second.to }, end, None));
         }
-        let text = self.text.get(self.range(at, end)).unwrap_or_default();
-        let warning = format!("`{text}` ends before it begins; its ends are swapped");
+        let warning = format!("`{}` ends before it begins; its ends are swapped", self.quoted(at, end));
         Some(found(Period { from: second.from, to: first.to }, end, Some(warning)))
     }
 
@@ -135,9 +145,12 @@ impl Tokens<'_> {
             return Some(found(Period { from: None, to: period.from?.yesterday().ok()? }, end, None));
         }
         let from = if word == "after" { period.to.tomorrow().ok()? } else { period.from? };
-        let text = self.text.get(self.range(at - 1, end)).unwrap_or_default();
-        let warning = (from > today).then(|| format!("`{text}` begins after today"));
-        Some(found(Period { from: Some(from), to: from.max(today) }, end, warning))
+        Some(found(Period { from: Some(from), to: from.max(today) }, end, None))
+    }
+
+    /// Returns words as a message quotes them: neither digits nor white space between words have a limit.
+    fn quoted(&self, from: usize, to: usize) -> String {
+        abbreviated(self.written_between(from, to))
     }
 }
 

@@ -108,6 +108,17 @@ impl Tokens<'_> {
         (is_close && YEARS.contains(&year)).then_some((year, at + 1))
     }
 
+    /// Tells whether a word may be a year.
+    pub(super) fn is_year(&self, at: usize) -> bool {
+        digits(self.word(at), 4).and_then(|year| i16::try_from(year).ok()).is_some_and(|year| YEARS.contains(&year))
+    }
+
+    /// Tells whether a word is the whole name of a month; one that is a verb too needs its capital.
+    pub(super) fn is_month_name(&self, at: usize) -> bool {
+        let is_capital = self.written(at).starts_with(char::is_uppercase);
+        MONTHS.contains(&self.word(at)) && (is_capital || !matches!(self.word(at), "march" | "may"))
+    }
+
     /// A day of a named month, or such a month with its year.
     fn named_date(&self, at: usize, today: Date) -> Option<Single> {
         if let Some((month, day, end)) = self.month_and_day(at) {

@@ -155,6 +155,41 @@ fn reversed_ranges_are_swapped_with_a_warning() {
 }
 
 #[test]
+fn words_that_leave_open_which_period_they_mean_are_recognized() {
+    let vague = |text: &str| {
+        let tokens = Tokens::new(text);
+        (0..tokens.len())
+            .find_map(|at| Some(tokens.written_between(at, tokens.vague_at(at, date("2025-03-31"))?).to_owned()))
+    };
+    for text in ["since January", "in 2024", "before March", "during june", "until May", "after 1999"] {
+        assert_eq!(vague(&format!("what was done {text}?")).as_deref(), Some(text));
+    }
+    assert_eq!(vague("between January and March").as_deref(), Some("between January"));
+    for text in [
+        "in 2024-06",
+        "before may",
+        "after march",
+        "in 12345",
+        "since jan",
+        "in 3000",
+        "January",
+        "in, 2024",
+        "in May 2024",
+    ] {
+        assert_eq!(vague(text), None, "{text}");
+    }
+}
+
+#[test]
+fn quoted_phrases_are_short_whatever_stands_between_their_words() {
+    let text = format!("between 2025-03-10{}and 2025-03-01", " ".repeat(5_000));
+    let expected = "`2025-03-10 and 2025-03-01` ends before it begins; its ends are swapped";
+    assert_eq!(read(&text, date("2025-03-31")).1, [expected]);
+    let text = format!("last {} days", "9".repeat(5_000));
+    assert!(read(&text, date("2025-03-31")).1[0].len() < 200);
+}
+
+#[test]
 fn words_that_only_contain_a_date_word_are_none() {
     for text in [
         "monthly report",

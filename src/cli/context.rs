@@ -44,7 +44,7 @@ pub(super) struct SelectorArgs {
     #[arg(long, value_name = "ID")]
     walk: Vec<String>,
     /// The most hops of --walk
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
+    #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
     max_hops: usize,
     /// Only notes of at least this value, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
@@ -181,8 +181,9 @@ impl QuestionArgs {
             comparison: self.compare.map(|text| sides(&text, today)).transpose()?,
             wants_patterns: self.patterns,
             search_limit: self.search_limit.map(Into::into),
-            min_relevance: self.min_relevance.unwrap_or_default(),
+            min_relevance: self.min_relevance,
             excluded_namespaces: self.exclude_namespace,
+            blocks_within: None,
         })
     }
 }
@@ -191,7 +192,7 @@ impl QuestionArgs {
 #[command(next_help_heading = "Blocks in place of bodies")]
 struct BlockArgs {
     /// Show blocks (list items, paragraphs, tables) in place of bodies
-    #[arg(long, value_name = "WHICH", conflicts_with_all = ["purpose", "abstraction"])]
+    #[arg(long, value_name = "WHICH")]
     blocks: Option<BlocksName>,
     /// The most blocks of a note (50; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
@@ -216,11 +217,11 @@ impl BlockArgs {
     fn into_blocks(self, has_budget: bool) -> Option<Blocks> {
         let is_asked = self.blocks.is_some() || self.max_blocks_per_note.is_some() || self.max_blocks.is_some();
         is_asked.then(|| Blocks {
-            choice: match self.blocks {
-                None | Some(BlocksName::All) => BlockChoice::All,
-                Some(BlocksName::Matched) => BlockChoice::Matched,
-                Some(BlocksName::Top) => BlockChoice::Top,
-            },
+            choice: self.blocks.map(|name| match name {
+                BlocksName::All => BlockChoice::All,
+                BlocksName::Matched => BlockChoice::Matched,
+                BlocksName::Top => BlockChoice::Top,
+            }),
             max_per_note: self.max_blocks_per_note.map(Into::into),
             max_in_all: self.max_blocks.map(Into::into),
             has_defaults: !has_budget,
@@ -261,6 +262,12 @@ impl ContextArgs {
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
         let has_text = self.selectors.query.is_some() || !self.words.is_empty();
         let need = self.need.into_need(has_text, format, today)?;
+        if self.blocks.blocks.is_some() && need.is_some() {
+            return Err(Error::usage(
+                "--blocks shows blocks in place of whole notes, and these notes are shown at levels",
+            )
+            .hint("leave --blocks out; --abstraction extract shows the blocks that answer"));
+        }
         let asks = has_text || self.question.compare.is_some() || self.question.patterns;
         let selection = Selectors {
             words: self.words,

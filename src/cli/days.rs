@@ -8,18 +8,20 @@ use crate::request::NamedSpan;
 
 /// What a flag takes.
 const EXAMPLES: &str = "write 2025-03-05, yesterday, monday, last week, in January, 3 days ago, 3d or the like";
+/// What a flag takes that means one day.
+const DAYS: &str = "write one day: 2025-03-05, yesterday, last Wednesday, 3 days ago or the like";
 
 /// Days of the week, which name their latest one in a flag.
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// Parses the phrase of a flag. A flag takes short forms too, which a question does not: there, `monday` and `3d`
 /// may be any words.
-fn span(flag: &str, text: &str, today: Date) -> Result<Span, Error> {
+fn span(flag: &str, text: &str, today: Date, examples: &str) -> Result<Span, Error> {
     let parsed = parse(text, today).or_else(|reason| {
         let phrase = long_form(text).and_then(|phrase| parse(&phrase, today).ok());
         phrase.ok_or(reason)
     });
-    parsed.map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(EXAMPLES))
+    parsed.map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(examples))
 }
 
 /// Returns the phrase that a short form stands for: `last monday`, `3 days ago`, `one week ago`.
@@ -39,9 +41,9 @@ fn long_form(text: &str) -> Option<String> {
 
 /// Reads one day.
 pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {
-    match span(flag, text, today)? {
+    match span(flag, text, today, DAYS)? {
         Span::Day(day) => Ok(day),
-        Span::Period(_) => Err(Error::usage(format!("{flag}: `{text}` names more than a day")).hint(EXAMPLES)),
+        Span::Period(_) => Err(Error::usage(format!("{flag}: `{text}` names more than a day")).hint(DAYS)),
     }
 }
 
@@ -52,17 +54,17 @@ pub(super) fn window(
     today: &dyn Fn() -> Date,
 ) -> Result<(Option<Date>, Option<Date>), Error> {
     let first = |text: &str| {
-        let from = span("--since", text, today())?.period().from;
+        let from = span("--since", text, today(), EXAMPLES)?.period().from;
         from.map(Some).ok_or_else(|| Error::usage(format!("--since: `{text}` has no first day")).hint(EXAMPLES))
     };
-    let last = |text: &str| Ok(Some(span("--until", text, today())?.period().to));
+    let last = |text: &str| Ok(Some(span("--until", text, today(), EXAMPLES)?.period().to));
     Ok((since.map_or(Ok(None), first)?, until.map_or(Ok::<_, Error>(None), last)?))
 }
 
 /// Reads `--compare A,B`; dates may hold commas too. One alone is compared with today.
 pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
     let side = |text: &str| {
-        let span = span("--compare", text, today).ok().filter(|span| span.period().from.is_some())?;
+        let span = span("--compare", text, today, EXAMPLES).ok().filter(|span| span.period().from.is_some())?;
         Some(NamedSpan { text: text.trim().to_owned(), span })
     };
     if let Some(side) = side(text) {

@@ -28,7 +28,7 @@ pub(super) enum LinkSub {
         /// The note in the middle
         id: String,
         /// The most hops
-        #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = TREE_HOPS, value_parser = hops)]
+        #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = TREE_HOPS, value_parser = hops)]
         max_hops: usize,
         #[command(flatten)]
         links: LinkArgs,
@@ -41,7 +41,7 @@ pub(super) enum LinkSub {
         /// Where it ends
         to: String,
         /// The most hops
-        #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = PATH_HOPS, value_parser = hops)]
+        #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = PATH_HOPS, value_parser = hops)]
         max_hops: usize,
         #[command(flatten)]
         links: LinkArgs,

@@ -1,19 +1,20 @@
 //! `qipu context`: a bundle of notes, and what was found out about them.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
-use jiff::civil::Date;
-
+use crate::calendar::parse;
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
     BlockLimits, Desk, NeedLimits, Selection, Weighed, compare, expand, gist, journal_day, patterns, select,
     show_blocks, weigh,
 };
 use crate::error::Error;
-use crate::report::{Analysis, Body, Entry, Head, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
-use crate::request::{Blocks, Context, Expand, MIN_CANDIDATES};
+use crate::note::NoteId;
+use crate::report::{Analysis, Body, DayEntry, Entry, Head, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
+use crate::request::{BlockChoice, Blocks, Context, Expand, MIN_CANDIDATES};
 use crate::search::StopWords;
-use crate::store::Store;
+use crate::store::{BlocksSetting, ContextConfig, Store};
 
 /// The most blocks of a note, and in all, where there is no budget and nobody names a number.
 const MAX_BLOCKS_PER_NOTE: usize = 50;
@@ -21,6 +22,10 @@ const MAX_BLOCKS: usize = 100;
 
 /// Without a budget, how many hits are weighed for each that may be shown.
 const FOR_ONE: usize = 5;
+/// The most hits, and the most journals of periods, that are looked through for blocks where there is no budget.
+const MAX_LOOKED_AT: usize = 100;
+/// Millionths of 1.
+const MILLION: f64 = 1_000_000.0;
 
 /// The most things of a sort that are told of a question, and the most characters of each: what is told
 /// must leave room for the answer.
@@ -30,13 +35,12 @@ const MAX_TERMS: usize = 32;
 /// Selects notes and reports them in their order, behind what was found out about several.
 pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
     let store = desk.store;
-    let config = &store.config.context;
-    let max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
+    let request = &with_settings(request, &store.config.context);
     // What does not count for the task must not take the place of what does, so limits come behind that.
-    let limits = request.need.as_ref().map(|_| NeedLimits::of(request, max_hits));
+    let limits = request.need.as_ref().map(|_| NeedLimits::of(request));
     let mut selection = match limits {
         Some(_) => select(desk, &request.selection, None, None)?,
-        None => select(desk, &request.selection, max_hits, request.max_notes)?,
+        None => select(desk, &request.selection, request.max_hits, request.max_notes)?,
     };
     let mut question = selection.question.take();
     let found_out = question.as_mut().map(|question| found_out(store, &selection, question)).unwrap_or_default();
@@ -53,7 +57,9 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
         let journals = notes.iter_mut().filter(|entry| journal_day(&entry.note).is_some());
         journals.for_each(|entry| entry.gist = Some(gist.clone()));
     }
-    let lacks_blocks = request.blocks.is_some_and(|blocks| add_blocks(store, &selection, blocks, &mut notes));
+    let named = named(store, &selection);
+    let blocks = request.blocks.map(|blocks| add_blocks(store, &selection, &named, blocks, &mut notes));
+    let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
     let told = question.filter(|question| !is_plain || !question.intents.is_empty());
     let head = Head {
@@ -68,9 +74,10 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
             },
             sources: true,
             custom: request.with_custom,
+            best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
         },
-        matched: selection.matched + following,
-        is_limited: lacks_blocks || selection.notes.len() < selection.matched,
+        matched: (selection.matched + following).saturating_sub(blocks.without),
+        is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
         unknown_names: Vec::new(),
         analysis: told.map(|question| Box::new(analysis(store, &question))),
@@ -82,7 +89,8 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
 
 impl NeedLimits {
     /// Returns the limits of a request. Several times as many hits are weighed as are shown.
-    fn of(request: &Context, max_hits: Option<usize>) -> Self {
+    fn of(request: &Context) -> Self {
+        let max_hits = request.max_hits;
         let shown = max_hits.or(request.max_notes);
         let weighed = || shown.map_or(usize::MAX, |most| most.saturating_mul(FOR_ONE).max(MIN_CANDIDATES));
         Self { candidates: request.max_candidates.unwrap_or_else(weighed), answers: max_hits, notes: request.max_notes }
@@ -122,15 +130,79 @@ fn found_out(store: &Store, selection: &Selection, question: &mut Question) -> V
     entries
 }
 
-/// Gives notes the blocks that are shown of them. Returns whether limits left any out.
-fn add_blocks(store: &Store, selection: &Selection, blocks: Blocks, entries: &mut [NoteEntry]) -> bool {
-    let limits = block_limits(store, blocks);
-    let notes = entries.iter().map(|entry| &entry.note);
-    let (shown, is_limited) = show_blocks(notes, blocks.choice, limits, selection.marker.as_ref());
-    for (entry, blocks) in entries.iter_mut().zip(shown) {
-        entry.blocks = Some(blocks);
+/// Fills in what the store's config says where no flag does.
+fn with_settings(request: &Context, config: &ContextConfig) -> Context {
+    let mut request = request.clone();
+    request.max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
+    let setting = config.blocks.map(|setting| match setting {
+        BlocksSetting::All => BlockChoice::All,
+        BlocksSetting::Matched => BlockChoice::Matched,
+        BlocksSetting::Top => BlockChoice::Top,
+    });
+    let has_budget = request.max_candidates.is_some();
+    match &mut request.blocks {
+        Some(blocks) => blocks.choice = blocks.choice.or(setting).or(Some(BlockChoice::All)),
+        // Notes at levels, and notes whose text is asked for or refused, have no blocks.
+        blocks @ None if request.need.is_none() && request.with_body.is_none() => {
+            let by_setting = |choice| Blocks { choice: Some(choice), has_defaults: !has_budget, ..Blocks::default() };
+            *blocks = setting.map(by_setting);
+        }
+        None => {}
     }
-    is_limited
+    let chooses = request.blocks.is_some_and(|blocks| blocks.choice != Some(BlockChoice::All));
+    if let Some(asking) = &mut request.selection.asking {
+        let period = |text: &Option<String>| Some(parse(text.as_deref()?, asking.today).ok()?.period());
+        let (since, until) = (period(&config.since), period(&config.until));
+        asking.since = asking.since.or_else(|| since?.from);
+        asking.until = asking.until.or_else(|| Some(until?.to));
+        asking.search_limit = asking.search_limit.or_else(|| config.search_limit.map(Into::into));
+        let millionths = |share: f64| (share * MILLION).round() as u32;
+        asking.min_relevance = asking.min_relevance.or_else(|| config.min_relevance.map(millionths));
+        asking.blocks_within = chooses.then(|| request.max_candidates.unwrap_or(MAX_LOOKED_AT));
+    }
+    request
+}
+
+/// Returns the notes that are shown whatever they hold: those that flags and the question name one by one.
+fn named(store: &Store, selection: &Selection) -> HashSet<NoteId> {
+    let notes = selection.named.iter().filter_map(|place| store.notes().get(*place));
+    notes.map(|note| note.id.clone()).collect()
+}
+
+/// What came of choosing blocks.
+#[derive(Default)]
+struct BlocksAdded {
+    /// Whether limits left any out.
+    is_limited: bool,
+    /// How many notes are left out since none of their blocks was asked for.
+    without: usize,
+}
+
+/// Gives notes the blocks that are shown of them. Notes without one are left out, unless they are named: these
+/// keep their place with their summary.
+fn add_blocks(
+    store: &Store,
+    selection: &Selection,
+    named: &HashSet<NoteId>,
+    blocks: Blocks,
+    entries: &mut Vec<NoteEntry>,
+) -> BlocksAdded {
+    let choice = blocks.choice.unwrap_or_default();
+    let notes = entries.iter().map(|entry| &entry.note);
+    let (chosen, is_limited) = show_blocks(notes, choice, block_limits(store, blocks), selection.marker.as_ref());
+    // Where nothing is searched for, no block can be wanted more than another.
+    let keeps_all = choice == BlockChoice::All || selection.marker.is_none();
+    let mut added = BlocksAdded { is_limited, without: 0 };
+    let all = std::mem::take(entries).into_iter().zip(chosen);
+    for (entry, chosen) in all {
+        if chosen.is_shown || keeps_all || named.contains(&entry.note.id) {
+            entries.push(NoteEntry { blocks: Some(chosen.blocks), ..entry });
+        } else {
+            added.without += usize::from(!chosen.has_any);
+            added.is_limited |= chosen.has_any;
+        }
+    }
+    added
 }
 
 fn block_limits(store: &Store, blocks: Blocks) -> BlockLimits {
@@ -150,7 +222,11 @@ fn analysis(store: &Store, question: &Question) -> Analysis {
         let ids = reference.notes.iter().take(MAX_TOLD).filter_map(|note| Some(notes.get(*note)?.id.clone()));
         (short(&reference.text), ids.collect())
     });
-    let dates = question.dates.iter().map(|named| (short(&named.text), named.day));
+    let dates = question.dates.iter().map(|named| DayEntry {
+        text: short(&named.text),
+        day: named.day,
+        journals: named.journals,
+    });
     let periods = question.periods.iter().map(|named| PeriodEntry {
         text: short(&named.text),
         from: named.period.from,
@@ -159,10 +235,10 @@ fn analysis(store: &Store, question: &Question) -> Analysis {
     });
     Analysis {
         references: references.take(MAX_TOLD).collect(),
-        dates: dates.take(MAX_TOLD).collect::<Vec<(String, Date)>>(),
+        dates: dates.take(MAX_TOLD).collect(),
         periods: periods.take(MAX_TOLD).collect(),
         intents: question.intents.clone(),
         terms: question.terms.iter().take(MAX_TERMS).map(|term| short(term)).collect(),
-        warnings: question.warnings.iter().take(MAX_TOLD).map(|warning| short(warning)).collect(),
+        warnings: question.warnings.iter().take(MAX_TOLD).cloned().collect(),
     }
 }

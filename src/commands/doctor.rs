@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use super::change::{self, repair};
 use crate::context::odd_fields;
 use crate::error::{Error, ErrorKind};
+use crate::escape::abbreviated;
 use crate::graph::{Digests, Graph};
 use crate::note::{Finding, Note};
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::Doctor;
 use crate::search::{Alike, Engine};
 use crate::setup::{self, Place};
-use crate::store::{self, Location, Store, relative_to};
+use crate::store::{self, Location, Store, UnknownKey, relative_to};
 
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
 pub(super) fn run(request: &Doctor, store: &Store) -> Report {
@@ -74,6 +75,7 @@ fn report(request: &Doctor, store: &Store, mut entries: Vec<Entry>) -> Report {
     findings.extend(belief_findings(store));
     findings.extend(duplicate_findings(store));
     findings.extend(file_findings(store, request));
+    findings.extend(config_findings(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.is_error).count();
     let warnings = findings.len() - errors;
@@ -113,6 +115,19 @@ fn file_findings(store: &Store, request: &Doctor) -> Vec<FindingEntry> {
         .iter()
         .map(|path| FindingEntry { path: shown_beside(store, path), ..finding(false, "left-over", "", why) });
     odd.chain(unfinished).chain(left).chain(beside).collect()
+}
+
+/// Settings of the config that mean nothing.
+fn config_findings(store: &Store) -> Vec<FindingEntry> {
+    let finding = |key: &UnknownKey| FindingEntry {
+        is_error: false,
+        code: "unknown-setting",
+        id: None,
+        path: store.shown("config.toml"),
+        line: Some(key.line),
+        message: format!("`{}` is no setting; known there are: {}", abbreviated(&key.name), key.known.join(", ")),
+    };
+    store.config.unknown_keys.iter().map(finding).collect()
 }
 
 /// Notes that say almost what another one does.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::list::passes;
 use crate::context::{Desk, Filter};
 use crate::error::Error;
+use crate::escape::shortened;
 use crate::graph::Digests;
 use crate::report::{Body, Entry, Excerpt, Found, Head, Mode, NoteEntry, Report, Role, Show, Snippet, Spelling};
 use crate::request::{Related, Search};
@@ -90,11 +91,9 @@ pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<Spelling> {
     .collect()
 }
 
+/// Shortens a text of the user's that is told beside an answer.
 pub(super) fn short(text: &str) -> String {
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    shortened(text, MAX_CHARS)
 }
 
 fn snippet(found: search::Snippet) -> Snippet {

@@ -5,10 +5,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use rayon::prelude::*;
 
+use super::blocks::has_answer;
 use super::question::{Asked, COMPARISON, PATTERNS, Question, Side, narrowed};
-use super::{Selector, day_of};
-use crate::calendar::Period;
+use super::{Journals, Selector, day_of};
+use crate::calendar::{Period, Span};
+use crate::escape::abbreviated;
 use crate::request::Asking;
 use crate::search::{Hit, Query};
 
@@ -26,8 +29,12 @@ impl Selector<'_, '_> {
         let mut answers = self.named(&mut question);
         answers.extend(self.journals_of_days(&question));
         self.named.extend(&answers);
-        answers.extend(self.journals_of_periods(&question));
-        let (hits, mut beyond) = self.hits(&question);
+        let of_periods = self.journals_of_periods(&question);
+        let (hits, beyond_limit) = self.hits(&question);
+        // What was searched for is known by now.
+        let (of_periods, mut beyond) = self.with_answers(of_periods);
+        answers.extend(of_periods);
+        beyond.extend(beyond_limit);
         // What the question names, or something else has chosen, is no mere hit of the search.
         for asked_for in answers.iter().chain(&self.chosen) {
             self.relevance.remove(asked_for);
@@ -77,8 +84,31 @@ impl Selector<'_, '_> {
         if question.intents.contains(&COMPARISON) || question.intents.contains(&PATTERNS) {
             asked.journals();
         }
-        self.journals = asked.journals;
+        if let Some(all) = asked.journals {
+            self.keep_journals(&all, &mut question);
+        }
         Some(question)
+    }
+
+    /// Keeps the journals of namespaces that are not left out, warns where a named day loses one, and counts those
+    /// that are selected.
+    fn keep_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
+        let notes = self.store.notes();
+        let is_out = |note: usize| self.excluded.hold(&notes[note]);
+        for named in question.dates.iter().filter(|named| all.on(named.day).any(is_out)) {
+            let warning = format!("a journal of {} is left out: its namespace is excluded", named.day);
+            question.warnings.push(warning);
+        }
+        let kept = if self.excluded.is_empty() { Arc::clone(all) } else { Arc::new(all.without(is_out)) };
+        let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
+        let selected = |period: Period| kept.within(period).iter().filter(|(_, note)| self.passes(*note)).count();
+        for named in &mut question.dates {
+            named.journals = selected(Span::Day(named.day).period());
+        }
+        for named in &mut question.periods {
+            named.journals = narrowed(named.period, window).map_or(0, selected);
+        }
+        self.journals = Some(kept);
     }
 
     /// Returns the notes that the question names; those of a namespace that is left out are told.
@@ -88,7 +118,7 @@ impl Selector<'_, '_> {
         for reference in &mut question.references {
             let is_out = |note: &usize| self.excluded.hold(&notes[*note]);
             if reference.notes.iter().any(is_out) {
-                let warning = format!("{} is left out: its namespace is excluded", reference.text);
+                let warning = format!("{} is left out: its namespace is excluded", abbreviated(&reference.text));
                 question.warnings.push(warning);
                 reference.notes.retain(|note| !is_out(note));
             }
@@ -116,6 +146,16 @@ impl Selector<'_, '_> {
         of_periods.filter(|note| self.passes(*note)).collect()
     }
 
+    /// Leaves out notes of which no block holds a word, where only such blocks are shown. Returns also the notes
+    /// that were not looked at.
+    fn with_answers(&self, mut notes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+        let most = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
+        let (Some(most), Some(marker)) = (most, &self.marker) else { return (notes, Vec::new()) };
+        let beyond = notes.split_off(notes.len().min(most));
+        let all = self.store.notes();
+        (notes.into_par_iter().filter(|note| has_answer(&all[*note], marker)).collect(), beyond)
+    }
+
     /// Returns what a search finds, and what it finds beyond its limit.
     fn hits(&mut self, question: &Question) -> (Vec<usize>, Vec<usize>) {
         let Some(text) = &question.rest else {
@@ -128,7 +168,7 @@ impl Selector<'_, '_> {
         let mut hits = found.hits;
         self.favour(&mut hits, &question.favoured);
         let asking = self.selectors.asking.as_ref();
-        let least = asking.map_or(0.0, |asking| f64::from(asking.min_relevance) / MILLION);
+        let least = asking.and_then(|asking| asking.min_relevance).map_or(0.0, |least| f64::from(least) / MILLION);
         let days = asking.map(window).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.holds(day)));
@@ -139,9 +179,10 @@ impl Selector<'_, '_> {
         let hits = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note]));
         let hits: Vec<(usize, f64)> = self.store.retired_last(hits, |(note, _)| *note);
         self.relevance = hits.iter().copied().collect();
-        let mut hits: Vec<usize> = hits.into_iter().map(|(note, _)| note).collect();
+        let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
-        let beyond = hits.split_off(hits.len().min(limit));
+        let mut beyond = hits.split_off(hits.len().min(limit));
+        beyond.extend(not_looked_at);
         (hits, beyond)
     }
 

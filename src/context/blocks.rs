@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::note::Note;
+use crate::note::{Note, joined};
 use crate::report::{BlockEntry, Gist, ShownBlocks};
 use crate::request::BlockChoice;
 use crate::search::Marker;
@@ -18,22 +18,40 @@ pub struct BlockLimits {
     pub in_all: Option<usize>,
 }
 
-/// Chooses the blocks of notes in their order. Returns them, and whether limits left any out.
+/// What was chosen of one note.
+pub struct Chosen {
+    /// The blocks that are shown.
+    pub blocks: ShownBlocks,
+    /// Whether it has a block that was asked for.
+    pub has_any: bool,
+    /// Whether such a block is shown.
+    pub is_shown: bool,
+}
+
+impl Chosen {
+    fn new(blocks: Vec<BlockEntry>, has_more: bool) -> Self {
+        let is_shown = !blocks.is_empty();
+        Self { has_any: is_shown || has_more, is_shown, blocks: ShownBlocks(Arc::new(move |_| blocks.clone())) }
+    }
+}
+
+/// Chooses the blocks of notes in their order. Returns those of each note, and whether limits left any out.
 ///
-/// Without limits a note's blocks are looked for when it is shown, so that a note which does not fit costs
-/// nothing.
+/// Where all blocks are shown without limits, they are looked for when a note is shown, so that a note which
+/// does not fit costs nothing.
 pub fn show_blocks<'a>(
     notes: impl IntoIterator<Item = &'a Arc<Note>>,
     choice: BlockChoice,
     limits: BlockLimits,
     marker: Option<&Arc<Marker>>,
-) -> (Vec<ShownBlocks>, bool) {
-    // Without words to look for there is nothing to choose by.
-    let choice = if marker.is_none() { BlockChoice::All } else { choice };
+) -> (Vec<Chosen>, bool) {
+    // Without words to look for, all blocks match, and none of them is better than another.
+    let choice = if marker.is_none() && choice == BlockChoice::Matched { BlockChoice::All } else { choice };
     let chooser = Chooser { choice, marker: marker.cloned() };
-    if limits == BlockLimits::default() {
+    if limits == BlockLimits::default() && choice == BlockChoice::All {
         let all = ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0));
-        return (notes.into_iter().map(|_| all.clone()).collect(), false);
+        let chosen = |_| Chosen { blocks: all.clone(), has_any: true, is_shown: true };
+        return (notes.into_iter().map(chosen).collect(), false);
     }
     let per_note = limits.per_note.unwrap_or(usize::MAX);
     if let (BlockChoice::Top, Some(in_all)) = (choice, limits.in_all) {
@@ -42,14 +60,19 @@ pub fn show_blocks<'a>(
     }
     let mut left = limits.in_all.unwrap_or(usize::MAX);
     let mut is_limited = false;
-    let shown = notes.into_iter().map(|note| {
+    let chosen = notes.into_iter().map(|note| {
         let (blocks, has_more) = chooser.choose(note, left.min(per_note));
         left -= blocks.len();
         is_limited |= has_more;
-        ShownBlocks(Arc::new(move |_| blocks.clone()))
+        Chosen::new(blocks, has_more)
     });
-    let shown = shown.collect();
-    (shown, is_limited)
+    let chosen = chosen.collect();
+    (chosen, is_limited)
+}
+
+/// Tells whether a block of a note holds a word that was searched for.
+pub(super) fn has_answer(note: &Note, marker: &Marker) -> bool {
+    note.blocks().iter().any(|block| marker.says(&block.text) > 0.0)
 }
 
 /// Finds all blocks of notes, each with how much it holds of what was asked.
@@ -59,7 +82,7 @@ pub(super) fn answers(marker: &Arc<Marker>) -> ShownBlocks {
 }
 
 /// Keeps the best blocks of several notes, so many at most; of blocks that are as good the first.
-fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<ShownBlocks>, bool) {
+fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<Chosen>, bool) {
     let all = chosen.iter().enumerate().flat_map(|(note, (blocks, _))| {
         blocks.iter().enumerate().map(move |(place, block)| (block.score, note, place))
     });
@@ -67,35 +90,19 @@ fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<ShownB
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
     let is_limited = all.len() > most || chosen.iter().any(|(_, has_more)| *has_more);
     let best: HashSet<(usize, usize)> = all.into_iter().take(most).map(|(_, note, place)| (note, place)).collect();
-    let kept = chosen.into_iter().enumerate().map(|(note, (blocks, _))| {
+    let kept = chosen.into_iter().enumerate().map(|(note, (blocks, has_more))| {
+        let has_any = has_more || !blocks.is_empty();
         let blocks = blocks.into_iter().enumerate().filter(|(place, _)| best.contains(&(note, *place)));
-        let blocks: Vec<BlockEntry> = blocks.map(|(_, block)| block).collect();
-        ShownBlocks(Arc::new(move |_| blocks.clone()))
+        Chosen::new(blocks.map(|(_, block)| block).collect(), has_any)
     });
     (kept.collect(), is_limited)
 }
 
-/// Sums journals up that have no summary: with their first blocks, so many at most.
+/// Sums journals up that have no summary in prose: with their first blocks, so many at most.
 pub fn gist(most: Option<usize>) -> Gist {
     Gist(Arc::new(move |note| {
-        let mut gist = String::new();
-        for block in note.blocks().into_iter().take(most.unwrap_or(usize::MAX)) {
-            let words = block.text.split_whitespace().take(MAX_GIST);
-            let text = words.collect::<Vec<_>>().join(" ");
-            let room = MAX_GIST.saturating_sub(gist.chars().count());
-            if gist.is_empty() && text.chars().count() > room {
-                gist = text.chars().take(room).collect();
-            }
-            if text.chars().count() > room {
-                gist.push('…');
-                break;
-            }
-            if !gist.is_empty() {
-                gist.push_str(" · ");
-            }
-            gist.push_str(&text);
-        }
-        gist
+        let blocks = note.blocks().into_iter().take(most.unwrap_or(usize::MAX));
+        joined(blocks.map(|block| block.text), MAX_GIST)
     }))
 }
 
@@ -115,6 +122,7 @@ impl Chooser {
             score: self.marker.as_ref().map_or(0.0, |marker| marker.says(&block.text)),
             path: block.path,
             text: block.text,
+            depth: block.depth,
         });
         let is_wanted = |block: &BlockEntry| self.choice == BlockChoice::All || block.score > 0.0;
         let mut blocks: Vec<BlockEntry> = blocks.filter(is_wanted).collect();
@@ -149,7 +157,8 @@ mod tests {
         let marker = engine.search(&Query::parse("fsync log"), None).marker.map(Arc::new);
         let shown = |choice, per_note, in_all, marker: Option<&Arc<Marker>>| {
             let (blocks, is_limited) = show_blocks(&notes, choice, BlockLimits { per_note, in_all }, marker);
-            let ids: Vec<String> = blocks.iter().flat_map(|shown| (shown.0)(&notes[0])).map(|block| block.id).collect();
+            let ids: Vec<String> =
+                blocks.iter().flat_map(|chosen| (chosen.blocks.0)(&notes[0])).map(|block| block.id).collect();
             (ids.join(" "), is_limited)
         };
         let is = |ids: &str, is_limited| (ids.to_owned(), is_limited);
@@ -161,5 +170,6 @@ mod tests {
         assert_eq!(shown(BlockChoice::Top, Some(1), Some(9), marker.as_ref()), is("two", true));
         assert_eq!(shown(BlockChoice::Top, Some(4), Some(9), marker.as_ref()), is("n#b1 two n#b4", false));
         assert_eq!(shown(BlockChoice::Matched, Some(4), None, None), is("n#b1 n#b2 two n#b4", false));
+        assert_eq!(shown(BlockChoice::Top, Some(4), None, None), is("", false), "no block without a hit is shown");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::note::Note;
+use crate::note::{Note, without_code};
 use crate::search::StopWords;
 
 /// The fewest letters of a word that counts.
@@ -32,9 +32,7 @@ impl JournalText {
         text.fields.extend(note.custom.iter().chain(&note.unknown).map(|(key, _)| key.clone()));
         for block in note.blocks() {
             text.blocks += 1;
-            if !block.text.starts_with("```") && !block.text.starts_with("~~~") {
-                text.add(&block.text, stop_words);
-            }
+            text.add(&without_code(&block.text), stop_words);
         }
         text
     }

@@ -29,6 +29,11 @@ impl Journals {
         Self { days }
     }
 
+    /// Returns the journals without those for which `is_out` holds.
+    pub fn without(&self, is_out: impl Fn(usize) -> bool) -> Self {
+        Self { days: self.days.iter().copied().filter(|(_, note)| !is_out(*note)).collect() }
+    }
+
     /// Returns the journals of a day, in the order of their ids.
     pub fn on(&self, day: Date) -> impl Iterator<Item = usize> {
         self.within(Period { from: Some(day), to: day }).iter().map(|(_, note)| *note)

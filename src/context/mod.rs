@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use belief::{NeedLimits, Weighed, expand, odd_fields, weigh};
-pub use blocks::{BlockLimits, gist, show_blocks};
+pub use blocks::{BlockLimits, Chosen, gist, show_blocks};
 pub use comparison::compare;
 pub use desk::Desk;
 pub use edges::edge_entry;

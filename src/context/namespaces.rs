@@ -13,6 +13,11 @@ impl Namespaces {
         Self(names.filter(|segments| !segments.is_empty()).collect())
     }
 
+    /// Tells whether none is left out.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Tells whether a note is in one of them, or is the page that one is named after.
     pub fn hold(&self, note: &Note) -> bool {
         if self.0.is_empty() {

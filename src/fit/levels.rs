@@ -84,6 +84,8 @@ impl Page<'_> {
             if let Some((shape, piece)) = self.at_best_level(&proposal, &*proposals, &mut least) {
                 self.keep_at(&proposal, shape, piece, &mut *proposals);
                 self.account = Some(proposals.account(&self.shown));
+            } else if let Some(entry) = self.report.entries.get(proposal.entry) {
+                self.pass_over(entry);
             }
             if target_tokens.is_some_and(|target| self.tokens() >= target) {
                 break;

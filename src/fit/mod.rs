@@ -4,6 +4,7 @@
 //! their order, one that does not fit is passed over; only when none fits is the first one cut;
 //! when not even the empty frame fits, the error names the smallest number that works.
 
+mod blocks;
 mod levels;
 mod limits;
 
@@ -12,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind};
 use crate::escape;
-use crate::render::{self, CUT_MARK, Extent, Kept, Piece, Renderer, Screen, Shown, without_blank_ends};
+use crate::render::{self, CUT_MARK, Extent, Kept, Lacks, Piece, Renderer, Screen, Shown, without_blank_ends};
 use crate::report::{Account, Entry, Report, ShownBelief};
 use crate::request::{Budget, Format};
 use crate::tokens::CHARS_PER_TOKEN;
@@ -119,6 +120,8 @@ struct Page<'a> {
     /// How many pieces there would be with everything at the highest level, and the notes among them; `None` where
     /// that is not known to be too long.
     everything: Option<(usize, Vec<ShownBelief>)>,
+    /// What was found out and had no room.
+    lacks: Lacks,
 }
 
 impl<'a> Page<'a> {
@@ -127,6 +130,7 @@ impl<'a> Page<'a> {
         let mut both = Page::new(self.report, renderer, self.limits);
         both.shown.clone_from(&self.shown);
         both.account.clone_from(&self.account);
+        both.lacks = self.lacks;
         both.is_brief = !both.allow(both.truncated(self.notes), None);
         both.is_all = self.is_all;
         for (number, piece) in &self.pieces {
@@ -146,7 +150,7 @@ impl<'a> Page<'a> {
             renderer,
             limits,
             separator: chars(renderer.separator()),
-            kept: Kept(vec![false; report.entries.len()]),
+            kept: Kept::all(report.entries.len(), false),
             pieces: Vec::new(),
             chars: 0,
             notes: 0,
@@ -157,6 +161,7 @@ impl<'a> Page<'a> {
             shown: Vec::new(),
             account: None,
             everything: None,
+            lacks: Lacks::default(),
         }
     }
 
@@ -204,7 +209,7 @@ impl<'a> Page<'a> {
     /// Keeps all entries, which are notes: they are written side by side.
     fn keep_all(&mut self) {
         let count = self.report.entries.len();
-        let (renderer, kept) = (self.renderer, Kept(vec![true; count]));
+        let (renderer, kept) = (self.renderer, Kept::all(count, true));
         let run = |first: usize| {
             let numbers = first..count.min(first + RUN);
             Piece::joined(numbers.map(|number| renderer.piece(number, Extent::Whole, &kept)), renderer.separator())
@@ -223,6 +228,9 @@ impl<'a> Page<'a> {
         self.make_room_for_frame(everything)?;
         if has_entries {
             self.keep_whole_entries();
+        }
+        if self.report.head.show.best_blocks {
+            self.keep_best_blocks();
         }
         if self.pieces.is_empty() {
             let first = self.report.entries.iter().position(|entry| !entry.is_finding_out());
@@ -286,7 +294,8 @@ impl<'a> Page<'a> {
     /// without entries.
     fn has_more_to_say(&self) -> bool {
         let account = self.account.as_ref();
-        let shown = Shown { notes: 0, is_truncated: false, is_empty: true, is_brief: false, account };
+        let lacks = Lacks::default();
+        let shown = Shown { notes: 0, is_truncated: false, is_empty: true, is_brief: false, account, lacks };
         let frame = |is_brief| self.renderer.frame(Shown { is_brief, ..shown }).0;
         frame(false) != frame(true)
     }
@@ -303,22 +312,47 @@ impl<'a> Page<'a> {
             let room = self.limits.chars.saturating_sub(self.chars + frame_chars[more]);
             // That everything does not fit is known; without the word that something is left out
             // it might seem to.
-            if is_everything || !has_parent || !entry.may_fit(self.renderer.detail(entry), room) {
-                continue;
+            let may_fit = || !is_everything && has_parent && entry.may_fit(self.renderer.detail(entry), room);
+            let is_whole = !blocks::are_kept_one_by_one(self.report, entry);
+            let piece = (is_whole && may_fit()).then(|| self.renderer.piece(number, Extent::Whole, &self.kept));
+            let is_allowed = |piece: &Piece| {
+                self.chars_with(piece) + frame_chars[more] <= self.limits.chars
+                    && self.allow(self.truncated(self.notes + more), Some((number, piece)))
+            };
+            match piece.filter(is_allowed) {
+                Some(piece) => self.keep(number, piece),
+                None if entry.is_finding_out() => self.pass_over(entry),
+                None => continue,
             }
-            let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
-            let is_short = self.chars_with(&piece) + frame_chars[more] <= self.limits.chars;
-            if is_short && self.allow(self.truncated(self.notes + more), Some((number, &piece))) {
-                self.keep(number, piece);
-                frame_chars = frames(self);
-            }
+            frame_chars = frames(self);
         }
+    }
+
+    /// Passes over what was found out about several notes, and notes that down where there is room to tell it.
+    fn pass_over(&mut self, entry: &Entry) {
+        let before = self.lacks;
+        match entry {
+            Entry::Comparison(_) => self.lacks.comparison = true,
+            Entry::Pattern(_) => self.lacks.patterns = true,
+            _ => return,
+        }
+        if !self.allow(self.says(true), None) {
+            self.lacks = before;
+        }
+    }
+
+    /// Forgets what was kept, save which blocks are to be shown.
+    fn forget_pieces(&mut self) {
+        self.kept.entries.fill(false);
+        (self.chars, self.notes, self.has_cut) = (0, 0, false);
+        self.pieces.clear();
+        self.in_use.clear();
     }
 
     /// Returns what the frame says of a document that leaves something out.
     fn truncated(&self, notes: usize) -> Shown<'_> {
-        let (is_brief, account) = (self.is_brief, self.account.as_ref());
-        Shown { notes, is_truncated: true, is_empty: false, is_brief, account }
+        let (is_brief, account, lacks) = (self.is_brief, self.account.as_ref(), self.lacks);
+        Shown { notes, is_truncated: true, is_empty: false, is_brief, account, lacks }
     }
 
     /// Cuts an entry's text where the most of it fits, with what is said of it then: its body, or else its summary.
@@ -364,7 +398,7 @@ impl<'a> Page<'a> {
 
     fn keep(&mut self, number: usize, piece: Piece) {
         self.notes += usize::from(self.report.entries[number].note().is_some());
-        self.kept.0[number] = true;
+        self.kept.entries[number] = true;
         self.add(number, piece);
     }
 
@@ -403,6 +437,7 @@ impl<'a> Page<'a> {
             is_empty: self.pieces.is_empty(),
             is_brief: self.is_brief,
             account: self.account.as_ref(),
+            lacks: self.lacks,
         }
     }
 }

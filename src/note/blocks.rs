@@ -25,6 +25,42 @@ pub struct Block {
     pub depth: usize,
 }
 
+/// The most characters of an outline that stand for all of it, and how much of a body is read for them, in
+/// bytes.
+const MAX_OUTLINE: usize = 240;
+const OUTLINE_BYTES: usize = 8 * MAX_OUTLINE;
+
+/// Sums a body of list items up with the first ones; `None` where there are no items.
+pub(super) fn outline(body: &str) -> Option<String> {
+    // Whole lines: what stands behind them changes no item before.
+    let end = body.floor_char_boundary(OUTLINE_BYTES);
+    let end = if end == body.len() { end } else { body.get(..end)?.rfind('\n').unwrap_or(end) };
+    let items = blocks(body.get(..end)?).into_iter().filter(|block| block.depth > 0);
+    Some(joined(items.map(|block| block.text), MAX_OUTLINE)).filter(|outline| !outline.is_empty())
+}
+
+/// Joins texts on one line, ` · ` between, up to a number of characters; `…` stands for what is left out.
+pub(crate) fn joined(texts: impl Iterator<Item = String>, most: usize) -> String {
+    let mut joined = String::new();
+    for text in texts {
+        // No more words than characters.
+        let text = text.split_whitespace().take(most).collect::<Vec<_>>().join(" ");
+        let room = most.saturating_sub(joined.chars().count());
+        if joined.is_empty() && text.chars().count() > room {
+            joined = text.chars().take(room).collect();
+        }
+        if text.chars().count() > room {
+            joined.push('…');
+            break;
+        }
+        if !joined.is_empty() && !text.is_empty() {
+            joined.push_str(" · ");
+        }
+        joined.push_str(&text);
+    }
+    joined
+}
+
 /// Returns the blocks in the order of the text. Those without text are left away.
 pub(super) fn blocks(body: &str) -> Vec<Block> {
     let mut reader = Reader { body, blocks: Vec::new(), headings: Vec::new(), path: Arc::default(), open: Vec::new() };

@@ -81,7 +81,7 @@ impl<'a> Document<'a> {
             Edit::RemoveEmpty { key } => self.remove_field(key),
             Edit::RemoveField(key) => self.without_field(key),
             Edit::RemoveCustom(key) => self.without_entries("custom", &HashSet::from([*key])),
-            Edit::SetBody(_) => Vec::new(),
+            Edit::SetBody(_) | Edit::Append { .. } => Vec::new(),
         }
     }
 

@@ -119,6 +119,13 @@ pub enum Edit {
     RemoveCustom(&'static str),
     /// Replaces everything below the frontmatter.
     SetBody(String),
+    /// Adds lines behind the body, and changes no byte before them.
+    Append {
+        /// The lines, without a line end behind the last one.
+        lines: String,
+        /// Whether a blank line stands before them.
+        is_apart: bool,
+    },
 }
 
 /// Applies edits one after the other. Returns the new text.
@@ -131,6 +138,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
     for edit in edits {
         text = match edit {
             Edit::SetBody(body) => with_body(&text, body)?,
+            Edit::Append { lines, is_apart } => with_lines(&text, lines, *is_apart)?,
             edit => with_field(&text, edit)?,
         };
     }
@@ -179,6 +187,32 @@ pub(crate) fn with_section(text: &str, section: &Section) -> Result<String, Stri
     let (_, body) = read(text);
     let new = section.below(text.get(body.clone()).unwrap_or_default(), line_end(text))?;
     Ok(splice(text, body, &new))
+}
+
+/// Adds lines behind the body, with the line end that the body used last.
+fn with_lines(text: &str, lines: &str, is_apart: bool) -> Result<String, String> {
+    let (said, old) = read(text);
+    let body = text.get(old.clone()).unwrap_or_default();
+    let end = match body.rfind('\n') {
+        Some(last) if body.get(..last).is_some_and(|before| before.ends_with('\r')) => "\r\n",
+        Some(_) => "\n",
+        None => line_end(text),
+    };
+    let mut new = text.to_owned();
+    if !matches!(text.chars().next_back(), None | Some('\n' | '\r')) {
+        new.push_str(end);
+    }
+    let has_blank_line = body.lines().next_back().is_none_or(|last| last.trim().is_empty());
+    if is_apart && !has_blank_line {
+        new.push_str(end);
+    }
+    new.push_str(&lines.replace("\r\n", "\n").replace('\n', end));
+    new.push_str(end);
+    let (now, range) = read(&new);
+    if now == said && (range.start == old.start || body.is_empty()) {
+        return Ok(new);
+    }
+    Err("its fields would say something else with these lines".to_owned())
 }
 
 /// Returns what a note's frontmatter says, and where its body stands.
@@ -241,7 +275,7 @@ fn key_of(edit: &Edit) -> &str {
         | Edit::Retarget { key, .. } => key,
         Edit::SetCustom { .. } | Edit::SetCustomValue { .. } | Edit::RemoveCustom(_) => "custom",
         Edit::RemoveField(key) => key,
-        Edit::SetBody(_) => "body",
+        Edit::SetBody(_) | Edit::Append { .. } => "body",
     }
 }
 
@@ -299,7 +333,7 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
                 }
             }
         }
-        Edit::SetBody(_) => {}
+        Edit::SetBody(_) | Edit::Append { .. } => {}
     }
     values
 }
@@ -683,6 +717,26 @@ mod tests {
             assert!(apply(after, &[set("T")]).is_ok(), "{after}");
         }
         assert!(with_body("---\nid: a\nno end\n", "New\n").is_err());
+    }
+
+    #[test]
+    fn appended_lines_change_no_byte_before_them() {
+        let append =
+            |text: &str, is_apart| apply(text, &[Edit::Append { lines: "- x\n  y".into(), is_apart }]).unwrap();
+        for (before, is_apart, added) in [
+            ("---\r\nid: a\r\n---\r\nfirst\nsecond\n", true, "\n- x\n  y\n"),
+            ("---\nid: a\n---\nfirst\r\nsecond\r\n", true, "\r\n- x\r\n  y\r\n"),
+            ("first\nsecond\r\nthird\rx\n", true, "\n- x\n  y\n"),
+            ("---\nid: a\n---\n- a\n- \n", false, "- x\n  y\n"),
+            ("---\nid: a\n---\ntext  \n \n", true, "- x\n  y\n"),
+            ("---\nid: a\n---\n- a", false, "\n- x\n  y\n"),
+            ("---\nid: a\n---\ntext", true, "\n\n- x\n  y\n"),
+            ("---\nid: a\n---\n", true, "- x\n  y\n"),
+            ("---\r\nid: a\r\n---", true, "\r\n- x\r\n  y\r\n"),
+            ("", true, "- x\n  y\n"),
+        ] {
+            assert_eq!(append(before, is_apart), format!("{before}{added}"), "{before:?}");
+        }
     }
 
     #[test]

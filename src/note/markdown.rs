@@ -1,10 +1,13 @@
 //! What qipu reads out of a note's markdown: links, the first heading, a summary.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
+
+use super::{BodySummary, SummarySource, blocks};
 
 /// How much of a body is read at first when only its beginning is wanted, in bytes.
 const BEGINNING: usize = 512;
@@ -116,6 +119,23 @@ pub(crate) fn ends(body: &str) -> bool {
     whole.len() > MAX_PARSED || parser(&whole).into_offset_iter().any(is_heading)
 }
 
+/// Returns a text with a space in the place of all code in it.
+pub(crate) fn without_code(text: &str) -> Cow<'_, str> {
+    if !text.contains(['`', '~']) {
+        return Cow::Borrowed(text);
+    }
+    let (mut rest, mut at) = (String::with_capacity(text.len()), 0);
+    for (event, range) in parser(text).into_offset_iter() {
+        if matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))) && range.start >= at {
+            rest.push_str(text.get(at..range.start).unwrap_or_default());
+            rest.push(' ');
+            at = range.end;
+        }
+    }
+    rest.push_str(text.get(at..).unwrap_or_default());
+    Cow::Owned(rest)
+}
+
 /// Returns the names that link definitions give to addresses, in small letters, with these.
 pub(crate) fn definitions(body: &str) -> Vec<(String, String)> {
     let parser = parser(body);
@@ -173,13 +193,15 @@ pub(crate) fn first_heading(body: &str) -> Option<String> {
     from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Heading { .. })))
 }
 
-/// Returns the first paragraph under a heading `Summary`, else the first paragraph.
-pub(crate) fn summary(body: &str) -> Option<String> {
+/// Returns the first paragraph under a heading `Summary`, else the first paragraph, else the first list items.
+pub(super) fn summary(body: &str) -> Option<BodySummary> {
     let has_section = body.contains("ummary") || body.contains("UMMARY");
-    has_section
-        .then(|| summary_section(body))
-        .flatten()
-        .or_else(|| from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph))))
+    let found = |source: SummarySource| move |text: String| BodySummary { source, text };
+    let section = || has_section.then(|| summary_section(body)).flatten().map(found(SummarySource::Section));
+    let paragraph = || from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph)));
+    section()
+        .or_else(|| paragraph().map(found(SummarySource::Paragraph)))
+        .or_else(|| blocks::outline(body).map(found(SummarySource::Outline)))
 }
 
 fn summary_section(body: &str) -> Option<String> {
@@ -391,19 +413,29 @@ mod tests {
     }
 
     #[test]
-    fn summary_is_the_section_then_the_first_paragraph() {
+    fn summary_is_the_section_then_the_first_paragraph_then_the_first_items() {
+        let summary = |body: &str| summary(body).map(|summary| summary.text);
         assert_eq!(
             summary("# T\n\n- item\n\n> quote\n\nFirst *one*\nwith [[qp-1|a label]].\n\nSecond.").as_deref(),
             Some("First one with a label.")
         );
         assert_eq!(summary("Intro.\n\n## Summary\n\nThe `point`.\n\nMore.").as_deref(), Some("The point."));
         assert_eq!(summary("Intro.\n\n## Summary\n\n## Next\n\nOther.").as_deref(), Some("Intro."));
-        assert_eq!(summary("# Only a heading\n\n- and\n- items\n"), None);
+        assert_eq!(summary("# A heading\n\n- and\n  - *items* ^x\n").as_deref(), Some("and · *items*"));
+        assert_eq!(summary("# Only a heading\n\n| a |\n|---|\n\n```\ncode\n```\n"), None);
         assert_eq!(summary(""), None);
         let long = "word ".repeat(10_000);
         assert_eq!(summary(&long).as_deref(), Some(long.trim()));
         let late = format!("{}\n\nFirst.\n\nSecond.", "- item\n".repeat(5_000));
         assert_eq!(summary(&late).as_deref(), Some("First."));
+    }
+
+    #[test]
+    fn code_is_taken_out_of_a_text() {
+        assert_eq!(without_code("a `code word` b ``x ` y`` ` c"), "a   b   ` c");
+        assert_eq!(without_code("item\n\n```rust\nlet a;\n```\nmore"), "item\n\n \nmore");
+        assert_eq!(without_code("~~~\nall\n~~~\n").trim(), "");
+        assert_eq!(without_code("no code"), "no code");
     }
 
     #[test]
@@ -446,7 +478,8 @@ mod tests {
             assert_eq!(from_beginning(&body, heading), heading(&mut TopLevel::new(&body)), "{body:?}");
             assert_eq!(from_beginning(&body, paragraph), paragraph(&mut TopLevel::new(&body)), "{body:?}");
             let text = body.trim_start();
-            assert_eq!(summary(text), paragraph(&mut TopLevel::new(text)), "{text:?}");
+            let summary = summary(text).filter(|summary| summary.source <= SummarySource::Paragraph);
+            assert_eq!(summary.map(|summary| summary.text), paragraph(&mut TopLevel::new(text)), "{text:?}");
         }
     }
 

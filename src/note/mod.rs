@@ -31,12 +31,14 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 pub use blocks::Block;
+pub(crate) use blocks::joined;
 pub(crate) use destinations::{Destination, destinations, percent_encoded, relinked};
 pub(crate) use document::scalar as yaml_scalar;
 pub use id::NoteId;
 pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
+pub(crate) use markdown::without_code;
 pub use marks::{Mark, Marked};
 pub use retired::Retired;
 pub(crate) use section::Section;
@@ -165,7 +167,7 @@ pub struct Meta {
     pub is_cut: bool,
     summary_field: Option<String>,
     /// The summary in the body, once somebody asked for it.
-    body_summary: OnceLock<Option<String>>,
+    body_summary: OnceLock<Option<BodySummary>>,
     /// The links in the body, once somebody asked for them.
     inline: OnceLock<Vec<InlineLink>>,
     /// See [`Note::body_chars`].
@@ -350,14 +352,20 @@ impl Note {
         *self.body_chars.get_or_init(|| shown_chars(self.body()))
     }
 
-    /// Returns the summary: the field, else the first paragraph under a heading `Summary`, else
-    /// the first paragraph, else nothing. May hold line breaks when the field does.
+    /// Returns the summary: the field, else what stands under a heading `Summary`, else the first
+    /// paragraph, else the first list items, else nothing. May hold line breaks when the field does.
     pub fn summary(&self) -> Option<&str> {
-        self.summary_field().or_else(|| self.body_summary())
+        self.summary_from(SummarySource::Outline)
     }
 
-    fn body_summary(&self) -> Option<&str> {
-        self.body_summary.get_or_init(|| markdown::summary(self.body())).as_deref()
+    /// Returns the summary of a certain source, or of one that comes before it.
+    pub fn summary_from(&self, last: SummarySource) -> Option<&str> {
+        let of_body = || self.body_summary().filter(|summary| summary.source <= last);
+        self.summary_field().or_else(|| of_body().map(|summary| summary.text.as_str()))
+    }
+
+    fn body_summary(&self) -> Option<&BodySummary> {
+        self.body_summary.get_or_init(|| markdown::summary(self.body())).as_ref()
     }
 
     /// Returns the summary's text where the frontmatter holds one.
@@ -487,6 +495,24 @@ impl Meta {
         };
         (id, meta)
     }
+}
+
+/// Where in a body a summary comes from, the best source first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SummarySource {
+    /// The section `Summary`.
+    Section,
+    /// The first paragraph.
+    Paragraph,
+    /// The first list items.
+    Outline,
+}
+
+/// A summary that is taken from a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BodySummary {
+    source: SummarySource,
+    text: String,
 }
 
 /// Counts the characters of a text that every format keeps.

@@ -77,10 +77,12 @@ fn checked(bytes: &[u8]) -> Result<&str, Broken> {
     let whole = bytes.strip_suffix(b"\n").ok_or_else(is_cut)?;
     let start = whole.iter().rposition(|byte| *byte == b'\n').ok_or_else(is_cut)? + 1;
     let (before, end) = whole.split_at_checked(start).ok_or_else(is_cut)?;
-    if !end.starts_with(b"END ") {
+    // `END` alone is an end too, of a pack that says nothing of its checksum.
+    let is_bare = end == b"END";
+    if !is_bare && !end.starts_with(b"END ") {
         return Err(is_cut());
     }
-    if end != end_line(before).as_bytes() {
+    if !is_bare && end != end_line(before).as_bytes() {
         return Err(Broken::new(last, "the checksum is not that of the lines before: the pack was cut or altered"));
     }
     std::str::from_utf8(before).map_err(|error| {
@@ -337,6 +339,18 @@ mod tests {
             assert!(!text.replace('\n', "").contains(char::is_control));
             assert_eq!(parse(text.as_bytes()), Ok(pack));
         }
+    }
+
+    #[test]
+    fn an_end_without_a_checksum_is_an_end() {
+        let text = write(&pack());
+        let (before, _) = text.rsplit_once("END sha256=").unwrap();
+        assert_eq!(parse(format!("{before}END\n").as_bytes()), Ok(pack()));
+        for cut in ["END", "EN\n", "END x\n", "END \n", ""] {
+            assert!(parse(format!("{before}{cut}").as_bytes()).is_err(), "{cut:?}");
+        }
+        let less = before.replacen("notes=3", "notes=4", 1);
+        assert!(parse(format!("{less}END\n").as_bytes()).is_err());
     }
 
     #[test]

@@ -13,8 +13,9 @@ use super::{
 use crate::escape::{lines, one_line};
 use crate::note::{IMPORTED, Note, Source};
 use crate::report::{
-    Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Level, Mode,
-    NoteEntry, PatternEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS, UnknownName,
+    Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, Detail, EdgeEntry, Entry, Level,
+    Mode, NoteEntry, PatternEntry, PeriodEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS,
+    UnknownName,
 };
 use crate::tokens::Tokenizer;
 
@@ -108,7 +109,7 @@ impl Renderer for Human<'_> {
             Entry::Finding(finding) => self.add(&mut piece, self.finding_line(finding)),
             Entry::Change(change) => self.change(change, &mut piece),
             Entry::Comparison(comparison) => {
-                self.add(&mut piece, format!("\n## Comparison\n{}", comparison_text(comparison)));
+                self.add(&mut piece, format!("\n## Comparison\n{}", comparison_lines(comparison)));
             }
             Entry::Pattern(pattern) => {
                 let heading = self.heading(number, "Patterns", kept);
@@ -186,6 +187,7 @@ impl Human<'_> {
         text.push_str(&self.spellings(shown));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| analysis_line(analysis)));
+        text.extend(shown.lacks.sentence().map(|sentence| format!("There is {sentence}.\n")));
         if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {
             text.push_str("Nothing fitted.\n");
         }
@@ -231,7 +233,7 @@ impl Human<'_> {
     }
 
     /// Says what was searched for in the place of words that no note holds.
-    fn spellings(&self, shown: Shown<'_>) -> String {
+    pub(super) fn spellings(&self, shown: Shown<'_>) -> String {
         if shown.is_brief {
             return String::new();
         }
@@ -245,7 +247,7 @@ impl Human<'_> {
     }
 
     /// Names tags and types that no note has, and those that may have been meant.
-    fn unknown_names(&self, shown: Shown) -> String {
+    pub(super) fn unknown_names(&self, shown: Shown) -> String {
         if shown.is_brief {
             return String::new();
         }
@@ -383,9 +385,9 @@ impl Human<'_> {
         if show.sources && !note.sources.is_empty() {
             text.push_str("Sources:\n");
             for source in &note.sources {
-                let parts = [Some(source.url.as_str()), source.title.as_deref()];
-                let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).map(one_line).collect();
-                text.push_str(&format!("- {}\n", parts.join(" ")));
+                let title = source.title.as_deref().unwrap_or_default();
+                let name = if source.url.is_empty() { title } else { &source.url };
+                text.push_str(&format!("- {}\n", one_line(name)));
             }
         }
         if show.custom && !note.custom.is_empty() {
@@ -408,8 +410,9 @@ impl Human<'_> {
             return piece.add(0, format!("{}\n---\n{said}\n\n---\n", self.flowing(text)));
         }
         let shows_body = entry.blocks.is_none() && self.shows_body();
-        let (shown, is_cut) = match (&entry.blocks, body_text(note.body(), note.is_cut, extent, shows_body)) {
-            (Some(blocks), _) if extent == Extent::Whole => (self.blocks(&(blocks.0)(note)), false),
+        let blocks = kept.blocks(entry).filter(|_| extent == Extent::Whole);
+        let (shown, is_cut) = match (blocks, body_text(note.body(), note.is_cut, extent, shows_body)) {
+            (Some(blocks), _) => (self.blocks(&blocks), false),
             (_, Some((body, is_cut))) => (self.body(&body, extent), is_cut),
             (_, None) => {
                 let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
@@ -429,7 +432,10 @@ impl Human<'_> {
     fn blocks(&self, blocks: &[BlockEntry]) -> String {
         let block = |block: &BlockEntry| {
             let path: Vec<String> = block.path.iter().map(|heading| one_line(heading)).collect();
-            let path = if path.is_empty() { String::new() } else { format!(" {}", path.join(" > ")) };
+            let mut path = if path.is_empty() { String::new() } else { format!(" {}", path.join(" > ")) };
+            if block.depth > 1 {
+                path.push_str(&format!(" (depth {})", block.depth));
+            }
             let id = self.screen.paint(As::Quiet, &format!("[{}]", one_line(&block.id)));
             self.flowing(format!("{id}{path}\n")) + &self.body(&block.text, Extent::Whole)
         };
@@ -553,12 +559,7 @@ fn analysis_line(analysis: &Analysis) -> String {
         let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
         parts.push(format!("{} = {}", one_line(text), ids.join(", ")));
     }
-    parts.extend(analysis.dates.iter().map(|(text, day)| format!("{} = {day}", one_line(text))));
-    for period in &analysis.periods {
-        let from = period.from.map_or(String::new(), |from| format!("{from} "));
-        let (text, to, journals) = (one_line(&period.text), period.to, counted(period.journals, "journal"));
-        parts.push(format!("{text} = {from}to {to}, {journals}"));
-    }
+    parts.extend(day_parts(analysis));
     parts.extend(analysis.intents.iter().map(|intent| (*intent).to_owned()));
     if !analysis.terms.is_empty() {
         let terms: Vec<String> = analysis.terms.iter().map(|term| one_line(term)).collect();
@@ -566,6 +567,20 @@ fn analysis_line(analysis: &Analysis) -> String {
     }
     parts.extend(analysis.warnings.iter().map(|warning| format!("warning: {}", one_line(warning))));
     format!("Understood: {}\n", parts.join("; "))
+}
+
+/// Says which days and periods a question names, and how many journals each has.
+pub(super) fn day_parts(analysis: &Analysis) -> impl Iterator<Item = String> {
+    let day = |named: &DayEntry| {
+        let (text, journals) = (one_line(&named.text), counted(named.journals, "journal"));
+        format!("{text} = {}, {journals}", named.day)
+    };
+    let period = |period: &PeriodEntry| {
+        let from = period.from.map_or(String::new(), |from| format!("{from} "));
+        let (text, to, journals) = (one_line(&period.text), period.to, counted(period.journals, "journal"));
+        format!("{text} = {from}to {to}, {journals}")
+    };
+    analysis.dates.iter().map(day).chain(analysis.periods.iter().map(period))
 }
 
 fn counted(count: usize, name: &str) -> String {
@@ -577,7 +592,7 @@ pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
     format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, dates.join(", "))
 }
 
-pub(super) fn comparison_text(comparison: &ComparisonEntry) -> String {
+pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
     let side = |name: &str, side: &SideEntry| {
         let from = side.from.map_or(String::new(), |from| from.to_string());
         let days = if side.from == Some(side.to) { from } else { format!("{from} to {}", side.to) };

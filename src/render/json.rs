@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::content::content;
-use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
+use super::{BANNER, Extent, Frame, Kept, Lacks, Piece, Renderer, Shown, body_text, shows_body, summary_text};
 use crate::escape::{harmless_json, json_string};
 use crate::note::{Note, NoteId};
 use crate::report::{
@@ -58,6 +58,9 @@ impl Renderer for Json<'_> {
         }
         if head.banner == Some(true) && self.says_content {
             say("banner", json!(BANNER));
+        }
+        if shown.lacks != Lacks::default() {
+            say("no_room", json!(shown.lacks.names()));
         }
         let is_told = |analysis: &Analysis| !shown.is_brief && (self.says_content || analysis.is_more_than_words());
         if let Some(analysis) = head.analysis.as_deref().filter(|analysis| is_told(analysis)) {
@@ -176,7 +179,7 @@ impl Json<'_> {
             Some(belief) => self.weighed(entry, belief, extent, piece),
             None if !self.says_content => found_object(entry),
             None => {
-                let (item, is_cut) = self.note_object(entry, extent);
+                let (item, is_cut) = self.note_object(entry, extent, kept);
                 piece.is_cut = is_cut;
                 item
             }
@@ -292,7 +295,7 @@ impl Json<'_> {
         }
     }
 
-    fn note_object(&self, entry: &NoteEntry, extent: Extent) -> (Map<String, Value>, bool) {
+    fn note_object(&self, entry: &NoteEntry, extent: Extent, kept: &Kept) -> (Map<String, Value>, bool) {
         let note = &entry.note;
         // What sums a note up stands in for a text that is not there.
         let has_text = (self.shows_body() || entry.blocks.is_some()) && !matches!(extent, Extent::Summary(_));
@@ -305,9 +308,9 @@ impl Json<'_> {
         say("type", json!(note.kind));
         say("tags", json!(note.tags));
         say("summary", json!(summary));
-        if let Some(blocks) = &entry.blocks {
+        if entry.blocks.is_some() {
             if extent == Extent::Whole {
-                say("blocks", (blocks.0)(note).iter().map(block_object).collect());
+                say("blocks", kept.blocks(entry).unwrap_or_default().iter().map(block_object).collect());
             }
         } else if let Some((body, body_cut)) = body_text(note.body(), note.is_cut, extent, self.shows_body()) {
             is_cut |= body_cut;
@@ -401,7 +404,8 @@ fn thousandths(number: f64) -> f64 {
 }
 
 fn block_object(block: &BlockEntry) -> Value {
-    json!({"id": block.id, "path": &*block.path, "text": block.text, "score": thousandths(block.score)})
+    let score = thousandths(block.score);
+    json!({"id": block.id, "path": &*block.path, "depth": block.depth, "text": block.text, "score": score})
 }
 
 fn analysis_object(analysis: &Analysis) -> Value {
@@ -409,7 +413,9 @@ fn analysis_object(analysis: &Analysis) -> Value {
         let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
         json!({"text": text, "ids": ids})
     });
-    let dates = analysis.dates.iter().map(|(text, day)| json!({"text": text, "date": day.to_string()}));
+    let dates = analysis.dates.iter();
+    let dates =
+        dates.map(|named| json!({"text": named.text, "date": named.day.to_string(), "journals": named.journals}));
     let periods = analysis.periods.iter().map(|period| {
         json!({
             "text": period.text,

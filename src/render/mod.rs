@@ -18,13 +18,16 @@ mod records;
 mod rows;
 mod tree;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::civil::Date;
 
 use crate::escape::one_line;
 pub(crate) use content::{count_answers, longest_answer};
 pub(crate) use pictures::is_picture;
 
-use crate::report::{Account, Body, Detail, Entry, Format, Report, Shape};
+use crate::note::NoteId;
+use crate::report::{Account, BlockEntry, Body, Detail, Entry, Format, NoteEntry, Report, Shape};
 use crate::tokens::Tokenizer;
 
 /// The warning that opens what is injected into a model's context.
@@ -60,6 +63,31 @@ pub(crate) struct Shown<'a> {
     pub(crate) is_brief: bool,
     /// What is said of all notes, where they are chosen by their use.
     pub(crate) account: Option<&'a Account>,
+    /// What was found out about several notes and had no room.
+    pub(crate) lacks: Lacks,
+}
+
+/// What was found out about several notes and is left out, since it had no room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lacks {
+    /// The comparison.
+    pub(crate) comparison: bool,
+    /// One pattern or more.
+    pub(crate) patterns: bool,
+}
+
+impl Lacks {
+    /// Names what is left out.
+    fn names(self) -> Vec<&'static str> {
+        let all = [(self.comparison, "comparison"), (self.patterns, "patterns")];
+        all.into_iter().filter(|(is_lacking, _)| *is_lacking).map(|(_, name)| name).collect()
+    }
+
+    /// Returns a sentence that says so, where something is.
+    fn sentence(self) -> Option<String> {
+        let names = self.names();
+        (!names.is_empty()).then(|| format!("no room for the {}", names.join(" and the ")))
+    }
 }
 
 /// The texts around the sections: one more than there are sections.
@@ -132,12 +160,32 @@ pub(crate) enum Extent {
 }
 
 /// Which entries have their place, by their number.
-#[derive(Clone)]
-pub(crate) struct Kept(pub(crate) Vec<bool>);
+#[derive(Clone, Default)]
+pub(crate) struct Kept {
+    pub(crate) entries: Vec<bool>,
+    /// The blocks of notes that have theirs, by their number in the note; of other notes, all have.
+    pub(crate) blocks: BTreeMap<NoteId, BTreeSet<usize>>,
+}
 
 impl Kept {
+    /// Makes one of which all entries have their place, or none.
+    pub(crate) fn all(count: usize, are_kept: bool) -> Self {
+        Self { entries: vec![are_kept; count], blocks: BTreeMap::new() }
+    }
+
     pub(crate) fn has(&self, entry: usize) -> bool {
-        self.0.get(entry).copied().unwrap_or(false)
+        self.entries.get(entry).copied().unwrap_or(false)
+    }
+
+    /// Returns the blocks of a note that are shown in place of its body; `None` where its body is, or its
+    /// summary, since it has no such block.
+    fn blocks(&self, entry: &NoteEntry) -> Option<Vec<BlockEntry>> {
+        let mut blocks = (entry.blocks.as_ref()?.0)(&entry.note);
+        if let Some(kept) = self.blocks.get(&entry.note.id) {
+            let mut number = 0..;
+            blocks.retain(|_| number.next().is_some_and(|number| kept.contains(&number)));
+        }
+        Some(blocks).filter(|blocks| !blocks.is_empty())
     }
 }
 

@@ -2,7 +2,7 @@
 //! far that nothing in it is a heading or an item.
 
 use super::content::{Content, content};
-use super::human::{Human, comparison_text, pattern_line};
+use super::human::{Human, comparison_lines, day_parts, pattern_line};
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown};
 use crate::escape::{lines, one_line};
 use crate::report::{Account, Belief, Detail, Entry, Level, Mode, NoteEntry, Report};
@@ -13,8 +13,6 @@ const INDENT: &str = "      ";
 
 /// What qipu says of a note in brackets.
 const CONFIDENCE: &str = "confidence";
-/// Stands above the patterns.
-const PATTERNS: &str = "Patterns:\n";
 
 /// Renders a report as a section of a prompt.
 pub(super) struct Prompt<'a> {
@@ -34,6 +32,7 @@ impl Renderer for Prompt<'_> {
         if self.report.head.banner.unwrap_or(true) {
             before.push_str(&format!("{BANNER}\n\n"));
         }
+        before.push_str(&self.understood(shown));
         let account = shown.account;
         let why = account.and_then(|account| account.insufficient.as_deref());
         if let Some(why) = why {
@@ -41,7 +40,11 @@ impl Renderer for Prompt<'_> {
         } else if shown.is_empty && !self.report.entries.is_empty() {
             before.push_str("(nothing fitted)\n");
         }
+        before.extend(shown.lacks.sentence().map(|sentence| format!("({sentence})\n")));
         let mut after = String::new();
+        if account.is_some_and(|account| account.has_contradictions) && !shown.is_brief {
+            after.push_str("\nNotes that are not shown contradict some of these.\n");
+        }
         let is_full = |account: &Account| account.is_complete && account.expandable.is_empty();
         let note = match !shown.is_truncated && account.is_none_or(is_full) {
             true => "Full relevant context included.",
@@ -64,16 +67,13 @@ impl Renderer for Prompt<'_> {
                 Some(belief) => self.item(entry, belief, extent, kept, &mut piece),
                 None => return self.human.piece(number, extent, kept),
             },
-            Entry::Pattern(pattern) => {
-                let is_first = !self.has_kept(kept, |entry| matches!(entry, Entry::Pattern(_)));
-                let gap = if is_first && self.has_kept(kept, Entry::is_finding_out) { "\n" } else { "" };
-                let heading = if is_first { PATTERNS } else { "" };
-                piece.add(0, format!("{gap}{heading}{}", as_said(&pattern_line(pattern))));
-            }
             Entry::Comparison(comparison) => {
-                let lines = comparison_text(comparison);
-                let lines: String = lines.lines().map(|line| format!("- {}\n", as_said(line))).collect();
-                piece.add(0, format!("Comparison:\n{lines}"));
+                piece.add(0, found_out("Comparison", &as_said(&comparison_lines(comparison))));
+            }
+            Entry::Pattern(pattern) => {
+                let has_heading = self.has_kept(kept, |entry| matches!(entry, Entry::Pattern(_)));
+                let heading = if has_heading { "" } else { "Patterns" };
+                piece.add(0, found_out(heading, &as_said(&pattern_line(pattern))));
             }
             _ => {
                 let text = self.human.piece(number, extent, kept).items.into_iter().map(|item| item.text);
@@ -89,6 +89,27 @@ impl Renderer for Prompt<'_> {
 }
 
 impl Prompt<'_> {
+    /// Says which days and words a question was understood to mean, and what could not be understood: a reader
+    /// of the notes alone would take them for the answer to it.
+    fn understood(&self, shown: Shown<'_>) -> String {
+        if shown.is_brief {
+            return String::new();
+        }
+        let mut parts: Vec<String> = Vec::new();
+        if let Some(analysis) = &self.report.head.analysis {
+            parts.extend(day_parts(analysis));
+            parts.extend(analysis.warnings.iter().map(|warning| one_line(warning)));
+        }
+        let mut text = self.human.spellings(shown) + &self.human.unknown_names(shown);
+        if !parts.is_empty() {
+            text.insert_str(0, &format!("Understood: {}\n", parts.join("; ")));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+
     fn item(&self, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let content = content(entry, belief, extent);
         let (id, title) = (&entry.note.id, one_line(&entry.note.title));
@@ -100,7 +121,11 @@ impl Prompt<'_> {
             false if said.contains('\n') => format!("- [{id}]{retired} {title}:\n{INDENT}{said}"),
             false => format!("- [{id}]{retired} {title}: {said}"),
         };
-        text.push_str(&format!(" (confidence: {})\n", confidence(belief, &content)));
+        text.push_str(&format!(" (confidence: {}", confidence(belief, &content)));
+        if belief.contradictions > 0 {
+            text.push_str(&format!(", contradictions: {}", belief.contradictions));
+        }
+        text.push_str(")\n");
         if content.level == Level::Detailed && !belief.derived_from.is_empty() {
             text.push_str("  Derived from:\n");
             for (id, title, confidence) in &belief.derived_from {
@@ -149,6 +174,13 @@ fn as_said(text: &str) -> String {
         rest = inside.as_str();
     }
     said + rest
+}
+
+/// Writes what was found out about several notes: below its name, as no item among the notes.
+fn found_out(name: &str, lines: &str) -> String {
+    let heading = if name.is_empty() { String::new() } else { format!("{name}:\n") };
+    let lines = lines.lines().map(|line| format!("  {line}\n"));
+    heading + &lines.collect::<String>()
 }
 
 /// Returns the confidence as a level tells it: an essence names it, others count it.

@@ -4,7 +4,7 @@ use super::content::{Content, content, summary};
 use super::prompt::confidence;
 use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
-use crate::note::{Note, Retired};
+use crate::note::{Note, Retired, SummarySource};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry,
     FindingEntry, Found, Level, Mode, NoteEntry, Report, Role, SideEntry, Spelling, Traits, UTILITY_PARTS,
@@ -36,6 +36,7 @@ impl Renderer for Records<'_> {
         text.extend(head.spellings.iter().filter(|_| !shown.is_brief).map(spelling_line));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| analysis_lines(analysis)));
+        text.extend(shown.lacks.sentence().map(|sentence| format!("W {sentence}\n")));
         text.extend(shown.account.map(|account| account_lines(account, shown)));
         let usual =
             matches!(head.mode, Mode::Context | Mode::Expansion | Mode::Prime | Mode::Show | Mode::Journal { .. });
@@ -114,10 +115,12 @@ impl Records<'_> {
         }
         let shows_body = entry.blocks.is_none() && shows_body(self.report, self.usually_shows_body());
         let body = body_text(note.body(), note.is_cut, extent, shows_body);
-        let blocks = entry.blocks.as_ref().filter(|_| extent == Extent::Whole);
-        // A summary that stands in the body is not said twice.
-        let summary =
-            if body.is_some() || blocks.is_some() { note.summary_field().map(Into::into) } else { entry.summary() };
+        let blocks = kept.blocks(entry).filter(|_| extent == Extent::Whole);
+        // The beginning of a text that is shown is not said twice; what somebody wrote as a summary is said.
+        let summary = match body.is_some() || blocks.is_some() {
+            true => note.summary_from(SummarySource::Section).map(Into::into),
+            false => entry.summary(),
+        };
         let (summary, summary_cut) = summary_text(summary.as_deref(), extent);
         if !summary.is_empty() {
             text.push_str(&format!("S {} {summary}\n", note.id));
@@ -131,7 +134,7 @@ impl Records<'_> {
             found_lines(found, note, &mut text);
         }
         if let Some(blocks) = blocks {
-            text.extend((blocks.0)(note).iter().map(|block| block_line(block, note)));
+            text.extend(blocks.iter().map(|block| block_line(block, note)));
         }
         piece.is_cut = summary_cut;
         if let Some((body, is_cut)) = body {
@@ -221,8 +224,9 @@ fn analysis_lines(analysis: &Analysis) -> String {
         let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
         text.push_str(&format!("D analysis reference={} ids={}\n", json_string(name), ids.join(",")));
     }
-    for (name, day) in &analysis.dates {
-        text.push_str(&format!("D analysis date={} day={day}\n", json_string(name)));
+    for named in &analysis.dates {
+        let (name, day, count) = (json_string(&named.text), named.day, named.journals);
+        text.push_str(&format!("D analysis date={name} day={day} journals={count}\n"));
     }
     for period in &analysis.periods {
         let (name, count) = (json_string(&period.text), period.journals);
@@ -266,7 +270,11 @@ fn comparison_lines(comparison: &ComparisonEntry) -> String {
 fn block_line(block: &BlockEntry, note: &Note) -> String {
     let changed = note.changed().map_or("-".to_owned(), |stamp| stamp.date().to_string());
     let (id, path, text) = (value(&block.id), values(&block.path), json_string(&block.text));
-    format!("D block id={id} path={path} changed={changed} score={:.3} text={text} from={}\n", block.score, note.id)
+    let (depth, score) = (block.depth, block.score);
+    format!(
+        "D block id={id} path={path} depth={depth} changed={changed} score={score:.3} text={text} from={}\n",
+        note.id
+    )
 }
 
 /// Says how and why a note was found.

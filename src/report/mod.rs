@@ -14,7 +14,7 @@ pub use belief::{
 
 use crate::env::Today;
 use crate::error::Error;
-use crate::note::{Finding, Note, NoteId, Retired, shown_chars};
+use crate::note::{Finding, Note, NoteId, Retired, SummarySource, shown_chars};
 
 /// A command's answer: facts about the whole, and entries in the order in which they deserve
 /// their place.
@@ -178,8 +178,8 @@ pub struct Spelling {
 pub struct Analysis {
     /// Names of notes, each with the notes.
     pub references: Vec<(String, Vec<NoteId>)>,
-    /// Words for days, each with the day.
-    pub dates: Vec<(String, Date)>,
+    /// Words for days.
+    pub dates: Vec<DayEntry>,
     /// Words for periods.
     pub periods: Vec<PeriodEntry>,
     /// What is wanted beside notes.
@@ -196,6 +196,17 @@ impl Analysis {
         let Self { references, dates, periods, intents, terms: _, warnings } = self;
         !(references.is_empty() && dates.is_empty() && periods.is_empty() && intents.is_empty() && warnings.is_empty())
     }
+}
+
+/// A day as a question names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayEntry {
+    /// The words.
+    pub text: String,
+    /// The day.
+    pub day: Date,
+    /// How many journals it has.
+    pub journals: usize,
 }
 
 /// A period as a question names it.
@@ -293,6 +304,8 @@ pub struct Show {
     pub sources: bool,
     /// Its custom fields.
     pub custom: bool,
+    /// Whether its blocks are left out one by one where not all fit, those with the lowest score first.
+    pub best_blocks: bool,
 }
 
 /// Whether bodies are shown.
@@ -477,6 +490,8 @@ pub struct BlockEntry {
     pub path: Arc<[String]>,
     /// Its markdown.
     pub text: String,
+    /// In how many lists it stands.
+    pub depth: usize,
     /// How much of the query it holds.
     pub score: f64,
 }
@@ -495,10 +510,11 @@ impl std::fmt::Debug for ShownBlocks {
 }
 
 impl NoteEntry {
-    /// Returns the note's summary, or what sums it up.
+    /// Returns the note's summary; what sums it up goes before the first items of an outline.
     pub fn summary(&self) -> Option<Cow<'_, str>> {
-        let gist = || self.gist.as_ref().map(|gist| Cow::Owned((gist.0)(&self.note)));
-        self.note.summary().map(Cow::Borrowed).or_else(gist)
+        let Some(gist) = &self.gist else { return self.note.summary().map(Cow::Borrowed) };
+        let prose = self.note.summary_from(SummarySource::Paragraph).map(Cow::Borrowed);
+        prose.or_else(|| Some(Cow::Owned((gist.0)(&self.note))))
     }
 
     /// Makes an entry that stands for itself.
@@ -691,6 +707,8 @@ impl Entry {
         let text = match detail {
             _ if !has_text => 0,
             Detail::Body => name.body_chars.unwrap_or_else(|| note.body_chars()),
+            // What sums the note up may be shorter than its own summary.
+            _ if entry.gist.is_some() => 0,
             _ => name.summary_chars.unwrap_or_default(),
         };
         let least = note.id.as_str().len() + shown_chars(name.title) + text;

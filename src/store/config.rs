@@ -5,11 +5,15 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use jiff::civil::Date;
 use serde::Deserialize;
+use toml::de::DeTable;
 
 use super::MAX_CONFIG;
 use super::opened::{Opened, is_link};
+use crate::calendar::parse;
 use crate::error::{Error, ErrorKind};
+use crate::escape::abbreviated;
 use crate::note::{Language, LinkTypes};
 
 /// The name of the file.
@@ -26,6 +30,8 @@ pub struct Config {
     pub context: ContextConfig,
     /// How far sources are trusted.
     pub trust: TrustConfig,
+    /// The keys that mean nothing, in the order of their lines.
+    pub unknown_keys: Vec<UnknownKey>,
 }
 
 /// What `[trust]` says; numbers are 0 to 1.
@@ -39,7 +45,7 @@ pub struct TrustConfig {
 }
 
 /// What `[context]` says; numbers are 1 or more.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ContextConfig {
     /// The most notes that a query selects.
@@ -50,6 +56,59 @@ pub struct ContextConfig {
     pub max_blocks: Option<NonZeroUsize>,
     /// Namespaces whose notes are left out.
     pub exclude_namespaces: Vec<String>,
+    /// Which blocks are shown in place of bodies.
+    pub blocks: Option<BlocksSetting>,
+    /// The days of hits and journals: from the first day of this phrase.
+    pub since: Option<String>,
+    /// To the last day of this one.
+    pub until: Option<String>,
+    /// The most hits of a search.
+    pub search_limit: Option<NonZeroUsize>,
+    /// The least relevance of a hit, 0 to 1.
+    pub min_relevance: Option<f64>,
+}
+
+/// Which blocks of notes are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlocksSetting {
+    /// Every block.
+    All,
+    /// Those that hold a word of the query.
+    Matched,
+    /// Those that hold the most of it.
+    Top,
+}
+
+/// The settings of each table that mean something; of the others, every key does.
+const KNOWN: [(&str, &[&str]); 3] = [
+    ("", &["language", "link-types", "context", "trust"]),
+    ("trust", &["authors", "hosts"]),
+    (
+        "context",
+        &[
+            "max-notes",
+            "max-blocks-per-note",
+            "max-blocks",
+            "exclude-namespaces",
+            "blocks",
+            "since",
+            "until",
+            "search-limit",
+            "min-relevance",
+        ],
+    ),
+];
+
+/// A key that means nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownKey {
+    /// Its name, behind that of its table.
+    pub name: String,
+    /// Its line in the file, from 1.
+    pub line: usize,
+    /// The keys that mean something there.
+    pub known: &'static [&'static str],
 }
 
 /// The file as it is written.
@@ -89,7 +148,9 @@ impl Config {
             let line = before.matches('\n').count() + 1;
             invalid(&format!("line {line}: {}", error.message()))
         })?;
-        let mut config = Self { context: file.context, trust: file.trust, ..Self::default() };
+        check(&file.context)?;
+        let unknown_keys = unknown_keys(text);
+        let mut config = Self { context: file.context, trust: file.trust, unknown_keys, ..Self::default() };
         let trusted = config.trust.authors.iter().chain(&config.trust.hosts);
         if let Some((name, trust)) = trusted.into_iter().find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
             return Err(invalid(&format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")));
@@ -113,6 +174,43 @@ impl Config {
     }
 }
 
+/// Tells what is wrong with the settings of `[context]`.
+fn check(context: &ContextConfig) -> Result<(), Error> {
+    if let Some(least) = context.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
+        return Err(invalid(&format!("`min-relevance = {least}` under [context] is not a number from 0 to 1")));
+    }
+    // Whether a phrase can be read does not depend on the day.
+    let any_day = Date::constant(2000, 1, 1);
+    for (name, text) in [("since", &context.since), ("until", &context.until)] {
+        let Some(text) = text else { continue };
+        let span = parse(text, any_day)
+            .map_err(|reason| invalid(&format!("`{name}` under [context]: {}", abbreviated(&reason))))?;
+        if name == "since" && span.period().from.is_none() {
+            return Err(invalid("`since` under [context] has no first day"));
+        }
+    }
+    Ok(())
+}
+
+fn unknown_keys(text: &str) -> Vec<UnknownKey> {
+    let Ok(file) = DeTable::parse(text) else { return Vec::new() };
+    let mut unknown = Vec::new();
+    for (table, known) in KNOWN {
+        let entries = match table {
+            "" => Some(file.get_ref()),
+            table => file.get_ref().get(table).and_then(|value| value.get_ref().as_table()),
+        };
+        let keys = entries.into_iter().flat_map(|entries| entries.keys());
+        for key in keys.filter(|key| !known.contains(&&**key.get_ref())) {
+            let name = if table.is_empty() { key.get_ref().to_string() } else { format!("{table}.{}", key.get_ref()) };
+            let before = text.get(..key.span().start).unwrap_or_default();
+            unknown.push(UnknownKey { name, line: before.matches('\n').count() + 1, known });
+        }
+    }
+    unknown.sort_by_key(|key| key.line);
+    unknown
+}
+
 fn invalid(reason: &str) -> Error {
     Error::new(ErrorKind::Store, format!("the store's config.toml is not valid: {reason}"))
         .hint("correct the file, or remove it to get the defaults")
@@ -121,6 +219,15 @@ fn invalid(reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_that_mean_nothing_are_found_with_their_lines() {
+        let text = "langage = \"de\"\n[link-types]\na = \"b\"\n[context]\nmax_notes = 3\nblocks = \"all\"\n[trust.authors]\nx = 1\n\n[trust.sites]\n";
+        let unknown: Vec<_> = unknown_keys(text).into_iter().map(|key| (key.name, key.line)).collect();
+        let expected = [("langage", 1), ("context.max_notes", 5), ("trust.sites", 10)];
+        assert_eq!(unknown, expected.map(|(name, line)| (name.to_owned(), line)));
+        assert!(unknown_keys("not toml").is_empty());
+    }
 
     #[test]
     fn config_adds_link_types_and_tolerates_other_keys() {
@@ -133,6 +240,21 @@ mod tests {
         let context = Config::parse("[context]\nmax-notes = 3\nexclude-namespaces = [\"archive\"]\n").unwrap().context;
         assert_eq!((context.max_notes.map(Into::into), context.exclude_namespaces.len()), (Some(3_usize), 1));
         assert!(Config::parse("[context]\nmax-blocks = 0\n").is_err());
+        let context = "[context]\nblocks = \"top\"\nsince = \"last 30 days\"\nsearch-limit = 6\nmin-relevance = 0.5\n";
+        let context = Config::parse(context).unwrap().context;
+        assert_eq!((context.blocks, context.since.as_deref()), (Some(BlocksSetting::Top), Some("last 30 days")));
+        assert_eq!((context.search_limit.map(Into::into), context.min_relevance), (Some(6_usize), Some(0.5)));
+        for bad in [
+            "blocks = \"some\"",
+            "since = \"soon\"",
+            "since = \"before today\"",
+            "until = 3",
+            "min-relevance = 1.5",
+            "min-relevance = nan",
+            "search-limit = 0",
+        ] {
+            assert!(Config::parse(&format!("[context]\n{bad}\n")).is_err(), "{bad}");
+        }
         let trust = Config::parse("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 1\n").unwrap().trust;
         assert_eq!((trust.authors["Ann"], trust.hosts["x.org"]), (0.9, 1.0));
         assert!(Config::parse("[trust.hosts]\n\"x.org\" = 1.5\n").is_err());

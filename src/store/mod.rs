@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use beside::Beside;
-pub use config::{Config, ContextConfig};
+pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};

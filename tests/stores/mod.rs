@@ -174,7 +174,12 @@ pub(crate) fn question(text: &str, choice: Option<BlockChoice>) -> Command {
     let asking = Some(Asking { today: TODAY, ..Asking::default() });
     let selection = Selectors { query: Some(text.to_owned()), asking, ..Selectors::default() };
     let limit = (choice == Some(BlockChoice::Top)).then_some(3);
-    let blocks = choice.map(|choice| Blocks { choice, max_per_note: limit, max_in_all: limit, has_defaults: false });
+    let blocks = choice.map(|choice| Blocks {
+        choice: Some(choice),
+        max_per_note: limit,
+        max_in_all: limit,
+        has_defaults: false,
+    });
     Command::Context(Context { selection, blocks, ..Context::default() })
 }
 

@@ -25,18 +25,17 @@ fn appended(store: &Store, request: &Change, note: &Note, bullet: &str) -> Resul
         let message = format!("can't add to `{}`: its text ends inside a block of code or a comment", note.id);
         return Err(Error::new(ErrorKind::Store, message).hint("close that in the file first; nothing was changed"));
     }
-    let body = note.body().trim_end();
-    let last = body.lines().next_back().unwrap_or_default();
-    let is_list = last.starts_with([' ', '\t']) || ["- ", "* ", "+ "].iter().any(|mark| last.starts_with(mark));
-    let between = if body.is_empty() {
-        ""
-    } else if is_list {
-        "\n"
-    } else {
-        "\n\n"
-    };
-    let body = Edit::SetBody(format!("{body}{between}{bullet}\n"));
-    plan_edits(store, note, &[body], &request.now)
+    let last = note.body().lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let edit = Edit::Append { lines: bullet.to_owned(), is_apart: !continues_list(last) };
+    plan_edits(store, note, &[edit], &request.now)
+}
+
+/// Tells whether a bullet behind a line belongs to the same list: behind an item, an empty one too, or what
+/// stands in one.
+fn continues_list(line: &str) -> bool {
+    let is_item =
+        |mark: char| line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
+    line.starts_with([' ', '\t']) || ['-', '*', '+'].into_iter().any(is_item)
 }
 
 fn made(store: &Store, request: &Change, day: Date, bullet: String) -> Result<Vec<Planned>, Error> {

@@ -40,7 +40,13 @@ pub fn expand(desk: &Desk<'_>, request: &Expand) -> Result<Weighed, Error> {
 
 /// Finds all blocks of a note, the first ones first.
 fn first_blocks() -> Answers {
-    let entry = |block: Block| BlockEntry { id: String::new(), path: block.path, text: block.text, score: 1.0 };
+    let entry = |block: Block| BlockEntry {
+        id: String::new(),
+        path: block.path,
+        text: block.text,
+        depth: block.depth,
+        score: 1.0,
+    };
     Answers::new(ShownBlocks(Arc::new(move |note: &Note| note.blocks().into_iter().map(entry).collect())))
 }
 

@@ -16,6 +16,7 @@ pub use references::Reference;
 
 use super::Journals;
 use crate::calendar::{Found, Outcome, Period, Span, Tokens};
+use crate::escape::abbreviated;
 use crate::note::{Language, Note};
 use crate::search::StopWords;
 
@@ -61,6 +62,8 @@ pub struct NamedDay {
     pub text: String,
     /// The day.
     pub day: Date,
+    /// How many journals it has.
+    pub journals: usize,
 }
 
 /// A period that a question names.
@@ -106,25 +109,29 @@ impl Asked<'_> {
             question: Question { references: references.found, warnings: references.warnings, ..Question::default() },
         };
         reading.is_taken = vec![false; reading.tokens.len()];
+        references.days.iter().for_each(|range| reading.take_bytes(range));
         reading.scan(&references.ranges, self);
         reading.look_for_patterns(&references.ranges);
         reading.finish(text, self.language)
     }
 
-    /// Notes a day or period in a question. Returns whether journals tell of it.
+    /// Adds a day or period to a question. Returns whether journals tell of it.
     pub fn add(&mut self, question: &mut Question, text: &str, span: Span) -> bool {
         let journals = self.journals();
         let text = text.to_owned();
         match span {
             Span::Day(day) => {
+                let count = journals.on(day).count();
                 if !question.dates.iter().any(|have| have.day == day) {
-                    question.dates.push(NamedDay { text, day });
+                    question.dates.push(NamedDay { text, day, journals: count });
                 }
-                journals.on(day).next().is_some()
+                count > 0
             }
             Span::Period(period) => {
                 let count = narrowed(period, self.window).map_or(0, |period| journals.within(period).len());
                 if !question.periods.iter().any(|have| have.period == period) {
+                    let is_ahead = period.from.is_some_and(|from| from > self.today);
+                    question.warnings.extend(is_ahead.then(|| format!("`{}` begins after today", abbreviated(&text))));
                     question.periods.push(NamedPeriod { text, period, journals: count });
                 }
                 count > 0
@@ -167,7 +174,7 @@ impl Reading<'_> {
                 continue;
             }
             let Some(found) = self.tokens.phrase_at(at, self.today, previous) else {
-                at += 1;
+                at = self.pass_over(at);
                 continue;
             };
             self.phrases += 1;
@@ -182,6 +189,16 @@ impl Reading<'_> {
             }
             at = found.end.max(at + 1);
         }
+    }
+
+    /// Passes over words that are no day and no period; warns where a period was probably meant. Returns the
+    /// next word.
+    fn pass_over(&mut self, at: usize) -> usize {
+        let Some(end) = self.tokens.vague_at(at, self.today) else { return at + 1 };
+        self.phrases += 1;
+        let text = abbreviated(&self.text(at..end));
+        self.question.warnings.push(format!("`{text}` is not understood as a period; its words are searched for"));
+        end
     }
 
     /// Tells whether a word stands in the name of a note.
@@ -217,6 +234,15 @@ impl Reading<'_> {
 
     fn take(&mut self, words: Range<usize>) {
         self.is_taken.get_mut(words).into_iter().flatten().for_each(|is_taken| *is_taken = true);
+    }
+
+    /// Takes the words that begin in a range of bytes.
+    fn take_bytes(&mut self, bytes: &Range<usize>) {
+        for word in 0..self.tokens.len() {
+            if bytes.contains(&self.tokens.range(word, word + 1).start) {
+                self.take(word..word + 1);
+            }
+        }
     }
 
     /// Takes a word for patterns as such where the question is about journals or days, or about nothing

@@ -9,6 +9,7 @@ use jiff::civil::Date;
 
 use crate::calendar::{Span, parse, whole_day};
 use crate::context::Journals;
+use crate::escape::abbreviated;
 use crate::note::{Note, NoteId};
 
 /// The most words of a title that stands beside `page` or `note`.
@@ -33,6 +34,8 @@ pub(super) struct References {
     pub(super) found: Vec<Reference>,
     /// The bytes of the question that are names, and so tell no date: in their order.
     pub(super) ranges: Vec<Range<usize>>,
+    /// Those of them that name a day and stand for its journals, so that their digits are no words.
+    pub(super) days: Vec<Range<usize>>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -102,10 +105,11 @@ impl References {
             (named, Some(name)) if mention.is_explicit => {
                 let span = whole_day(name).map(Span::Day).or_else(|| parse(name, today).ok());
                 let found = if let Some(Span::Day(day)) = span { on(day) } else { Vec::new() };
+                self.days.extend((!found.is_empty()).then(|| mention.range.clone()));
                 let found = if found.is_empty() { named.map(|(_, fit)| best(fit)).unwrap_or_default() } else { found };
                 self.ranges.push(mention.range.clone());
                 if found.is_empty() {
-                    return self.warnings.push(format!("unresolved reference: {name}"));
+                    return self.warnings.push(format!("unresolved reference: {}", abbreviated(name)));
                 }
                 return self.push(name, found);
             }
@@ -116,7 +120,8 @@ impl References {
             let ids: Vec<&str> =
                 notes_named.iter().filter_map(|note| Some(notes.get(*note)?.id.as_str())).take(4).collect();
             let more = if notes_named.len() > ids.len() { ", …" } else { "" };
-            self.warnings.push(format!("{} notes are named {name}: {}{more}", notes_named.len(), ids.join(", ")));
+            let (count, name) = (notes_named.len(), abbreviated(name));
+            self.warnings.push(format!("{count} notes are named {name}: {}{more}", ids.join(", ")));
         }
         self.push(name, notes_named);
     }
