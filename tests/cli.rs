@@ -787,7 +787,7 @@ fn a_tag_is_renamed_everywhere() {
     let rename = |from: &str, to: &str| call(path(&dir), &["tags", "rename", from, to, "--today", "2025-03-31"]);
     assert_eq!(rename("x", "z").stdout, "a changed .qipu/notes/a.md\nb changed .qipu/notes/b.md\n");
     let raw = |id: &str| call(path(&dir), &["show", id, "--raw"]).stdout;
-    assert!(raw("a").contains("tags: [y, z] # c\n") && raw("b").contains("tags:\n  - z\n"), "{}{}", raw("a"), raw("b"));
+    assert!(raw("a").contains("tags: [z, y] # c\n") && raw("b").contains("tags:\n  - z\n"), "{}{}", raw("a"), raw("b"));
     assert_eq!((rename("x", "q").code(), rename("y", "y").code()), (3, 2));
     assert_eq!(call(path(&dir), &["tags"]).stdout, "    2  y\n    2  z\n");
 }

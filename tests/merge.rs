@@ -436,7 +436,7 @@ fn a_dry_run_of_setup_git_shows_commands_for_the_settings() {
         (files.to_owned(), commands.to_owned())
     };
     let (files, install) = shown(&[]);
-    assert!(files.starts_with("changed .qipu/.gitattributes\n--- /dev/null\n"), "{files}");
+    assert!(files.starts_with("created .qipu/.gitattributes\n--- /dev/null\n"), "{files}");
     assert!(install.starts_with("git config merge.qipu.name 'notes of qipu"), "{install}");
     assert_eq!((config(), repository.file(".qipu/.gitattributes").exists()), (before.clone(), false));
     repository.ok("sh", &["-c", &install]);

@@ -197,7 +197,7 @@ fn links_keep_their_place_and_all_they_say() {
          custom:\n  code: \"007\"\n  flag: \"true\"\n  m: 7\n  l: [1, \"2\"]\nupdated: 2025-03-31\n---\n"
     );
     run(&["tags", "rename", "a", "c"]);
-    assert!(text(&dir, "notes/x.md").contains("tags: [b, c]\n"));
+    assert!(text(&dir, "notes/x.md").contains("tags: [c, b]\n"));
     run(&["update", "x", "--untag", "b", "--tag", "d"]);
     assert!(text(&dir, "notes/x.md").contains("tags: [c, d]\n"));
 }
@@ -348,7 +348,7 @@ fn what_makes_files_of_its_own_can_be_looked_at_first() {
     let run = |args: &[&str]| call(path(&dir), args);
     let count = || fs::read_dir(dir.path()).unwrap().count();
     assert!(run(&["init", "--dry-run"]).stdout.starts_with("created .qipu/config.toml\n--- /dev/null\n"));
-    assert!(run(&["setup", "agents-md", "--dry-run"]).stdout.starts_with("changed AGENTS.md\n--- /dev/null\n"));
+    assert!(run(&["setup", "agents-md", "--dry-run"]).stdout.starts_with("created AGENTS.md\n--- /dev/null\n"));
     assert_eq!(count(), 0);
     assert_eq!((run(&["init"]).code(), run(&["setup", "agents-md"]).code()), (0, 0));
     assert_eq!(run(&["setup", "agents-md", "--dry-run"]).stdout, "Nothing to do.\n");

@@ -89,7 +89,7 @@ fn wrong_calls_say_what_is_wrong_and_give_one_hint() {
 }
 
 /// Words of a call with `|` between that another program's user would try, and a part of the answer.
-const UNDERSTOOD: [(&str, &str); 20] = [
+const UNDERSTOOD: [(&str, &str); 21] = [
     ("", "Usage: qipu [OPTIONS] <COMMAND>"),
     ("list|--type|permanet", "No note matches.\nno note has the type 'permanet'; did you mean 'permanent'?\n"),
     ("list|--type|fleeting,moc|--limit|1", "(1 of 12 notes shown)\n"),
@@ -97,16 +97,20 @@ const UNDERSTOOD: [(&str, &str); 20] = [
     ("list|--since|monday|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|3d|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|a week ago|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
-    ("context|--compare|monday,2w|--today|2025-04-02|--records", "D comparison side=a text=monday begin=2025-03-31"),
-    ("list|--custom-filter|kind!=decision|--custom-filter|kind|--limit|2", "notes shown)"),
+    (
+        "context|--compare|monday,2w|--today|2025-04-02|--records",
+        "D comparison side=a text=\"monday\" begin=2025-03-31",
+    ),
+    ("list|--custom-filter|kind!=decision|--custom-filter|kind", "No note matches.\n"),
+    ("list|--custom-filter|kind!=decision|--type|permanent|--limit|1", "notes shown)"),
     ("list|--tag|drives, history|--limit|1", "notes shown)"),
     ("context|--tag|nosuch,fsync|--max-notes|1|--records", "notes=1 "),
     ("context|--query|fsync|--limit|2|--records", "notes=2 "),
     ("link|tree|qp-h2v6|--limit|2|--records", "notes=2 "),
     ("link|tree|qp-h2v6|--max-nodes|2|--records", "notes=2 "),
     ("graph|--limit|2|--json", "\"matched\":56,\"truncated\":true"),
-    ("show|retry FSYNC until it succeeds", "Retry fsync until it succeeds (qp-h2v6)\n"),
-    ("show|h2v6", "Retry fsync until it succeeds (qp-h2v6)\n"),
+    ("show|retry FSYNC until it succeeds", "Retry fsync until it succeeds (qp-h2v6) [rejected]\n"),
+    ("show|h2v6", "Retry fsync until it succeeds (qp-h2v6) [rejected]\n"),
     ("link|path|kill -9 is not a crash test|q8s2", "kill -9 is not a crash test (qp-0k9z)\n"),
     ("context|--moc|When fsync fails|--records|--limit|1", "N qp-9f2t moc"),
     ("related|Retry fsync until it succeeds|--limit|1", "shares "),
