@@ -296,10 +296,10 @@ fn what_was_found_out_stands_by_itself_in_a_prompt() {
         )
     };
     let patterns = ask("what patterns are in my journals");
-    assert!(!patterns.contains("no note answers") && patterns.contains("\nPatterns:\n- "), "{patterns}");
+    assert!(!patterns.contains("no note answers") && patterns.contains("\nPatterns:\n  - "), "{patterns}");
     assert!(!patterns.contains("\n\n\n") && !patterns.contains("      - "), "{patterns}");
     let comparison = ask("compare last week with the week before");
-    assert!(comparison.contains("\n\nComparison:\n- A: ") && !comparison.contains("\n\n\n"), "{comparison}");
+    assert!(comparison.contains("\n\nComparison:\n  A: ") && !comparison.contains("\n\n\n"), "{comparison}");
     assert!(comparison.contains("\n\n- [journal-"), "{comparison}");
 }
 

@@ -135,7 +135,9 @@ impl<'a, 's> Weigher<'a, 's> {
     /// Returns how far a note can be relied on.
     pub(super) fn confidence(&self, place: usize) -> Confidence {
         let opponents = self.opponents(place);
-        let consistency = opponents.iter().map(|opponent| self.consistency_beside(*opponent)).fold(0.9, f64::min);
+        // A note that was rejected or superseded speaks against nothing any more.
+        let holding = opponents.iter().filter(|opponent| !self.desk.store.is_retired(**opponent));
+        let consistency = holding.map(|opponent| self.consistency_beside(*opponent)).fold(0.9, f64::min);
         self.confidence_with(place, consistency)
     }
 
@@ -346,6 +348,8 @@ mod tests {
         };
         let consistency = ["confidence: 0.3", "confidence: 0.6", "confidence: 0.9", "verified: true"].map(against);
         assert_eq!(consistency, [0.5, 0.3, 0.1, 0.0]);
+        let retired = ["verified: true\nstatus: rejected", "confidence: 0.9\nvalid_until: 2020-01-01"].map(against);
+        assert_eq!(retired, [0.9, 0.9]);
     }
 
     #[test]
