@@ -73,12 +73,13 @@ fn files(dir: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn a_death_at_any_point_leaves_old_or_new_files_and_the_next_writer_finishes() {
-    let calls: [&[&str]; 6] = [
+    let calls: [&[&str]; 7] = [
         &["qipu", "update", "a", "--tag", "new", "--today", "2025-03-01"],
         &["qipu", "update", "a", "b", "c", "--value", "7", "--today", "2025-03-01"],
         &["qipu", "rename", "a", "Another title", "--today", "2025-03-01"],
         &["qipu", "tags", "rename", "x", "y", "--today", "2025-03-01"],
         &["qipu", "delete", "a", "--force"],
+        &["qipu", "delete", "a", "c", "--force"],
         &["qipu", "capture", "a thought", "--today", "2025-03-01"],
     ];
     for words in calls {

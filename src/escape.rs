@@ -149,10 +149,11 @@ pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
         if word.is_empty() {
             continue;
         }
-        if !line.is_empty() {
+        let mut shown = filtered(word).peekable();
+        if !line.is_empty() && shown.peek().is_some() {
             line.push(' ');
         }
-        line.extend(filtered(word));
+        line.extend(shown);
     }
     Cow::Owned(line)
 }
@@ -321,6 +322,9 @@ mod tests {
         fn a_harmless_text_is_left_as_it_is(text in "[a1👩❤\u{200c}\u{200d}\u{fe0f}\u{200b}\u{e0041}\u{202e}می \n\u{7}]{0,24}") {
             let shown = lines(&text);
             proptest::prop_assert_eq!(&lines(&shown), &shown);
+            let line = one_line(&text);
+            proptest::prop_assert_eq!(&one_line(&line), &line);
+            proptest::prop_assert!(!line.contains("  ") && line.trim() == line);
             proptest::prop_assert!(kept_chars(&text) <= shown.chars().count());
             let json = json_string(&text);
             proptest::prop_assert_eq!(&harmless_json(json.clone()), &json);

@@ -60,6 +60,18 @@ struct FieldArgs {
     set: Vec<String>,
 }
 
+/// Fields that are not custom, and how each is set.
+const OWN_FIELDS: [(&str, &str); 8] = [
+    ("id", "an id stays as it is"),
+    ("links", "use `qipu link add ID ID --type TYPE`"),
+    ("sources", "use --source URL"),
+    ("summary", "use --summary TEXT"),
+    ("tags", "use --tag TAG"),
+    ("title", "use `qipu rename ID TITLE`, or `qipu update ID --title TITLE`"),
+    ("type", "use --type TYPE"),
+    ("value", "use --value N"),
+];
+
 impl FieldArgs {
     fn into_fields(self) -> Result<NewFields, Error> {
         let given = [("--tag", &self.tag), ("--source", &self.source)];
@@ -67,13 +79,17 @@ impl FieldArgs {
             return Err(Error::usage(format!("{flag} is given without a text")));
         }
         let custom: Result<Vec<_>, Error> = self.set.iter().map(|pair| split(pair, '=', "KEY=VALUE")).collect();
+        let custom = custom?;
+        if let Some((name, hint)) = OWN_FIELDS.iter().find(|(name, _)| custom.iter().any(|(key, _)| key == name)) {
+            return Err(Error::usage(format!("--set is for custom fields, and `{name}` is not one")).hint(*hint));
+        }
         Ok(NewFields {
             kind: self.kind,
             value: self.value,
             summary: self.summary,
             tags: self.tag,
             sources: self.source.iter().map(|url| url.trim().to_owned()).collect(),
-            custom: custom?,
+            custom,
             ..NewFields::default()
         })
     }

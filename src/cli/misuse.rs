@@ -126,6 +126,9 @@ fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> 
         return Some(meant(flag));
     }
     let takes_fields = command.get_arguments().any(|arg| arg.get_long() == Some("set"));
+    if takes_fields && given == "--title" {
+        return Some("the title is the first argument and needs no flag".to_owned());
+    }
     let field = given.strip_prefix("--").filter(|_| takes_fields);
     let set = field.map(|field| {
         let value = value_of(field, words).unwrap_or_else(|| "VALUE".to_owned());

@@ -42,7 +42,9 @@ impl Calls {
             match call {
                 Ok(call) => return Some(call),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return None,
+                // What was accepted is done, though nobody is there to hear of it.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
             }
         }
     }

@@ -19,6 +19,9 @@ use crate::report::{
 };
 use crate::tokens::Tokenizer;
 
+/// The file that is made with every store.
+const CONFIG: &str = "config.toml";
+
 /// What a person does next in a new store.
 const NEXT_STEPS: &str = "Next: `qipu setup` lists the agent tools to set up; `qipu capture` makes a first note.\n";
 
@@ -221,7 +224,7 @@ impl Human<'_> {
 
     /// Says what to do with a store that was just made.
     fn next_steps(&self) -> String {
-        let is_new = |entry: &Entry| matches!(entry, Entry::Change(change) if change.action == "created");
+        let is_new = |entry: &Entry| matches!(entry, Entry::Change(change) if change.action == "created" && change.path.ends_with(CONFIG));
         let says = self.report.entries.iter().any(is_new);
         if says { NEXT_STEPS.to_owned() } else { String::new() }
     }

@@ -209,7 +209,7 @@ impl Displaced {
             Ok(false) if holds(&old, bytes) => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists && holds(&old, bytes) => Ok(()),
             failure => {
-                let kept = old.keep().map(|kept| format!("{failed}: its text is in {}", kept.display()));
+                let kept = old.keep().map(|kept| format!("{failed}: its text is in {}", set_apart(kept).display()));
                 Err(failure
                     .err()
                     .map_or_else(|| anyhow!("it was saved twice"), Into::into)
@@ -217,6 +217,13 @@ impl Displaced {
             }
         }
     }
+}
+
+/// Gives a text that a person may need a name that is not one of temporary files, which are removed. Returns where it is.
+fn set_apart(kept: PathBuf) -> PathBuf {
+    let name = kept.file_name().unwrap_or_default().to_string_lossy().replacen(TEMPORARY, ".qipu-kept-", 1);
+    let apart = kept.with_file_name(name);
+    if rename_noreplace(&kept, &apart).is_ok() { apart } else { kept }
 }
 
 /// Exchanges an old version with the new one that took its place. Returns whether it did: what a person saved over

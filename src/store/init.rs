@@ -107,12 +107,12 @@ pub fn init(plan: &Plan<'_>, current_dir: &Path) -> Result<Made, Error> {
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
     }
-    let list = if plan.is_trusted || is_own { add_to_list(&path, plan, current_dir)? } else { None };
+    let list = if plan.is_trusted || is_own { add_to_list(&path, plan)? } else { None };
     Ok(Made { shown_path, files: made, list })
 }
 
 /// Adds the store to the list of those that the user trusts.
-fn add_to_list(root: &Path, plan: &Plan<'_>, current_dir: &Path) -> Result<Option<(String, bool)>, Error> {
+fn add_to_list(root: &Path, plan: &Plan<'_>) -> Result<Option<(String, bool)>, Error> {
     let Some(settings) = plan.settings else {
         let message = "there is no folder for your settings: neither XDG_CONFIG_HOME nor HOME names one";
         return if plan.is_trusted { Err(Error::failure(message)) } else { Ok(None) };
@@ -122,8 +122,8 @@ fn add_to_list(root: &Path, plan: &Plan<'_>, current_dir: &Path) -> Result<Optio
         Err(_) if !plan.is_trusted => None,
         was_there => was_there?,
     };
-    let shown = relative_to(&trusted::list_in(settings), current_dir);
-    Ok(was_there.map(|was_there| (shown.trim_end_matches('/').to_owned(), was_there)))
+    // Where the settings are is this machine's affair, and not part of an answer.
+    Ok(was_there.map(|was_there| (trusted::LIST.to_owned(), was_there)))
 }
 
 /// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns the text before, and

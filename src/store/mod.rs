@@ -208,6 +208,22 @@ impl Store {
         }
     }
 
+    /// Refuses what needs all notes of a folder of the store where some can't be read.
+    ///
+    /// # Errors
+    /// `Store`, naming one that can't be read.
+    pub fn expect_readable_in(&self, folder: &str) -> Result<(), Error> {
+        let inside =
+            |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        match self.unreadable.iter().find(|(path, _)| inside(path)) {
+            None => Ok(()),
+            Some((path, _)) => {
+                let message = format!("{} can't be read, and may be what is to be changed", self.shown(path));
+                Err(Error::new(ErrorKind::Store, message).hint("make it readable first; `qipu doctor` lists all"))
+            }
+        }
+    }
+
     /// Refuses what needs all notes of the store where some can't be read.
     ///
     /// # Errors

@@ -131,7 +131,13 @@ pub(super) fn finish(root: &Path, cache: Option<&Path>) -> Result<usize> {
     let Some(changes) = read(root, cache)? else { return Ok(0) };
     // Where nothing is done, nothing is half done; a person may have put everything back.
     let mut finished = 0;
-    if changes.iter().any(|change| is_done(root, change)) {
+    let is_begun = if changes.iter().all(|change| matches!(change, Change::Delete { .. })) {
+        // Nothing else can tell: this user's own writer was about to remove them.
+        changes.iter().any(|change| is_gone(root, change.path()))
+    } else {
+        changes.iter().any(|change| is_done(root, change))
+    };
+    if is_begun {
         for change in &changes {
             finished += usize::from(redo(root, change)?);
         }
@@ -186,6 +192,10 @@ fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
         bail!("it is of another version of qipu");
     }
     Ok(Some(pending.changes))
+}
+
+fn is_gone(root: &Path, path: &str) -> bool {
+    inside(root, path).is_ok_and(|path| files::read_bytes_if_there(&path).is_ok_and(|bytes| bytes.is_none()))
 }
 
 /// Tells whether a change was made. That a file is gone tells nothing: anybody may have removed it.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::files;
 
 /// The list in the user's folder for settings: a store's absolute path a line.
-const LIST: &str = "qipu/trusted-stores";
+pub(super) const LIST: &str = "qipu/trusted-stores";
 /// What a new list begins with.
 const HEADER: &str = "# Stores whose notes and config may say how far notes can be relied on, one absolute path a line.\n\
                       # `qipu init` adds the stores that it makes, `qipu init --trust` one that is there.\n";

@@ -77,6 +77,10 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
     if takes_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
+    if matches!(request.action, Action::Journal { .. }) {
+        // A day's journal that can't be read must not get a second one beside it.
+        store.expect_readable_in("journals")?;
+    }
     let changes = match &request.action {
         Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
         Action::Update { ids, fields } => return update::plan(store, request, ids, fields),

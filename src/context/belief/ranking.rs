@@ -321,16 +321,17 @@ impl Proposals for Choosing<'_> {
             expandable: expandable.take(MAX_EXPANDABLE).collect(),
             has_contradictions: shown.iter().any(|(number, _)| has_hidden_opponents(*number)),
             insufficient: self.of.insufficient.clone(),
-            is_complete: self.is_complete(),
+            is_complete: self.is_complete(&kept),
             reasoning: self.reasoning(&kept),
         }
     }
 }
 
 impl Choosing<'_> {
-    /// Tells whether nothing was left out before anything was shown.
-    fn is_complete(&self) -> bool {
-        self.of.beyond == 0 && self.of.insufficient.is_none() && self.of.left_out.iter().all(|(count, _)| *count == 0)
+    /// Tells whether nothing was left out, not even what seems to repeat what is shown.
+    fn is_complete(&self, kept: &HashSet<usize>) -> bool {
+        let has_all = self.of.beyond == 0 && self.of.left_out.iter().all(|(count, _)| *count == 0);
+        has_all && self.of.insufficient.is_none() && self.redundant.iter().all(|(number, _)| kept.contains(number))
     }
 
     /// Says how notes were chosen, in one sentence.
