@@ -29,16 +29,40 @@ fn stdout(output: &Output) -> &str {
 
 /// The binary in a directory, for a user who has to ask for rights: root without what makes modes of files mean nothing.
 #[cfg(target_os = "linux")]
-fn without_privileges(dir: &Path, args: &[&str]) -> Output {
+fn without_privileges(dir: &Path, args: &[&str], stdin: Stdio) -> Output {
     use std::os::unix::fs::MetadataExt;
     let mut command = qipu(dir);
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         let dropped = "-dac_override,-dac_read_search";
         command = Command::new("setpriv");
         command.args(["--bounding-set", dropped, "--inh-caps", dropped, env!("CARGO_BIN_EXE_qipu")]);
-        command.current_dir(dir).env_remove("XDG_CACHE_HOME").stdin(Stdio::null());
+        command.current_dir(dir).env_remove("XDG_CACHE_HOME");
     }
-    command.args(args).output().unwrap()
+    command.args(args).stdin(stdin).output().unwrap()
+}
+
+/// What a client says that searches once.
+const MCP_SEARCH: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#,
+    r#""capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#,
+    "\n",
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    "\n",
+    r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}"#,
+    "\n",
+);
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_journal_that_cannot_be_read_gets_no_second_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = store(&[("journals/2025-03-05.md", b"- one\n")]);
+    let path = dir.path().join(".qipu/journals/2025-03-05.md");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    let output = without_privileges(dir.path(), &["journal", "two", "--date", "2025-03-05"], Stdio::null());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(3) && told.contains("2025-03-05.md can't be read"), "{told}");
+    assert_eq!(fs::read_dir(dir.path().join(".qipu/journals")).unwrap().count(), 1);
 }
 
 #[cfg(target_os = "linux")]
@@ -53,7 +77,7 @@ fn notes_that_cannot_be_read_are_told_and_keep_from_what_needs_them_all() {
         let path = dir.path().join(".qipu").join(unreadable);
         let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         let call = |args: &[&str]| {
-            let output = without_privileges(dir.path(), args);
+            let output = without_privileges(dir.path(), args, Stdio::null());
             let both = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
             (output.status.code().unwrap(), both)
         };
@@ -65,6 +89,11 @@ fn notes_that_cannot_be_read_are_told_and_keep_from_what_needs_them_all() {
             assert_eq!(code, 0, "{args:?}: {told}");
             assert!(told.contains("warning: notes can't be read: ") && told.contains(&shown), "{args:?}: {told}");
         }
+        let lines = dir.path().join("lines");
+        fs::write(&lines, MCP_SEARCH).unwrap();
+        let output = without_privileges(dir.path(), &["mcp"], fs::File::open(&lines).unwrap().into());
+        let answers = String::from_utf8(output.stdout).unwrap();
+        assert!(answers.contains("warning: notes can't be read: ") && answers.contains(&shown), "{answers}");
         let (code, [found, _]) = call(&["doctor"]);
         assert!(code == 3 && found.contains("passed-over") && found.contains(&shown), "{found}");
         let refused: [&[&str]; 8] = [

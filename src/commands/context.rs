@@ -80,6 +80,7 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
         unknown_names: Vec::new(),
+        warnings: Vec::new(),
         analysis: told.map(|question| Box::new(analysis(store, &question))),
         explains: request.need.as_ref().is_some_and(|need| need.explains),
     };

@@ -97,7 +97,13 @@ fn answer_from(
                 }
                 continue;
             }
-            task => task.and_then(|task| answer(&task, commands::run_at(&task.command, &desk))),
+            task => task.and_then(|task| {
+                let report = commands::run_at(&task.command, &desk).map(|mut report| {
+                    report.head.warnings.extend(store.unreadable_warning());
+                    report
+                });
+                answer(&task, report)
+            }),
         };
         if store.is_broken() {
             // What was kept of the notes turned out to be damaged: without it, then.

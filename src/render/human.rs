@@ -249,7 +249,7 @@ impl Human<'_> {
         self.report.head.spellings.iter().map(line).collect()
     }
 
-    /// Names tags and types that no note has, and those that may have been meant.
+    /// Names tags and types that no note has, and those that may have been meant, after the warnings of the store.
     pub(super) fn unknown_names(&self, shown: Shown) -> String {
         if shown.is_brief {
             return String::new();
@@ -259,7 +259,8 @@ impl Human<'_> {
             let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
             format!("no note has the {} '{}'{meant}\n", unknown.sort, one_line(&unknown.name))
         };
-        self.report.head.unknown_names.iter().map(line).collect()
+        let warnings = self.report.head.warnings.iter().map(|warning| format!("warning: {}\n", one_line(warning)));
+        warnings.chain(self.report.head.unknown_names.iter().map(line)).collect()
     }
 
     /// A note of a list, with what was found in it.

@@ -117,6 +117,8 @@ pub struct Head {
     pub spellings: Vec<Spelling>,
     /// Tags that were asked for and that no note has, where no note is shown.
     pub unknown_names: Vec<UnknownName>,
+    /// Warnings of the store, for readers who don't see standard error.
+    pub warnings: Vec<String>,
     /// What a question was understood to mean.
     pub analysis: Option<Box<Analysis>>,
     /// Whether the parts of utility and confidence are told.
@@ -135,6 +137,7 @@ impl Head {
             is_limited: false,
             spellings: Vec::new(),
             unknown_names: Vec::new(),
+            warnings: Vec::new(),
             analysis: None,
             explains: false,
         }

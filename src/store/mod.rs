@@ -192,10 +192,14 @@ impl Store {
 
     /// Warns of notes that could not be read, for answers are without them.
     fn tell_unreadable(&self) {
-        if !self.unreadable.is_empty() {
-            let hint = "answers are without them; `qipu doctor` lists all";
-            warnings::add(format!("notes can't be read: {}; {hint}", self.some_unreadable()));
-        }
+        self.unreadable_warning().into_iter().for_each(warnings::add);
+    }
+
+    /// Returns a warning that names notes that could not be read.
+    pub fn unreadable_warning(&self) -> Option<String> {
+        let hint = "answers are without them; `qipu doctor` lists all";
+        let warning = || format!("notes can't be read: {}; {hint}", self.some_unreadable());
+        (!self.unreadable.is_empty()).then(warning)
     }
 
     /// Names the first of what could not be read, and how many more there are.
