@@ -266,17 +266,22 @@ fn a_thousand_calls_take_no_more_memory_and_budgets_hold() {
     });
 }
 
-#[test]
-fn stdout_carries_the_protocol_alone() {
-    use std::io::Write;
-    let project = project();
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"))
+/// Starts a server whose lines a test writes and reads itself.
+fn server(project: &tempfile::TempDir) -> std::process::Child {
+    std::process::Command::new(env!("CARGO_BIN_EXE_qipu"))
         .arg("mcp")
         .current_dir(project.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+#[test]
+fn stdout_carries_the_protocol_alone() {
+    use std::io::Write;
+    let project = project();
+    let mut child = server(&project);
     let mut stdin = child.stdin.take().unwrap();
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
@@ -386,13 +391,7 @@ fn what_is_structured_is_as_short_as_the_text_may_be() {
 fn lines_that_can_not_be_read_are_answered() {
     use std::io::{BufRead, BufReader, Write};
     let project = project();
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"))
-        .arg("mcp")
-        .current_dir(project.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = server(&project);
     let (mut stdin, mut lines) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
     let mut ask = |line: &[u8]| -> Value {
         stdin.write_all(&[line, b"\n"].concat()).unwrap();

@@ -459,11 +459,11 @@ impl<'a> Document<'a> {
     /// Removes a field with its lines; a comment in it is somebody's.
     fn remove_field(&self, key: &str) -> Vec<String> {
         let Some((name, value)) = self.entry(key) else { return Vec::new() };
-        let lines = self.line_start(name.span.start)..self.next_line(self.end_of_entry(name, value));
-        if self.braces.is_some() || self.has_comment(name.span.end..lines.end) {
+        let end = self.next_line(self.end_of_entry(name, value));
+        if self.braces.is_some() || self.has_comment(name.span.end..end) {
             return Vec::new();
         }
-        vec![self.replaced(lines, "")]
+        self.without_field(key)
     }
 
     /// Returns a text in which one item of a list has other entries, where it stands; `None` where it is written
