@@ -280,7 +280,7 @@ fn what_is_no_note_is_passed_over() {
         .map(|line| line.split(' ').nth(1).unwrap())
         .collect();
     assert_eq!(ids.len(), 3, "{ids:?}");
-    assert!(ids.contains(&"real") && ids.contains(&"inner"));
+    assert!(ids.contains(&"real") && ids.contains(&"folder.md--inner"));
     assert!(!stdout(&output).contains("secret"));
 }
 

@@ -4,6 +4,7 @@
 
 mod stores;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
@@ -11,11 +12,11 @@ use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
-use qipu::note::Note;
+use qipu::note::{Note, NoteId};
 use qipu::report::Picture;
 use qipu::report::{Mode, Report};
 use qipu::request::{Budget, Command, Format, Prime};
-use qipu::store::{Location, Store};
+use qipu::store::{Config, Location, Store};
 
 use regex::Regex;
 use stores::{commands, hostile_text, runner, store_of, stores};
@@ -608,7 +609,7 @@ fn any_bytes_give_a_note() {
     runner
         .run(&bytes, |bytes| {
             let note = Note::parse("notes/some name.md", bytes.clone());
-            prop_assert!(qipu::note::NoteId::parse(note.id.as_str()).is_some());
+            prop_assert!(NoteId::parse(note.id.as_str()).is_some());
             prop_assert!(!note.title.is_empty());
             prop_assert!(std::str::from_utf8(&bytes).is_ok() || !note.findings.is_empty());
             let store = store_of(vec![("notes/some name.md".into(), bytes)]);
@@ -637,6 +638,53 @@ fn the_order_of_files_makes_no_difference() {
                         run_on(&command, store).map(|report| write(&report, Some(900), format).ok()).ok()
                     };
                     prop_assert_eq!(text(&forwards), text(&backwards));
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// The ids of files that name none depend on their paths alone, whatever other files come and go; all ids differ, and
+/// each names its note.
+#[test]
+fn ids_of_files_without_one_stay_when_others_come_and_go() {
+    let name =
+        prop::sample::select(vec!["a", "b", "a-b", "a--b", "a b", "é", "README", "readme", "notes", "2025-03-05"]);
+    let folder = prop::sample::select(vec!["notes", "mocs", "journals"]);
+    let path = (folder, prop::collection::vec(name, 1..4)).prop_map(|(f, names)| format!("{f}/{}.md", names.join("/")));
+    let own_id = prop::option::weighted(0.3, prop::sample::select(vec!["a", "README", "a--b", "2025-03-05", "own"]));
+    let files = prop::collection::btree_map(path, own_id, 1..12);
+    let open = |files: &[(String, Option<&str>)]| {
+        let note = |(path, id): &(String, Option<&str>)| {
+            let text = id.map_or_else(String::new, |id| format!("---\nid: {id}\n---\n"));
+            Note::parse(path, text.into_bytes())
+        };
+        Store::from_notes("./".to_owned(), Config::default(), files.iter().map(note).collect())
+    };
+    let ids = |store: &Store| -> BTreeMap<String, String> {
+        store.notes().iter().map(|note| (note.path.clone(), note.id.to_string())).collect()
+    };
+    runner(400)
+        .run(&(files, prop::collection::vec(any::<bool>(), 12)), |(files, stays)| {
+            let files: Vec<_> = files.into_iter().collect();
+            let all = open(&files);
+            let all_ids = ids(&all);
+            prop_assert_eq!(all_ids.values().collect::<BTreeSet<_>>().len(), files.len(), "{:?}", all_ids);
+            for (place, note) in all.notes().iter().enumerate() {
+                prop_assert_eq!(all.resolve(note.id.as_str()).ok(), Some(place), "{}", note.id);
+            }
+            let others = files.iter().zip(stays).filter(|((_, own), stays)| own.is_some() || *stays);
+            let fewer = ids(&open(&others.map(|(file, _)| file.clone()).collect::<Vec<_>>()));
+            for (path, id) in fewer {
+                prop_assert_eq!(Some(&id), all_ids.get(&path), "{}", path);
+            }
+            for (path, own) in &files {
+                let is_claimed = files.iter().any(|(_, own)| *own == Some(NoteId::from_path(path).as_str()));
+                if own.is_none() {
+                    let derived = NoteId::from_path(path).to_string();
+                    prop_assert_eq!(all_ids[path] == derived, !is_claimed, "{}", path);
+                    prop_assert!(all_ids[path].starts_with(&derived), "{}", path);
                 }
             }
             Ok(())

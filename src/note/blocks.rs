@@ -30,13 +30,13 @@ pub struct Block {
 const MAX_OUTLINE: usize = 240;
 const OUTLINE_BYTES: usize = 8 * MAX_OUTLINE;
 
-/// Sums a body of list items up with the first ones; `None` where there are no items.
-pub(super) fn outline(body: &str) -> Option<String> {
+/// Sums a body of list items up with the first ones, each as `text_of` reads it; `None` where there are none.
+pub(super) fn outline(body: &str, text_of: impl Fn(&Block) -> Option<String>) -> Option<String> {
     // Whole lines: what stands behind them changes no item before.
     let end = body.floor_char_boundary(OUTLINE_BYTES);
     let end = if end == body.len() { end } else { body.get(..end)?.rfind('\n').unwrap_or(end) };
     let items = blocks(body.get(..end)?).into_iter().filter(|block| block.depth > 0);
-    Some(joined(items.map(|block| block.text), MAX_OUTLINE)).filter(|outline| !outline.is_empty())
+    Some(joined(items.filter_map(|block| text_of(&block)), MAX_OUTLINE)).filter(|outline| !outline.is_empty())
 }
 
 /// Joins texts on one line, ` · ` between, up to a number of characters; `…` stands for what is left out.

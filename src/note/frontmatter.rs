@@ -260,7 +260,7 @@ impl<'a> Reader<'a, '_> {
         };
         self.fields.id = NoteId::parse(&text).filter(|id| !id.as_str().contains('~'));
         if self.fields.id.is_none() {
-            let message = format!("`id: {text}` holds characters that an id can't; the file name's is used");
+            let message = format!("`id: {text}` holds characters that an id can't; the file's path gives one");
             self.find("impossible-id", line, message);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A note's id: letters, digits, `.`, `_` and `-` of ASCII, and `~<n>` behind a duplicate.
+/// A note's id: letters, digits, `.`, `_` and `-` of ASCII, and `~<n>` or `~<hash>` behind a duplicate.
 ///
 /// Ids are ordered by their bytes; that order is the last tie-breaker of every list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,47 +11,51 @@ pub struct NoteId(Box<str>);
 /// Ids longer than this are taken for an accident; a file name can't hold them either.
 const MAX_LEN: usize = 200;
 
+/// The length from which an id that is derived from a path is shortened, in bytes.
+const MAX_DERIVED: usize = 100;
+/// Stands for the `/` of a path in an id.
+const SEPARATOR: &str = "--";
+/// The number of letters and digits of a hash in an id.
+const HASH_LEN: usize = 8;
+
 impl NoteId {
     /// Parses an id as a user or a note writes it; `None` when it holds other characters.
     pub fn parse(text: &str) -> Option<Self> {
         let stem = match text.split_once('~') {
-            Some((stem, n)) => {
-                let number: usize = n.parse().ok()?;
-                (number >= 2 && number.to_string() == n).then_some(stem)?
+            Some((stem, suffix)) => {
+                let is_number = || suffix.parse().is_ok_and(|n: usize| n >= 2 && n.to_string() == suffix);
+                (is_hash(suffix) || is_number()).then_some(stem)?
             }
             None => text,
         };
         (is_plain(stem) && stem.len() <= MAX_LEN).then(|| Self(text.into()))
     }
 
-    /// Makes the id of a note that names none (or an impossible one) from its file's stem.
+    /// Derives the id of a note whose frontmatter gives none from the file's path in the store. It depends on nothing
+    /// but the path, and two paths give one id only where both file names begin with the same generated id.
     ///
-    /// `qp-a1b2-some-title` gives `qp-a1b2`. A stem that is an id is the id. Otherwise other
-    /// characters become `-`, and where letters beyond ASCII are lost, a hash of the whole stem
-    /// keeps two such names apart.
-    pub fn from_stem(stem: &str) -> Self {
-        if let Some(id) = generated_prefix(stem) {
+    /// The names below `notes/` are joined by `--`: `notes/guides/docker.md` gives `guides--docker`. Where the path can't
+    /// be read back from that, a hash of the whole path follows. `qp-a1b2-some-title` gives `qp-a1b2` in any folder.
+    pub fn from_path(path: &str) -> Self {
+        let path = path.strip_suffix(".md").unwrap_or(path);
+        if let Some(id) = generated_id(path.rsplit('/').next().unwrap_or(path)) {
             return Self(id.into());
         }
-        if is_plain(stem) && stem.len() <= MAX_LEN {
-            return Self(stem.into());
+        let names = without_default_folder(path);
+        if names.len() <= MAX_DERIVED && names.split('/').all(is_reversible) {
+            return Self(names.replace('/', SEPARATOR).into());
         }
-        let mut plain = String::new();
-        for c in stem.chars().take(MAX_LEN / 2) {
-            if is_id_char(c) {
-                plain.push(c);
-            } else if !plain.ends_with('-') {
-                plain.push('-');
-            }
+        let mut words: Vec<String> = names.split('/').map(id_words).filter(|words| !words.is_empty()).collect();
+        // The file's own name says more than the folders, so the outermost folders are dropped first.
+        while words.len() > 1 && words.iter().map(|words| words.len() + SEPARATOR.len()).sum::<usize>() > MAX_DERIVED {
+            words.remove(0);
         }
-        let plain = plain.trim_matches('-');
-        if stem.is_ascii() && !plain.is_empty() && stem.len() <= MAX_LEN {
-            return Self(plain.into());
-        }
-        let hash = base36(fnv1a(stem.as_bytes()));
-        match plain {
+        let mut readable = words.join(SEPARATOR);
+        readable.truncate(MAX_DERIVED);
+        let hash = path_hash(path);
+        match readable.trim_end_matches('-') {
             "" => Self(format!("qp-{hash}").into()),
-            plain => Self(format!("{plain}-{hash}").into()),
+            readable => Self(format!("{readable}-{hash}").into()),
         }
     }
 
@@ -69,7 +73,13 @@ impl NoteId {
         Self(format!("{}~{n}", self.0).into())
     }
 
-    /// Returns the id as notes claim it: without the number of a duplicate.
+    /// Returns the id of a note whose path gives this id while the frontmatter of another note claims it. It depends on
+    /// the path alone.
+    pub(crate) fn disambiguated(&self, path: &str) -> Self {
+        Self(format!("{}~{}", self.0, path_hash(path.strip_suffix(".md").unwrap_or(path))).into())
+    }
+
+    /// Returns the id as notes claim it: without the number or hash of a duplicate.
     pub fn claimed(&self) -> &str {
         self.0.split_once('~').map_or(&*self.0, |(claimed, _)| claimed)
     }
@@ -94,16 +104,58 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_id_char)
 }
 
-/// Returns the `qp-a1b2` of `qp-a1b2-title`: a generated id holds a letter and a digit, so a title
-/// such as `qp-notes-on-x` or `qp-2025-plan` is not taken for one.
-fn generated_prefix(stem: &str) -> Option<&str> {
+fn is_hash(text: &str) -> bool {
+    text.len() == HASH_LEN && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+}
+
+/// Returns the path without the folder that an id need not name: `notes/`, and `journals/` for a file that is named by a
+/// day. A path in `notes/` that would read like one in another folder then keeps it.
+fn without_default_folder(path: &str) -> &str {
+    let is_ambiguous = |rest: &str| match rest.split_once('/') {
+        Some((folder, _)) => matches!(folder, "notes" | "mocs" | "journals"),
+        None => is_day(rest),
+    };
+    let in_notes = path.strip_prefix("notes/").filter(|rest| !is_ambiguous(rest));
+    let in_journals = || path.strip_prefix("journals/").filter(|rest| is_day(rest));
+    in_notes.or_else(in_journals).unwrap_or(path)
+}
+
+/// Tells whether a name has the form of a day: `2025-03-05` or `2025_03_05`.
+fn is_day(name: &str) -> bool {
+    let is_part = |(n, byte): (usize, u8)| match n {
+        4 | 7 => matches!(byte, b'-' | b'_'),
+        _ => byte.is_ascii_digit(),
+    };
+    name.len() == 10 && name.bytes().enumerate().all(is_part)
+}
+
+/// Tells whether a name of a path can be read back from an id in which [`SEPARATOR`] stands between names, and does not
+/// begin like an option.
+fn is_reversible(name: &str) -> bool {
+    is_plain(name) && !name.contains(SEPARATOR) && !name.starts_with('-') && !name.ends_with('-')
+}
+
+/// Replaces each run of characters that an id can't hold by a `-`.
+fn id_words(name: &str) -> String {
+    let words = name.split(|c: char| c == '-' || !is_id_char(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+/// Returns the `qp-a1b2` of `qp-a1b2-title` or `qp-a1b2`: a generated id holds a letter and a digit, so a title such as
+/// `qp-notes-on-x` or `qp-2025-plan` is not taken for one.
+pub(super) fn generated_id(stem: &str) -> Option<&str> {
     let rest = stem.strip_prefix("qp-")?;
-    let (random, _title) = rest.split_once('-')?;
-    let generated = (4..=16).contains(&random.len())
+    let random = rest.split_once('-').map_or(rest, |(random, _title)| random);
+    let is_generated = (4..=16).contains(&random.len())
         && random.bytes().any(|b| b.is_ascii_digit())
         && random.bytes().any(|b| b.is_ascii_lowercase())
         && random.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    generated.then(|| stem.get(..3 + random.len())).flatten()
+    is_generated.then(|| stem.get(..3 + random.len())).flatten()
+}
+
+/// Returns the hash of a path in the store, without `.md`.
+fn path_hash(path: &str) -> String {
+    base36(fnv1a(path.as_bytes()))
 }
 
 /// FNV-1a, 64 bits: stable across machines and versions, which the standard hashers are not.
@@ -114,7 +166,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 /// Writes the low bits of a number as eight letters and digits.
 fn base36(mut number: u64) -> String {
     let digits = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    (0..8)
+    (0..HASH_LEN)
         .map(|_| {
             let digit = digits[(number % 36) as usize];
             number /= 36;
@@ -132,22 +184,71 @@ mod tests {
         for good in ["qp-a1b2", "A.b_c-9", "2025-03-05", "qp-a1~2"] {
             assert_eq!(NoteId::parse(good).unwrap().as_str(), good);
         }
-        for bad in ["", "a b", "ä", "a/b", "a~", "a~1", "a~02", "a~x", "~2", "a\n"] {
+        assert_eq!(NoteId::parse("a~k3j9x0ab").unwrap().claimed(), "a");
+        for bad in ["", "a b", "ä", "a/b", "a~", "a~1", "a~02", "a~x", "a~K3j9x0ab", "~2", "a\n"] {
             assert!(NoteId::parse(bad).is_none(), "{bad:?}");
         }
     }
 
     #[test]
-    fn a_stem_becomes_an_id_whatever_it_holds() {
-        assert_eq!(NoteId::from_stem("qp-a1b2-some-title").as_str(), "qp-a1b2");
-        for title in ["qp-notes-on-x", "qp-2025-plan"] {
-            assert_eq!(NoteId::from_stem(title).as_str(), title);
+    fn a_path_becomes_an_id_whatever_it_holds() {
+        let id = |path: &str| NoteId::from_path(path).to_string();
+        for (path, expected) in [
+            ("notes/docker.md", "docker"),
+            ("notes/guides/docker/README.md", "guides--docker--README"),
+            ("notes/a.b_c-9.md", "a.b_c-9"),
+            ("notes/qp-a1b2-some-title.md", "qp-a1b2"),
+            ("notes/sub/qp-a1b2.md", "qp-a1b2"),
+            ("notes/qp-notes-on-x.md", "qp-notes-on-x"),
+            ("notes/qp-2025-plan.md", "qp-2025-plan"),
+            ("mocs/docker.md", "mocs--docker"),
+            ("notes/mocs/docker.md", "notes--mocs--docker"),
+            ("journals/2025-03-05.md", "2025-03-05"),
+            ("journals/2025_03_05.md", "2025_03_05"),
+            ("notes/2025-03-05.md", "notes--2025-03-05"),
+            ("journals/2025/2025-03-05.md", "journals--2025--2025-03-05"),
+            ("journals/travel.md", "journals--travel"),
+        ] {
+            assert_eq!(id(path), expected, "{path}");
         }
-        assert_eq!(NoteId::from_stem("My first note!").as_str(), "My-first-note");
-        for odd in ["日本語", "日本", "Über uns", "???", &"x".repeat(300)] {
-            let id = NoteId::from_stem(odd);
-            assert_eq!(NoteId::parse(id.as_str()), Some(id));
+        let hashed = |path: &str| id(path).rsplit_once('-').map(|(readable, _)| readable.to_owned()).unwrap();
+        for (path, readable) in [
+            ("notes/My first note!.md", "My-first-note"),
+            ("notes/日本語.md", "qp"),
+            ("notes/a--b.md", "a-b"),
+            ("notes/-x.md", "x"),
+            ("notes/über uns/Ärzte 1.md", "ber-uns--rzte-1"),
+            ("notes/???.md", "qp"),
+        ] {
+            assert_eq!(hashed(path), readable, "{path}");
         }
-        assert_ne!(NoteId::from_stem("日本語"), NoteId::from_stem("中文"));
+        let deep = format!("notes/{}last.md", "folder/".repeat(40));
+        assert!(hashed(&deep).ends_with("folder--last") && id(&deep).len() <= MAX_DERIVED + 1 + HASH_LEN, "{deep}");
+        assert_eq!(id(&format!("notes/{}.md", "x".repeat(300))).len(), MAX_DERIVED + 1 + HASH_LEN);
+    }
+
+    #[test]
+    fn different_paths_give_different_valid_ids() {
+        let names =
+            ["a", "b", "a-b", "a--b", "-a", "a-", "a b", "é", "日本", "notes", "mocs", "journals", "2025-03-05"];
+        let names = names.into_iter().chain(["README", "readme", "A.b_c", "~", "a~2", "-", "--", "___"]);
+        let names: Vec<&str> = names.collect();
+        let mut seen = std::collections::HashMap::new();
+        let mut check = |path: String| {
+            let id = NoteId::from_path(&path);
+            assert_eq!(NoteId::parse(id.as_str()).as_ref(), Some(&id), "{path}");
+            assert!(!id.as_str().starts_with('-') && !id.as_str().contains('~'), "{path}");
+            let before = seen.insert(id.clone(), path.clone());
+            assert_eq!(before, None, "{path} gives {id} too");
+        };
+        for folder in ["notes", "mocs", "journals"] {
+            for name in &names {
+                check(format!("{folder}/{name}.md"));
+                for below in &names {
+                    check(format!("{folder}/{name}/{below}.md"));
+                    names.iter().for_each(|last| check(format!("{folder}/{name}/{below}/{last}.md")));
+                }
+            }
+        }
     }
 }

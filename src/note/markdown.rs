@@ -1,4 +1,4 @@
-//! What qipu reads out of a note's markdown: links, the first heading, a summary.
+//! What qipu reads out of a note's markdown: links, lists, and the events that titles and summaries are read from.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,10 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use super::{BodySummary, SummarySource, blocks};
-
-/// How much of a body is read at first when only its beginning is wanted, in bytes.
-const BEGINNING: usize = 512;
+/// How much of a body is parsed at first, and then, when only its beginning is wanted, in bytes.
+const BEGINNINGS: [usize; 2] = [512, 4096];
 
 /// How much of a body is parsed at all, in bytes: a parser's tree takes sixty times its text.
 pub(crate) const MAX_PARSED: usize = 1024 * 1024;
@@ -188,70 +186,31 @@ fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|digit| digit as u8)
 }
 
-/// Returns the text of the first heading.
-pub(crate) fn first_heading(body: &str) -> Option<String> {
-    from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Heading { .. })))
-}
-
-/// Returns the first paragraph under a heading `Summary`, else the first paragraph, else the first list items.
-pub(super) fn summary(body: &str) -> Option<BodySummary> {
-    let has_section = body.contains("ummary") || body.contains("UMMARY");
-    let found = |source: SummarySource| move |text: String| BodySummary { source, text };
-    let section = || has_section.then(|| summary_section(body)).flatten().map(found(SummarySource::Section));
-    let paragraph = || from_beginning(body, |events| text_of(events, |tag| matches!(tag, Tag::Paragraph)));
-    section()
-        .or_else(|| paragraph().map(found(SummarySource::Paragraph)))
-        .or_else(|| blocks::outline(body).map(found(SummarySource::Outline)))
-}
-
-fn summary_section(body: &str) -> Option<String> {
-    let mut events = TopLevel::new(body);
-    let mut is_under_summary = false;
-    loop {
-        match events.next()? {
-            Event::Start(Tag::Heading { .. }) => {
-                is_under_summary = collect(&mut events).is_some_and(|heading| is_summary(&heading));
-            }
-            Event::Start(Tag::Paragraph) if is_under_summary => {
-                if let Some(text) = collect(&mut events) {
-                    return Some(text);
-                }
-            }
-            _ => {}
+/// Looks for something in the beginning of a body, then in a longer one, and in the whole of it only when what was
+/// found may go on, or nothing was found, or addresses are defined somewhere: what a bracket is may depend on them.
+pub(super) fn from_beginning(body: &str, find: impl Fn(&mut TopLevel<'_>) -> Option<String>) -> Option<String> {
+    let has_definitions = body.contains("]:");
+    for length in BEGINNINGS.into_iter().filter(|length| *length < body.len() && !has_definitions) {
+        // Whole lines: the beginning of a line may be something else.
+        let beginning = body.get(..body.floor_char_boundary(length)).unwrap_or_default();
+        let beginning = beginning.get(..beginning.rfind('\n').map_or(0, |end| end + 1)).unwrap_or_default();
+        let mut events = TopLevel::new(beginning);
+        let found = find(&mut events);
+        if found.is_some() && events.next().is_some() {
+            return found;
         }
-    }
-}
-
-fn is_summary(heading: &str) -> bool {
-    let heading = heading.trim_end_matches(':').trim_end();
-    heading.eq_ignore_ascii_case("summary")
-}
-
-/// Looks for something in the beginning of a body, and in the whole of it only when what was
-/// found may go on, or nothing was found, or addresses are defined somewhere: what a bracket is may
-/// depend on them.
-fn from_beginning(body: &str, find: impl Fn(&mut TopLevel<'_>) -> Option<String>) -> Option<String> {
-    // Whole lines: the beginning of a line may be something else.
-    let lines = || body.get(..body.floor_char_boundary(BEGINNING)).and_then(|text| Some(text.rfind('\n')? + 1));
-    let is_short = body.len() <= BEGINNING || body.contains("]:");
-    let beginning = if is_short { body } else { body.get(..lines().unwrap_or(0)).unwrap_or_default() };
-    let mut events = TopLevel::new(beginning);
-    let found = find(&mut events);
-    let is_complete = beginning.len() == body.len() || (found.is_some() && events.next().is_some());
-    if is_complete {
-        return found;
     }
     find(&mut TopLevel::new(body))
 }
 
 /// The events of a text that are not inside a list, quote, table or footnote.
-struct TopLevel<'a> {
+pub(super) struct TopLevel<'a> {
     events: Parser<'a>,
     depth: usize,
 }
 
 impl<'a> TopLevel<'a> {
-    fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         Self { events: parser(text), depth: 0 }
     }
 }
@@ -279,35 +238,29 @@ fn is_container(tag: &TagEnd) -> bool {
     )
 }
 
-/// Returns the text of the next block that is wanted and not empty.
-fn text_of(events: &mut TopLevel<'_>, wanted: impl Fn(&Tag<'_>) -> bool) -> Option<String> {
-    loop {
-        if let Event::Start(tag) = events.next()?
-            && wanted(&tag)
-            && let Some(text) = collect(events)
-        {
-            return Some(text);
-        }
-    }
-}
-
-/// Collects the text of a heading or paragraph that has just begun, on one line.
-fn collect(events: &mut TopLevel<'_>) -> Option<String> {
-    let mut text = String::new();
+/// Collects the text of a heading that has just begun, on one line. What images show is left out, unless there is
+/// nothing else.
+pub(super) fn collect(events: &mut TopLevel<'_>) -> Option<String> {
+    let (mut text, mut shown, mut images) = (String::new(), String::new(), 0_usize);
     for event in events {
         match event {
+            Event::Start(Tag::Image { .. }) => images += 1,
+            Event::End(TagEnd::Image) => images = images.saturating_sub(1),
+            Event::Text(piece) | Event::Code(piece) if images > 0 => shown.push_str(&piece),
             Event::Text(piece) | Event::Code(piece) => text.push_str(&piece),
             Event::SoftBreak | Event::HardBreak => text.push(' '),
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => break,
+            Event::End(TagEnd::Heading(_)) => break,
             _ => {}
         }
     }
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
+    let text = [text.trim(), shown.trim()].into_iter().find(|text| !text.is_empty())?;
+    Some(text.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::summary::{self, of_body};
+    use super::super::title;
     use super::*;
 
     fn targets(body: &str) -> Vec<String> {
@@ -413,15 +366,24 @@ mod tests {
     }
 
     #[test]
-    fn summary_is_the_section_then_the_first_paragraph_then_the_first_items() {
-        let summary = |body: &str| summary(body).map(|summary| summary.text);
+    fn summary_is_the_property_the_section_the_first_prose_or_the_first_items() {
+        let summary = |body: &str| of_body(body, "T").map(|summary| summary.text);
         assert_eq!(
             summary("# T\n\n- item\n\n> quote\n\nFirst *one*\nwith [[qp-1|a label]].\n\nSecond.").as_deref(),
             Some("First one with a label.")
         );
-        assert_eq!(summary("Intro.\n\n## Summary\n\nThe `point`.\n\nMore.").as_deref(), Some("The point."));
+        assert_eq!(summary("Intro.\n\n## Summary\n\nThe `point` of it.\n\nMore.").as_deref(), Some("The point of it."));
+        assert_eq!(summary("Intro.\n\nSummary\n---\n\nThe point.\n").as_deref(), Some("The point."));
         assert_eq!(summary("Intro.\n\n## Summary\n\n## Next\n\nOther.").as_deref(), Some("Intro."));
-        assert_eq!(summary("# A heading\n\n- and\n  - *items* ^x\n").as_deref(), Some("and · *items*"));
+        assert_eq!(
+            summary("title:: T\ndescription:: What it is.\n\n## Summary\n\nNo.").as_deref(),
+            Some("What it is.")
+        );
+        assert_eq!(summary("- title:: T\n  description:: What it is.\n- No.").as_deref(), Some("What it is."));
+        assert_eq!(summary("Text.\ndescription:: late").as_deref(), Some("Text. description:: late"));
+        assert_eq!(summary("# A heading\n\n- and\n  - *items* ^x\n").as_deref(), Some("and · items"));
+        assert_eq!(summary("- [A](#a)\n- [B](#b)\n\n- T\n- [x](x.md): y\n").as_deref(), Some("x: y"));
+        assert_eq!(summary("## License\n\n- MIT\n\n## More\n\n- Item\n").as_deref(), Some("Item"));
         assert_eq!(summary("# Only a heading\n\n| a |\n|---|\n\n```\ncode\n```\n"), None);
         assert_eq!(summary(""), None);
         let long = "word ".repeat(10_000);
@@ -470,16 +432,14 @@ mod tests {
             (random >> 33) as usize
         };
         for _ in 0..3_000 {
-            let before = "\n".repeat(next() % (BEGINNING + 20));
+            let before = "\n".repeat(next() % (BEGINNINGS[next() % 2] + 20));
             let rest: String = (0..40).map(|_| pieces[next() % pieces.len()]).collect();
             let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(next() % 50));
-            let heading = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Heading { .. }));
-            let paragraph = |events: &mut TopLevel<'_>| text_of(events, |tag| matches!(tag, Tag::Paragraph));
-            assert_eq!(from_beginning(&body, heading), heading(&mut TopLevel::new(&body)), "{body:?}");
-            assert_eq!(from_beginning(&body, paragraph), paragraph(&mut TopLevel::new(&body)), "{body:?}");
-            let text = body.trim_start();
-            let summary = summary(text).filter(|summary| summary.source <= SummarySource::Paragraph);
-            assert_eq!(summary.map(|summary| summary.text), paragraph(&mut TopLevel::new(text)), "{text:?}");
+            let whole = |find: &dyn Fn(&mut TopLevel<'_>) -> Option<String>| find(&mut TopLevel::new(&body));
+            let heading = |events: &mut TopLevel<'_>| title::first_heading(events);
+            let paragraph = |events: &mut TopLevel<'_>| summary::first_prose(events, "Heading");
+            assert_eq!(from_beginning(&body, heading), whole(&heading), "{body:?}");
+            assert_eq!(from_beginning(&body, paragraph), whole(&paragraph), "{body:?}");
         }
     }
 
@@ -499,7 +459,11 @@ mod tests {
         ] {
             let text = unit.repeat(60_000);
             let start = std::time::Instant::now();
-            let _ = (links(&format!("[[x]]{text}")), summary(&text), first_heading(&text));
+            let _ = (
+                links(&format!("[[x]]{text}")),
+                of_body(&text, "T"),
+                title::of_body(&format!("{text}\n===\n"), "notes/x.md"),
+            );
             assert!(start.elapsed().as_secs() < 10, "{unit:?} took {:?}", start.elapsed());
         }
     }

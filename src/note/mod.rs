@@ -14,6 +14,7 @@ mod markdown;
 mod marks;
 pub mod merge;
 mod plain_yaml;
+mod prose;
 mod retired;
 mod rows;
 mod section;
@@ -21,6 +22,8 @@ mod short_ids;
 mod spans;
 mod stamp;
 mod stored;
+mod summary;
+mod title;
 mod value;
 mod yaml;
 
@@ -45,6 +48,8 @@ pub(crate) use section::Section;
 pub(crate) use spans::with_spans;
 pub use stamp::Stamp;
 pub use stored::{CHUNK, Files, Head, Keeping, Kept, KeptNote, Links, Name, PARTS, Target, Ties};
+pub(crate) use summary::BodySummary;
+pub use summary::SummarySource;
 pub use value::Value;
 pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml};
 
@@ -133,7 +138,7 @@ impl Marks {
 /// What a note says of itself.
 #[derive(Debug, Clone, Default)]
 pub struct Meta {
-    /// The title: the field, else the first heading, else the file's stem.
+    /// The title: the field, else the first level-1 heading, else the name of the file or folder made readable.
     pub title: String,
     /// The type (`permanent`, `moc`, …).
     pub kind: String,
@@ -352,23 +357,49 @@ impl Note {
         *self.body_chars.get_or_init(|| shown_chars(self.body()))
     }
 
-    /// Returns the summary: the field, else what stands under a heading `Summary`, else the first
-    /// paragraph, else the first list items, else nothing. May hold line breaks when the field does.
+    /// Returns the summary: the field `summary` or `description`, else the property `description::` of the body, else the
+    /// field `abstract`, else the section `Summary`, else the first prose, else the first list items, else nothing. May
+    /// hold line breaks when a field does.
     pub fn summary(&self) -> Option<&str> {
         self.summary_from(SummarySource::Outline)
     }
 
     /// Returns the summary of a certain source, or of one that comes before it.
     pub fn summary_from(&self, last: SummarySource) -> Option<&str> {
-        let of_body = || self.body_summary().filter(|summary| summary.source <= last);
-        self.summary_field().or_else(|| of_body().map(|summary| summary.text.as_str()))
+        let of_body = |last| self.body_summary().filter(|summary| summary.source <= last);
+        let of_body = |last| of_body(last).map(|summary| summary.text.as_str());
+        let described = || {
+            let text = self.described_by("abstract")?;
+            of_body(SummarySource::Property).or(Some(text))
+        };
+        let field = self.summary_field().or_else(|| self.described_by("description"));
+        field.or_else(described).or_else(|| of_body(last))
+    }
+
+    /// Returns the summary's text where the frontmatter holds one: the field `summary`, else `description`, else
+    /// `abstract`.
+    pub fn written_summary(&self) -> Option<&str> {
+        let described = || ["description", "abstract"].into_iter().find_map(|key| self.described_by(key));
+        self.summary_field().or_else(described)
+    }
+
+    /// Returns the text of a field that other tools keep summaries in, unless it is the title again.
+    fn described_by(&self, key: &str) -> Option<&str> {
+        let (_, value) = self.unknown.iter().find(|(name, _)| name == key)?;
+        let Value::Text { text, .. } = value else { return None };
+        Some(text.trim()).filter(|text| !text.is_empty() && !value.is_null() && !prose::is_same(text, &self.title))
     }
 
     fn body_summary(&self) -> Option<&BodySummary> {
-        self.body_summary.get_or_init(|| markdown::summary(self.body())).as_ref()
+        self.body_summary.get_or_init(|| summary::of_body(self.body(), &self.title)).as_ref()
     }
 
-    /// Returns the summary's text where the frontmatter holds one.
+    /// Tells whether the frontmatter gives the note's id, so that its path does not.
+    pub(crate) fn names_its_id(&self) -> bool {
+        self.findings.iter().all(|finding| finding.code != "no-id")
+    }
+
+    /// Returns the text of the field `summary`.
     pub fn summary_field(&self) -> Option<&str> {
         self.summary_field.as_deref()
     }
@@ -464,15 +495,14 @@ impl Meta {
         fields: Fields,
         mut findings: Vec<Finding>,
     ) -> (NoteId, Self) {
-        let stem = stem(path);
         let id = fields.id.unwrap_or_else(|| {
-            findings.push(Finding::new("no-id", "no usable id; it is taken from the file name"));
-            NoteId::from_stem(stem)
+            findings.push(Finding::new("no-id", "no usable id; it is taken from the path of the file"));
+            NoteId::from_path(path)
         });
         let title = fields.title.unwrap_or_else(|| {
-            findings.push(Finding::new("no-title", "no title; it is taken from the first heading or the file name"));
-            let heading = text.get(body).and_then(markdown::first_heading);
-            heading.unwrap_or_else(|| stem.to_owned())
+            let message = "no title; it is taken from the first level-1 heading or the file name";
+            findings.push(Finding::new("no-title", message));
+            text.get(body).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
         });
         let meta = Self {
             title,
@@ -495,24 +525,6 @@ impl Meta {
         };
         (id, meta)
     }
-}
-
-/// Where in a body a summary comes from, the best source first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SummarySource {
-    /// The section `Summary`.
-    Section,
-    /// The first paragraph.
-    Paragraph,
-    /// The first list items.
-    Outline,
-}
-
-/// A summary that is taken from a body.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BodySummary {
-    source: SummarySource,
-    text: String,
 }
 
 /// Counts the characters of a text that every format keeps.
@@ -621,6 +633,13 @@ mod tests {
         let n = note("---\nid: qp-open\ntitle: No end\n\nThe text: goes on.\n");
         assert_eq!((n.id.as_str(), n.title.as_str()), ("qp-open", "No end"));
         assert_eq!(n.body(), "---\nid: qp-open\ntitle: No end\n\nThe text: goes on.\n");
+
+        let n = note("---\ntitle:\ndescription: |\n  What it\n  is.\nabstract: no\n---\n# A heading\n\nText");
+        assert_eq!((n.title.as_str(), n.summary()), ("A heading", Some("What it\nis.")));
+        let n = note("---\ntitle: ''\nabstract: What it is.\ndescription: A heading\n---\n# A heading\n\nText");
+        assert_eq!((n.title.as_str(), n.summary(), n.summary_field()), ("A heading", Some("What it is."), None));
+        let n = note("---\nabstract: no\n---\ndescription:: What it is.\n\nText");
+        assert_eq!((n.title.as_str(), n.summary()), ("some title", Some("What it is.")));
 
         let n = note("# A heading\n\nText");
         assert_eq!((n.title.as_str(), n.kind.as_str()), ("A heading", "fleeting"));

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::rows::Row;
 use super::{
     DEFAULT_VALUE, Finding, InlineLink, Marks, Meta, Note, NoteId, Source, Stamp, TypedLink, Value, finding_code,
-    short_ids, shown_chars, stem,
+    short_ids, shown_chars,
 };
 
 /// How many notes are kept together.
@@ -74,7 +74,7 @@ pub struct KeptNote {
 /// What every answer asks of every note, borrowed from where it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Name<'a> {
-    /// The note's id, where it was kept and the name of its file does not give it.
+    /// The note's id, where it was kept and the path of its file does not give it.
     pub(super) id: Option<&'a str>,
     /// The note's title.
     pub title: &'a str,
@@ -206,7 +206,7 @@ impl<'a> Name<'a> {
 
     /// Returns the id of the note in a file; `None` where it can't be one.
     pub(super) fn id(&self, path: &str) -> Option<NoteId> {
-        self.id.map_or_else(|| Some(NoteId::from_stem(stem(path))), NoteId::parse)
+        self.id.map_or_else(|| Some(NoteId::from_path(path)), NoteId::parse)
     }
 }
 
@@ -328,7 +328,7 @@ impl Keeping {
             findings: findings.collect(),
             is_cut: note.is_cut,
         };
-        let id = Some(note.id.as_str()).filter(|_| NoteId::from_stem(note.stem()) != note.id);
+        let id = Some(note.id.as_str()).filter(|_| NoteId::from_path(&note.path) != note.id);
         let name = Name { id, summary_chars: note.summary().map(shown_chars), ..Name::of(note) };
         let Self { parts: [names, heads, links, all_ties, rests], row, bytes } = self;
         name.write(row, &mut names.bytes);

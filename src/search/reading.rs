@@ -69,7 +69,7 @@ impl Reading {
         let tags = self.stream.len();
         self.add_body(note.body());
         let body = self.stream.len();
-        if let Some(summary) = note.summary_field() {
+        if let Some(summary) = note.written_summary() {
             self.add_line(summary);
         }
         Text { start, title, tags, body, summary: self.stream.len() }

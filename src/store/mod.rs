@@ -25,7 +25,7 @@ mod trusted;
 mod watch;
 mod write;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -400,8 +400,8 @@ impl Store {
     }
 
     /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as
-    /// the id of a note that was merged into it), or the beginning of its id, `qp-` included or not; in this order,
-    /// which is that of links.
+    /// the id of a note that was merged into it), the file's name without its folder, or the beginning of its id, `qp-`
+    /// included or not; in this order, which is that of links.
     ///
     /// # Errors
     /// `NoNote` when no note has the name; `Usage` with the candidates when several notes have it.
@@ -417,10 +417,12 @@ impl Store {
         let titled = if titled.is_empty() { self.with(|note| note.title().to_lowercase() == folded) } else { titled };
         let has_alias =
             |note: &Note| note.has_aliases() && note.aliases.iter().any(|alias| alias.to_lowercase() == folded);
+        let stem = name.strip_suffix(".md").unwrap_or(name);
         let whole = NoteId::parse(&format!("{ID_PREFIX}{name}")).and_then(|id| self.position(&id));
         let named = [
             ("is the title of", titled),
             ("is an alias of", self.with(has_alias)),
+            ("is the file name of", self.with(|note| note.stem() == stem)),
             ("begins", whole.into_iter().collect()),
             ("begins", self.beginning(name)),
             ("begins", self.beginning(&format!("{ID_PREFIX}{name}"))),
@@ -593,21 +595,29 @@ impl Store {
     }
 }
 
-/// Gives all but the first of the notes with one id, which stand side by side, ids of their own.
-/// Returns whether there were any.
+/// Gives all but one of the notes with one id, which stand side by side, ids of their own, and returns whether there were
+/// any. The first note whose frontmatter names the id keeps it. The others with that field get the numbers from 2, which
+/// depend on each other; those whose paths give the id get a hash of the path, so that no other file changes their ids.
 fn tell_duplicates_apart(notes: &mut [Arc<Note>]) -> bool {
-    let mut found = false;
-    for same in notes.chunk_by_mut(|a, b| a.id == b.id) {
-        for (number, note) in same.iter_mut().enumerate().skip(1) {
-            found = true;
+    let mut is_any = false;
+    for same in notes.chunk_by_mut(|a, b| a.id == b.id).filter(|same| same.len() > 1) {
+        is_any = true;
+        let holder = same.iter().position(|note| note.names_its_id()).unwrap_or_default();
+        let (mut number, mut hashed) = (1, HashSet::new());
+        for (_, note) in same.iter_mut().enumerate().filter(|(place, _)| *place != holder) {
+            // Paths that are no UTF-8 may read alike, and have one hash then.
+            let by_path = Some(note.id.disambiguated(&note.path)).filter(|_| !note.names_its_id());
+            let id = by_path.filter(|id| hashed.insert(id.clone())).unwrap_or_else(|| {
+                number += 1;
+                note.id.duplicate(number)
+            });
             let message = format!("another note has the id `{}`", note.id);
-            let id = note.id.duplicate(number + 1);
             let note = Arc::make_mut(note);
             note.add_finding(Finding::new("duplicate-id", message));
             note.id = id;
         }
     }
-    found
+    is_any
 }
 
 #[cfg(test)]

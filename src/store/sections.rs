@@ -18,7 +18,7 @@ use crate::parts::{pack, unpack};
 
 /// What a file of this version begins and ends with. Another version's is not read: the number is
 /// raised when what is kept of notes changes, or how they are read.
-const MAGIC: &[u8] = concat!("qipu-index 8 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+const MAGIC: &[u8] = concat!("qipu-index 9 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// How many bytes have one checksum.
 const BLOCK: u64 = 4096;
 /// The longest sections that are read, in bytes: those of some hundred million notes.

@@ -9,7 +9,7 @@ use crate::store::{Change, Store};
 const TEXTS: [&str; 2] = ["title", "summary"];
 
 /// Plans the repairs: plain texts that YAML needs quotes for get them, and notes that are known by
-/// their file's name get that as their id. Every repair leaves the note saying what it was read as.
+/// their file's path get that as their id. Every repair leaves the note saying what it was read as.
 pub(crate) fn plan(store: &Store) -> Vec<Planned> {
     store.notes().iter().filter_map(|note| planned(store, note)).collect()
 }

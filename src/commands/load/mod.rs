@@ -91,7 +91,7 @@ impl<'a> Plan<'a> {
             return Ok(path.clone());
         }
         let beside = format!("{}-{}.md", path.strip_suffix(".md").unwrap_or(path), packed.id);
-        // A note may have its id from its file's name.
+        // A note may have its id from its file's path.
         let keeps_id = || Note::parse(&beside, packed.file.bytes.clone()).id == theirs.id;
         if is_taken(&beside) || !keeps_id() {
             let message = format!("there is no place for `{}`: {} is taken", packed.id, self.store.shown(path));
@@ -123,12 +123,12 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns the packed bytes; `None`, and a finding, where they would make another note there: one
-    /// may have its id from its file's name.
+    /// may have its id from its file's path.
     fn overwriting(&mut self, packed: &PackedNote, theirs: &Note, ours: &Counterpart) -> Option<Vec<u8>> {
         let note = &self.store.notes()[ours.place];
         let keeps_id = Note::parse(&note.path, packed.file.bytes.clone()).id == theirs.id;
         if !keeps_id {
-            let message = format!("it is left as it was: the pack's has its id from its file's name, {}", theirs.path);
+            let message = format!("it is left as it was: the pack's has its id from its file's path, {}", theirs.path);
             self.find(Some(&note.id), &note.path, "not-overwritten", message);
         }
         keeps_id.then(|| packed.file.bytes.clone())

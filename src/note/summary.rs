@@ -1,0 +1,106 @@
+//! The summary that a body gives: a property line, the section `Summary`, the first prose, or the first list items.
+
+use pulldown_cmark::{Event, HeadingLevel, Tag};
+
+use super::blocks::{self, Block};
+use super::markdown::{TopLevel, collect, from_beginning};
+use super::prose::{self, Paragraph};
+
+/// Where in a body a summary comes from, the best source first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SummarySource {
+    /// The property line `description:: text` at the beginning.
+    Property,
+    /// The section `Summary`.
+    Section,
+    /// The first paragraph that is prose.
+    Paragraph,
+    /// The first list items.
+    Outline,
+}
+
+/// A summary that is taken from a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BodySummary {
+    pub(super) source: SummarySource,
+    pub(super) text: String,
+}
+
+/// Returns the summary of the body of a note with a title; never the title again.
+pub(super) fn of_body(body: &str, title: &str) -> Option<BodySummary> {
+    let from = |source: SummarySource| move |text: String| BodySummary { source, text };
+    let section = || may_have_section(body).then(|| first_under_summary(&mut TopLevel::new(body), title)).flatten();
+    let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same(heading, title);
+    let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.path.iter().any(is_metadata));
+    let items = || blocks::outline(body, item);
+    let property = description(body).filter(|text| !prose::is_same(text, title)).map(str::to_owned);
+    property
+        .map(from(SummarySource::Property))
+        .or_else(|| section().map(from(SummarySource::Section)))
+        .or_else(|| from_beginning(body, |events| first_prose(events, title)).map(from(SummarySource::Paragraph)))
+        .or_else(|| items().map(from(SummarySource::Outline)))
+}
+
+/// Returns the value of `description::` among the properties that a page of Logseq begins with.
+fn description(body: &str) -> Option<&str> {
+    let lines = body.lines().map(|line| line.trim().trim_start_matches("- ")).skip_while(|line| line.is_empty());
+    let mut properties = lines.map_while(prose::property);
+    properties.find(|(key, value)| key.eq_ignore_ascii_case("description") && !value.is_empty()).map(|(_, value)| value)
+}
+
+/// Tells whether a line may be the heading `Summary`, without parsing.
+fn may_have_section(body: &str) -> bool {
+    let may_be_heading = |line: &str| {
+        let line = line.trim_start();
+        let is_short = line.len() <= 40;
+        (line.starts_with('#') || is_short) && (line.contains("ummary") || line.contains("UMMARY"))
+    };
+    (body.contains("ummary") || body.contains("UMMARY")) && body.split(['\n', '\r']).any(may_be_heading)
+}
+
+fn first_under_summary(events: &mut TopLevel<'_>, title: &str) -> Option<String> {
+    let mut is_under_summary = false;
+    loop {
+        match events.next()? {
+            Event::Start(Tag::Heading { .. }) => {
+                is_under_summary = collect(events).is_some_and(|heading| prose::is_summary(&heading));
+            }
+            Event::Start(Tag::Paragraph) => {
+                let paragraph = Paragraph::read(events);
+                if let Some(text) = paragraph.prose(title).filter(|_| is_under_summary) {
+                    return Some(text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the first paragraph that is prose: not in a section such as `Status`, and not in an admonition.
+pub(super) fn first_prose(events: &mut TopLevel<'_>, title: &str) -> Option<String> {
+    let mut skipped_level: Option<HeadingLevel> = None;
+    let mut is_in_admonition = false;
+    loop {
+        match events.next()? {
+            Event::Start(Tag::Heading { level, .. }) => {
+                is_in_admonition = false;
+                let heading = collect(events).unwrap_or_default();
+                if skipped_level.is_none_or(|skipped| level <= skipped) {
+                    let is_skipped = prose::is_metadata_name(&heading) && !prose::is_same(&heading, title);
+                    skipped_level = is_skipped.then_some(level);
+                }
+            }
+            Event::Start(Tag::Paragraph) => {
+                let paragraph = Paragraph::read(events);
+                if let Some(is_open) = paragraph.admonition(is_in_admonition) {
+                    is_in_admonition = is_open;
+                } else if skipped_level.is_none()
+                    && let Some(text) = paragraph.prose(title)
+                {
+                    return Some(text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
