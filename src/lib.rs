@@ -7,6 +7,7 @@
 //!          lib       this map and run()
 //!          mcp       the face for agent tools, which stays open: the same requests, the same commands
 //!          browse    the one for people
+//!          eval      measures answers to questions whose answers are known
 //!          pager     a long text on a terminal
 //!          watch     how far long work is, on standard error
 //! floor 3  commands  one file each: request + store -> report
@@ -46,6 +47,7 @@ mod crash;
 pub mod env;
 pub mod error;
 mod escape;
+mod eval;
 pub mod fit;
 pub mod graph;
 pub mod import;
@@ -102,7 +104,10 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         return mcp::serve(request, env);
     }
     let watch = watch::begin(env);
-    let report = commands::run(&request.command, env);
+    let report = match &request.command {
+        Command::Eval(request) => eval::run(request, env).map(Some),
+        command => commands::run(command, env),
+    };
     drop(watch);
     let Some(report) = report? else {
         return Ok(());

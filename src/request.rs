@@ -97,6 +97,8 @@ pub enum Command {
     Status(Location),
     /// Look for what is wrong or odd.
     Doctor(Doctor),
+    /// Measure how many questions are answered.
+    Eval(Eval),
     /// Tell of the index, or write it anew.
     Index(Index),
     /// Make a store.
@@ -178,6 +180,39 @@ pub struct Context {
     pub need: Option<Need>,
     /// The most hits of a search that are weighed, where notes are chosen by their use; `None` for no limit.
     pub max_candidates: Option<usize>,
+}
+
+/// A call of `eval`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Eval {
+    /// Where the store is.
+    pub location: Location,
+    /// The question file.
+    pub questions: TextSource,
+    /// The search whose ranking is measured, without its query.
+    pub search: Search,
+    /// The answers that are measured, in the order of their budgets.
+    pub answers: Vec<MeasuredAnswer>,
+    /// The least share of hits in every budget, in millionths; `None` checks nothing.
+    pub min_hit: Option<u32>,
+}
+
+/// A request whose answer is measured for every question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredAnswer {
+    /// The budget in characters.
+    pub chars: usize,
+    /// The call of `context`; the question takes the place of its query.
+    pub request: Request,
+}
+
+/// Where a text comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextSource {
+    /// A file, named from the current directory.
+    File(PathBuf),
+    /// A text that was read already.
+    Text(String),
 }
 
 /// What notes are needed for, and what of them counts.
@@ -741,20 +776,11 @@ pub struct Load {
     /// Where the store is.
     pub location: Location,
     /// The pack.
-    pub pack: PackSource,
+    pub pack: TextSource,
     /// What becomes of notes that both have.
     pub strategy: Strategy,
     /// Whether it is only shown what would be done.
     pub is_dry_run: bool,
-}
-
-/// Where a pack comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PackSource {
-    /// A file, named from the current directory.
-    File(PathBuf),
-    /// A text that was read already.
-    Text(String),
 }
 
 /// What becomes of a note or attachment that the store has otherwise than the pack.

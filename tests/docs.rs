@@ -59,7 +59,7 @@ impl Shell {
 /// put in place.
 fn with_outputs(text: &str, folder: &str) -> String {
     let tmp = tempfile::tempdir().unwrap();
-    for name in ["research", "graph"] {
+    for name in ["research", "graph", "eval"] {
         copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
     }
     // The reader's own store.
@@ -204,6 +204,10 @@ fn run_taught(line: &str) {
     match filled.starts_with("qipu init") {
         true => fs::create_dir_all(&project).unwrap(),
         false => copy_folder(&Path::new(ROOT).join("fixtures/research"), &project),
+    }
+    if line.contains("eval questions.jsonl") {
+        let question = r#"{"question": "fsync", "answers": {"patterns": "fsync"}}"#;
+        fs::write(project.join("questions.jsonl"), question).unwrap();
     }
     if line.contains("load notes.pack") {
         assert_eq!(call(project.to_str().unwrap(), &["dump", "notes.pack"]).code(), 0);

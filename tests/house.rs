@@ -14,7 +14,7 @@ const FLOORS: [&[&str]; 5] = [
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit", "complete"],
-    &["lib", "main", "mcp", "browse", "pager", "watch"],
+    &["lib", "main", "mcp", "browse", "eval", "pager", "watch"],
 ];
 
 /// Arrows between rooms of one floor: plain types that a request is made of.

@@ -27,7 +27,7 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 36] = [
+const IN_STORE: [&[&str]; 37] = [
     &["prime"],
     &["context", "--query", "alpha", "--records"],
     &["search", "alpha"],
@@ -46,6 +46,7 @@ const IN_STORE: [&[&str]; 36] = [
     &["status"],
     &["doctor"],
     &["doctor", "--fix"],
+    &["eval", "questions.jsonl"],
     &["index", "--rebuild"],
     &["capture", "a thought"],
     &["create", "A title", "--type", "fleeting"],
@@ -87,6 +88,7 @@ impl World {
             world.write(&format!("repo/.qipu/notes/n{number}.md"), &text);
         }
         world.write("repo/.qipu/attachments/a.txt", "attached");
+        world.write("repo/questions.jsonl", "{\"question\": \"alpha\", \"answers\": {\"ids\": \"n1\"}}\n");
         world.write("vault/page.md", "A page of a vault.");
         for side in ["ours", "base", "theirs"] {
             world.write(&format!("out/{side}.md"), &format!("# Title\n\n{side}\n"));

@@ -10,7 +10,7 @@ mod process;
 use process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 41] = [
+const RESEARCH: [(&str, &str); 42] = [
     ("prime", "prime"),
     ("context-query", "context|--query|Can we just call fsync again when it fails?"),
     ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
@@ -51,6 +51,7 @@ const RESEARCH: [(&str, &str); 41] = [
     ("tags", "tags"),
     ("status", "status"),
     ("doctor", "doctor"),
+    ("eval", "eval|../eval/research.jsonl|--today|2025-03-31"),
     ("dump", "dump|-|--note|qp-1c7q"),
     ("import", "import|logseq|../graph|--dry-run"),
     ("setup-list", "setup"),

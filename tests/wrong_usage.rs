@@ -11,7 +11,7 @@ use process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 44] = [
+const WRONG: [(&str, &str, &str); 47] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -44,6 +44,9 @@ const WRONG: [(&str, &str, &str); 44] = [
     ("list|--max-chars|10k", "'10k' for '--max-chars <N>': expected a whole number in digits", "`qipu list --help`"),
     ("context|x|--max-tokens|1.5", "expected a whole number in digits, such as 10000", "context --help`"),
     ("context|x|--min-trust|-1", "expected a number from 0 to 1", "context --help`"),
+    ("evaluate|x", "'evaluate'", "did you mean `qipu eval`?"),
+    ("eval|x|--budget|4000,0", "'0' for '--budget <N,N>': expected a whole number, 1 or more", "eval --help`"),
+    ("eval|x|--min-hit|80", "'80' for '--min-hit <X>': expected a number from 0 to 1", "eval --help`"),
     ("list|--since|2025-13-01", "--since: `2025-13-01` is not a valid date", "write 2025-03-05, yesterday, monday"),
     ("list|--since|someday", "--since: can't parse `someday` as a date or period", "3d or the like"),
     ("list|--since|3dd", "can't parse `3dd`", "3 days ago"),

@@ -113,6 +113,15 @@ pub(super) const DOCTOR: &str = "Examples:
   qipu doctor
   qipu doctor --fix --dry-run";
 
+pub(super) const EVAL: &str = "A question is an object: a line of a .jsonl file, or an item of a list in JSON or YAML.
+  {\"question\": \"Why do we abort when fsync fails?\", \"answers\": {\"sentences\": [\"it logs the path\"]}}
+  {\"question\": \"How do I peel a mango?\", \"silent\": true}
+Answers are any of ids, headings, sentences and patterns (regular expressions).
+
+Examples:
+  qipu eval questions.jsonl
+  qipu eval questions.jsonl --budget 1000,4000 --min-hit 0.8";
+
 pub(super) const INDEX: &str = "Examples:
   qipu index
   qipu index --rebuild";

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Flags of answers that are cut to size, and the commands that print such answers.
 const BUDGET: [&str; 3] = ["max_chars", "max_tokens", "tokenizer"];
-const PRINTS_NOTES: [&str; 13] = [
+const PRINTS_NOTES: [&str; 14] = [
     "prime",
     "context",
     "search",
@@ -18,6 +18,7 @@ const PRINTS_NOTES: [&str; 13] = [
     "journal",
     "list",
     "inbox",
+    "eval",
 ];
 
 /// The flag of changes, and the commands that make some.

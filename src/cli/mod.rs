@@ -3,6 +3,7 @@
 mod change;
 mod context;
 mod days;
+mod eval;
 mod examples;
 mod fitting;
 mod graph;
@@ -121,6 +122,9 @@ enum Sub {
         #[arg(long)]
         fix: bool,
     },
+    /// Measure how well answers contain what answers the questions of a file; exit code 1 below --min-hit
+    #[command(after_help = examples::EVAL)]
+    Eval(eval::EvalArgs),
     /// Tell of the index that qipu keeps; it tends itself
     #[command(after_help = examples::INDEX)]
     Index {
@@ -391,6 +395,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Delete { ids, force } => change(location, Action::Delete { ids, is_forced: force }),
         Sub::Status => Command::Status(location),
         Sub::Doctor { strict, fix } => Command::Doctor(Doctor { location, is_strict: strict, is_fix: fix, is_dry_run }),
+        Sub::Eval(args) => Command::Eval(args.into_request(location, today.as_deref(), env)?),
         Sub::Index { rebuild, status: _ } => Command::Index(Index { location, is_rebuilt: rebuild }),
         Sub::Init(args) => Command::Init(args.into_request(location, is_dry_run)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
@@ -457,6 +462,7 @@ fn check_fits_command(command: &Command, has_budget: bool, is_dry_run: bool) -> 
         | Command::List(_)
         | Command::Search(_)
         | Command::Journal(_)
+        | Command::Eval(_)
         | Command::Related(_) => true,
         Command::Show(show) => !show.is_raw,
         _ => false,

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::context::SelectorArgs;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Dump, Format, Load, PackSource, Selectors, Strategy};
+use crate::request::{Dump, Format, Load, Selectors, Strategy, TextSource};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -62,8 +62,8 @@ impl LoadArgs {
             StrategyName::Merge => Strategy::Merge,
         };
         let pack = match self.file == Path::new("-") {
-            true => PackSource::Text((env.stdin)().map_err(|error| unreadable(&error))?),
-            false => PackSource::File(self.file),
+            true => TextSource::Text((env.stdin)().map_err(|error| unreadable(&error))?),
+            false => TextSource::File(self.file),
         };
         Ok(Load { location, pack, strategy, is_dry_run })
     }

@@ -67,7 +67,9 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
         Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Import(request) => import::run(request, current_dir).map(Some),
-        Command::Mcp(_) | Command::Browse(_) => Err(Error::usage("what stays open asks commands and is none")),
+        Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
+            Err(Error::usage("what asks commands is none of them"))
+        }
         Command::Context(Context { location, .. })
         | Command::Expand(Expand { location, .. })
         | Command::Link(Link { location, .. })
@@ -157,6 +159,7 @@ fn reported(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
         | Command::Index(_)
         | Command::MergeDriver(_)
         | Command::Mcp(_)
+        | Command::Eval(_)
         | Command::Dump(_)
         | Command::Load(_)
         | Command::Import(_)

@@ -51,7 +51,7 @@ pub use stored::{CHUNK, Files, Head, Keeping, Kept, KeptNote, Links, Name, PARTS
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;
 pub use value::Value;
-pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml};
+pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml, parse_long as parse_long_yaml};
 
 use crate::escape::kept_chars;
 use frontmatter::Fields;

@@ -17,6 +17,8 @@ pub(crate) const MAX_BYTES: usize = 256 * 1024;
 pub(crate) const MAX_NODES: usize = 10_000;
 /// How many bytes of a text weigh as much as a node.
 const BYTES_OF_A_NODE: usize = 100;
+/// How many bytes a node of a long document takes at least, on average.
+const BYTES_PER_NODE: usize = 8;
 /// The deepest nesting of lists and maps, block and flow each.
 const MAX_DEPTH: usize = 64;
 
@@ -61,6 +63,23 @@ pub(crate) fn parse_within<'a>(text: &'a str, nodes_left: &mut usize) -> Result<
     if text.len() > MAX_BYTES {
         return Err(Broken { reason: format!("frontmatter is longer than {MAX_BYTES} bytes"), line: 1 });
     }
+    parse_nodes(text, nodes_left)
+}
+
+/// Parses a text of one document that is no frontmatter: at most so many bytes, and a node for every
+/// [`BYTES_PER_NODE`] of these.
+pub(crate) fn parse_long(text: &str, max_bytes: usize) -> Result<Yaml<'_>, Broken> {
+    if text.len() > max_bytes {
+        return Err(Broken { reason: format!("it is longer than {max_bytes} bytes"), line: 1 });
+    }
+    let mut nodes_left = max_bytes / BYTES_PER_NODE;
+    parse_nodes(text, &mut nodes_left).map_err(|broken| match nodes_left {
+        0 => Broken { reason: "it unfolds to too many values".to_owned(), ..broken },
+        _ => broken,
+    })
+}
+
+fn parse_nodes<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Broken> {
     let mut options = Options::default();
     options.flow_nesting_limit = MAX_DEPTH;
     options.block_nesting_limit = MAX_DEPTH;

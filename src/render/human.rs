@@ -14,8 +14,8 @@ use crate::escape::{lines, one_line};
 use crate::note::{IMPORTED, Note, Source};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, Detail, EdgeEntry, Entry, Level,
-    Mode, NoteEntry, PatternEntry, PeriodEntry, Report, Role, SideEntry, Snippet, Spelling, Traits, UTILITY_PARTS,
-    UnknownName,
+    Mode, NoteEntry, PatternEntry, PeriodEntry, Report, Role, RowEntry, SideEntry, Snippet, Spelling, Traits,
+    UTILITY_PARTS, UnknownName,
 };
 use crate::tokens::Tokenizer;
 
@@ -72,6 +72,7 @@ impl Renderer for Human<'_> {
             Mode::Journal { day } => {
                 (self.if_empty(shown, &format!("There is no journal of {day}.\n")), self.rest(shown))
             }
+            Mode::Eval => (String::new(), self.left_out(shown)),
             Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
             Mode::Change { command: "init", is_dry_run: false } => (String::new(), self.next_steps()),
             Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
@@ -110,6 +111,7 @@ impl Renderer for Human<'_> {
             Entry::Fact { name, count } => self.add(&mut piece, format!("{count:>5}  {}\n", one_line(name))),
             Entry::Kind { kind, count } => self.add(&mut piece, format!("{count:>5}  of type {}\n", one_line(kind))),
             Entry::Finding(finding) => self.add(&mut piece, self.finding_line(finding)),
+            Entry::Row(row) => self.add(&mut piece, row_line(row)),
             Entry::Change(change) => self.change(change, &mut piece),
             Entry::Comparison(comparison) => {
                 self.add(&mut piece, format!("\n## Comparison\n{}", comparison_lines(comparison)));
@@ -360,6 +362,11 @@ impl Human<'_> {
         format!("({} of {} notes shown)\n", shown.notes, self.report.head.matched)
     }
 
+    /// Says that rows are left out, where some are.
+    fn left_out(&self, shown: Shown<'_>) -> String {
+        if shown.is_truncated { "(not all is shown)\n".to_owned() } else { String::new() }
+    }
+
     fn around(&self, shown: Shown<'_>) -> String {
         let has_looked = !matches!(self.report.head.mode, Mode::LinkTree { max_hops: 0, .. });
         if self.report.entries.len() == 1 && !shown.is_truncated && has_looked {
@@ -585,6 +592,12 @@ pub(super) fn day_parts(analysis: &Analysis) -> impl Iterator<Item = String> {
         format!("{text} = {from}to {to}, {journals}")
     };
     analysis.dates.iter().map(day).chain(analysis.periods.iter().map(period))
+}
+
+/// A row of a table: its number below those of others, then its line.
+fn row_line(row: &RowEntry) -> String {
+    let line = one_line(&row.line);
+    if row.figure.is_empty() { format!("{line}\n") } else { format!("{:>5}  {line}\n", one_line(&row.figure)) }
 }
 
 fn counted(count: usize, name: &str) -> String {

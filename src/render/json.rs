@@ -8,7 +8,7 @@ use crate::escape::{harmless_json, json_string};
 use crate::note::{Note, NoteId};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Found,
-    Level, Mode, NoteEntry, Report, Role, SideEntry, Traits, UTILITY_PARTS,
+    Level, Mode, NoteEntry, Report, Role, RowValue, SideEntry, Traits, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -46,7 +46,9 @@ impl Renderer for Json<'_> {
             say(name, value);
         }
         if self.report.is_divisible() {
-            say("matched", json!(head.matched));
+            if head.mode != Mode::Eval {
+                say("matched", json!(head.matched));
+            }
             say("truncated", json!(shown.is_truncated));
         }
         for (name, value) in shown.account.into_iter().flat_map(|account| account_facts(account, shown.is_brief)) {
@@ -126,6 +128,10 @@ impl Renderer for Json<'_> {
                     "message": finding.message,
                 });
                 self.add("findings", item, &mut piece);
+            }
+            Entry::Row(row) => {
+                let fields = row.fields.iter().map(|(name, value)| ((*name).to_owned(), row_value(value)));
+                self.add(row.list, Value::Object(fields.collect()), &mut piece);
             }
             Entry::Change(change) => self.add("changes", change_object(change), &mut piece),
             Entry::Text(text) => piece.add(self.section("text"), json_string(text)),
@@ -455,6 +461,16 @@ fn comparison_object(comparison: &ComparisonEntry) -> Value {
     })
 }
 
+fn row_value(value: &RowValue) -> Value {
+    match value {
+        RowValue::Name(text) | RowValue::Text(text) => json!(text),
+        RowValue::Count(count) => json!(count),
+        RowValue::Counts(counts) => json!(counts),
+        RowValue::Share(share) => json!(thousandths(*share)),
+        RowValue::Nothing => Value::Null,
+    }
+}
+
 fn change_object(change: &ChangeEntry) -> Value {
     let mut object = json!({
         "id": change.id.as_ref().map(|id| id.as_str()),
@@ -508,6 +524,7 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
         Mode::Status => vec![("mode", json!("status"))],
         Mode::Index => vec![("mode", json!("index"))],
         Mode::Doctor => vec![("mode", json!("doctor"))],
+        Mode::Eval => vec![("mode", json!("eval"))],
         Mode::Setup => vec![("mode", json!("setup"))],
         Mode::Change { command, is_dry_run } => vec![("mode", json!(command)), ("dry_run", json!(is_dry_run))],
     }
@@ -528,6 +545,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
         Mode::Status => &["counts", "types"],
         Mode::Index => &["counts"],
         Mode::Doctor => &["findings", "changes"],
+        Mode::Eval => &["figures", "misses", "false_answers"],
         Mode::Setup => &["recipes", "changes", "text"],
         Mode::Change { command: "import", .. } => &["changes", "findings", "counts"],
         Mode::Change { .. } => &["changes", "findings"],

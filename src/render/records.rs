@@ -7,7 +7,8 @@ use crate::escape::{json_string, lines, value};
 use crate::note::{Note, Retired, SummarySource};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry,
-    FindingEntry, Found, Level, Mode, NoteEntry, Report, Role, SideEntry, Spelling, Traits, UTILITY_PARTS,
+    FindingEntry, Found, Level, Mode, NoteEntry, Report, Role, RowEntry, RowValue, SideEntry, Spelling, Traits,
+    UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -29,7 +30,9 @@ impl Renderer for Records<'_> {
             text.push_str(&format!(" store={}", value(store)));
         }
         text.push_str(&mode(&head.mode));
-        if self.report.is_divisible() {
+        if head.mode == Mode::Eval {
+            text.push_str(&format!(" truncated={}", shown.is_truncated));
+        } else if self.report.is_divisible() {
             text.push_str(&format!(" notes={} matched={} truncated={}", shown.notes, head.matched, shown.is_truncated));
         }
         text.push('\n');
@@ -70,6 +73,7 @@ impl Renderer for Records<'_> {
             Entry::Fact { name, count } => format!("D count name={} count={count}\n", value(name)),
             Entry::Kind { kind, count } => format!("D type name={} count={count}\n", value(kind)),
             Entry::Finding(finding) => finding_line(finding),
+            Entry::Row(row) => row_line(row),
             Entry::Change(change) => change_lines(change),
             Entry::Comparison(comparison) => comparison_lines(comparison),
             Entry::Pattern(pattern) => {
@@ -321,6 +325,7 @@ fn mode(mode: &Mode) -> String {
         Mode::Status => " mode=status".to_owned(),
         Mode::Index => " mode=index".to_owned(),
         Mode::Doctor => " mode=doctor".to_owned(),
+        Mode::Eval => " mode=eval".to_owned(),
         Mode::Setup => " mode=setup".to_owned(),
         Mode::Change { command, is_dry_run } => format!(" mode={command} dry_run={is_dry_run}"),
     }
@@ -334,6 +339,23 @@ fn change_lines(change: &ChangeEntry) -> String {
         push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
     }
     text
+}
+
+/// A row is a detail; a column without a value is left out.
+fn row_line(row: &RowEntry) -> String {
+    let mut text = format!("D {}", row.kind);
+    for (name, field) in &row.fields {
+        let written = match field {
+            RowValue::Name(name) => value(name).into_owned(),
+            RowValue::Text(text) => json_string(text),
+            RowValue::Count(count) => count.to_string(),
+            RowValue::Counts(counts) => counts.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
+            RowValue::Share(share) => format!("{share:.3}"),
+            RowValue::Nothing => continue,
+        };
+        text.push_str(&format!(" {name}={written}"));
+    }
+    text + "\n"
 }
 
 fn finding_line(finding: &FindingEntry) -> String {

@@ -287,6 +287,8 @@ pub enum Mode {
     Index,
     /// What is wrong or odd.
     Doctor,
+    /// How many questions the answers answer.
+    Eval,
     /// Set-up recipes and their state.
     Setup,
     /// What a command did to files.
@@ -378,6 +380,8 @@ pub enum Entry {
     },
     /// Something that is wrong or odd.
     Finding(FindingEntry),
+    /// A row of a table.
+    Row(RowEntry),
     /// A change of a file.
     Change(ChangeEntry),
     /// A text that is the whole answer, written as it is.
@@ -659,6 +663,38 @@ impl FindingEntry {
     pub fn level(&self) -> &'static str {
         if self.is_error { "error" } else { "warning" }
     }
+}
+
+/// A row of a table whose columns the command names: a renderer writes it without knowing what it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowEntry {
+    /// The name of such a row, which stands behind `D` in records.
+    pub kind: &'static str,
+    /// The name of the table, which is a list in JSON: one of those that the report's mode has.
+    pub list: &'static str,
+    /// The number that people read before the line; nothing where there is none.
+    pub figure: String,
+    /// The line that people read.
+    pub line: String,
+    /// The columns by their names.
+    pub fields: Vec<(&'static str, RowValue)>,
+}
+
+/// A value in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowValue {
+    /// A name, which is bare in records where it can be.
+    Name(String),
+    /// A text, which is quoted there.
+    Text(String),
+    /// A whole number.
+    Count(usize),
+    /// Several.
+    Counts(Vec<usize>),
+    /// A number from 0 to 1, shown with three digits.
+    Share(f64),
+    /// None: it is left out of records, and `null` in JSON.
+    Nothing,
 }
 
 /// What was done, or would be, to one file.

@@ -14,7 +14,7 @@ use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
-use crate::request::{Load, PackSource, Strategy};
+use crate::request::{Load, Strategy, TextSource};
 use crate::store::{self, Change, Store};
 use counterparts::{Counterpart, Counterparts};
 use merge::merge;
@@ -33,10 +33,10 @@ pub(super) fn run(request: &Load, current_dir: &Path) -> Result<Report, Error> {
     Ok(plan.into_report())
 }
 
-fn read(source: &PackSource, current_dir: &Path) -> Result<Pack, Error> {
+fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     let read = match source {
-        PackSource::File(file) => pack::parse(&store::import(file, current_dir)?),
-        PackSource::Text(text) => pack::parse(text.as_bytes()),
+        TextSource::File(file) => pack::parse(&store::import(file, current_dir)?),
+        TextSource::Text(text) => pack::parse(text.as_bytes()),
     };
     read.map_err(|broken| {
         let message = format!("this pack can't be loaded: line {}: {}", broken.line, broken.reason);

@@ -1,0 +1,59 @@
+//! The words of `qipu eval`.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::numbers::{count, share};
+use super::{Parsed, parse};
+use crate::env::Env;
+use crate::error::Error;
+use crate::request::{Eval, List, MeasuredAnswer, Search, TextSource};
+use crate::store::Location;
+
+/// The call whose answer is measured; the budget follows.
+const MEASURED: [&str; 7] =
+    ["qipu", "context", "--query", "QUESTION", "--format=records", "--with-body", "--max-chars"];
+
+#[derive(Debug, Args)]
+pub(super) struct EvalArgs {
+    /// The question file; `-` for standard input
+    file: PathBuf,
+    /// The budgets in which answers are measured, in characters
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "4000,8000", allow_negative_numbers = true, value_parser = count)]
+    budget: Vec<NonZeroUsize>,
+    /// Fail where the share of hits is below this in one of the budgets, 0 to 1
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = share)]
+    min_hit: Option<u32>,
+}
+
+impl EvalArgs {
+    pub(super) fn into_request(self, location: Location, today: Option<&str>, env: &Env) -> Result<Eval, Error> {
+        let unreadable =
+            |error: std::io::Error| Error::usage(format!("can't read the questions from standard input: {error}"));
+        let questions = if self.file == Path::new("-") {
+            TextSource::Text((env.stdin)().map_err(unreadable)?)
+        } else {
+            TextSource::File(self.file)
+        };
+        let mut budgets: Vec<usize> = self.budget.into_iter().map(Into::into).collect();
+        budgets.sort_unstable();
+        budgets.dedup();
+        let answers = budgets.into_iter().map(|chars| measured(chars, today, env)).collect::<Result<_, Error>>()?;
+        let search = Search { only: List { location: location.clone(), ..List::default() }, ..Search::default() };
+        Ok(Eval { location, questions, search, answers, min_hit: self.min_hit })
+    }
+}
+
+/// Returns the request of the call that is measured, as its words are understood.
+fn measured(chars: usize, today: Option<&str>, env: &Env) -> Result<MeasuredAnswer, Error> {
+    let day = today.map(|today| format!("--today={today}"));
+    let words = MEASURED.iter().map(OsString::from).chain([chars.to_string().into()]);
+    let words: Vec<OsString> = words.chain(day.map(Into::into)).collect();
+    match parse(&words, env)? {
+        Parsed::Request(request) => Ok(MeasuredAnswer { chars, request: *request }),
+        Parsed::Help(_) => Err(Error::failure("the call that is measured is none")),
+    }
+}

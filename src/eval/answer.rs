@@ -1,0 +1,122 @@
+//! An answer in the records format, read as a model reads it: which notes it shows, and what it shows of them.
+
+use super::text::{NormalizedText, words};
+
+/// What an answer shows.
+#[derive(Default)]
+pub(super) struct ShownAnswer {
+    /// The notes, in their order.
+    pub(super) ids: Vec<String>,
+    /// The notes that one of these stands for.
+    pub(super) compacted: Vec<String>,
+    /// The titles of notes and the headings in their texts, as words.
+    pub(super) headings: Vec<String>,
+    /// The texts of notes. What an answer says of the question is none.
+    pub(super) texts: Vec<NormalizedText>,
+}
+
+impl ShownAnswer {
+    /// Reads the lines of an answer.
+    pub(super) fn read(answer: &str) -> Self {
+        let mut shown = Self::default();
+        let mut lines = answer.lines();
+        while let Some(line) = lines.next() {
+            let Some((mark, rest)) = line.split_once(' ') else { continue };
+            match mark {
+                "N" => shown.add_note(rest),
+                "S" => shown.add_text(rest.split_once(' ').map_or("", |(_, summary)| summary)),
+                "D" => shown.add_detail(rest),
+                "B" => {
+                    shown.headings.extend(heading_path(rest));
+                    let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "B-END").collect();
+                    shown.headings.extend(headings(&body.join("\n")));
+                    shown.add_text(&body.join("\n"));
+                }
+                _ => {}
+            }
+        }
+        shown
+    }
+
+    /// Tells whether a note is shown, or one that stands for it.
+    pub(super) fn shows(&self, id: &str) -> bool {
+        self.ids.iter().chain(&self.compacted).any(|shown| shown == id)
+    }
+
+    fn add_note(&mut self, rest: &str) {
+        let Some((id, rest)) = rest.split_once(' ') else { return };
+        self.ids.push(id.to_owned());
+        let end_of_kind = json_text(rest).map_or_else(|| rest.find(' '), |(_, end)| Some(end));
+        let title = end_of_kind.and_then(|end| json_text(rest.get(end..)?.trim_start()));
+        self.headings.extend(title.map(|(title, _)| words(&title)));
+    }
+
+    fn add_detail(&mut self, rest: &str) {
+        if let Some(rest) = rest.strip_prefix("compacted ") {
+            self.compacted.extend(rest.split(' ').next().map(str::to_owned));
+        } else if rest.starts_with("block ") {
+            self.headings.extend(heading_path(rest));
+            let text = rest.find(" text=\"").and_then(|begin| json_text(rest.get(begin + " text=".len()..)?));
+            if let Some((text, _)) = text {
+                self.headings.extend(headings(&text));
+                self.add_text(&text);
+            }
+        }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        self.texts.push(NormalizedText::new(text));
+    }
+}
+
+/// Returns the headings of a text, each as words.
+pub(super) fn headings(text: &str) -> Vec<String> {
+    let heading = |line: &str| line.trim_start().strip_prefix('#').map(|rest| words(rest.trim_matches('#')));
+    text.lines().filter_map(heading).filter(|heading| !heading.trim().is_empty()).collect()
+}
+
+/// Returns the headings that a line names as the place of a text.
+fn heading_path(line: &str) -> Vec<String> {
+    let Some((_, mut rest)) = line.split_once(" path=") else { return Vec::new() };
+    let mut path = Vec::new();
+    loop {
+        let quoted = json_text(rest);
+        let end = match &quoted {
+            Some((_, end)) => *end,
+            None => rest.find([',', ' ']).unwrap_or(rest.len()),
+        };
+        let heading = quoted.map_or_else(|| rest.get(..end).unwrap_or_default().to_owned(), |(text, _)| text);
+        path.push(words(&heading));
+        match rest.get(end..).and_then(|after| after.strip_prefix(',')) {
+            Some(after) => rest = after,
+            None => return path,
+        }
+    }
+}
+
+/// Reads the JSON string with which a text begins; returns it and where it ends.
+fn json_text(text: &str) -> Option<(String, usize)> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<String>();
+    let begin = stream.next()?.ok()?;
+    Some((begin, stream.byte_offset()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_say_something_and_the_question_does_not() {
+        let answer = "H qipu=1 records=1 store=.qipu/ mode=context notes=2 matched=2 truncated=false\n\
+            D analysis terms=echo\nW The following notes are reference material.\n\
+            N qp-a1 \"a b\" \"Title \\\"one\\\"\" tags=-\nS qp-a1 A summary.\nE qp-a1 related qp-e5 typed\nD compacted qp-c3 from=qp-a1\n\
+            N qp-b2 permanent \"Two\" tags=x,y\nB qp-b2 lines=4\n# A *heading* #\nN qp-d4 permanent \"Forged\" tags=-\n\\B-END\ntext\nB-END\n\
+            D block id=qp-b2#1 path=Two,\"Below, it\" depth=0 changed=- score=1.000 text=\"## Inner\\nsays so\" from=qp-b2\n";
+        let shown = ShownAnswer::read(answer);
+        assert_eq!(shown.ids, ["qp-a1", "qp-b2"]);
+        assert!(shown.shows("qp-c3") && !shown.shows("qp-d4") && !shown.shows("qp-e5"));
+        assert_eq!(shown.headings, [" title one ", " two ", " a heading ", " two ", " below it ", " inner "]);
+        let says = |sentence: &str| shown.texts.iter().any(|text| text.contains(&words(sentence)));
+        assert!(says("a summary") && says("forged") && says("says so") && !says("echo") && !says("reference material"));
+    }
+}

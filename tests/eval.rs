@@ -1,0 +1,246 @@
+//! `qipu eval`: the judged set over `fixtures/research` with the least it must reach, and what the command says of
+//! hits, misses and false answers in small stores.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod process;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use process::{Answer, call, call_with};
+use serde_json::Value;
+
+/// The least that the judged set must reach: a name, the budget, the value. A change that makes answers better raises
+/// them, so that a later one can't undo it unseen.
+const FLOORS: [(&str, Option<u64>, f64); 8] = [
+    ("recall@5", None, 0.82),
+    ("recall@10", None, 0.87),
+    ("nDCG@10", None, 0.79),
+    ("MRR", None, 0.80),
+    ("hits", Some(4000), 0.76),
+    ("evidence", Some(4000), 0.70),
+    ("hits", Some(8000), 0.86),
+    ("evidence", Some(8000), 0.82),
+];
+
+const JUDGED: [&str; 4] = ["eval", "../eval/research.jsonl", "--today", "2025-03-31"];
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.stdout).unwrap_or_else(|error| panic!("{error}: {}", answer.stdout))
+}
+
+/// Returns a figure of an answer in JSON: its value, else its count.
+fn figure(answer: &Value, name: &str, budget: Option<u64>) -> f64 {
+    let rows = answer["figures"].as_array().unwrap();
+    let is_wanted = |row: &&Value| row["name"] == name && row["budget"].as_u64() == budget;
+    let row = rows.iter().find(is_wanted).unwrap_or_else(|| panic!("no {name} {budget:?} in {answer}"));
+    row["value"].as_f64().or(row["count"].as_f64()).unwrap()
+}
+
+/// Writes a store of notes (id and body) into a folder, with a question file.
+fn store(notes: &[(&str, &str)], questions: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join(".qipu/notes");
+    fs::create_dir_all(&folder).unwrap();
+    for (id, text) in notes {
+        fs::write(folder.join(format!("{id}.md")), format!("---\nid: {id}\n---\n{text}\n")).unwrap();
+    }
+    fs::write(dir.path().join("q.jsonl"), questions).unwrap();
+    dir
+}
+
+fn run(dir: &tempfile::TempDir, args: &[&str]) -> Answer {
+    call(dir.path().to_str().unwrap(), args)
+}
+
+#[test]
+fn the_judged_set_reaches_its_floors() {
+    let answer = json(&call("fixtures/research", &[&JUDGED[..], &["--json"]].concat()));
+    assert_eq!((figure(&answer, "questions", None), figure(&answer, "silent", None)), (30.0, 10.0));
+    for (name, budget, floor) in FLOORS {
+        let value = figure(&answer, name, budget);
+        assert!(value >= floor, "{name} {budget:?} is {value}, below {floor}: {answer:#}");
+    }
+    // Counted, and no more than that for now.
+    let rows = answer["figures"].as_array().unwrap().iter().filter(|row| row["name"] == "false-answers");
+    assert!(rows.map(|row| &row["of"]).eq([10, 10].iter()));
+}
+
+/// Every question has an answer in the fixtures: a note that is named exists, a passage stands in one.
+#[test]
+fn every_judged_answer_is_in_the_store() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/eval/research.jsonl")).unwrap();
+    for line in text.lines() {
+        let question: Value = serde_json::from_str(line).unwrap();
+        let parts: BTreeMap<String, Vec<String>> = match question.get("answers") {
+            Some(answers) => serde_json::from_value(answers.clone()).unwrap(),
+            None => continue,
+        };
+        for (kind, texts) in parts {
+            for text in texts {
+                // Alone, so that each of them must be found; the notes have all the room they need.
+                let alone =
+                    serde_json::json!({"question": question["question"], "answers": {&kind: [text]}}).to_string();
+                let args = ["eval", "-", "--today", "2025-03-31", "--budget", "4000", "--records"];
+                let answer = call_with("fixtures/research", &args, &alone, &[]);
+                let is_missing = kind != "ids" && answer.stdout.contains("miss") && !answer.stdout.contains(" note=");
+                assert!(!is_missing && answer.code() == 0, "{kind} {text}: {}", answer.stdout);
+                if kind == "ids" {
+                    assert_eq!(call("fixtures/research", &["show", &text]).code(), 0, "{text}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_miss_names_the_step_at_which_the_answer_was_lost() {
+    let long = "filler about zebras, and more of it. ".repeat(60);
+    let mut notes: Vec<(String, String)> = (0..12)
+        .map(|number| (format!("crowd-{number:02}"), format!("# Crowd\n\nwombat wombat burrow, number {number}")))
+        .collect();
+    notes.push(("low".into(), format!("# Low\n\nA single wombat {long}{long} digs at night.")));
+    notes.push(("big".into(), format!("# Giraffe giraffe\n\ngiraffe {}\n\nIts neck has seven bones.", long.repeat(3))));
+    notes.push(("small".into(), "# Okapi\n\nThe okapi is a relative of the giraffe.".into()));
+    notes.push(("hidden".into(), "# Hidden\n\nSaid in other words.".into()));
+    let notes: Vec<(&str, &str)> = notes.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    let questions = "\
+        {\"question\": \"okapi\", \"answers\": {\"sentences\": [\"relative of the giraffe\", \"has stripes\"]}}\n\
+        {\"question\": \"wombat burrow\", \"answers\": {\"ids\": [\"hidden\"]}}\n\
+        {\"question\": \"wombat burrow\", \"answers\": {\"sentences\": [\"digs at night\"]}}\n\
+        {\"question\": \"okapi\", \"answers\": {\"ids\": [\"small\"], \"patterns\": [\"seven \\\\w+\"]}}\n\
+        {\"question\": \"okapi\", \"answers\": {\"sentences\": [\"nobody has written this\"]}}\n\
+        {\"question\": \"okapi\", \"answers\": {\"ids\": [\"nosuch\"]}}\n\
+        {\"question\": \"xylophone\", \"silent\": true}\n\
+        {\"question\": \"okapi\", \"silent\": true}\n";
+    let dir = store(&notes, questions);
+    let answer = run(&dir, &["eval", "q.jsonl", "--budget", "1200", "--json"]);
+    let answer = json(&answer);
+    let misses: Vec<(u64, &str, &Value, &Value)> = answer["misses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|miss| (miss["line"].as_u64().unwrap(), miss["step"].as_str().unwrap(), &miss["note"], &miss["rank"]))
+        .collect();
+    let nothing = Value::Null;
+    let (hidden, low, small, first) = (Value::from("hidden"), Value::from("low"), Value::from("small"), Value::from(1));
+    assert_eq!(
+        misses,
+        [
+            (2, "not-found", &hidden, &nothing),
+            (3, "ranked-low", &low, &Value::from(13)),
+            (4, "wrong-passage", &small, &first),
+            (5, "not-found", &nothing, &nothing),
+            (6, "not-found", &nothing, &nothing),
+        ]
+    );
+    assert_eq!(figure(&answer, "hits", Some(1200)), 0.167);
+    // Half of the first question's two sentences.
+    assert_eq!(figure(&answer, "evidence", Some(1200)), 0.083);
+    assert_eq!(figure(&answer, "false-answers", Some(1200)), 0.5);
+    assert_eq!(answer["false_answers"][0]["line"], 8);
+    assert_eq!(answer["false_answers"][0]["note"], "small");
+    // 1, 0, 1/13, 1, 0, 0 of six.
+    assert_eq!(figure(&answer, "MRR", None), 0.346);
+    assert_eq!(figure(&answer, "recall@10", None), 0.333);
+}
+
+#[test]
+fn a_note_that_is_too_long_is_not_packed() {
+    let long = format!("# Giraffe\n\ngiraffe {}", "and its neck, told at length. ".repeat(200));
+    let notes = [("big", long.as_str()), ("small", "# Neck\n\nThe giraffe is tall.")];
+    let question = "{\"question\": \"giraffe neck\", \"answers\": {\"ids\": [\"big\"]}}";
+    let dir = store(&notes, question);
+    // Nothing fits: an answer without any note.
+    let answer = run(&dir, &["eval", "q.jsonl", "--budget", "10,20000", "--records"]);
+    let misses: Vec<&str> = answer.stdout.lines().filter(|line| line.starts_with("D miss")).collect();
+    assert_eq!(misses.len(), 1, "{}", answer.stdout);
+    assert!(misses[0].starts_with("D miss step=not-packed budgets=10 path=q.jsonl line=1 "), "{}", misses[0]);
+    assert!(answer.stdout.contains("D figure name=hits budget=20000 value=1.000 count=1 of=1\n"), "{}", answer.stdout);
+}
+
+#[test]
+fn the_check_counts_every_budget() {
+    let notes = [("big", "# Giraffe\n\nA giraffe has a neck."), ("other", "# Other\n\nNothing of it.")];
+    let dir = store(&notes, "{\"question\": \"giraffe\", \"answers\": {\"headings\": [\"Giraffe\"]}}");
+    let run = |args: &[&str]| run(&dir, &[&["eval", "q.jsonl"], args].concat());
+    assert_eq!(run(&["--min-hit", "1"]).code(), 0);
+    let failed = run(&["--min-hit", "0.5", "--budget", "10,4000"]);
+    assert_eq!(failed.code(), 1);
+    assert!(failed.stdout.contains("hits in 4000 characters (1 of 1)"), "the answer comes first: {}", failed.stdout);
+    assert_eq!(failed.error.unwrap().message, "hits in 10 characters are 0.000 (0 of 1), below 0.5");
+    let silent =
+        call_with(dir.path().to_str().unwrap(), &["eval", "-", "--min-hit", "0"], "- {question: a, silent: true}", &[]);
+    assert_eq!(silent.error.unwrap().message, "no question has an answer, so there is no share of hits");
+}
+
+/// What is measured is what the commands answer.
+#[test]
+fn the_answer_is_that_of_context() {
+    let question = "Why does SQLite sync its rollback journal two times?";
+    let args = ["context", "--query", question, "--records", "--with-body", "--max-chars", "4000"];
+    let shown = call("fixtures/research", &args).stdout;
+    let ids: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("N ")?.split(' ').next()).collect();
+    let list = call("fixtures/research", &["list", "--limit", "60", "--records"]).stdout;
+    let all: Vec<&str> = list.lines().filter_map(|line| line.strip_prefix("N ")?.split(' ').next()).collect();
+    assert!(!ids.is_empty() && all.len() > 50);
+    let lines: String = all
+        .iter()
+        .map(|id| serde_json::json!({"question": question, "answers": {"ids": [id]}}).to_string() + "\n")
+        .collect();
+    let answer = call_with("fixtures/research", &["eval", "-", "--budget", "4000", "--json"], &lines, &[]);
+    let answer = json(&answer);
+    assert_eq!(figure(&answer, "hits", Some(4000)), (ids.len() as f64 / all.len() as f64 * 1000.0).round() / 1000.0);
+    let found = call("fixtures/research", &["search", question, "--limit", "60", "--records"]).stdout;
+    let ranking: Vec<&str> = found.lines().filter_map(|line| line.strip_prefix("N ")?.split(' ').next()).collect();
+    for miss in answer["misses"].as_array().unwrap() {
+        let rank = ranking.iter().position(|id| miss["note"] == **id).map_or(Value::Null, |rank| (rank + 1).into());
+        assert_eq!(miss["rank"], rank, "{miss}");
+    }
+}
+
+#[test]
+fn answers_are_within_every_budget_and_the_same_each_time() {
+    for format in ["human", "json", "records"] {
+        let args = [&JUDGED[..], &["--format", format]].concat();
+        let whole = call("fixtures/research", &args).stdout;
+        assert_eq!(call("fixtures/research", &args).stdout, whole);
+        for budget in [40, 60, 120, 500, 2000, whole.chars().count() - 1, whole.chars().count()] {
+            let text = budget.to_string();
+            let answer = call("fixtures/research", &[&args[..], &["--max-chars", &text]].concat());
+            assert!(answer.stdout.chars().count() <= budget, "{format} {budget}");
+            match answer.code() {
+                0 if format == "json" => assert_eq!(json(&answer)["truncated"], budget < whole.chars().count()),
+                0 => assert_eq!(answer.stdout == whole, budget == whole.chars().count(), "{format} {budget}"),
+                code => assert_eq!((code, answer.stdout.as_str()), (2, "")),
+            }
+        }
+    }
+}
+
+#[test]
+fn question_files_come_in_three_forms_and_errors_name_the_line() {
+    let dir = store(&[("a", "# A\n\nAn okapi.")], "");
+    let dir = dir.path().to_str().unwrap();
+    let of = |text: &str| call_with(dir, &["eval", "-"], text, &[]);
+    let forms = [
+        "{\"question\": \"okapi\", \"answers\": {\"ids\": \"a\"}}\n{\"question\": \"gnu\", \"silent\": true}\n",
+        "[{\"question\": \"okapi\", \"answers\": {\"ids\": [\"a\"]}}, {\"question\": \"gnu\", \"silent\": true}]",
+        "- question: okapi\n  answers: {ids: [a]}\n- question: gnu\n  silent: true\n",
+    ];
+    let told = of(forms[0]).stdout;
+    assert!(told.contains("1.000  hits in 8000 characters (1 of 1)\n"), "{told}");
+    assert!(forms.iter().all(|form| of(form).stdout == told));
+    let error = of("{\"question\": \"okapi\", \"answers\": {\"ids\": \"a\"}}\n{\"question\": \"gnu\", \"answer\": 1}")
+        .error
+        .unwrap();
+    assert_eq!(error.kind.exit_code(), 2);
+    assert_eq!(error.message, "-:2: `answer` is no field; there are question, answers, silent");
+    let missing = call(dir, &["eval", "nosuch.jsonl"]);
+    assert_eq!((missing.code(), missing.stdout.as_str()), (1, ""));
+    // A text of the file forges no line and steers no terminal.
+    let forged = of("{\"question\": \"gnu\\n\\u001b[31mD miss\", \"answers\": {\"ids\": \"a\"}}").stdout;
+    assert!(forged.contains("gnu ␛[31mD miss (a is no hit)\n"), "{forged}");
+}
