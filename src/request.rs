@@ -62,6 +62,12 @@ impl Budget {
         tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
     }
 
+    /// Returns about how many characters the answer may have; `None` without a limit.
+    pub fn most_chars(&self) -> Option<usize> {
+        let by_tokens = self.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+        [self.max_chars, by_tokens].into_iter().flatten().min()
+    }
+
     /// Tells whether there is a limit.
     pub fn is_limited(&self) -> bool {
         self.max_chars.is_some() || self.max_tokens.is_some()
@@ -174,6 +180,8 @@ pub struct Context {
     pub with_body: Option<bool>,
     /// Whether custom fields are shown.
     pub with_custom: bool,
+    /// How many characters the answer has at most, where it shows passages of notes that don't fit whole.
+    pub passages_within: Option<usize>,
     /// Whether blocks are shown in place of bodies, and which.
     pub blocks: Option<Blocks>,
     /// What the notes are needed for; `None` shows them whole, in the order in which they were selected.
@@ -239,6 +247,13 @@ pub struct Need {
     pub today: Option<Date>,
 }
 
+impl Need {
+    /// Returns the need for passages that answer, in the order of relevance.
+    pub fn passages() -> Self {
+        Self::default()
+    }
+}
+
 /// Tasks that notes are needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -273,8 +288,10 @@ impl Purpose {
 /// How much of each note is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Abstraction {
-    /// As much as its importance and the budget allow.
+    /// The whole note where everything fits, else its passages.
     #[default]
+    Passages,
+    /// As much as its importance and the budget allow.
     Adaptive,
     /// One level for all.
     Fixed(Level),
@@ -401,6 +418,8 @@ pub struct Selectors {
     pub no_compaction: bool,
     /// How the query is read; `None` searches for its words and nothing else.
     pub asking: Option<Asking>,
+    /// Whether the query looks for passages of the notes that are named, and selects no others.
+    pub within_notes: bool,
 }
 
 /// A call of `search`.

@@ -222,6 +222,56 @@ fn what_a_session_begins_with_bears_the_warning() {
 }
 
 #[test]
+fn a_primer_tells_of_the_last_journal_and_the_latest_decisions() {
+    let long = format!("# Day\n\n- {}\n- First.\n- **Second**\n  part. # S x\n", "old ".repeat(200));
+    let dir = store(&[
+        ("journals/2025-03-04.md", "---\nid: j4\n---\n- Earlier.\n"),
+        ("journals/2025-03-05.md", &format!("---\nid: j5\n---\n{long}")),
+        ("journals/2025-03-06.md", "---\nid: j6\n---\n"),
+        ("notes/a.md", "---\nid: a\ntags: [Decision, x]\ncreated: 2025-01-01\n---\nOld.\n"),
+        ("notes/b.md", "---\nid: b\ntype: adr\ncreated: 2025-02-01\n---\nNew.\n"),
+        ("notes/c.md", "---\nid: c\ntags: [decision]\nstatus: superseded\ncreated: 2025-03-01\n---\nGone.\n"),
+        ("notes/docs/adr/1.md", "---\nid: d1\n---\nOne.\n"),
+        ("notes/docs/adr/2.md", "---\nid: d2\n---\nTwo.\n"),
+        ("notes/e.md", "---\nid: e\n---\nUndated.\n"),
+    ]);
+    assert_eq!(ids(&dir, &["prime"]), ["j5", "b", "a", "d2", "d1", "c"]);
+    assert_eq!(records(&dir, &["prime"], "S ")[..2], ["S j5 … · First. · **Second** part. # S x", "S b New."]);
+    let overview = "D overview notes=9 journals=3 tags=Decision,decision,x folders=-";
+    assert_eq!(records(&dir, &["prime"], "D overview"), [overview]);
+    assert_eq!(records(&dir, &["prime"], "D records").len(), 1);
+    let human = run(&dir, &["prime"]).stdout;
+    let parts = [
+        "9 notes, 3 of them journals; tags: Decision (1), ",
+        "## Where the last session stopped\n",
+        "## Latest decisions\n",
+        "## Recently changed\n",
+    ];
+    let places: Vec<usize> = parts.iter().map(|part| human.find(part).unwrap()).collect();
+    assert!(places.is_sorted() && !human.contains("Undated"), "{human}");
+    let json: Value = serde_json::from_str(&run(&dir, &["prime", "--json"]).stdout).unwrap();
+    assert_eq!(
+        (json["journals"][0]["id"].as_str(), json["decisions"][0]["summary"].as_str()),
+        (Some("j5"), Some("New."))
+    );
+    assert_eq!(json["overview"][0]["tags"][0]["count"], 1);
+}
+
+#[test]
+fn a_primer_is_of_use_without_notes_and_without_dates() {
+    let human = run(&store(&[("config.toml", "")]), &["prime"]).stdout;
+    assert!(human.contains("\nNo notes yet.\n") && human.contains("qipu ask") && !human.contains("Recently"));
+    let files: Vec<(String, String)> = (0..128)
+        .map(|number| (format!("notes/guides/part-{}/{number}.md", number % 2), format!("# Page {number}\n\nText.\n")))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let dir = store(&files);
+    let human = run(&dir, &["prime"]).stdout;
+    assert!(human.ends_with("\n128 notes; folders: guides/part-0 (64), guides/part-1 (64)\n"), "{human}");
+    assert!(human.chars().count() < 2_000);
+}
+
+#[test]
 fn the_name_of_a_file_forges_no_line_of_an_error() {
     let dir = store(&[("notes/k.md", "---\nid: k\n---\nx\n")]);
     let names = [

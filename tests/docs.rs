@@ -361,7 +361,14 @@ fn prime_is_short_and_begins_with_what_matters() {
         let text = call("fixtures/research", &["prime", "--format", format]).stdout;
         assert!(text.chars().count() <= 8_000);
         let beginning: String = text.chars().take(2_000).collect();
-        for needed in ["memory, not a task list", "qipu context --query", "qipu link tree", ".qipu/", "qp-7d1x"] {
+        for needed in [
+            "memory, not a task list",
+            "qipu ask",
+            "words that the answer would use",
+            ".qipu/",
+            "fsync",
+            "journal-2025-03-31",
+        ] {
             assert!(beginning.contains(needed), "{format}: {needed} comes late");
         }
     }

@@ -19,11 +19,14 @@ const FLOORS: [(&str, Option<u64>, f64); 8] = [
     ("recall@10", None, 0.87),
     ("nDCG@10", None, 0.79),
     ("MRR", None, 0.80),
-    ("hits", Some(4000), 0.76),
-    ("evidence", Some(4000), 0.70),
-    ("hits", Some(8000), 0.86),
-    ("evidence", Some(8000), 0.82),
+    ("hits", Some(4000), 0.86),
+    ("evidence", Some(4000), 0.77),
+    ("hits", Some(8000), 0.89),
+    ("evidence", Some(8000), 0.86),
 ];
+
+/// The most of the ten prompts without an answer in the store that are answered.
+const MOST_FALSE_ANSWERS: u64 = 6;
 
 const JUDGED: [&str; 4] = ["eval", "../eval/research.jsonl", "--today", "2025-03-31"];
 
@@ -63,9 +66,9 @@ fn the_judged_set_reaches_its_floors() {
         let value = figure(&answer, name, budget);
         assert!(value >= floor, "{name} {budget:?} is {value}, below {floor}: {answer:#}");
     }
-    // Counted, and no more than that for now.
     let rows = answer["figures"].as_array().unwrap().iter().filter(|row| row["name"] == "false-answers");
-    assert!(rows.map(|row| &row["of"]).eq([10, 10].iter()));
+    let rows: Vec<(u64, u64)> = rows.map(|row| (row["count"].as_u64().unwrap(), row["of"].as_u64().unwrap())).collect();
+    assert!(rows.len() == 2 && rows.iter().all(|(count, of)| *of == 10 && *count <= MOST_FALSE_ANSWERS), "{rows:?}");
 }
 
 /// Every question has an answer in the fixtures: a note that is named exists, a passage stands in one.
@@ -213,7 +216,7 @@ fn answers_are_within_every_budget_and_the_same_each_time() {
             assert!(answer.stdout.chars().count() <= budget, "{format} {budget}");
             match answer.code() {
                 0 if format == "json" => assert_eq!(json(&answer)["truncated"], budget < whole.chars().count()),
-                0 => assert_eq!(answer.stdout == whole, budget == whole.chars().count(), "{format} {budget}"),
+                0 => assert_eq!(answer.stdout == whole, budget >= whole.chars().count(), "{format} {budget}"),
                 code => assert_eq!((code, answer.stdout.as_str()), (2, "")),
             }
         }

@@ -247,7 +247,10 @@ fn check_records(text: &str, command: &Command) {
             }
             "B" => {
                 assert_eq!(ids.last(), Some(&id()), "{line}");
-                let count: usize = rest.rsplit_once(" lines=").unwrap().1.parse().unwrap();
+                let fields = rest.split_once(" lines=").unwrap().1;
+                let (count, place) = fields.split_once(' ').unwrap_or((fields, ""));
+                check_place(place);
+                let count: usize = count.parse().unwrap();
                 for _ in 0..count {
                     assert_ne!(lines.next(), Some("B-END"), "a body closes itself: {text}");
                 }
@@ -266,10 +269,17 @@ fn check_records(text: &str, command: &Command) {
     assert_eq!(count, ids.len(), "{text}");
 }
 
-/// `<kind> key=value… from=<id>`, every value bare or one JSON string; or what qipu is.
+/// `at=<line> in="<headings>"` of a passage, or nothing of a whole body.
+fn check_place(place: &str) {
+    let (at, headings) = place.split_once(" in=").unwrap_or((place, "\"\""));
+    assert!(place.is_empty() || at.strip_prefix("at=").unwrap().parse::<usize>().is_ok(), "{place}");
+    assert!(serde_json::from_str::<String>(headings).is_ok(), "{place}");
+}
+
+/// `<kind> key=value… from=<id>`, every value bare or one JSON string; or what qipu and its letters are.
 fn check_detail(rest: &str, ids: &[String]) {
     let (kind, mut rest) = rest.split_once(' ').unwrap();
-    if kind == "about" {
+    if ["about", "records"].contains(&kind) {
         return;
     }
     if kind == "compacted" {
@@ -277,7 +287,7 @@ fn check_detail(rest: &str, ids: &[String]) {
         assert!(!member.contains([' ', '"']) && ids.last().is_some_and(|id| id == digest), "{rest}");
         return;
     }
-    if ["analysis", "comparison", "pattern", "selection"].contains(&kind) {
+    if ["analysis", "comparison", "overview", "pattern", "selection"].contains(&kind) {
         return check_said(rest);
     }
     if kind == "spelling" {
@@ -359,7 +369,7 @@ fn check_said(mut rest: &str) {
 }
 
 /// The keys of what is said of a question, and of journals.
-const SAID: [&str; 28] = [
+const SAID: [&str; 30] = [
     "tokens",
     "coverage",
     "confidence_floor",
@@ -388,6 +398,8 @@ const SAID: [&str; 28] = [
     "pattern",
     "count",
     "dates",
+    "notes",
+    "folders",
 ];
 
 /// A word as a string, and values with commas between.

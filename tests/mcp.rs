@@ -104,7 +104,12 @@ fn every_tool_answers() {
         assert_eq!(found.is_error, Some(false));
         let said = text(&found);
         assert!(said.starts_with("## Relevant Knowledge (from qipu)\n"), "{said}");
-        assert!(said.contains("- [qp-a] Note qp-a:\n      The cache is written through.\n"), "{said}");
+        assert!(
+            said.contains(
+                "- [qp-a] Note qp-a (confidence: 0.41, contradictions: 1):\n> The cache is written through.\n"
+            ),
+            "{said}"
+        );
         let facts = found.structured_content.unwrap();
         assert_eq!(facts["notes"][0]["id"], "qp-a");
         assert!(facts["notes"][0].get("content").is_none() && facts["selection_reasoning"].is_string(), "{facts}");
@@ -223,7 +228,9 @@ fn the_day_that_is_given_counts_in_every_call() {
         let mut answers = Vec::new();
         for day in ["2025-03-02", "2025-09-02"] {
             let client = client_with(tmp.path(), &["--today", day]).await;
-            answers.push(text(&call(&client, "get_context", json!({"topic": "lantern"})).await));
+            answers.push(text(
+                &call(&client, "get_context", json!({"topic": "lantern", "abstraction": "detailed"})).await,
+            ));
             let kept = text(&call(&client, "capture", json!({"text": format!("Kept on {day}.")})).await);
             let file = fs::read_dir(tmp.path().join(".qipu/notes")).unwrap().map(|entry| entry.unwrap().path());
             let texts = file.map(|path| fs::read_to_string(path).unwrap());

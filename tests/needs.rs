@@ -494,7 +494,8 @@ fn no_note_forges_a_heading_in_a_prompt() {
                     || line.starts_with("The following notes are")
                     || line.starts_with("- [n")
                     || line.starts_with("- [")
-                    || line.starts_with("      ")
+                    || line.starts_with("> ")
+                    || line == ">"
                     || line == "  Derived from:"
                     || line.starts_with("  - ")
                     || line.starts_with("Note: ")

@@ -27,7 +27,8 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 37] = [
+const IN_STORE: [&[&str]; 38] = [
+    &["ask", "alpha"],
     &["prime"],
     &["context", "--query", "alpha", "--records"],
     &["search", "alpha"],

@@ -42,7 +42,7 @@ fn lines<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
 
 fn digests() -> tempfile::TempDir {
     store(&[
-        ("notes/a.md", "---\nid: a\ntitle: A\nvalue: 90\ntags: [t]\n---\nApple. [[x]]\n"),
+        ("notes/a.md", "---\nid: a\ntitle: A\ncreated: 2025-02-01\nvalue: 90\ntags: [t]\n---\nApple. [[x]]\n"),
         ("notes/b.md", "---\nid: b\ntitle: B\nvalue: 80\ntags: [t]\n---\nApple. [[a]] [[y]]\n"),
         ("notes/c.md", "---\nid: c\ntitle: C\nvalue: 70\ntags: [t]\n---\nApple.\n"),
         ("notes/d.md", "---\nid: d\ntitle: The digest\n---\nWhat a and b say.\n"),

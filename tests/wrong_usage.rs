@@ -27,7 +27,7 @@ const WRONG: [(&str, &str, &str); 47] = [
     ("link", "`qipu link` needs a command", "commands: list, tree, path, add, remove"),
     ("import", "`qipu import` needs a command", "commands: logseq, obsidian"),
     ("--store|list|link", "`qipu link` needs a command", "commands: list,"),
-    ("--json", "`qipu` needs a command", "commands: prime, context, search,"),
+    ("--json", "`qipu` needs a command", "commands: prime, ask, context, search,"),
     ("search", "<WORDS>", "usage: qipu search <WORDS>...; `qipu search --help` tells more"),
     ("list|extra", "unexpected argument 'extra'", "usage: qipu list [OPTIONS]; `qipu list --help` tells more"),
     ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),

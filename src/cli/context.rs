@@ -12,7 +12,7 @@ use super::numbers::{count, share, value, whole};
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Follow;
-use crate::request::{Asking, BlockChoice, Blocks, Budget, Command, Context, Format, Selectors};
+use crate::request::{Abstraction, Asking, BlockChoice, Blocks, Budget, Command, Context, Format, Selectors};
 use crate::store::Location;
 
 /// The most notes that a query selects when there is no budget and no other limit.
@@ -74,6 +74,12 @@ impl SelectorArgs {
         lists.iter().any(|list| !list.is_empty()) || self.query.is_some() || self.min_value.is_some()
     }
 
+    /// Tells whether a query looks for passages of the notes that are named: nothing else selects notes.
+    fn asks_notes(&self) -> bool {
+        let others = [&self.tag, &self.moc, &self.walk];
+        !self.note.is_empty() && self.query.is_some() && others.iter().all(|list| list.is_empty())
+    }
+
     /// Returns the most notes, and the most that a query selects.
     pub(super) fn limits(&self, has_budget: bool) -> (Option<usize>, Option<usize>) {
         let max_notes = self.max_notes.map(Into::into);
@@ -96,6 +102,7 @@ impl SelectorArgs {
             min_value: self.min_value,
             custom_filters: self.custom_filter,
             words: Vec::new(),
+            within_notes: false,
             backlinks: self.backlinks,
             no_compaction: false,
             asking: None,
@@ -116,6 +123,9 @@ pub(super) struct ContextArgs {
     /// Show summaries in place of bodies (usual in records)
     #[arg(long)]
     without_body: bool,
+    /// Pack whole notes only, where passages would be shown
+    #[arg(long)]
+    whole: bool,
     /// Begin with the warning that notes are reference material (usual in records)
     #[arg(long, overrides_with = "no_banner")]
     banner: bool,
@@ -141,7 +151,7 @@ pub(super) struct ContextArgs {
 /// How a query is read, and what of its answers counts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How questions are understood")]
-struct QuestionArgs {
+pub(super) struct QuestionArgs {
     /// Search for the words as they stand: no names of notes, days or wishes are read in them
     #[arg(long)]
     plain: bool,
@@ -170,7 +180,7 @@ struct QuestionArgs {
 
 impl QuestionArgs {
     /// `asks` says whether there is a text to be read.
-    fn into_asking(self, asks: bool, today: &dyn Fn() -> Date) -> Result<Asking, Error> {
+    pub(super) fn into_asking(self, asks: bool, today: &dyn Fn() -> Date) -> Result<Asking, Error> {
         let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
         let today = if asks { today() } else { Date::default() };
         Ok(Asking {
@@ -261,7 +271,8 @@ impl ContextArgs {
         let has_budget = budget.is_limited();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
         let has_text = self.selectors.query.is_some() || !self.words.is_empty();
-        let need = self.need.into_need(has_text, format, today)?;
+        let need = self.need.into_need(has_text, has_budget && !self.whole, format, today)?;
+        let shows_passages = need.as_ref().is_none_or(|need| need.abstraction == Abstraction::Passages);
         if self.blocks.blocks.is_some() && need.is_some() {
             return Err(Error::usage(
                 "--blocks shows blocks in place of whole notes, and these notes are shown at levels",
@@ -269,7 +280,9 @@ impl ContextArgs {
             .hint("leave --blocks out; --abstraction extract shows the blocks that answer"));
         }
         let asks = has_text || self.question.compare.is_some() || self.question.patterns;
+        let within_notes = has_budget && self.selectors.asks_notes();
         let selection = Selectors {
+            within_notes,
             words: self.words,
             no_compaction: self.no_compaction,
             asking: Some(self.question.into_asking(asks, today)?),
@@ -283,6 +296,7 @@ impl ContextArgs {
             banner: choice(self.banner, self.no_banner),
             with_body: choice(self.with_body, self.without_body),
             with_custom: self.custom,
+            passages_within: budget.most_chars().filter(|_| has_text && !self.whole && shows_passages),
             blocks: self.blocks.into_blocks(has_budget),
             need,
             max_candidates: budget.max_candidates(),

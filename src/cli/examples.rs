@@ -5,15 +5,17 @@ pub(super) const TASKS: &str = "Common tasks:
     qipu capture \"TEXT\"
   Write into today's journal:
     qipu journal \"TEXT\"
-  Find what is known on a subject:
+  Get the passages that answer (ask with words that the answer would use, and give your space):
+    qipu ask \"WORDS\" --max-chars 4000
+  Find notes on a subject:
     qipu search \"WORDS\"
   Read a note:
     qipu show ID
-  See what hangs together with it:
+  See which notes are linked to it:
     qipu link tree ID
   See why two notes are related:
     qipu link path ID ID
-  Give an agent what it needs, in exactly that space:
+  Get an index of the notes on a subject, for an agent:
     qipu context --query \"WORDS\" --format records --max-chars 8000
   See what changed lately:
     qipu list --since \"last week\"
@@ -26,6 +28,14 @@ pub(super) const PRIME: &str = "Examples:
   qipu prime
   qipu prime --hook claude
   qipu prime --records --max-chars 4000";
+
+pub(super) const ASK: &str = "Ask with the words that the answer would use: identifiers, error text, synonyms.
+Give the space you have with --max-chars or --max-tokens (default: 4000 characters).
+
+Examples:
+  qipu ask \"WORDS\"
+  qipu ask \"WORDS\" --max-chars 1500 --format records
+  qipu ask \"WORDS\" --note ID";
 
 pub(super) const CONTEXT: &str = "Examples:
   qipu context --query \"WORDS\" --format records --max-chars 8000

@@ -4,7 +4,8 @@ use clap::Command;
 
 /// Flags of answers that are cut to size, and the commands that print such answers.
 const BUDGET: [&str; 3] = ["max_chars", "max_tokens", "tokenizer"];
-const PRINTS_NOTES: [&str; 14] = [
+const PRINTS_NOTES: [&str; 15] = [
+    "ask",
     "prime",
     "context",
     "search",

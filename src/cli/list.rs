@@ -5,12 +5,13 @@ use std::num::NonZeroUsize;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
+use super::ask;
 use super::change::trimmed;
 use super::days::window;
 use super::numbers::{count, value};
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
-use crate::request::{List, Show, Sort};
+use crate::request::{Budget, Command, Format, List, Show, Sort};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -24,11 +25,22 @@ pub(super) struct ShowArgs {
     /// Show the files as they are
     #[arg(long)]
     raw: bool,
+    /// Show the passages that answer this in place of the whole notes
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true, conflicts_with_all = ["links", "raw"])]
+    query: Option<String>,
 }
 
 impl ShowArgs {
-    pub(super) fn into_request(self, location: Location) -> Show {
-        Show { location, ids: self.ids, with_links: self.links, is_raw: self.raw }
+    /// Tells whether passages of the notes are asked for.
+    pub(super) fn has_query(&self) -> bool {
+        self.query.is_some()
+    }
+
+    pub(super) fn into_command(self, location: Location, format: Format, budget: Budget) -> Command {
+        match self.query {
+            Some(query) => Command::Context(ask::passages(location, query, self.ids, format, budget)),
+            None => Command::Show(Show { location, ids: self.ids, with_links: self.links, is_raw: self.raw }),
+        }
     }
 }
 

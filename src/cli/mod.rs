@@ -1,5 +1,6 @@
 //! The command line: words become a request, and nothing else happens here.
 
+mod ask;
 mod change;
 mod context;
 mod days;
@@ -68,6 +69,9 @@ enum Sub {
     /// Show what an agent should know when a session starts
     #[command(after_help = examples::PRIME)]
     Prime(prime::PrimeArgs),
+    /// Get the passages that answer a question, in the space you give
+    #[command(after_help = examples::ASK)]
+    Ask(ask::AskArgs),
     /// Show a bundle of notes: named, tagged, searched for, or linked
     #[command(after_help = examples::CONTEXT)]
     Context(Box<context::ContextArgs>),
@@ -376,7 +380,16 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             format = picture;
             Command::Graph(graph)
         }
-        Sub::Show(args) => Command::Show(args.into_request(location)),
+        Sub::Ask(args) => {
+            budget = ask::budget(budget);
+            Command::Context(args.into_request(location, format, budget, &day)?)
+        }
+        Sub::Show(args) => {
+            if args.has_query() {
+                budget = ask::budget(budget);
+            }
+            args.into_command(location, format, budget)
+        }
         Sub::Journal(args) => match args.into_request(location.clone(), day(), env)? {
             journal::Parsed::View(view) => Command::Journal(view),
             journal::Parsed::Action(action) => change(location, action),

@@ -15,7 +15,8 @@ pub(super) struct NeedArgs {
     /// Put first what is of the most use for this; each note is then shown at a level of detail
     #[arg(long, value_name = "TASK")]
     purpose: Option<PurposeName>,
-    /// How much of each note is shown (adaptive with --purpose; else whole notes)
+    /// How much of each note is shown (passages where there are words and a budget; else adaptive with --purpose, or
+    /// whole notes)
     #[arg(long, value_name = "LEVEL")]
     abstraction: Option<AbstractionName>,
     /// Stop when so many tokens are written; the last note may go beyond
@@ -96,6 +97,7 @@ impl NeedArgs {
     pub(super) fn into_need(
         self,
         has_query: bool,
+        has_budget: bool,
         format: Format,
         today: &dyn Fn() -> Date,
     ) -> Result<Option<Need>, Error> {
@@ -116,6 +118,7 @@ impl NeedArgs {
             Some(AbstractionName::Summary) => Abstraction::Fixed(Level::Summary),
             Some(AbstractionName::Essence) => Abstraction::Fixed(Level::Essence),
             Some(AbstractionName::Adaptive) => Abstraction::Adaptive,
+            None if has_query && has_budget => Abstraction::Passages,
             None if purpose.is_some() => Abstraction::Adaptive,
             None => Abstraction::Fixed(Level::Detailed),
         };

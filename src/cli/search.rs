@@ -81,7 +81,7 @@ impl RelatedArgs {
 }
 
 /// Commands whose text may begin with a hyphen.
-const TAKE_TEXT: [&str; 3] = ["search", "capture", "journal"];
+const TAKE_TEXT: [&str; 4] = ["ask", "search", "capture", "journal"];
 
 /// Marks the words of a command's text that begin with `-` and are no flags, so that no parser takes them for such:
 /// `-without`, `-`, and texts with white space. What begins with `--` and names a flag, or could, is none.

@@ -6,12 +6,12 @@ use std::num::NonZeroUsize;
 use crate::calendar::parse;
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
-    BlockLimits, Desk, NeedLimits, Selection, Weighed, compare, expand, gist, journal_day, patterns, select,
-    show_blocks, weigh,
+    BlockLimits, Desk, MAX_NOTES_WITH_PASSAGES, NeedLimits, Selection, Standing, Weighed, add_passages, compare,
+    expand, gist, journal_day, patterns, select, show_blocks, weigh,
 };
 use crate::error::Error;
 use crate::note::NoteId;
-use crate::report::{Analysis, Body, DayEntry, Entry, Head, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
+use crate::report::{Analysis, Body, DayEntry, Entry, Head, LABELS, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
 use crate::request::{BlockChoice, Blocks, Context, Expand, MIN_CANDIDATES};
 use crate::search::StopWords;
 use crate::store::{BlocksSetting, ContextConfig, Store};
@@ -57,6 +57,11 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
         let journals = notes.iter_mut().filter(|entry| journal_day(&entry.note).is_some());
         journals.for_each(|entry| entry.gist = Some(gist.clone()));
     }
+    let shows_passages = request.shows_passages(&selection);
+    if let (Some(room), Some(scorer)) = (shows_passages, &selection.scorer) {
+        let standings = standings(store, &selection, &notes);
+        add_passages(&mut notes, &standings, scorer, room);
+    }
     let named = named(store, &selection);
     let blocks = request.blocks.map(|blocks| add_blocks(store, &selection, &named, blocks, &mut notes));
     let blocks = blocks.unwrap_or_default();
@@ -74,6 +79,8 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
             },
             sources: true,
             custom: request.with_custom,
+            passages: shows_passages.is_some(),
+            usual_confidence: usual_confidence(&notes),
             best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
         },
         matched: (selection.matched + following).saturating_sub(blocks.without),
@@ -83,9 +90,43 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
         warnings: Vec::new(),
         analysis: told.map(|question| Box::new(analysis(store, &question))),
         explains: request.need.as_ref().is_some_and(|need| need.explains),
+        insufficient: selection.insufficient.filter(|_| ranking.is_none() && found_out.is_empty()),
     };
     let entries = found_out.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
     Ok(Report { ranking, ..Report::new(head, entries) })
+}
+
+impl Context {
+    /// Returns the most characters of an answer that shows passages; `None` where it shows none.
+    fn shows_passages(&self, selection: &Selection) -> Option<usize> {
+        let is_wanted = self.with_body != Some(false) && self.blocks.is_none() && selection.scorer.is_some();
+        self.passages_within.filter(|_| is_wanted)
+    }
+}
+
+/// Returns for each entry of which passages may be shown how well its note answers, the best having 1; so have those
+/// that were asked for by name. With a purpose, notes that are of less use for it answer less.
+fn standings(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec<Standing> {
+    let utility = |entry: &NoteEntry| Some(entry.belief.as_ref()?.utility?.total());
+    let most = entries.iter().filter_map(utility).fold(0.0, f64::max);
+    let standing = |entry: &NoteEntry| {
+        let place = store.position(&entry.note.id)?;
+        let is_named = selection.named.contains(&place);
+        let is_hit = selection.relevance.contains_key(&place) && !is_named;
+        let use_of_most = utility(entry).filter(|_| most > 0.0).map_or(1.0, |utility| utility / most);
+        let share = if is_hit { use_of_most * selection.shares.get(&place).copied().unwrap_or_default() } else { 1.0 };
+        Some(Standing { share, is_named })
+    };
+    let standing = |entry| standing(entry).unwrap_or(Standing { share: 1.0, is_named: false });
+    entries.iter().take(MAX_NOTES_WITH_PASSAGES).map(standing).collect()
+}
+
+/// Returns the word for the confidence that most of the notes have of which passages are shown.
+fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
+    let shown = entries.iter().filter(|entry| entry.passages.is_some());
+    let labels: Vec<&str> = shown.filter_map(|entry| Some(entry.belief.as_ref()?.confidence.label())).collect();
+    let count = |label: &str| labels.iter().filter(|other| **other == label).count();
+    LABELS.iter().map(|(label, _)| *label).max_by_key(|label| count(label)).filter(|label| count(label) > 0)
 }
 
 impl NeedLimits {

@@ -15,8 +15,11 @@ use crate::escape::abbreviated;
 use crate::request::Asking;
 use crate::search::{Hit, Query};
 
-/// How much more a note says that was made or changed in a period which the question names.
-const FAVOUR: f64 = 1.25;
+/// How much more a note says that was made or changed in a period which the question names. The words of the period
+/// are not searched for, so this alone tells such notes from others.
+const FAVOUR: f64 = 3.5;
+/// Of how many of the best hits it is noted down what share of the best score they have.
+const MAX_SHARES: usize = 1_000;
 /// Millionths of 1.
 const MILLION: f64 = 1_000_000.0;
 
@@ -26,25 +29,36 @@ impl Selector<'_, '_> {
         let Some(mut question) = self.question() else {
             return Vec::new();
         };
+        if self.selectors.within_notes {
+            // The words are looked for in the notes that are named.
+            self.hits(&question);
+            self.relevance.clear();
+            self.question = Some(question);
+            return Vec::new();
+        }
         let mut answers = self.named(&mut question);
         answers.extend(self.journals_of_days(&question));
         self.named.extend(&answers);
         let of_periods = self.journals_of_periods(&question);
-        let (hits, beyond_limit) = self.hits(&question);
+        let found = self.hits(&question);
         // What was searched for is known by now.
         let (of_periods, mut beyond) = self.with_answers(of_periods);
+        let (of_periods, off_topic) = found.by_topic(of_periods, &question);
         answers.extend(of_periods);
-        beyond.extend(beyond_limit);
+        beyond.extend(found.beyond);
         // What the question names, or something else has chosen, is no mere hit of the search.
         for asked_for in answers.iter().chain(&self.chosen) {
             self.relevance.remove(asked_for);
         }
-        answers.extend(hits);
+        answers.extend(found.hits);
+        self.relevance.extend(off_topic.iter().filter(|note| !answers.contains(note)).map(|note| (*note, 0.0)));
+        answers.extend(off_topic);
         let mut seen = HashSet::new();
         answers.retain(|note| seen.insert(*note));
         let rest = answers.split_off(answers.len().min(max_answers.unwrap_or(usize::MAX)));
         beyond.splice(0..0, rest);
         self.answers = answers.iter().filter(|note| !self.seen.contains(note)).copied().collect();
+        self.insufficient = answers.is_empty().then(|| why_empty(&question, found.unanswered));
         answers.into_iter().for_each(|note| self.choose_itself(note));
         self.question = Some(question);
         beyond
@@ -104,6 +118,11 @@ impl Selector<'_, '_> {
         let selected = |period: Period| kept.within(period).iter().filter(|(_, note)| self.passes(*note)).count();
         for named in &mut question.dates {
             named.journals = selected(Span::Day(named.day).period());
+            let is_missing = named.journals == 0 && !all.on(named.day).any(is_out);
+            question.warnings.extend(is_missing.then(|| match all.on(named.day).next() {
+                None => format!("there is no journal of {}", named.day),
+                Some(_) => format!("no journal of {} passes the filters", named.day),
+            }));
         }
         for named in &mut question.periods {
             named.journals = narrowed(named.period, window).map_or(0, selected);
@@ -156,23 +175,36 @@ impl Selector<'_, '_> {
         (notes.into_par_iter().filter(|note| has_answer(&all[*note], marker)).collect(), beyond)
     }
 
-    /// Returns what a search finds, and what it finds beyond its limit.
-    fn hits(&mut self, question: &Question) -> (Vec<usize>, Vec<usize>) {
-        let Some(text) = &question.rest else {
-            return (Vec::new(), Vec::new());
-        };
+    /// Returns what a search finds.
+    fn hits(&mut self, question: &Question) -> FoundHits {
+        let Some(text) = &question.rest else { return FoundHits::default() };
         let (engine, around) = self.desk.searching(!self.selectors.no_graph);
         let found = engine.search(&Query::parse(text), around.as_ref());
         self.spellings = found.spellings;
         self.marker = found.marker.map(Arc::new);
+        self.scorer = found.scorer.map(Arc::new);
         let mut hits = found.hits;
         self.favour(&mut hits, &question.favoured);
+        let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+        for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
+            let share = self.shares.entry(self.digests.stand_in(hit.note)).or_default();
+            *share = share.max(hit.score / best);
+        }
         let asking = self.selectors.asking.as_ref();
-        let least = asking.and_then(|asking| asking.min_relevance).map_or(0.0, |least| f64::from(least) / MILLION);
+        let least = asking.and_then(|asking| asking.min_relevance).map(|least| f64::from(least) / MILLION);
+        let has_periods = !question.periods.is_empty();
+        let holding = hits.iter().filter(|_| has_periods).map(|hit| self.digests.stand_in(hit.note)).collect();
+        // Whoever names a least relevance decides by it; else what hardly answers is no answer.
+        let is_answered = asking.is_none() || least.is_some() || found.best.is_answer();
+        let unanswered = if is_answered { 0 } else { hits.len() };
+        let least = least.unwrap_or_default();
+        let count = hits.len();
+        hits.truncate(if is_answered { count } else { 0 });
         let days = asking.map(window).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.holds(day)));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
+        self.has_filtered = hits.len() < count;
         let mut seen = HashSet::new();
         let stand_in = |hit: &Hit| (self.digests.stand_in(hit.note), hit.relevance);
         let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
@@ -183,7 +215,7 @@ impl Selector<'_, '_> {
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
         let mut beyond = hits.split_off(hits.len().min(limit));
         beyond.extend(not_looked_at);
-        (hits, beyond)
+        FoundHits { hits, beyond, holding, unanswered }
     }
 
     /// Lets notes go first that were made or changed in periods of which no journal tells. What the
@@ -202,6 +234,40 @@ impl Selector<'_, '_> {
         let rest = hits.get_mut(named..).unwrap_or_default();
         rest.iter_mut().filter(|hit| is_in(hit.note)).for_each(|hit| hit.score *= FAVOUR);
         rest.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+}
+
+/// What a search found.
+#[derive(Default)]
+struct FoundHits {
+    /// The notes, the best first.
+    hits: Vec<usize>,
+    /// Those beyond the limit of a search.
+    beyond: Vec<usize>,
+    /// All notes that hold a word of the query, whatever else they are.
+    holding: HashSet<usize>,
+    /// How many notes hold words of the query, where none of them answers it.
+    unanswered: usize,
+}
+
+impl FoundHits {
+    /// Parts the journals of periods into those that say something of the topic and the others; where there is no
+    /// topic, all say something of it.
+    fn by_topic(&self, journals: Vec<usize>, question: &Question) -> (Vec<usize>, Vec<usize>) {
+        let has_topic = question.has_topic();
+        journals.into_iter().partition(|note| !has_topic || self.holding.contains(note))
+    }
+}
+
+/// Says why a question selects no note.
+fn why_empty(question: &Question, unanswered: usize) -> String {
+    match unanswered {
+        0 if question.is_about_days_only() => {
+            "nothing was searched for: only days are named, and they have no journal".to_owned()
+        }
+        0 => "no note answers this".to_owned(),
+        1 => "nothing is known of this: 1 note holds words of it and does not answer it".to_owned(),
+        count => format!("nothing is known of this: {count} notes hold words of it and none answers it"),
     }
 }
 

@@ -34,6 +34,16 @@ impl Journals {
         Self { days: self.days.iter().copied().filter(|(_, note)| !is_out(*note)).collect() }
     }
 
+    /// Returns how many journals there are.
+    pub fn count(&self) -> usize {
+        self.days.len()
+    }
+
+    /// Returns all journals, those of the latest day first.
+    pub fn latest_first(&self) -> impl Iterator<Item = usize> {
+        self.days.iter().rev().map(|(_, note)| *note)
+    }
+
     /// Returns the journals of a day, in the order of their ids.
     pub fn on(&self, day: Date) -> impl Iterator<Item = usize> {
         self.within(Period { from: Some(day), to: day }).iter().map(|(_, note)| *note)

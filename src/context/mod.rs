@@ -11,6 +11,7 @@ mod filter;
 mod journal_texts;
 mod journals;
 mod namespaces;
+mod passages;
 mod patterns;
 pub mod question;
 
@@ -26,6 +27,7 @@ pub use edges::edge_entry;
 pub use filter::Filter;
 pub use journals::{Journals, day_of, journal_day};
 pub use namespaces::Namespaces;
+pub use passages::{MAX_NOTES_WITH_PASSAGES, Standing, add_passages};
 pub use patterns::patterns;
 
 use question::Question;
@@ -33,7 +35,7 @@ use question::Question;
 use crate::error::Error;
 use crate::graph::{Digests, Graph, Limits};
 use crate::request::Selectors;
-use crate::search::{Marker, Spelling};
+use crate::search::{BlockScorer, Marker, Spelling};
 use crate::store::Store;
 
 /// What was selected, best first.
@@ -53,12 +55,20 @@ pub struct Selection {
     pub journals: Option<Arc<Journals>>,
     /// Finds the words of the query in texts.
     pub marker: Option<Arc<Marker>>,
+    /// Scores the blocks of notes.
+    pub scorer: Option<Arc<BlockScorer>>,
+    /// What share of the best score the notes have that a search found, 0 to 1.
+    pub shares: HashMap<usize, f64>,
     /// How well the notes that only a search found answer, 0 to 1; others were asked for by name, link or field.
     pub relevance: HashMap<usize, f64>,
     /// The notes that were named one by one: by a flag, or by the question.
     pub named: HashSet<usize>,
     /// The notes that only the query selected; there may be a limit of these.
     pub answers: HashSet<usize>,
+    /// Why the query selects no note, where it doesn't.
+    pub insufficient: Option<String>,
+    /// Whether hits were left out for what they are, such as too weak an answer.
+    pub has_filtered: bool,
 }
 
 /// Selects notes: those named, then maps of content, walks, query hits by score, tags and filters
@@ -104,9 +114,13 @@ pub fn select(
         question: None,
         journals: None,
         marker: None,
+        scorer: None,
+        shares: HashMap::new(),
         relevance: HashMap::new(),
         named: HashSet::new(),
         answers: HashSet::new(),
+        insufficient: None,
+        has_filtered: false,
     };
     selector.run(max_hits)?;
     let Selector {
@@ -117,14 +131,34 @@ pub fn select(
         question,
         journals,
         marker,
+        scorer,
+        shares,
         relevance,
         named,
         answers,
+        insufficient,
+        has_filtered,
         ..
     } = selector;
+    let insufficient = insufficient.filter(|_| notes.is_empty());
     let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
-    Ok(Selection { notes, matched, digests, spellings, question, journals, marker, relevance, named, answers })
+    Ok(Selection {
+        notes,
+        matched,
+        digests,
+        spellings,
+        question,
+        journals,
+        marker,
+        scorer,
+        shares,
+        relevance,
+        named,
+        answers,
+        insufficient,
+        has_filtered,
+    })
 }
 
 /// Takes the bare words apart: ids where they name notes, else the query.
@@ -171,9 +205,13 @@ struct Selector<'a, 's> {
     question: Option<Question>,
     journals: Option<Arc<Journals>>,
     marker: Option<Arc<Marker>>,
+    scorer: Option<Arc<BlockScorer>>,
+    shares: HashMap<usize, f64>,
     relevance: HashMap<usize, f64>,
     named: HashSet<usize>,
     answers: HashSet<usize>,
+    insufficient: Option<String>,
+    has_filtered: bool,
 }
 
 impl<'a, 's> Selector<'a, 's> {

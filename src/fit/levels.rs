@@ -35,7 +35,11 @@ pub(super) fn leveled<'a>(
 impl Page<'_> {
     /// Keeps what is proposed at the highest level. Returns also what that takes, where it is too long;
     /// keeping stops early then.
-    fn with_all_at_best(mut self, ranking: &dyn Ranking, target_tokens: Option<usize>) -> (Self, Option<Size>) {
+    pub(super) fn with_all_at_best(
+        mut self,
+        ranking: &dyn Ranking,
+        target_tokens: Option<usize>,
+    ) -> (Self, Option<Size>) {
         let mut proposals = ranking.proposals();
         self.account = Some(proposals.account(&[]));
         let enough = self.limits.most_chars().max(self.renderer.frame_chars(self.says(true)));
@@ -118,7 +122,7 @@ impl Page<'_> {
         self.is_brief = was_brief;
     }
 
-    fn tokens(&self) -> usize {
+    pub(super) fn tokens(&self) -> usize {
         let text = self.renderer.assemble(&self.renderer.frame(self.says(true)), &self.pieces);
         self.limits.tokenizer.count(&text)
     }
@@ -132,7 +136,7 @@ impl Page<'_> {
         proposals.keep(proposal.entry);
     }
 
-    fn is_belief(&self, entry: usize) -> bool {
+    pub(super) fn is_belief(&self, entry: usize) -> bool {
         self.report.entries.get(entry).and_then(Entry::note).is_some_and(|note| note.belief.is_some())
     }
 

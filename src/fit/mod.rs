@@ -7,6 +7,7 @@
 mod blocks;
 mod levels;
 mod limits;
+mod passages;
 
 use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -43,6 +44,7 @@ fn written(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<S
     let limits = Limits::new(budget);
     let page = Page::new(report, renderer, limits);
     let text = match &report.ranking {
+        _ if report.head.show.passages => passages::written(&page, report.ranking.as_deref(), budget.target_tokens),
         Some(ranking) => levels::leveled(&page, &**ranking, budget.target_tokens).and_then(Page::finished),
         None => {
             let everything = page.clone().with_everything();
@@ -85,7 +87,11 @@ pub fn fit_both(
         return Ok((fit(report, budget, format, screen)?, fit(report, budget, beside, screen).ok()));
     };
     let page = Page::new(report, &*renderer, Limits::new(budget));
-    let page = levels::leveled(&page, &**ranking, budget.target_tokens).map_err(|least| too_small(least, budget))?;
+    let page = match report.head.show.passages {
+        true => passages::shown(&page, Some(&**ranking), budget.target_tokens),
+        false => levels::leveled(&page, &**ranking, budget.target_tokens),
+    };
+    let page = page.map_err(|least| too_small(least, budget))?;
     let other = render::renderer(report, beside, screen, budget.tokenizer);
     let beside = page.beside(&*other);
     Ok((page.finished().map_err(|least| too_small(least, budget))?, beside))
@@ -131,11 +137,13 @@ impl<'a> Page<'a> {
         both.shown.clone_from(&self.shown);
         both.account.clone_from(&self.account);
         both.lacks = self.lacks;
+        both.kept.fragments.clone_from(&self.kept.fragments);
         both.is_brief = !both.allow(both.truncated(self.notes), None);
         both.is_all = self.is_all;
         for (number, piece) in &self.pieces {
             let shown = self.shown.iter().find(|shown| shown.entry == *number);
             let extent = shown.map_or(Extent::Whole, |shown| Extent::At(shown.shape));
+            let extent = if self.kept.fragments.contains_key(number) { Extent::Passages } else { extent };
             let extent = if piece.is_cut { Extent::Summary(0) } else { extent };
             let piece = renderer.piece(*number, extent, &self.kept);
             let fits = both.allow(both.truncated(self.notes), Some((*number, &piece)));
@@ -328,16 +336,23 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Passes over what was found out about several notes, and notes that down where there is room to tell it.
+    /// Passes over what was found out about several notes, and notes that down. Where there is no room to tell it,
+    /// what was found out last makes room.
     fn pass_over(&mut self, entry: &Entry) {
-        let before = self.lacks;
+        let before = self.clone();
         match entry {
             Entry::Comparison(_) => self.lacks.comparison = true,
             Entry::Pattern(_) => self.lacks.patterns = true,
             _ => return,
         }
-        if !self.allow(self.says(true), None) {
-            self.lacks = before;
+        while !self.allow(self.says(true), None) {
+            let last = self.pieces.pop_if(|(number, _)| self.report.entries[*number].is_finding_out());
+            let Some((number, piece)) = last else {
+                *self = before;
+                return;
+            };
+            self.forget(&piece);
+            self.kept.entries[number] = false;
         }
     }
 

@@ -33,7 +33,8 @@ pub(super) struct Task {
     pub(super) is_write: bool,
 }
 
-const LEVELS: [(&str, Abstraction); 5] = [
+const LEVELS: [(&str, Abstraction); 6] = [
+    ("passages", Abstraction::Passages),
     ("detailed", Abstraction::Fixed(Level::Detailed)),
     ("extract", Abstraction::Fixed(Level::Extract)),
     ("summary", Abstraction::Fixed(Level::Summary)),
@@ -55,19 +56,21 @@ pub(super) fn all() -> Vec<Tool> {
     let levels = LEVELS.map(|(name, _)| name);
     let mut purpose = words(&purposes, "What the knowledge is needed for; it decides what counts");
     purpose["default"] = json!(purposes[0]);
-    let mut level = words(&levels, "How much of each note is shown; adaptive fits it to importance and room");
-    level["default"] = json!("adaptive");
+    let mut level =
+        words(&levels, "How much of each note is shown: the passages that answer, one level for all, or adaptive");
+    level["default"] = json!("passages");
     let include = json!({"type": "array", "items": {"type": "string", "enum": KINDS}, "description":
         "What else to show: what the notes are derived from, what supports them, what contradicts them"});
     vec![
         tool(
             "get_context",
-            "Get what the project's memory knows about a topic: the most useful notes, each at the detail that fits into \
-             max_tokens, with how far it can be relied on. The topic may name notes ([[Title]]), days and periods.",
+            "Get the passages of the project's notes that answer, best notes first, in at most max_tokens. Ask with the \
+             words that the answer would use (identifiers, error text, synonyms); the topic may name notes ([[Title]]), \
+             days and periods.",
             json!({
-                "topic": text("A question or subject, in plain words"),
+                "topic": text("A question or subject, in the words that the answer would use"),
                 "purpose": purpose,
-                "max_tokens": number("The most tokens of the answer; never passed", MAX_TOKENS),
+                "max_tokens": number("The space you have: the answer never has more tokens", MAX_TOKENS),
                 "target_tokens": {"type": "integer", "minimum": 1, "description": "Stop when so many tokens are reached"},
                 "abstraction": level,
                 "min_confidence": share("Only notes that can be relied on at least so far"),
@@ -184,6 +187,7 @@ fn get_context(given: &mut Arguments, location: Location) -> Result<Task, Error>
     let context = Context {
         location,
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
+        passages_within: budget.most_chars().filter(|_| need.abstraction == Abstraction::Passages),
         need: Some(need),
         max_candidates: budget.max_candidates(),
         ..Context::default()

@@ -12,9 +12,27 @@ const MAX_HEADING: usize = 120;
 /// How far an item may be indented, in bytes, for its lines to lose their indent.
 const MAX_COLUMN: usize = 256;
 
+/// What a block is in markdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockKind {
+    /// A paragraph, a quote, or anything else that is text.
+    Text,
+    /// A list item.
+    Item,
+    /// A table.
+    Table,
+    /// A block of code.
+    Code,
+}
+
 /// A piece of a body that can be shown by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
+    /// What it is.
+    pub kind: BlockKind,
+    /// The bytes of the body that it stands in, from its first character on. Lists inside an item are left out
+    /// unless text of the item follows them.
+    pub range: Range<usize>,
     /// What its `^anchor` or `id:: x` names it.
     pub anchor: Option<String>,
     /// The headings that it stands below, the outermost first.
@@ -102,9 +120,9 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
                     text.push_str(&piece);
                 }
             }
-            Event::Start(_) => {
+            Event::Start(tag) => {
                 if depth == 0 {
-                    reader.add_top_level(range);
+                    reader.add_top_level(kind(&tag), range);
                 }
                 other = Some(depth);
                 depth += 1;
@@ -115,6 +133,14 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
     }
     reader.blocks.retain(|block| !block.text.is_empty());
     reader.blocks
+}
+
+fn kind(tag: &Tag<'_>) -> BlockKind {
+    match tag {
+        Tag::Table(_) => BlockKind::Table,
+        Tag::CodeBlock(_) => BlockKind::Code,
+        _ => BlockKind::Text,
+    }
 }
 
 struct Reader<'a> {
@@ -158,7 +184,14 @@ impl Reader<'_> {
 
     fn begin_item(&mut self, range: Range<usize>, lists: usize, depth: usize) {
         // Every list stands inside the item of the one around it, so half of what is open are lists.
-        let block = Block { anchor: None, path: Arc::clone(&self.path), text: String::new(), depth: lists.div_ceil(2) };
+        let block = Block {
+            kind: BlockKind::Item,
+            range: range.start..range.start,
+            anchor: None,
+            path: Arc::clone(&self.path),
+            text: String::new(),
+            depth: lists.div_ceil(2),
+        };
         let line = self.body.get(self.body.floor_char_boundary(range.start.saturating_sub(MAX_COLUMN))..range.start);
         let column = line.map_or(0, |line| line.rfind('\n').map_or(line.len(), |end| line.len() - end - 1));
         self.open.push(Open { place: self.blocks.len(), depth, from: range.start, to: range.end, column });
@@ -169,10 +202,13 @@ impl Reader<'_> {
     fn begin_list(&mut self, range: &Range<usize>) {
         let Some(open) = self.open.last_mut() else { return };
         let own = self.body.get(open.from..range.start.max(open.from)).unwrap_or_default();
-        open.from = range.end.max(open.from);
         if let Some(block) = self.blocks.get_mut(open.place) {
             block.text.push_str(own);
+            if !own.trim().is_empty() {
+                block.range.end = open.from + own.trim_end().len();
+            }
         }
+        open.from = range.end.max(open.from);
     }
 
     fn end_item(&mut self, depth: usize) {
@@ -180,13 +216,17 @@ impl Reader<'_> {
         let own = self.body.get(open.from..open.to).unwrap_or_default();
         if let Some(block) = self.blocks.get_mut(open.place) {
             block.text.push_str(own);
+            if !own.trim().is_empty() {
+                block.range.end = open.from + own.trim_end().len();
+            }
             let (text, anchor) = without_anchor(&without_mark(&block.text, open.column));
             (block.text, block.anchor) = (text, anchor);
         }
     }
 
-    fn add_top_level(&mut self, range: Range<usize>) {
-        let text = self.body.get(range).unwrap_or_default().trim_end();
+    fn add_top_level(&mut self, kind: BlockKind, range: Range<usize>) {
+        let text = self.body.get(range.clone()).unwrap_or_default().trim_end();
+        let range = range.start..range.start + text.len();
         if text.starts_with("<!--") {
             return;
         }
@@ -198,7 +238,7 @@ impl Reader<'_> {
             before.anchor.get_or_insert_with(|| anchor.clone());
             return;
         }
-        self.blocks.push(Block { anchor, path: Arc::clone(&self.path), text, depth: 0 });
+        self.blocks.push(Block { kind, range, anchor, path: Arc::clone(&self.path), text, depth: 0 });
     }
 }
 

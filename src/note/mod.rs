@@ -33,8 +33,8 @@ use std::sync::OnceLock;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-pub use blocks::Block;
 pub(crate) use blocks::joined;
+pub use blocks::{Block, BlockKind};
 pub(crate) use destinations::{Destination, destinations, percent_encoded, relinked};
 pub(crate) use document::scalar as yaml_scalar;
 pub use id::NoteId;
@@ -287,6 +287,13 @@ impl Note {
     pub fn body(&self) -> &str {
         let whole = self.whole();
         whole.text.get(whole.body.clone()).unwrap_or_default()
+    }
+
+    /// Returns the line of the file that the body begins in, from 1.
+    pub fn body_line(&self) -> usize {
+        let whole = self.whole();
+        let before = whole.text.get(..whole.body.start).unwrap_or_default();
+        before.bytes().filter(|byte| *byte == b'\n').count() + 1
     }
 
     /// Returns the text; reads its file where that was not done yet. A file that is gone by now has

@@ -2,9 +2,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Extent, cut, without_blank_ends};
+use super::{Extent, Kept, cut, without_blank_ends};
 use crate::escape::one_line;
-use crate::report::{Belief, BlockEntry, Level, NoteEntry, Shape};
+use crate::report::{Belief, BlockEntry, Level, NoteEntry, Passage, Shape};
 
 /// The most characters of an essence.
 const MAX_ESSENCE: usize = 120;
@@ -19,16 +19,31 @@ pub(super) struct Content {
     pub(super) is_cut: bool,
     /// Whether the note has more to say.
     pub(super) has_more: bool,
+    /// The passages that the text is made of, where passages are shown.
+    pub(super) passages: Option<Vec<Passage>>,
 }
 
-/// Returns what is said of a note.
-pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Content {
+/// Returns what is said of an entry's note, given which of its parts are kept.
+pub(super) fn content(number: usize, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept) -> Content {
+    match kept.passages(number, entry, extent) {
+        Some(passages) => of_passages(passages),
+        None => at_extent(entry, belief, extent),
+    }
+}
+
+fn of_passages(passages: Vec<Passage>) -> Content {
+    let text: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
+    let text = text.join(&format!("\n{GAP}\n"));
+    Content { level: Level::Extract, text, is_cut: false, has_more: true, passages: Some(passages) }
+}
+
+fn at_extent(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Content {
     let detailed = detailed(entry);
     let (level, text) = match extent {
         Extent::Body(end) => (Level::Detailed, cut(without_blank_ends(entry.note.body()), end)),
         // Less than a summary, so the least of all.
         Extent::Summary(end) => (Level::Essence, cut(&one_line(&entry.summary().unwrap_or_default()), end)),
-        Extent::Whole => (Level::Detailed, detailed.clone()),
+        Extent::Whole | Extent::Passages => (Level::Detailed, detailed.clone()),
         Extent::At(shape) => match (shape.level, extract(entry, belief, shape)) {
             (Level::Extract, None) => (Level::Summary, summary(entry)),
             (Level::Extract, Some(text)) => match behind_summary(entry, &text) {
@@ -42,7 +57,7 @@ pub(super) fn content(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Con
         matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
     let says_all = text.split_whitespace().eq(detailed.split_whitespace());
     let hides_origins = level < Level::Detailed && !belief.derived_from.is_empty();
-    Content { level, has_more: is_cut || !says_all || hides_origins, text, is_cut }
+    Content { level, has_more: is_cut || !says_all || hides_origins, text, is_cut, passages: None }
 }
 
 fn at_level(entry: &NoteEntry, level: Level, detailed: &str) -> String {

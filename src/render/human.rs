@@ -4,18 +4,18 @@ use jiff::civil::Date;
 
 use super::content::{Content, content};
 use super::paint::Role as As;
-use super::prompt::confidence;
+use super::prompt::{confidence, says_belief};
 use super::rows::Widths;
 use super::{
-    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, highlight, markdown,
-    shows_body, summary_text, tree,
+    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, highlight, insufficient,
+    markdown, shows_body, summary_text, tree,
 };
 use crate::escape::{lines, one_line};
 use crate::note::{IMPORTED, Note, Source};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, Detail, EdgeEntry, Entry, Level,
-    Mode, NoteEntry, PatternEntry, PeriodEntry, Report, Role, RowEntry, SideEntry, Snippet, Spelling, Traits,
-    UTILITY_PARTS, UnknownName,
+    Mode, NoteEntry, OverviewEntry, Passage, PatternEntry, PeriodEntry, Report, Role, RowEntry, SideEntry, Snippet,
+    Spelling, Traits, UTILITY_PARTS, UnknownName,
 };
 use crate::tokens::Tokenizer;
 
@@ -97,6 +97,7 @@ impl Renderer for Human<'_> {
                 let line = self.screen.paint(As::Code, &format!("`{line}`"));
                 self.add(&mut piece, format!("{heading}- {line}: {purpose}\n"));
             }
+            Entry::Overview(overview) => self.add(&mut piece, format!("\n{}\n", self.overview(overview))),
             Entry::Recipe(recipe) => self.add(&mut piece, self.recipe_line(recipe)),
             Entry::Link { edge, title } => {
                 let kind = self.screen.paint(As::Link, &one_line(&edge.kind));
@@ -196,6 +197,8 @@ impl Human<'_> {
         if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {
             text.push_str("Nothing fitted.\n");
         }
+        let why = insufficient(self.report, &shown).filter(|_| shown.account.is_none());
+        text.extend(why.map(|why| format!("Insufficient: {}\n", one_line(why))));
         text.extend(shown.account.map(|account| account_lines(account, shown)));
         text.push_str(&self.banner());
         text
@@ -377,7 +380,7 @@ impl Human<'_> {
 
     fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         match &self.report.head.mode {
-            Mode::Context | Mode::Expansion => self.bundled(entry, extent, kept, piece),
+            Mode::Context | Mode::Expansion => self.bundled(number, entry, extent, kept, piece),
             Mode::Show | Mode::Journal { .. } => self.whole(entry, extent, piece),
             Mode::List | Mode::Search | Mode::Related { .. } => self.listed(entry, piece),
             Mode::Graph => self.tied(entry, kept, piece),
@@ -388,10 +391,13 @@ impl Human<'_> {
     }
 
     /// A note of a bundle: a heading, what is known of it, its text.
-    fn bundled(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+    fn bundled(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let note = &entry.note;
         let (name, kind, tags) = (self.name(entry), self.kind(entry), self.tags(entry));
-        let mut text = format!("\n## Note: {name}\nType: {kind}\nTags: {tags}\n");
+        let mut text = match kept.passages(number, entry, extent) {
+            Some(_) => format!("\n## Note: {name}\n"),
+            None => format!("\n## Note: {name}\nType: {kind}\nTags: {tags}\n"),
+        };
         let show = self.report.head.show;
         if show.sources && !note.sources.is_empty() {
             text.push_str("Sources:\n");
@@ -413,12 +419,22 @@ impl Human<'_> {
             text.push_str(&format!("Changed: {changed}\n"));
         }
         if let Some(belief) = &entry.belief {
-            let content = content(entry, belief, extent);
+            let content = content(number, entry, belief, extent, kept);
+            if let Some(passages) = &content.passages {
+                piece.say(&content, self.tokenizer);
+                if says_belief(belief, self.report) {
+                    text.push_str(&belief_lines(entry, belief, &content, extent, self.report.head.explains, kept));
+                }
+                return piece.add(0, self.flowing(text) + &self.passages(entry, passages));
+            }
             text.push_str(&belief_lines(entry, belief, &content, extent, self.report.head.explains, kept));
             let extent = if content.is_cut { extent } else { Extent::Whole };
             let said = self.body(&content.text, extent);
             piece.say(&content, self.tokenizer);
             return piece.add(0, format!("{}\n---\n{said}\n\n---\n", self.flowing(text)));
+        }
+        if let Some(passages) = kept.passages(number, entry, extent) {
+            return piece.add(0, self.flowing(text) + &self.passages(entry, &passages));
         }
         let shows_body = entry.blocks.is_none() && self.shows_body();
         let blocks = kept.blocks(entry).filter(|_| extent == Extent::Whole);
@@ -437,6 +453,19 @@ impl Human<'_> {
         }
         text.push_str("---\n");
         piece.add(0, text);
+    }
+
+    /// Passages, each below its place in the file and the headings above it.
+    fn passages(&self, entry: &NoteEntry, passages: &[Passage]) -> String {
+        let file = one_line(&self.report.head.shown(&entry.note.path));
+        let passage = |passage: &Passage| {
+            let (first, last) = passage.lines;
+            let path: Vec<String> = passage.path.iter().map(|heading| one_line(heading)).collect();
+            let place = self.screen.paint(As::Quiet, &format!("[{file}:{first}-{last}]"));
+            let head = self.flowing(format!("{place} {}", path.join(" › ")).trim_end().to_owned());
+            format!("{head}\n{}\n", self.body(&passage.text, Extent::Whole))
+        };
+        passages.iter().map(passage).collect::<Vec<_>>().join("\n")
     }
 
     /// Blocks, each below its id and the headings above it.
@@ -487,13 +516,38 @@ impl Human<'_> {
         piece.add(0, text);
     }
 
+    /// Says how many notes there are, and which tags or folders most of them have.
+    fn overview(&self, overview: &OverviewEntry) -> String {
+        let notes = match overview.notes {
+            0 => "No notes yet.".to_owned(),
+            1 => "1 note".to_owned(),
+            count => format!("{count} notes"),
+        };
+        let journals = match overview.journals {
+            0 => String::new(),
+            1 => ", 1 of them a journal".to_owned(),
+            count => format!(", {count} of them journals"),
+        };
+        let list = |name: &str, counts: &[(String, usize)]| {
+            let item =
+                |(text, count): &(String, usize)| format!("{} ({count})", self.screen.paint(As::Tag, &one_line(text)));
+            let items: Vec<String> = counts.iter().map(item).collect();
+            if items.is_empty() { String::new() } else { format!("; {name}: {}", items.join(", ")) }
+        };
+        notes + &journals + &list("tags", &overview.tags) + &list("folders", &overview.folders)
+    }
+
     /// A note of the primer.
     fn index_line(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
-        let is_map = entry.role == Role::Map;
-        let heading = if is_map { "Maps of content" } else { "Recently changed" };
+        let heading = match entry.role {
+            Role::LastJournal => "Where the last session stopped",
+            Role::Decision => "Latest decisions",
+            Role::Map => "Maps of content",
+            Role::Selected | Role::Recent => "Recently changed",
+        };
         let mut text = format!("{}- {}", self.heading(number, heading, kept), self.name(entry));
-        if is_map {
-            let (summary, is_cut) = summary_text(entry.note.summary(), extent);
+        if entry.role != Role::Recent {
+            let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
             piece.is_cut = is_cut;
             if !summary.is_empty() {
                 text.push_str(&format!(": {summary}"));
@@ -583,8 +637,12 @@ fn analysis_line(analysis: &Analysis) -> String {
 /// Says which days and periods a question names, and how many journals each has.
 pub(super) fn day_parts(analysis: &Analysis) -> impl Iterator<Item = String> {
     let day = |named: &DayEntry| {
-        let (text, journals) = (one_line(&named.text), counted(named.journals, "journal"));
-        format!("{text} = {}, {journals}", named.day)
+        let text = one_line(&named.text);
+        match named.journals {
+            // A warning says that there is none.
+            0 => format!("{text} = {}", named.day),
+            count => format!("{text} = {}, {}", named.day, counted(count, "journal")),
+        }
     };
     let period = |period: &PeriodEntry| {
         let from = period.from.map_or(String::new(), |from| format!("{from} "));
@@ -652,6 +710,8 @@ fn group(entry: &Entry) -> u8 {
         Entry::Pattern(_) => 4,
         Entry::Command { .. } => 0,
         Entry::Note(NoteEntry { role: Role::Map, .. }) => 1,
+        Entry::Note(NoteEntry { role: Role::LastJournal, .. }) => 5,
+        Entry::Note(NoteEntry { role: Role::Decision, .. }) => 6,
         Entry::Note(_) => 2,
         _ => 3,
     }
@@ -705,14 +765,14 @@ fn belief_lines(
             text.push_str(&format!("- {} ({id}), confidence {confidence:.2}\n", one_line(title)));
         }
     }
-    let (true, Extent::At(shape)) = (explains, extent) else { return text };
+    let Some(novelty) = extent.novelty().filter(|_| explains) else { return text };
     let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
         names.iter().zip(parts).map(|(name, part)| format!("{name} {part:.3}")).collect::<Vec<_>>().join(", ")
     };
     if let Some(dimensions) = belief.confidence.dimensions {
         text.push_str(&format!("Dimensions: {}\n", parts(DIMENSIONS, dimensions)));
     }
-    if let Some(utility) = belief.utility.map(|utility| utility.with_novelty(shape.novelty)) {
+    if let Some(utility) = belief.utility.map(|utility| utility.with_novelty(novelty)) {
         text.push_str(&format!("Utility: {:.3} of {}\n", utility.total(), parts(UTILITY_PARTS, utility.parts)));
     }
     text

@@ -3,12 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::content::content;
-use super::{BANNER, Extent, Frame, Kept, Lacks, Piece, Renderer, Shown, body_text, shows_body, summary_text};
+use super::{
+    BANNER, Extent, Frame, Kept, Lacks, Piece, Renderer, Shown, body_text, insufficient, shows_body, summary_text,
+};
 use crate::escape::{harmless_json, json_string};
 use crate::note::{Note, NoteId};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Found,
-    Level, Mode, NoteEntry, Report, Role, RowValue, SideEntry, Traits, UTILITY_PARTS,
+    Level, Mode, NoteEntry, Passage, Report, Role, RowValue, SideEntry, Traits, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -54,6 +56,9 @@ impl Renderer for Json<'_> {
         for (name, value) in shown.account.into_iter().flat_map(|account| account_facts(account, shown.is_brief)) {
             say(name, value);
         }
+        if let Some(reason) = insufficient(self.report, &shown).filter(|_| shown.account.is_none()) {
+            say("insufficient", json!({"reason": reason}));
+        }
         if !head.spellings.is_empty() && !shown.is_brief {
             let spellings = head.spellings.iter().map(|s| json!({"word": s.word, "shown": s.shown}));
             say("spellings", spellings.collect());
@@ -89,7 +94,7 @@ impl Renderer for Json<'_> {
     fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
         let mut piece = Piece::default();
         match &self.report.entries[number] {
-            Entry::Note(entry) => self.note(entry, extent, kept, &mut piece),
+            Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
             Entry::Unresolved { from, target, .. } => {
                 let item = json!({"from": from.as_str(), "target": target});
                 self.add("unresolved", item, &mut piece);
@@ -97,6 +102,18 @@ impl Renderer for Json<'_> {
             Entry::About(text) => self.add("about", json!(text), &mut piece),
             Entry::Command { line, purpose } => {
                 self.add("commands", json!({"command": line, "purpose": purpose}), &mut piece);
+            }
+            Entry::Overview(overview) => {
+                let counts = |name: &str, counts: &[(String, usize)]| -> Value {
+                    counts.iter().map(|(text, count)| json!({name: text, "count": count})).collect()
+                };
+                let item = json!({
+                    "notes": overview.notes,
+                    "journals": overview.journals,
+                    "tags": counts("tag", &overview.tags),
+                    "folders": counts("folder", &overview.folders),
+                });
+                self.add("overview", item, &mut piece);
             }
             Entry::Recipe(recipe) => {
                 let mut item = json!({
@@ -179,18 +196,23 @@ impl Json<'_> {
         piece.add(self.section(section), harmless_json(item.to_string()));
     }
 
-    fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
         let item = match &entry.belief {
-            Some(belief) if self.says_content => self.belief_object(entry, belief, extent, piece),
-            Some(belief) => self.weighed(entry, belief, extent, piece),
+            Some(belief) if self.says_content => self.belief_object((number, kept), entry, belief, extent, piece),
+            Some(belief) => self.weighed((number, kept), entry, belief, extent, piece),
             None if !self.says_content => found_object(entry),
             None => {
-                let (item, is_cut) = self.note_object(entry, extent, kept);
+                let (item, is_cut) = self.note_object(number, entry, extent, kept);
                 piece.is_cut = is_cut;
                 item
             }
         };
-        let section = if entry.role == Role::Map { "mocs" } else { "notes" };
+        let section = match entry.role {
+            Role::Map => "mocs",
+            Role::LastJournal => "journals",
+            Role::Decision => "decisions",
+            Role::Selected | Role::Recent => "notes",
+        };
         self.add(section, item.into(), piece);
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
             self.add("links", link_object(edge), piece);
@@ -206,13 +228,15 @@ impl Json<'_> {
     /// A note at a level: what it says, and how far it can be relied on.
     fn belief_object(
         &self,
+        (number, kept): (usize, &Kept),
         entry: &NoteEntry,
         belief: &Belief,
         extent: Extent,
         piece: &mut Piece,
     ) -> Map<String, Value> {
         let note = &entry.note;
-        let content = content(entry, belief, extent);
+        let content = content(number, entry, belief, extent, kept);
+        let show = self.report.head.show;
         piece.say(&content, self.tokenizer);
         let mut object = Map::new();
         let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
@@ -221,15 +245,24 @@ impl Json<'_> {
         say("type", json!(note.kind));
         say("tags", json!(note.tags));
         say("level", json!(content.level.name()));
-        say("content", json!(content.text));
-        say("confidence", confidence_object(belief));
+        match &content.passages {
+            Some(passages) => say("passages", passages.iter().map(passage_object).collect()),
+            None => say("content", json!(content.text)),
+        };
+        say(
+            "confidence",
+            match show.passages && !self.report.head.explains {
+                true => json!({"overall": belief.confidence.overall}),
+                false => confidence_object(belief),
+            },
+        );
         if content.level == Level::Essence {
             say("confidence_label", json!(belief.confidence.label()));
         }
         say("source_trust", json!(belief.trust));
         say("relevance_score", json!(belief.relevance));
-        if let (Some(utility), Extent::At(shape)) = (belief.utility, extent) {
-            let utility = utility.with_novelty(shape.novelty);
+        if let (Some(utility), Some(novelty)) = (belief.utility, extent.novelty()) {
+            let utility = utility.with_novelty(novelty);
             let parts = UTILITY_PARTS.iter().zip(utility.parts).map(|(name, part)| (*name, part));
             let all = [("total", utility.total())].into_iter().chain(parts);
             say(
@@ -251,8 +284,15 @@ impl Json<'_> {
     }
 
     /// Which note is shown at which level, and the numbers that say how far it can be relied on.
-    fn weighed(&self, entry: &NoteEntry, belief: &Belief, extent: Extent, piece: &mut Piece) -> Map<String, Value> {
-        let content = content(entry, belief, extent);
+    fn weighed(
+        &self,
+        (number, kept): (usize, &Kept),
+        entry: &NoteEntry,
+        belief: &Belief,
+        extent: Extent,
+        piece: &mut Piece,
+    ) -> Map<String, Value> {
+        let content = content(number, entry, belief, extent, kept);
         piece.say(&content, self.tokenizer);
         let mut object = found_object(entry);
         let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
@@ -261,7 +301,7 @@ impl Json<'_> {
         say("source_trust", json!(belief.trust));
         say("relevance_score", json!(belief.relevance));
         if let Some(utility) = belief.utility {
-            let utility = if let Extent::At(shape) = extent { utility.with_novelty(shape.novelty) } else { utility };
+            let utility = extent.novelty().map_or(utility, |novelty| utility.with_novelty(novelty));
             say("utility", json!({"total": ten_thousandths(utility.total())}));
         }
         say("token_count", json!(piece.tokens));
@@ -301,9 +341,10 @@ impl Json<'_> {
         }
     }
 
-    fn note_object(&self, entry: &NoteEntry, extent: Extent, kept: &Kept) -> (Map<String, Value>, bool) {
+    fn note_object(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept) -> (Map<String, Value>, bool) {
         let note = &entry.note;
         // What sums a note up stands in for a text that is not there.
+        let passages = kept.passages(number, entry, extent);
         let has_text = (self.shows_body() || entry.blocks.is_some()) && !matches!(extent, Extent::Summary(_));
         let summary = if has_text { note.summary().map(Into::into) } else { entry.summary() };
         let (summary, mut is_cut) = summary_text(summary.as_deref(), extent);
@@ -313,8 +354,12 @@ impl Json<'_> {
         say("title", json!(note.title));
         say("type", json!(note.kind));
         say("tags", json!(note.tags));
-        say("summary", json!(summary));
-        if entry.blocks.is_some() {
+        if passages.is_none() {
+            say("summary", json!(summary));
+        }
+        if let Some(passages) = &passages {
+            say("passages", passages.iter().map(passage_object).collect());
+        } else if entry.blocks.is_some() {
             if extent == Extent::Whole {
                 say("blocks", kept.blocks(entry).unwrap_or_default().iter().map(block_object).collect());
             }
@@ -412,6 +457,10 @@ fn thousandths(number: f64) -> f64 {
 fn block_object(block: &BlockEntry) -> Value {
     let score = thousandths(block.score);
     json!({"id": block.id, "path": &*block.path, "depth": block.depth, "text": block.text, "score": score})
+}
+
+fn passage_object(passage: &Passage) -> Value {
+    json!({"lines": [passage.lines.0, passage.lines.1], "path": &*passage.path, "text": passage.text})
 }
 
 fn analysis_object(analysis: &Analysis) -> Value {
@@ -534,7 +583,7 @@ fn sections(mode: &Mode) -> &'static [&'static str] {
     match mode {
         Mode::Context => &["notes", LINKS, PATTERNS, COMPARISON],
         Mode::Expansion => &["notes", "links"],
-        Mode::Prime => &["about", "commands", "mocs", "notes"],
+        Mode::Prime => &["about", "commands", "overview", "journals", "decisions", "mocs", "notes"],
         Mode::LinkList { .. } => &["notes", "links", "unresolved"],
         Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],
         Mode::LinkPath { .. } | Mode::Graph => &["notes", "links"],

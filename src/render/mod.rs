@@ -27,7 +27,7 @@ pub(crate) use content::{count_answers, longest_answer};
 pub(crate) use pictures::is_picture;
 
 use crate::note::NoteId;
-use crate::report::{Account, BlockEntry, Body, Detail, Entry, Format, NoteEntry, Report, Shape};
+use crate::report::{Account, BlockEntry, Body, Detail, Entry, Format, NoteEntry, Passage, Report, Shape};
 use crate::tokens::Tokenizer;
 
 /// The warning that opens what is injected into a model's context.
@@ -88,6 +88,15 @@ impl Lacks {
         let names = self.names();
         (!names.is_empty()).then(|| format!("no room for the {}", names.join(" and the ")))
     }
+}
+
+/// Returns why there is nothing relevant, where there isn't; only the beginning where there is no room for more.
+fn insufficient<'a>(report: &'a Report, shown: &Shown<'a>) -> Option<&'a str> {
+    let why = match shown.account {
+        Some(account) => account.insufficient.as_deref(),
+        None => report.head.insufficient.as_deref(),
+    };
+    why.map(|why| if shown.is_brief { why.split(':').next().unwrap_or(why) } else { why })
 }
 
 /// The texts around the sections: one more than there are sections.
@@ -153,10 +162,23 @@ pub(crate) enum Extent {
     Whole,
     /// As much as a level says.
     At(Shape),
+    /// The passages that are kept.
+    Passages,
     /// The body up to a byte.
     Body(usize),
     /// No body; the summary up to a byte.
     Summary(usize),
+}
+
+impl Extent {
+    /// Returns how much of a note no other one says that is shown before it, 0 to 1; `None` where it is cut.
+    fn novelty(self) -> Option<f64> {
+        match self {
+            Self::At(shape) => Some(shape.novelty),
+            Self::Passages => Some(1.0),
+            Self::Whole | Self::Body(_) | Self::Summary(_) => None,
+        }
+    }
 }
 
 /// Which entries have their place, by their number.
@@ -165,16 +187,24 @@ pub(crate) struct Kept {
     pub(crate) entries: Vec<bool>,
     /// The blocks of notes that have theirs, by their number in the note; of other notes, all have.
     pub(crate) blocks: BTreeMap<NoteId, BTreeSet<usize>>,
+    /// The fragments of notes that have theirs, by the number of the entry, where passages are shown.
+    pub(crate) fragments: BTreeMap<usize, BTreeSet<usize>>,
 }
 
 impl Kept {
     /// Makes one of which all entries have their place, or none.
     pub(crate) fn all(count: usize, are_kept: bool) -> Self {
-        Self { entries: vec![are_kept; count], blocks: BTreeMap::new() }
+        Self { entries: vec![are_kept; count], blocks: BTreeMap::new(), fragments: BTreeMap::new() }
     }
 
     pub(crate) fn has(&self, entry: usize) -> bool {
         self.entries.get(entry).copied().unwrap_or(false)
+    }
+
+    /// Returns the passages of an entry's note that are kept; `None` where other parts of the note are shown.
+    fn passages(&self, number: usize, entry: &NoteEntry, extent: Extent) -> Option<Vec<Passage>> {
+        let chosen = self.fragments.get(&number).filter(|_| extent == Extent::Passages)?;
+        Some(entry.passages.as_ref()?.joined(entry.note.body(), chosen))
     }
 
     /// Returns the blocks of a note that are shown in place of its body; `None` where its body is, or its

@@ -3,13 +3,10 @@
 
 use super::content::{Content, content};
 use super::human::{Human, comparison_lines, day_parts, pattern_line};
-use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown};
+use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, insufficient};
 use crate::escape::{lines, one_line};
-use crate::report::{Account, Belief, Detail, Entry, Level, Mode, NoteEntry, Report};
+use crate::report::{Account, Belief, Detail, Entry, Level, Mode, NoteEntry, Passage, Report};
 use crate::tokens::Tokenizer;
-
-/// Deeper than an item's text by four: markdown sees no heading, rule, quote or list there.
-const INDENT: &str = "      ";
 
 /// What qipu says of a note in brackets.
 const CONFIDENCE: &str = "confidence";
@@ -34,8 +31,7 @@ impl Renderer for Prompt<'_> {
         }
         before.push_str(&self.understood(shown));
         let account = shown.account;
-        let why = account.and_then(|account| account.insufficient.as_deref());
-        if let Some(why) = why {
+        if let Some(why) = insufficient(self.report, &shown) {
             before.push_str(&format!("({})\n", one_line(why)));
         } else if shown.is_empty && !self.report.entries.is_empty() {
             before.push_str("(nothing fitted)\n");
@@ -64,7 +60,7 @@ impl Renderer for Prompt<'_> {
         let mut piece = Piece::default();
         match &self.report.entries[number] {
             Entry::Note(entry) => match &entry.belief {
-                Some(belief) => self.item(entry, belief, extent, kept, &mut piece),
+                Some(belief) => self.item(number, entry, belief, extent, kept, &mut piece),
                 None => return self.human.piece(number, extent, kept),
             },
             Entry::Comparison(comparison) => {
@@ -77,7 +73,7 @@ impl Renderer for Prompt<'_> {
             }
             _ => {
                 let text = self.human.piece(number, extent, kept).items.into_iter().map(|item| item.text);
-                piece.add(0, indented(&text.collect::<String>()) + "\n");
+                piece.add(0, quoted(&text.collect::<String>()));
             }
         }
         piece
@@ -110,22 +106,27 @@ impl Prompt<'_> {
         text
     }
 
-    fn item(&self, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept, piece: &mut Piece) {
-        let content = content(entry, belief, extent);
+    fn item(&self, number: usize, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept, piece: &mut Piece) {
+        let content = content(number, entry, belief, extent, kept);
         let (id, title) = (&entry.note.id, one_line(&entry.note.title));
         let is_title = content.text == title;
-        let (title, said) = (as_said(&title), as_said(&indented(&lines(&content.text))));
+        let (title, said) = (as_said(&title), as_said(lines(&content.text).trim_end()));
         let retired = entry.retired.map_or(String::new(), |retired| format!(" ({})", retired.words()));
-        let mut text = match is_title {
-            true => format!("- [{id}]{retired} {title}"),
-            false if said.contains('\n') => format!("- [{id}]{retired} {title}:\n{INDENT}{said}"),
-            false => format!("- [{id}]{retired} {title}: {said}"),
-        };
-        text.push_str(&format!(" (confidence: {}", confidence(belief, &content)));
-        if belief.contradictions > 0 {
-            text.push_str(&format!(", contradictions: {}", belief.contradictions));
+        let mut known = String::new();
+        if !self.report.head.show.passages || says_belief(belief, self.report) {
+            known.push_str(&format!(" (confidence: {}", confidence(belief, &content)));
+            if belief.contradictions > 0 {
+                known.push_str(&format!(", contradictions: {}", belief.contradictions));
+            }
+            known.push(')');
         }
-        text.push_str(")\n");
+        let name = format!("- [{id}]{retired} {title}");
+        let mut text = match &content.passages {
+            Some(passages) => name + &known + &quoted_passages(passages),
+            None if is_title => format!("{name}{known}\n"),
+            None if said.contains('\n') => format!("{name}{known}:\n{}", quoted(&said)),
+            None => format!("{name}: {said}{known}\n"),
+        };
         if content.level == Level::Detailed && !belief.derived_from.is_empty() {
             text.push_str("  Derived from:\n");
             for (id, title, confidence) in &belief.derived_from {
@@ -191,17 +192,28 @@ pub(super) fn confidence(belief: &Belief, content: &Content) -> String {
     }
 }
 
-/// Indents all lines but the first; blank ones stay blank.
-fn indented(text: &str) -> String {
-    let mut indented = String::with_capacity(text.len());
-    for (number, line) in text.trim_end().lines().enumerate() {
-        if number > 0 {
-            indented.push('\n');
-        }
-        if !line.trim().is_empty() {
-            indented.push_str(if number > 0 { INDENT } else { "" });
-            indented.push_str(line);
-        }
+/// Tells whether it is said how far a note can be relied on where passages are shown: where that is asked for, or is
+/// not what it is of most notes.
+pub(super) fn says_belief(belief: &Belief, report: &Report) -> bool {
+    let is_usual = Some(belief.confidence.label()) == report.head.show.usual_confidence && belief.contradictions == 0;
+    report.head.explains || !is_usual || !belief.derived_from.is_empty()
+}
+
+/// Writes passages behind the name of their note: the lines and headings of each, then its text.
+fn quoted_passages(passages: &[Passage]) -> String {
+    let mut text = String::new();
+    for (number, passage) in passages.iter().enumerate() {
+        let (first, last) = passage.lines;
+        let path: Vec<String> = passage.path.iter().map(|heading| as_said(&one_line(heading))).collect();
+        let below = if path.is_empty() { String::new() } else { format!(", {}", path.join(" › ")) };
+        let start = if number == 0 { "," } else { " " };
+        text.push_str(&format!("{start} lines {first}-{last}{below}:\n{}", quoted(&as_said(&lines(&passage.text)))));
     }
-    indented
+    text
+}
+
+/// Writes a text as a block quote of markdown, where no line of it can be a heading or an item of the answer.
+fn quoted(text: &str) -> String {
+    let line = |line: &str| if line.trim().is_empty() { ">\n".to_owned() } else { format!("> {line}\n") };
+    text.trim_end().lines().map(line).collect()
 }

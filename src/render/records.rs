@@ -1,16 +1,20 @@
 //! The records format: one record a line, made for the context of a model.
 
 use super::content::{Content, content, summary};
-use super::prompt::confidence;
-use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
+use super::prompt::{confidence, says_belief};
+use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, insufficient, shows_body, summary_text};
 use crate::escape::{json_string, lines, value};
 use crate::note::{Note, Retired, SummarySource};
 use crate::report::{
     Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry,
-    FindingEntry, Found, Level, Mode, NoteEntry, Report, Role, RowEntry, RowValue, SideEntry, Spelling, Traits,
-    UTILITY_PARTS,
+    FindingEntry, Found, Level, Mode, NoteEntry, OverviewEntry, Passage, Report, Role, RowEntry, RowValue, SideEntry,
+    Spelling, Traits, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
+
+/// What the letters at the beginning of lines mean: told once, in the primer.
+const LETTERS: &str = "H head (how much was found and shown), W warning, N note, M map of content, S summary, E link, \
+                       B text up to B-END (at= lines of the file, in= headings), D detail, C command";
 
 /// Renders a report as records.
 pub(super) struct Records<'a> {
@@ -40,6 +44,8 @@ impl Renderer for Records<'_> {
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| analysis_lines(analysis)));
         text.extend(shown.lacks.sentence().map(|sentence| format!("W {sentence}\n")));
+        let why = insufficient(self.report, &shown).filter(|_| shown.account.is_none());
+        text.extend(why.map(|why| format!("W insufficient {}\n", json_string(why))));
         text.extend(shown.account.map(|account| account_lines(account, shown)));
         let usual =
             matches!(head.mode, Mode::Context | Mode::Expansion | Mode::Prime | Mode::Show | Mode::Journal { .. });
@@ -52,14 +58,15 @@ impl Renderer for Records<'_> {
     fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
         let mut piece = Piece::default();
         let text = match &self.report.entries[number] {
-            Entry::Note(entry) => self.note(entry, extent, kept, &mut piece),
+            Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
             Entry::Unresolved { from, target, .. } => {
                 format!("W unresolved {} from={from}\n", json_string(target))
             }
-            Entry::About(text) => format!("D about {text}\n"),
+            Entry::About(text) => format!("D about {text}\nD records {LETTERS}\n"),
             Entry::Command { line, purpose } => {
                 format!("C {} {}\n", json_string(line), json_string(purpose))
             }
+            Entry::Overview(overview) => overview_line(overview),
             Entry::Recipe(recipe) => format!(
                 "D recipe name={} state={} path={} about={}{}\n",
                 recipe.name,
@@ -106,7 +113,7 @@ impl Records<'_> {
         matches!(self.report.head.mode, Mode::Show | Mode::Journal { .. })
     }
 
-    fn note(&self, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) -> String {
+    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) -> String {
         let note = &entry.note;
         let mut text = name_line(entry);
         if entry.role == Role::Recent {
@@ -114,9 +121,10 @@ impl Records<'_> {
             return text;
         }
         if let Some(belief) = &entry.belief {
-            self.belief(entry, belief, extent, kept, piece, &mut text);
+            self.belief((number, kept), entry, belief, extent, piece, &mut text);
             return text;
         }
+        let passages = kept.passages(number, entry, extent);
         let shows_body = entry.blocks.is_none() && shows_body(self.report, self.usually_shows_body());
         let body = body_text(note.body(), note.is_cut, extent, shows_body);
         let blocks = kept.blocks(entry).filter(|_| extent == Extent::Whole);
@@ -141,7 +149,10 @@ impl Records<'_> {
             text.extend(blocks.iter().map(|block| block_line(block, note)));
         }
         piece.is_cut = summary_cut;
-        if let Some((body, is_cut)) = body {
+        for passage in passages.iter().flatten() {
+            push_passage(note.id.as_str(), passage, &mut text);
+        }
+        if let Some((body, is_cut)) = body.filter(|_| passages.is_none()) {
             piece.is_cut |= is_cut;
             push_body(note.id.as_str(), &body, &mut text);
         }
@@ -151,15 +162,15 @@ impl Records<'_> {
     /// A note at a level: what it says, and how far it can be relied on.
     fn belief(
         &self,
+        (number, kept): (usize, &Kept),
         entry: &NoteEntry,
         belief: &Belief,
         extent: Extent,
-        kept: &Kept,
         piece: &mut Piece,
         text: &mut String,
     ) {
         let note = &entry.note;
-        let content = content(entry, belief, extent);
+        let content = content(number, entry, belief, extent, kept);
         piece.say(&content, self.tokenizer);
         // A text that is its own summary stands on one line.
         let is_summary = content.text == summary(entry);
@@ -170,9 +181,11 @@ impl Records<'_> {
             text.push_str(&edge_line(edge));
         }
         compacted_lines(entry, text);
-        text.push_str(&belief_line(belief, &content, note));
-        if let (true, Extent::At(shape)) = (self.report.head.explains, extent) {
-            text.push_str(&explained_lines(belief, shape.novelty, piece.tokens, note));
+        if !self.report.head.show.passages || says_belief(belief, self.report) {
+            text.push_str(&belief_line(belief, &content, note));
+        }
+        if let Some(novelty) = extent.novelty().filter(|_| self.report.head.explains) {
+            text.push_str(&explained_lines(belief, novelty, piece.tokens, note));
         }
         self.details(note, text);
         if content.level == Level::Detailed {
@@ -180,7 +193,10 @@ impl Records<'_> {
                 text.push_str(&format!("D derived-from id={id} confidence={confidence:.2} from={}\n", note.id));
             }
         }
-        if content.level > Level::Summary && !is_summary {
+        for passage in content.passages.iter().flatten() {
+            push_passage(note.id.as_str(), passage, text);
+        }
+        if content.level > Level::Summary && !is_summary && content.passages.is_none() {
             push_body(note.id.as_str(), &content.text, text);
         }
     }
@@ -212,6 +228,14 @@ fn compacted_lines(entry: &NoteEntry, text: &mut String) {
     for member in &entry.compacts {
         text.push_str(&format!("D compacted {member} from={}\n", entry.note.id));
     }
+}
+
+/// Says how many notes there are, and which tags or folders most of them have.
+fn overview_line(overview: &OverviewEntry) -> String {
+    let names = |counts: &[(String, usize)]| -> Vec<String> { counts.iter().map(|(name, _)| name.clone()).collect() };
+    let (tags, folders) = (values(&names(&overview.tags)), values(&names(&overview.folders)));
+    let (notes, journals) = (overview.notes, overview.journals);
+    format!("D overview notes={notes} journals={journals} tags={tags} folders={folders}\n")
 }
 
 /// Says what was searched for in the place of a word that no note holds.
@@ -389,14 +413,27 @@ fn retired_fields(retired: Retired) -> String {
     status + &expired
 }
 
+/// Adds a passage between its marks, with the line of the file that it begins in and the headings that it stands below.
+fn push_passage(id: &str, passage: &Passage, text: &mut String) {
+    let below = match passage.path.as_ref() {
+        [] => String::new(),
+        path => format!(" in={}", json_string(&path.join(" › "))),
+    };
+    push_lines(id, &format!(" at={}{below}", passage.lines.0), &passage.text, text);
+}
+
 /// Adds a body between its marks. A line that could be taken for the closing one gets a `\`.
 fn push_body(id: &str, body: &str, text: &mut String) {
     if body.is_empty() {
         return;
     }
+    push_lines(id, "", body, text);
+}
+
+/// Adds a text between its marks, with fields behind the number of its lines.
+fn push_lines(id: &str, fields: &str, body: &str, text: &mut String) {
     let body = lines(body);
-    let count = body.split('\n').count();
-    text.push_str(&format!("B {id} lines={count}\n"));
+    text.push_str(&format!("B {id} lines={}{fields}\n", body.split('\n').count()));
     for line in body.split('\n') {
         if line.trim_start_matches('\\') == "B-END" {
             text.push('\\');

@@ -1,6 +1,7 @@
 //! Reports: what every answer is made of, before anybody thinks of a format or a budget.
 
 mod belief;
+mod passages;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ pub use belief::{
     Account, Answers, Belief, Confidence, DIMENSIONS, LABELS, Level, Proposal, Proposals, Ranking, Shape, ShownBelief,
     UTILITY_PARTS, Utility,
 };
+
+pub use passages::{Fragment, Passage, Passages};
 
 use crate::env::Today;
 use crate::error::Error;
@@ -123,6 +126,8 @@ pub struct Head {
     pub analysis: Option<Box<Analysis>>,
     /// Whether the parts of utility and confidence are told.
     pub explains: bool,
+    /// Why a question selects no note, where no account of the notes says so.
+    pub insufficient: Option<String>,
 }
 
 impl Head {
@@ -140,6 +145,7 @@ impl Head {
             warnings: Vec::new(),
             analysis: None,
             explains: false,
+            insufficient: None,
         }
     }
 
@@ -309,6 +315,10 @@ pub struct Show {
     pub sources: bool,
     /// Its custom fields.
     pub custom: bool,
+    /// Whether passages of it are shown where not all notes fit whole.
+    pub passages: bool,
+    /// The word for the confidence that most notes have: beside passages it is told of the others only.
+    pub usual_confidence: Option<&'static str>,
     /// Whether its blocks are left out one by one where not all fit, those with the lowest score first.
     pub best_blocks: bool,
 }
@@ -348,6 +358,8 @@ pub enum Entry {
         /// What it is for.
         purpose: &'static str,
     },
+    /// How many notes a store has, and what they are about.
+    Overview(Box<OverviewEntry>),
     /// A set-up recipe.
     Recipe(RecipeEntry),
     /// A link of a note shown before, to one that may not be shown.
@@ -390,6 +402,19 @@ pub enum Entry {
     Comparison(Box<ComparisonEntry>),
     /// Something that comes again and again in journals.
     Pattern(PatternEntry),
+}
+
+/// How many notes a store has, and what they are about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OverviewEntry {
+    /// How many notes there are, journals included.
+    pub notes: usize,
+    /// How many of them are journals.
+    pub journals: usize,
+    /// The tags that most notes have, each with how many have it.
+    pub tags: Vec<(String, usize)>,
+    /// The folders with the most notes, each with how many it has; only where no note has a tag.
+    pub folders: Vec<(String, usize)>,
 }
 
 /// How two days or periods differ.
@@ -467,6 +492,8 @@ pub struct NoteEntry {
     pub found: Option<Box<Found>>,
     /// The blocks that are shown in place of its body, where blocks are shown.
     pub blocks: Option<ShownBlocks>,
+    /// The parts of its body that are shown in place of the whole where not everything fits.
+    pub passages: Option<Arc<Passages>>,
     /// Sums the note up, where it has no summary of its own.
     pub gist: Option<Gist>,
     /// What is known of it, where notes are chosen by their use; then it is shown at a level.
@@ -517,9 +544,13 @@ impl std::fmt::Debug for ShownBlocks {
 }
 
 impl NoteEntry {
-    /// Returns the note's summary; what sums it up goes before the first items of an outline.
+    /// Returns the note's summary; what sums it up goes before the first items of an outline. The last journal and a
+    /// decision of the primer say what sums them up, and nothing else.
     pub fn summary(&self) -> Option<Cow<'_, str>> {
         let Some(gist) = &self.gist else { return self.note.summary().map(Cow::Borrowed) };
+        if matches!(self.role, Role::LastJournal | Role::Decision) {
+            return Some(Cow::Owned((gist.0)(&self.note)));
+        }
         let prose = self.note.summary_from(SummarySource::Paragraph).map(Cow::Borrowed);
         prose.or_else(|| Some(Cow::Owned((gist.0)(&self.note))))
     }
@@ -535,6 +566,7 @@ impl NoteEntry {
             compacts: Vec::new(),
             found: None,
             blocks: None,
+            passages: None,
             gist: None,
             belief: None,
             retired: None,
@@ -584,6 +616,10 @@ pub struct Snippet {
 pub enum Role {
     /// It was selected.
     Selected,
+    /// It is the latest journal: where the last session stopped.
+    LastJournal,
+    /// It is one of the latest decisions.
+    Decision,
     /// It is a map of content worth starting from.
     Map,
     /// It changed lately.

@@ -29,6 +29,8 @@ pub(super) struct Document {
     pub(super) body_len: u32,
     /// Whether the body tells a time.
     pub(super) has_time: bool,
+    /// See [`super::segment::Lengths::questions`].
+    pub(super) questions: u32,
     /// How many bytes its words take.
     pub(super) bytes: usize,
 }
@@ -254,7 +256,7 @@ impl<'a> Counter<'a> {
     fn add(&mut self, text: &Text) {
         self.tally.note += 1;
         self.words.clear();
-        let mut document = Document::default();
+        let mut document = Document { questions: text.questions, ..Document::default() };
         self.lexicon.spell(self.part(text.start, text.title), self.spans, &mut self.words.title);
         document.title_len = self.tally.count(&self.words.title, Field::Title);
         for tag in self.part(text.title, text.tags).split_inclusive(|mark| *mark == TAG_END) {

@@ -12,6 +12,7 @@ use super::counting::{Counted, Counter, Holders, Tally, Totals};
 use super::lexicon::{Lexicon, Written};
 use super::postings::{Holdings, Lists, Packed};
 use super::reading::{Reading, Text};
+use super::segment::BODY_FLAGS;
 use super::segment::{MAX_COMMON, Part, Sums, WordKind};
 use super::stems::Stems;
 use super::varint::put;
@@ -20,7 +21,7 @@ use crate::parts::{Gather, Pieces, Reader, pack};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// How many lists are packed one after the other. The first ones are long, since terms that notes often hold come
 /// first.
 const LISTS: usize = 64;
@@ -69,7 +70,8 @@ impl Words {
     fn add(&mut self, mut counted: Counted) {
         for document in &counted.documents {
             put(&mut self.documents, document.bytes as u32);
-            put(&mut self.documents, document.body_len << 1 | u32::from(document.has_time));
+            let flags = document.questions << 1 | u32::from(document.has_time);
+            put(&mut self.documents, document.body_len << BODY_FLAGS | flags);
             put(&mut self.documents, document.title_len);
         }
         self.forward.push(counted.forward);

@@ -247,14 +247,20 @@ fn written_as(word: &str, term: &str) -> Written {
     if *word == *term { Written::AsTerm } else { Written::Otherwise(word.into()) }
 }
 
+/// Tells whether a term in small letters and without endings tells a time: a year, or a word of
+/// [`english::time_words`] as [`time_terms`] has it.
+pub(super) fn is_time(term: &str, times: &[String]) -> bool {
+    is_year(term) || times.iter().any(|time| time == term)
+}
+
 fn flags(term: &str, times: &[String]) -> u32 {
-    let is_time = is_year(term) || times.iter().any(|time| time == term);
+    let is_time = is_time(term, times);
     let is_stop = term.starts_with(STOP_MARK);
     (if is_time { TIME } else { 0 }) | (if is_stop { STOP } else { 0 })
 }
 
 /// The terms by which a text tells a time.
-fn time_terms(stems: &Stems) -> Vec<String> {
+pub(super) fn time_terms(stems: &Stems) -> Vec<String> {
     let mut terms = Vec::new();
     for word in english::time_words() {
         stems.for_each_term(word, |term| terms.push(term.to_owned()));

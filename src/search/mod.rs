@@ -28,6 +28,7 @@ mod stop_words;
 mod varint;
 mod vectors;
 mod words;
+mod worth;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -40,10 +41,11 @@ pub use duplicates::Alike;
 pub use gather::Words;
 pub use plan::Spelling;
 pub use query::Query;
-pub use ranking::{Hit, Linked, Parts, Sequences, Surroundings, Weights};
+pub use ranking::{BestAnswer, Hit, Linked, Parts, Sequences, Surroundings, Weights};
 pub use related::Relative;
 pub use snippet::{Marker, Snippet};
 pub use stop_words::StopWords;
+pub use worth::{BlockScorer, BlockText};
 
 use crate::note::{Language, Note};
 use crate::parts::Gathered;
@@ -52,6 +54,7 @@ use passages::holds;
 use plan::{Known, Plan};
 use ranking::Ranker;
 use segment::Text;
+use stems::Stems;
 use vectors::{Made, Vectors};
 
 /// What a note is about, in terms.
@@ -81,6 +84,10 @@ pub struct Found {
     pub spellings: Vec<Spelling>,
     /// Finds the places in texts that answer.
     pub marker: Option<Marker>,
+    /// Scores the blocks of texts.
+    pub scorer: Option<BlockScorer>,
+    /// How well the hits answer the query as a whole.
+    pub best: BestAnswer,
 }
 
 impl<'a> Engine<'a> {
@@ -92,8 +99,9 @@ impl<'a> Engine<'a> {
     /// Takes what [`Words`] gathered of notes, and reads the texts of the others.
     pub fn open(notes: &'a [Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
         let corpus = Corpus::new(notes, language, gathered);
+        let weights = Weights::of(&corpus);
         phases::end("words opened");
-        Self { notes, language, corpus, weights: Weights::default(), made: Made::default() }
+        Self { notes, language, corpus, weights, made: Made::default() }
     }
 
     /// Finds the notes that answer a query. What stands around notes counts where it is given.
@@ -109,15 +117,30 @@ impl<'a> Engine<'a> {
         let ranker = Ranker { corpus, notes, around, plan: &plan, weights, vectors: self.vectors() };
         let barred = self.barred(&plan);
         let passes = |note: usize| self.passes(note, &plan, &barred);
-        let mut hits = match plan.slots.is_empty() {
+        let (mut hits, mut best) = match plan.slots.is_empty() {
             false => ranker.run(&passes),
-            true if plan.demands() => self.by_value(&passes),
-            true => Vec::new(),
+            true if plan.demands() => (self.by_value(&passes), BestAnswer::CERTAIN),
+            true => Default::default(),
         };
         self.put_titles_first(query, &mut hits, &passes);
+        // Whatever has what a query demands is meant, and so is a note whose title is the query.
+        let is_exact = plan.demands() || !plan.phrases.is_empty() || !plan.titles.is_empty();
+        // Of somebody or something that notes name, something is known.
+        let names_known = || plan::proper_names(&query.text).any(|name| self.holds_content(name));
+        if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || names_known()) {
+            best = BestAnswer::CERTAIN;
+        }
         phases::end("titles looked at");
-        let marker = Marker::new(&plan, &self.corpus, self.language);
-        Found { hits, spellings: plan.spellings, marker: Some(marker) }
+        let stems = Arc::new(Stems::new(self.language));
+        let marker = Marker::new(&plan, &self.corpus, Arc::clone(&stems));
+        let scorer = BlockScorer::new(&plan, &self.corpus, stems);
+        Found { hits, spellings: plan.spellings, marker: Some(marker), scorer: Some(scorer), best }
+    }
+
+    /// Tells whether a note holds a word that is no stop word.
+    fn holds_content(&self, word: &str) -> bool {
+        let terms = plan::all_terms(word, &self.corpus);
+        terms.iter().any(|term| *term != plan::NOWHERE && !self.corpus.is_stop(*term))
     }
 
     /// Finds the notes that are most like one and not linked with it, so many at most, those last of which

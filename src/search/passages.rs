@@ -1,6 +1,8 @@
 //! What only a close look at one text shows: terms that stand together, the best paragraph, a
 //! sequence of terms.
 
+use std::collections::BTreeSet;
+
 use super::corpus::Corpus;
 use super::plan::{NOWHERE, Plan};
 use super::ranking::{Weights, inverse_frequency};
@@ -117,6 +119,25 @@ pub(super) fn paragraph(corpus: &Corpus, text: &Text, plan: &Plan, weights: &Wei
             score += slot.weight * idf * (k + 1.0) * amount / (amount + k);
         }
         best = best.max(score);
+    }
+    best
+}
+
+/// Returns the largest sum of the weights of the slots that one paragraph of a text holds together with its title and
+/// tags.
+pub(super) fn covered(text: &Text, plan: &Plan, weights: &[f64]) -> f64 {
+    let slots = |terms: &[u32]| -> BTreeSet<u32> {
+        let slots = terms.iter().filter_map(|term| plan.slot_of.get(*term as usize).copied());
+        slots.filter(|slot| *slot != NOWHERE).collect()
+    };
+    let mut everywhere = slots(&text.title);
+    text.tags.iter().for_each(|tag| everywhere.extend(slots(tag)));
+    let (mut best, mut start): (f64, usize) = (0.0, 0);
+    // What stands behind the last paragraph is the summary of the frontmatter.
+    for end in text.paragraphs.iter().map(|end| *end as usize).chain([text.body.len()]) {
+        let held = slots(text.body.get(start..end).unwrap_or_default());
+        let sum = held.union(&everywhere).filter_map(|slot| weights.get(*slot as usize)).sum();
+        (best, start) = (f64::max(best, sum), end);
     }
     best
 }

@@ -91,13 +91,20 @@ impl Plan {
     }
 }
 
+/// Verbs behind `when` with which a question asks for a time.
+const TIME_VERBS: [&str; 13] =
+    ["did", "was", "were", "is", "are", "am", "do", "does", "will", "has", "have", "had", "s"];
+
 /// Tells whether a question asks for a time.
 fn asks_when(text: &str) -> bool {
     let text = text.to_lowercase();
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64).collect();
     let units = ["year", "month", "day", "date", "week", "time"];
-    words.contains(&"when")
+    // "When should I use it" asks for a case, not for a time.
+    let is_time = |two: &[&str]| matches!(two, ["when", verb] if TIME_VERBS.contains(verb));
+    words == ["when"]
+        || words.windows(2).any(is_time)
         || words
             .windows(2)
             .any(|two| two == ["how", "long"] || (matches!(two, ["what" | "which", unit] if units.contains(unit))))
@@ -134,6 +141,21 @@ fn given(text: &str, corpus: &Corpus) -> Vec<Given> {
         });
     });
     found
+}
+
+/// Finds words that are written like names: with a capital and small letters behind it, not at the beginning of a
+/// sentence.
+pub(super) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
+    let mut begins = true;
+    text.split_whitespace().filter_map(move |word| {
+        let (was_beginning, bare) = (begins, word.trim_matches(|c: char| !c.is_alphanumeric()));
+        begins = word.ends_with(['.', '!', '?', ':']);
+        let bare = bare.trim_end_matches("'s").trim_end_matches("’s");
+        let mut chars = bare.chars();
+        let has_capital = chars.next().is_some_and(char::is_uppercase);
+        let is_name = has_capital && bare.chars().count() > 1 && chars.all(char::is_lowercase);
+        (is_name && !was_beginning).then_some(bare)
+    })
 }
 
 /// Returns the terms of a text, stop words included; [`NOWHERE`] for those that no note holds.

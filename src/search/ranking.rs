@@ -10,9 +10,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::corpus::Corpus;
-use super::passages::{nearness, paragraph};
+use super::passages::{covered, nearness, paragraph};
 use super::plan::{Plan, Slot};
 use super::postings::Count;
+use super::segment::ALL_QUESTIONS;
 use super::vectors::{Vector, Vectors, cosine};
 use crate::note::Note;
 use crate::phases;
@@ -65,6 +66,22 @@ pub struct Weights {
     pub named: f64,
     /// The same when the query asks for a time and the body tells one.
     pub timed: f64,
+    /// What a note of a sequence loses, as a share, of which every sentence is a question: the answer follows it.
+    pub asking: f64,
+}
+
+/// The bounds of the saturation, and how many terms of a body there are for 1 of it.
+const SATURATIONS: (f64, f64) = (1.2, 2.0);
+/// See `SATURATIONS`.
+const TERMS_PER_SATURATION: f64 = 25.0;
+
+impl Weights {
+    /// Returns the usual weights with the saturation that suits the texts of a store: in short texts a second mention
+    /// says little.
+    pub(super) fn of(corpus: &Corpus) -> Self {
+        let saturation = (corpus.body_average() / TERMS_PER_SATURATION).clamp(SATURATIONS.0, SATURATIONS.1);
+        Self { saturation, ..Self::default() }
+    }
 }
 
 impl Default for Weights {
@@ -89,8 +106,9 @@ impl Default for Weights {
             neighbours: 8,
             smoothed: 100,
             close_looks: 200,
-            named: 0.6,
+            named: 0.8,
             timed: 0.3,
+            asking: 0.4,
         }
     }
 }
@@ -204,7 +222,7 @@ pub(super) struct Ranker<'a> {
 impl Ranker<'_> {
     /// Returns the notes that hold a term of the query, the best first: by score, then value, then
     /// place. Notes for which `passes` does not hold lend to others, and are left out.
-    pub(super) fn run(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Hit> {
+    pub(super) fn run(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> (Vec<Hit>, BestAnswer) {
         let held = self.held();
         phases::end("words found");
         let idf = self.frequencies(&held);
@@ -237,7 +255,40 @@ impl Ranker<'_> {
         for hit in &mut hits {
             hit.relevance = (hit.score / (hit.score + full / 2.0)).clamp(0.0, MAX_RELEVANCE);
         }
-        hits
+        let best = self.best_answer(&hits, full, &idf);
+        (hits, best)
+    }
+
+    /// Returns how well the best hits answer the query as a whole.
+    fn best_answer(&self, hits: &[Hit], full: f64, idf: &[f64]) -> BestAnswer {
+        let asked = self.asked(idf);
+        let all: f64 = asked.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let count = asked.iter().filter(|idf| **idf > 0.0).count();
+        let times_longer = (count as f64 / USUAL_TERMS).max(1.0);
+        let score = hits.first().map_or(0.0, |hit| hit.score) * times_longer;
+        let covered = |hit: &Hit| covered(&self.corpus.text(hit.note), self.plan, &asked);
+        let coverage = hits.par_iter().take(COVERED_HITS).map(covered).reduce(|| 0.0, f64::max);
+        BestAnswer {
+            relevance: (score / (score + full / 2.0)).clamp(0.0, MAX_RELEVANCE),
+            coverage: (coverage / all * times_longer).min(1.0),
+        }
+    }
+
+    /// Returns the inverse document frequency of each slot that stands for a word of the query. Where other words are
+    /// looked for in the place of one that no note holds, these have half of its own each.
+    fn asked(&self, idf: &[f64]) -> Vec<f64> {
+        let mut asked = vec![0.0; self.plan.slots.len()];
+        for (number, slot) in self.plan.slots.iter().enumerate() {
+            let idf = idf.get(number).copied().unwrap_or_default();
+            if slot.is_guess {
+                // It stands right behind the slot of the word that no note holds.
+                let halved = asked[number - 1] / 2.0;
+                (asked[number - 1], asked[number]) = (halved, halved);
+            } else if slot.weight >= 1.0 {
+                asked[number] = idf;
+            }
+        }
+        asked
     }
 
     fn sort(&self, hits: &mut [Hit]) {
@@ -454,7 +505,15 @@ impl Ranker<'_> {
     fn times(&self, note: usize, held: &Held, names: &Names) -> f64 {
         let tells_when = self.plan.asks_when && self.corpus.lengths(note).has_time;
         let timed = if tells_when { 1.0 + self.weights.timed } else { 1.0 };
-        timed * (1.0 + self.weights.named * self.named(note, held, names))
+        let asks = f64::from(self.corpus.lengths(note).questions) / f64::from(ALL_QUESTIONS);
+        let asking = if self.stands_in_sequence(note) { 1.0 - self.weights.asking * asks } else { 1.0 };
+        timed * asking * (1.0 + self.weights.named * self.named(note, held, names))
+    }
+
+    /// Tells whether another note goes before or after one in a sequence.
+    fn stands_in_sequence(&self, note: usize) -> bool {
+        let has = |steps: &[Option<usize>]| steps.get(note).copied().flatten().is_some();
+        self.around.is_some_and(|around| has(&around.sequences.before) || has(&around.sequences.after))
     }
 
     /// Finds the tags that are terms of the query, and how much each tells what the texts do not.
@@ -491,6 +550,39 @@ impl Ranker<'_> {
         let asked = self.plan.slots.iter().zip(idf).filter(|(slot, _)| !slot.is_guess);
         let all: f64 = asked.map(|(slot, idf)| slot.weight * idf * (self.weights.saturation + 1.0)).sum();
         all.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// How well the hits of a query answer it as a whole: a predictor of its performance that looks at what was found
+/// (Carmel and Yom-Tov, *Estimating the Query Difficulty for Information Retrieval*, 2010, chapter 4).
+/// specs/ranking.md says how well it tells questions with an answer from others.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct BestAnswer {
+    /// The relevance of the best hit, 0 to 1; for a query of more than twelve terms, as if it had twelve.
+    pub relevance: f64,
+    /// The largest share of the query, by inverse document frequency, that one paragraph of one of the ten best hits
+    /// holds together with the note's title and tags; for long queries as `relevance`.
+    pub coverage: f64,
+}
+
+/// The least relevance of an answer.
+const LEAST_RELEVANCE: f64 = 0.18;
+/// The least coverage of an answer.
+const LEAST_COVERAGE: f64 = 0.18;
+/// From which coverage on a hit of any relevance is an answer: a long note says a rare word once.
+const SURE_COVERAGE: f64 = 0.5;
+/// The most terms of a query of which a note is expected to hold its share.
+const USUAL_TERMS: f64 = 12.0;
+/// How many of the best hits are looked at for their coverage.
+const COVERED_HITS: usize = 10;
+
+impl BestAnswer {
+    /// What is known to answer, such as a note whose title is the query.
+    pub const CERTAIN: Self = Self { relevance: 1.0, coverage: 1.0 };
+
+    /// Tells whether the hits answer the query at all.
+    pub fn is_answer(&self) -> bool {
+        self.coverage >= SURE_COVERAGE || (self.relevance >= LEAST_RELEVANCE && self.coverage >= LEAST_COVERAGE)
     }
 }
 

@@ -1,7 +1,9 @@
 //! From notes to their chunks by number: the one time that texts are read.
 
 use super::chunks::{Chunks, Sought};
+use super::segment::ALL_QUESTIONS;
 use super::words::{Piece, for_each_piece};
+use super::worth::share_of_questions;
 use crate::note::Note;
 use crate::parts::Reader;
 
@@ -40,6 +42,8 @@ pub(super) struct Text {
     pub(super) body: usize,
     /// A summary in the frontmatter.
     pub(super) summary: usize,
+    /// See [`super::segment::Lengths::questions`].
+    pub(super) questions: u32,
 }
 
 impl Reader for Reading {
@@ -72,7 +76,8 @@ impl Reading {
         if let Some(summary) = note.written_summary() {
             self.add_line(summary);
         }
-        Text { start, title, tags, body, summary: self.stream.len() }
+        let questions = (share_of_questions(note.body()) * f64::from(ALL_QUESTIONS)).round() as u32;
+        Text { start, title, tags, body, summary: self.stream.len(), questions }
     }
 
     fn add_line(&mut self, text: &str) {

@@ -85,7 +85,14 @@ pub(super) struct Lengths {
     pub(super) body: u32,
     /// Whether the body tells a time.
     pub(super) has_time: bool,
+    /// Which share of the sentences of the body end in a question mark, in fifteenths.
+    pub(super) questions: u32,
 }
+
+/// How many bits below the length of a body say something else of it.
+pub(super) const BODY_FLAGS: u32 = 5;
+/// [`Lengths::questions`] of a body that holds nothing but questions.
+pub(super) const ALL_QUESTIONS: u32 = 15;
 
 #[derive(Clone, Copy)]
 struct TermRow {
@@ -416,7 +423,8 @@ fn read_documents(bytes: &[u8], count: usize) -> Option<(Vec<Lengths>, Vec<u64>)
     while !rest.0.is_empty() {
         end += u64::from(rest.number()?);
         let body = rest.number()?;
-        documents.push(Lengths { body: body >> 1, has_time: body & 1 == 1, title: rest.number()? });
+        let (has_time, questions) = (body & 1 == 1, body >> 1 & ALL_QUESTIONS);
+        documents.push(Lengths { body: body >> BODY_FLAGS, has_time, questions, title: rest.number()? });
         ends.push(end);
     }
     (documents.len() == count).then_some((documents, ends))

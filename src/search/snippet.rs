@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -11,7 +12,6 @@ use super::ranking::inverse_frequency;
 use super::stems::Stems;
 use super::words::{Piece, for_each_piece, for_each_term};
 use crate::escape::Filter;
-use crate::note::Language;
 
 /// How long a snippet is, in characters as people see them.
 const LENGTH: usize = 160;
@@ -33,7 +33,7 @@ pub struct Snippet {
 
 /// Finds the words of a query in texts. It outlives the corpus.
 pub struct Marker {
-    stems: Stems,
+    stems: Arc<Stems>,
     /// How much each term of the query says.
     terms: HashMap<String, f64>,
 }
@@ -52,11 +52,11 @@ struct Match {
 }
 
 impl Marker {
-    pub(super) fn new(plan: &Plan, corpus: &Corpus, language: Language) -> Self {
+    pub(super) fn new(plan: &Plan, corpus: &Corpus, stems: Arc<Stems>) -> Self {
         let terms = plan.slots.iter().flat_map(|slot| slot.terms.iter().filter_map(|term| corpus.term(*term)));
         let says = |documents: u32| inverse_frequency(corpus.len() as f64, f64::from(documents));
         let terms = terms.map(|term| (term.text.to_string(), says(term.documents))).collect();
-        Self { stems: Stems::new(language), terms }
+        Self { stems, terms }
     }
 
     /// Returns the piece of a text that holds the most of the query; `None` where it holds nothing.
@@ -184,10 +184,11 @@ fn one_line(text: &str, range: Range<usize>, matches: &[Match]) -> Snippet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::note::Language;
 
     fn marked(text: &str, words: &[&str]) -> String {
         let terms = words.iter().map(|word| ((*word).to_owned(), 1.0)).collect();
-        let marker = Marker { stems: Stems::new(Language::English), terms };
+        let marker = Marker { stems: Arc::new(Stems::new(Language::English)), terms };
         let Some(snippet) = marker.snippet(text) else { return "-".to_owned() };
         let mut out = snippet.text.clone();
         for mark in snippet.marks.iter().rev() {

@@ -209,6 +209,14 @@ pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
 }
 
 /// Every command that reads a store, in its variants.
+/// Returns a question whose answer is made of passages where not everything fits.
+pub(crate) fn passages(query: &str, need: Option<Need>) -> Command {
+    let asking = Some(Asking { is_plain: true, today: TODAY, ..Asking::default() });
+    let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
+    let (with_body, passages_within) = (Some(true), Some(2_000));
+    Command::Context(Context { selection, with_body, passages_within, need, ..Context::default() })
+}
+
 pub(crate) fn commands(store: &Store) -> Vec<Command> {
     let mut commands = vec![
         Command::Prime(Prime { location: Location::default(), banner: None, is_hook: false, no_compaction: false }),
@@ -240,6 +248,9 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         ("fsync item", Abstraction::Fixed(Level::Essence), None),
     ] {
         commands.push(needed(query, abstraction, purpose));
+    }
+    for (query, need) in [("fsync word item", None), ("word Title", Some(Need::passages()))] {
+        commands.push(passages(query, need));
     }
     commands.push(Command::Expand(Expand {
         ids: ids.clone(),

@@ -100,20 +100,39 @@ struct Weighing<'a, 's> {
 }
 
 impl Weighing<'_, '_> {
-    /// Takes the notes that may be shown by themselves.
+    /// Takes the notes that may be shown by themselves. Hits that do not count take the place of no other: as many
+    /// are looked at as it takes.
     fn choose(&mut self, max_hits: usize) {
-        let selection = self.selection;
+        let mut open: Vec<usize> = self.selection.notes.clone();
         let mut hits = 0;
-        let is_looked_at = |place: &&usize| {
-            hits += usize::from(selection.relevance.contains_key(place));
-            hits <= max_hits || !selection.relevance.contains_key(place)
-        };
-        let looked_at: Vec<usize> = selection.notes.iter().filter(is_looked_at).copied().collect();
-        self.left_out.beyond = selection.notes.len() - looked_at.len();
-        let weighted = looked_at.par_iter().map(|place| self.weighted(*place));
-        let weighted: Vec<Weighted> = weighted.collect();
-        let all = weighted.into_iter().filter(|weighted| self.is_good(weighted)).collect();
-        self.all = all;
+        loop {
+            let (looked_at, rest) = self.part(&open, max_hits - hits);
+            if looked_at.is_empty() {
+                self.left_out.beyond = rest.len();
+                break;
+            }
+            let weighted: Vec<Weighted> = looked_at.par_iter().map(|place| self.weighted(*place)).collect();
+            let good: Vec<Weighted> = weighted.into_iter().filter(|weighted| self.is_good(weighted)).collect();
+            hits += good.iter().filter(|weighted| self.is_hit(weighted.place)).count();
+            self.all.extend(good);
+            open = rest;
+        }
+        let notes = self.selection.notes.iter().enumerate();
+        let order: HashMap<usize, usize> = notes.map(|(number, place)| (*place, number)).collect();
+        self.all.sort_by_key(|weighted| order.get(&weighted.place).copied());
+    }
+
+    fn is_hit(&self, place: usize) -> bool {
+        self.selection.relevance.contains_key(&place)
+    }
+
+    /// Parts notes into those that are looked at next, with so many hits, and the rest.
+    fn part(&self, notes: &[usize], max_hits: usize) -> (Vec<usize>, Vec<usize>) {
+        let mut hits = 0;
+        notes.iter().partition(|place| {
+            hits += usize::from(self.is_hit(**place));
+            hits <= max_hits || !self.is_hit(**place)
+        })
     }
 
     fn weighted(&self, place: usize) -> Weighted {
@@ -138,7 +157,7 @@ impl Weighing<'_, '_> {
     fn is_good(&mut self, weighted: &Weighted) -> bool {
         let Need { min_confidence, min_trust, today, .. } = *self.need;
         let note = &self.weigher.desk.store.notes()[weighted.place];
-        let is_hit = self.selection.relevance.contains_key(&weighted.place);
+        let is_hit = self.is_hit(weighted.place);
         let is_invalid = is_hit && today.is_some_and(|today| !fields::is_valid(note, today));
         let (is_unsure, is_untrusted) = (
             weighted.belief.confidence.overall < f64::from(min_confidence) / MILLION,
@@ -232,6 +251,8 @@ impl Weighing<'_, '_> {
             before,
             chosen,
             is_adaptive: self.need.abstraction == Abstraction::Adaptive,
+            // Passages of a note may say what another note holds in other passages only.
+            compares_texts: self.need.abstraction != Abstraction::Passages || self.need.novelty_threshold.is_some(),
             threshold: self.need.novelty_threshold.map_or(NOVELTY_THRESHOLD, |share| f64::from(share) / MILLION),
             aim: self.need.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
             left_out: vec![
@@ -243,6 +264,7 @@ impl Weighing<'_, '_> {
             max_answers: limits.answers,
             max_notes: limits.notes,
             insufficient,
+            is_filtered: self.selection.has_filtered,
             relevance_beyond,
             holders: Vec::new(),
             all,
@@ -255,7 +277,9 @@ impl Weighing<'_, '_> {
     fn insufficient(&self, chosen: usize) -> Option<String> {
         let best = self.all.iter().take(chosen).map(|weighted| weighted.belief.relevance).reduce(f64::max);
         match best {
-            None if self.selection.notes.is_empty() => Some("no note answers this".to_owned()),
+            None if self.selection.notes.is_empty() => {
+                Some(self.selection.insufficient.clone().unwrap_or_else(|| "no note answers this".to_owned()))
+            }
             None => Some("no note that answers this is valid and reliable enough".to_owned()),
             Some(best) if best < HARDLY_RELEVANT => {
                 Some(format!("what was found hardly answers this (relevance {best:.2})"))

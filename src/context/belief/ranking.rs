@@ -46,6 +46,8 @@ pub(super) struct Candidates {
     /// How many of them are chosen by themselves.
     pub(super) chosen: usize,
     pub(super) is_adaptive: bool,
+    /// Whether a note says nothing new whose terms another one holds; else only the same note does.
+    pub(super) compares_texts: bool,
     /// A note that is new to this share or less says nothing new.
     pub(super) threshold: f64,
     /// `for decide`, `by relevance`.
@@ -60,6 +62,8 @@ pub(super) struct Candidates {
     pub(super) max_notes: Option<usize>,
     /// Why there is nothing relevant, where there isn't.
     pub(super) insufficient: Option<String>,
+    /// Whether hits were left out before for what they are, such as too weak an answer.
+    pub(super) is_filtered: bool,
     /// How relevant all those are together that were left out before.
     pub(super) relevance_beyond: f64,
     /// For each term, by its number among those of the candidates, the candidates that hold it.
@@ -111,7 +115,8 @@ impl Candidates {
         let share = |number: usize| match () {
             () if one.opponents.contains(&number) || is_opponent(number) => 0.0,
             () if one.same.contains(&number) => 1.0,
-            () => held(number),
+            () if self.compares_texts => held(number),
+            () => 0.0,
         };
         (0..self.chosen).map(share).collect()
     }
@@ -330,7 +335,8 @@ impl Proposals for Choosing<'_> {
 impl Choosing<'_> {
     /// Tells whether nothing was left out, not even what seems to repeat what is shown.
     fn is_complete(&self, kept: &HashSet<usize>) -> bool {
-        let has_all = self.of.beyond == 0 && self.of.left_out.iter().all(|(count, _)| *count == 0);
+        let has_all =
+            self.of.beyond == 0 && !self.of.is_filtered && self.of.left_out.iter().all(|(count, _)| *count == 0);
         has_all && self.of.insufficient.is_none() && self.redundant.iter().all(|(number, _)| kept.contains(number))
     }
 

@@ -26,6 +26,7 @@ pub(super) fn deserved(abstraction: Abstraction, relevance: f64, value: u8) -> L
     let importance = 0.5 * relevance + 0.5 * f64::from(value) / 100.0;
     match abstraction {
         Abstraction::Fixed(level) => level,
+        Abstraction::Passages => Level::Detailed,
         Abstraction::Adaptive if importance >= 0.75 => Level::Detailed,
         Abstraction::Adaptive if importance >= 0.4 => Level::Summary,
         Abstraction::Adaptive => Level::Essence,

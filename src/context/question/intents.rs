@@ -142,3 +142,26 @@ pub(super) fn asks(word: &str) -> bool {
     ];
     WORDS.contains(&word)
 }
+
+/// Tells whether a word says of nothing in particular that it was done or written down.
+pub(super) fn is_about_anything(word: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "note",
+        "notes",
+        "work",
+        "worked",
+        "working",
+        "learn",
+        "learned",
+        "write",
+        "wrote",
+        "written",
+        "thought",
+        "thoughts",
+        "done",
+        "progress",
+        "activity",
+        "activities",
+    ];
+    WORDS.contains(&word) || is_journal_word(word) || asks(word)
+}

@@ -109,7 +109,7 @@ impl Asked<'_> {
             question: Question { references: references.found, warnings: references.warnings, ..Question::default() },
         };
         reading.is_taken = vec![false; reading.tokens.len()];
-        references.days.iter().for_each(|range| reading.take_bytes(range));
+        references.not_searched.iter().for_each(|range| reading.take_bytes(range));
         reading.scan(&references.ranges, self);
         reading.look_for_patterns(&references.ranges);
         reading.finish(text, self.language)
@@ -210,9 +210,8 @@ impl Reading<'_> {
 
     fn add(&mut self, at: usize, found: &Found, span: Span, asked: &mut Asked<'_>) {
         let text = self.text(at..found.end);
-        if asked.add(&mut self.question, &text, span) {
-            self.take(at..found.end);
-        } else {
+        self.take(at..found.end);
+        if !asked.add(&mut self.question, &text, span) {
             self.question.favoured.push(span.period());
         }
     }
@@ -333,6 +332,17 @@ impl Question {
     /// Makes the question of a text that is searched for as it stands.
     pub fn plain(text: &str) -> Self {
         Self { rest: Some(text.to_owned()), ..Self::default() }
+    }
+
+    /// Tells whether words are searched for that are about something, beside those that ask for journals and what
+    /// was done.
+    pub fn has_topic(&self) -> bool {
+        self.rest.is_some() && self.terms.iter().any(|term| !intents::is_about_anything(term))
+    }
+
+    /// Tells whether nothing but days and periods is asked for.
+    pub fn is_about_days_only(&self) -> bool {
+        self.rest.is_none() && self.references.is_empty() && !(self.dates.is_empty() && self.periods.is_empty())
     }
 
     /// Tells whether anything but words was understood, or went wrong.

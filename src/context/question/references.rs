@@ -1,4 +1,4 @@
-//! Notes that a question names: `[[target]]`, `the X page`, `note titled X`, titles in quotes.
+//! Notes that a question names: `[[target]]`, ids, `the X page`, `note titled X`, titles in quotes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,6 +16,10 @@ use crate::note::{Note, NoteId};
 const MAX_WORDS: usize = 8;
 /// The most names that are looked for in one question; nobody writes more.
 const MAX_MENTIONS: usize = 64;
+/// How ids begin that qipu makes.
+const ID_PREFIX: &str = "qp-";
+/// The fewest characters of such an id that is written without its beginning.
+const MIN_ID: usize = 4;
 /// The longest name in bytes.
 const MAX_NAME: usize = 400;
 
@@ -34,8 +38,8 @@ pub(super) struct References {
     pub(super) found: Vec<Reference>,
     /// The bytes of the question that are names, and so tell no date: in their order.
     pub(super) ranges: Vec<Range<usize>>,
-    /// Those of them that name a day and stand for its journals, so that their digits are no words.
-    pub(super) days: Vec<Range<usize>>,
+    /// Those of them that are not searched for: days that stand for their journals, and ids that say nothing.
+    pub(super) not_searched: Vec<Range<usize>>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -47,6 +51,8 @@ struct Mention {
     names: Vec<String>,
     /// Whether it stands in double brackets, where nothing but a name can be meant.
     is_explicit: bool,
+    /// Whether its names are ids, and nothing else.
+    is_id: bool,
 }
 
 /// How a name fits a note; the best are meant.
@@ -71,6 +77,8 @@ pub(super) fn references(
     let is_free = |mention: &Mention| !brackets.iter().any(|range| overlap(range, &mention.range));
     mentions.extend(quoted(text).into_iter().filter(is_free));
     mentions.extend(beside_words(text).into_iter().filter(is_free));
+    mentions.extend(ids(text).into_iter().filter(is_free));
+    mentions.extend(whole_title(text, today));
     mentions.sort_by_key(|mention| (mention.range.start, mention.range.end));
     let mut references = References::default();
     if mentions.is_empty() {
@@ -105,7 +113,7 @@ impl References {
             (named, Some(name)) if mention.is_explicit => {
                 let span = whole_day(name).map(Span::Day).or_else(|| parse(name, today).ok());
                 let found = if let Some(Span::Day(day)) = span { on(day) } else { Vec::new() };
-                self.days.extend((!found.is_empty()).then(|| mention.range.clone()));
+                self.not_searched.extend((!found.is_empty()).then(|| mention.range.clone()));
                 let found = if found.is_empty() { named.map(|(_, fit)| best(fit)).unwrap_or_default() } else { found };
                 self.ranges.push(mention.range.clone());
                 if found.is_empty() {
@@ -116,6 +124,9 @@ impl References {
             _ => return,
         };
         self.ranges.push(mention.range.clone());
+        if says_nothing(mention, name, &notes_named, notes) {
+            self.not_searched.push(mention.range.clone());
+        }
         if notes_named.len() > 1 && !self.found.iter().any(|have| have.notes == notes_named) {
             let ids: Vec<&str> =
                 notes_named.iter().filter_map(|note| Some(notes.get(*note)?.id.as_str())).take(4).collect();
@@ -131,6 +142,12 @@ impl References {
             self.found.push(Reference { text: name.to_owned(), notes });
         }
     }
+}
+
+/// Tells whether a name is an id made of random characters: no note says more because it holds them.
+fn says_nothing(mention: &Mention, name: &str, named: &[usize], notes: &[Arc<Note>]) -> bool {
+    let is_id = |note: &usize| notes.get(*note).is_some_and(|note| note.id.as_str() == name);
+    name.starts_with(ID_PREFIX) && (mention.is_id || named.iter().any(is_id))
 }
 
 /// Returns the notes that a name fits best.
@@ -157,7 +174,7 @@ fn bracketed(text: &str) -> Vec<Mention> {
             [Some(target), name].into_iter().flatten().filter(|name| !name.is_empty() && name.len() <= MAX_NAME);
         let names: Vec<String> = names.map(str::to_owned).collect();
         if !names.is_empty() {
-            mentions.push(Mention { range: start..at, names, is_explicit: true });
+            mentions.push(Mention { range: start..at, names, is_explicit: true, is_id: false });
         }
         if mentions.len() == MAX_MENTIONS {
             break;
@@ -191,10 +208,57 @@ fn quoted(text: &str) -> Vec<Mention> {
         let Some(inside) = start.and_then(|start| text.get(start..at)) else { continue };
         if !inside.is_empty() && inside.trim() == inside && inside.len() <= MAX_NAME && mentions.len() < MAX_MENTIONS {
             let range = start.unwrap_or(at)..at;
-            mentions.push(Mention { range, names: vec![inside.to_owned()], is_explicit: false });
+            mentions.push(Mention { range, names: vec![inside.to_owned()], is_explicit: false, is_id: false });
         }
     }
     mentions
+}
+
+/// Finds words that can hardly be anything but ids: what begins with `qp-`, or is one without it; names of several
+/// parts with a digit (`adr-0012`) or between two hyphens (`guides--install`). A plain word such as `index` may be the
+/// id of a file too, and names none; nor does a date.
+fn ids(text: &str) -> Vec<Mention> {
+    let mut mentions = Vec::new();
+    for (start, word) in words(text) {
+        let id = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_made = id.starts_with(ID_PREFIX) && id.len() > ID_PREFIX.len();
+        let has_parts = id.contains("--") || (id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit()));
+        let name = match id {
+            _ if id.len() > MAX_NAME => continue,
+            id if is_made || (has_parts && whole_day(id).is_none()) => id.to_owned(),
+            id if is_random(id) => format!("{ID_PREFIX}{id}"),
+            _ => continue,
+        };
+        let start = start + word.find(id).unwrap_or_default();
+        mentions.push(Mention { range: start..start + id.len(), names: vec![name], is_explicit: false, is_id: true });
+        if mentions.len() == MAX_MENTIONS {
+            break;
+        }
+    }
+    mentions
+}
+
+/// Tells whether a word looks like the random part of an id: letters behind digits, as no version (`ext4`, `utf8`)
+/// has them.
+fn is_random(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let is_id = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_lowercase();
+    bytes.len() >= MIN_ID
+        && bytes.iter().all(is_id)
+        && bytes.windows(2).any(|two| matches!(two, [a, b] if a.is_ascii_digit() && b.is_ascii_lowercase()))
+}
+
+/// Takes the whole text for a title where it has a digit, so that no part of a title is read as a date.
+fn whole_title(text: &str, today: Date) -> Option<Mention> {
+    let title = text.trim();
+    let may_be_title = title.len() <= MAX_NAME && title.bytes().any(|byte| byte.is_ascii_digit());
+    let start = text.find(title)?;
+    (may_be_title && parse(title, today).is_err()).then(|| Mention {
+        range: start..start + title.len(),
+        names: vec![title.to_owned()],
+        is_explicit: false,
+        is_id: false,
+    })
 }
 
 /// Finds `the X page`, `the X note`, and what stands behind `page called`, `note titled`.
@@ -241,7 +305,7 @@ fn mention(text: &str, spans: impl Iterator<Item = Range<usize>>) -> Option<Ment
         }
         whole.get_or_insert(span);
     }
-    Some(Mention { range: whole?, names, is_explicit: false })
+    Some(Mention { range: whole?, names, is_explicit: false, is_id: false })
 }
 
 fn bare(word: &str) -> &str {
@@ -289,7 +353,7 @@ fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(Fit, usize
         mentions.iter().map(|mention| vec![Vec::new(); mention.names.len()]).collect();
     let mut wanted: HashMap<String, Vec<(usize, usize)>, RandomState> = HashMap::default();
     let mut lengths = vec![false; MAX_NAME + 1];
-    for (at, mention) in mentions.iter().enumerate() {
+    for (at, mention) in mentions.iter().enumerate().filter(|(_, mention)| !mention.is_id) {
         for (number, name) in mention.names.iter().enumerate() {
             let key = key(name, String::new());
             if let Some(is_wanted) = lengths.get_mut(key.len()) {
@@ -300,7 +364,7 @@ fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(Fit, usize
     }
     let has_explicit = mentions.iter().any(|mention| mention.is_explicit);
     let mut buffer = String::new();
-    for (place, note) in notes.iter().enumerate() {
+    for (place, note) in notes.iter().enumerate().filter(|_| !wanted.is_empty()) {
         let mut look = |text: &str, fit: fn(&str, &str) -> Option<Fit>, is_title: bool| {
             // Nearly all names differ in their length already.
             let has_length = lengths.get(text.len()).is_some_and(|is_wanted| *is_wanted);
@@ -329,7 +393,8 @@ fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(Fit, usize
             look(note.stem(), |_, _| Some(Fit::Stem), false);
         }
     }
-    for (mention, found) in mentions.iter().zip(&mut found).filter(|(mention, _)| mention.is_explicit) {
+    for (mention, found) in mentions.iter().zip(&mut found).filter(|(mention, _)| mention.is_explicit || mention.is_id)
+    {
         for (name, fitting) in mention.names.iter().zip(found) {
             let id = NoteId::parse(name).and_then(|id| notes.binary_search_by(|note| note.id.cmp(&id)).ok());
             fitting.extend(id.map(|place| (Fit::Id, place)));

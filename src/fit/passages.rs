@@ -1,0 +1,462 @@
+//! Passages packed by worth: the fragments of all notes that are worth the most, each in its note and its place in the
+//! text, as far as they fit; then what fills the room that is left.
+//!
+//! The order in which fragments are tried depends on the report alone, not on the budget or the format. A fragment
+//! that does not fit is passed over. So where a larger budget shows a passage less, it shows one that is worth more
+//! and that the smaller budget had no room for.
+
+use std::collections::BTreeSet;
+
+use super::{Page, Size, mark};
+use crate::render::{Extent, Piece};
+use crate::report::{Fragment, Level, Passages, Proposal, Proposals, Ranking, Shape, ShownBelief};
+
+/// From which share of a note's text on the whole of it is shown where that fits.
+const MOSTLY: f64 = 0.75;
+/// Shorter gaps between passages of a note are closed, in bytes.
+const MAX_GAP: usize = 300;
+/// With less room, in characters, nothing more is tried.
+const LEAST_ROOM: usize = 24;
+/// After so many tries in a row that did not fit nothing more is tried.
+const MAX_MISSES: usize = 64;
+/// The most notes that are looked at.
+const MAX_ORDER: usize = 1_000;
+
+/// Writes all notes whole where they fit, else their passages.
+///
+/// # Errors
+/// What the shortest answer takes, where that is too long.
+pub(super) fn written(
+    page: &Page<'_>,
+    ranking: Option<&dyn Ranking>,
+    target_tokens: Option<usize>,
+) -> Result<String, Size> {
+    if ranking.is_some() {
+        return shown(page, ranking, target_tokens).and_then(Page::finished);
+    }
+    let everything = page.clone().with_everything();
+    everything.or_else(|least| packed(page.clone(), None, target_tokens, least).and_then(Page::finished))
+}
+
+/// Shows all notes whole where they fit, else their passages, in the order of a ranking.
+///
+/// # Errors
+/// As [`written`].
+pub(super) fn shown<'a>(
+    page: &Page<'a>,
+    ranking: Option<&dyn Ranking>,
+    target_tokens: Option<usize>,
+) -> Result<Page<'a>, Size> {
+    let (all, everything) = match ranking {
+        Some(ranking) => page.clone().with_all_at_best(ranking, target_tokens),
+        None => (page.clone(), Some(Size { chars: usize::MAX, tokens: None })),
+    };
+    match everything {
+        None => Ok(all),
+        Some(everything) => packed(page.clone(), ranking, target_tokens, everything),
+    }
+}
+
+/// Shows passages of the notes of a report within a budget.
+///
+/// # Errors
+/// What the shortest answer takes, where that is too long.
+fn packed<'a>(
+    page: Page<'a>,
+    ranking: Option<&dyn Ranking>,
+    target_tokens: Option<usize>,
+    everything: Size,
+) -> Result<Page<'a>, Size> {
+    let mut proposals = ranking.map(|ranking| ranking.proposals());
+    let order = match &mut proposals {
+        Some(proposals) => drawn(&mut **proposals),
+        None => (0..page.report.entries.len()).map(whole).collect(),
+    };
+    let mut packer = Packer { page, order, proposals, target_tokens, misses: 0 };
+    packer.page.account = packer.account();
+    if packer.page.report.entries.is_empty() && !packer.page.has_more_to_say() {
+        return Err(everything);
+    }
+    packer.page.make_room_for_frame(everything)?;
+    packer.keep_found_out();
+    packer.keep_fragments();
+    packer.misses = 0;
+    packer.fill();
+    packer.misses = 0;
+    packer.keep_others();
+    packer.cut_first();
+    Ok(packer.page)
+}
+
+/// Draws the notes that may be shown, as if all of them were.
+fn drawn(proposals: &mut dyn Proposals) -> Vec<Proposal> {
+    let mut order = Vec::new();
+    while let Some(proposal) = proposals.next().filter(|_| order.len() < MAX_ORDER) {
+        proposals.keep(proposal.entry);
+        order.push(proposal);
+    }
+    order
+}
+
+fn whole(entry: usize) -> Proposal {
+    Proposal { entry, level: Level::Detailed, is_adaptive: false, novelty: 1.0 }
+}
+
+struct Packer<'p, 'a> {
+    page: Page<'a>,
+    /// The entries in the order in which they are shown.
+    order: Vec<Proposal>,
+    proposals: Option<Box<dyn Proposals + 'p>>,
+    target_tokens: Option<usize>,
+    /// How many tries since the last one that fitted did not fit.
+    misses: usize,
+}
+
+impl<'a> Packer<'_, 'a> {
+    fn passages(&self, rank: usize) -> Option<&'a Passages> {
+        let entry = self.order.get(rank)?.entry;
+        self.page.report.entries.get(entry)?.note()?.passages.as_deref()
+    }
+
+    fn fragment(&self, rank: usize, number: usize) -> Option<&'a Fragment> {
+        self.passages(rank)?.fragments.get(number)
+    }
+
+    /// Keeps what was found out about several notes: it stands before them.
+    fn keep_found_out(&mut self) {
+        for rank in 0..self.order.len() {
+            let number = self.order[rank].entry;
+            let entry = &self.page.report.entries[number];
+            if entry.note().is_none() && !self.keep(rank, Extent::Whole, None) {
+                self.page.pass_over(entry);
+            }
+        }
+    }
+
+    /// Keeps fragments by their worth; before these one of the best note and of those that are named.
+    fn keep_fragments(&mut self) {
+        let mut is_first = true;
+        for rank in 0..self.order.len() {
+            let Some(passages) = self.passages(rank) else { continue };
+            if is_first || passages.is_named {
+                self.keep_one(rank, passages);
+            }
+            is_first = false;
+        }
+        let mut all: Vec<(f64, usize, Option<usize>)> = Vec::new();
+        for rank in 0..self.order.len() {
+            let Some(passages) = self.passages(rank) else { continue };
+            let worth = |(number, fragment): (usize, &Fragment)| {
+                (fragment.worth > 0.0).then_some((fragment.worth, rank, Some(number)))
+            };
+            match passages.whole {
+                Some(worth) => all.push((worth, rank, None)),
+                None => all.extend(passages.fragments.iter().enumerate().filter_map(worth)),
+            }
+        }
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        for (_, rank, number) in all {
+            if self.has_enough() {
+                return;
+            }
+            match number {
+                Some(number) => {
+                    self.keep_fragment(rank, number);
+                }
+                None => self.keep_whole(rank),
+            }
+        }
+    }
+
+    /// Keeps the fragment of a note that is worth the most of those that fit.
+    fn keep_one(&mut self, rank: usize, passages: &Passages) {
+        if passages.whole.is_some() {
+            self.keep_whole(rank);
+        }
+        let worth = |number: &usize| passages.fragments.get(*number).map_or(0.0, |fragment| fragment.worth);
+        let mut best: Vec<usize> = (0..passages.fragments.len()).collect();
+        best.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.cmp(b)));
+        for number in best {
+            if self.page.kept.has(self.order[rank].entry) || self.keep_fragment(rank, number) {
+                return;
+            }
+        }
+    }
+
+    /// Keeps a note whole.
+    fn keep_whole(&mut self, rank: usize) {
+        let room = self.room();
+        let entry = &self.page.report.entries[self.order[rank].entry];
+        if entry.may_fit(self.page.renderer.detail(entry), room) {
+            self.keep(rank, self.whole_extent(rank), None);
+        }
+    }
+
+    /// Keeps a fragment, with what comes with it where there is room for that.
+    fn keep_fragment(&mut self, rank: usize, number: usize) -> bool {
+        let have = self.chosen(rank);
+        let Some(fragment) = self.fragment(rank, number).filter(|_| !have.contains(&number)) else { return false };
+        let with: BTreeSet<usize> = fragment.with.iter().copied().chain([number]).collect();
+        let gap = self.gap(rank, &have, number);
+        let alone = BTreeSet::from([number]);
+        let may_be_alone = fragment.is_alone || !self.page.kept.has(self.order[rank].entry);
+        let ways = [with.union(&gap).copied().collect(), with.clone(), alone];
+        let mut last = BTreeSet::new();
+        for way in ways.into_iter().take(if may_be_alone { 3 } else { 2 }) {
+            if way != last && self.choose(rank, way.clone()) {
+                return true;
+            }
+            last = way;
+        }
+        false
+    }
+
+    /// Returns the fragments between one and those that are shown near it, where they are short.
+    fn gap(&self, rank: usize, have: &BTreeSet<usize>, number: usize) -> BTreeSet<usize> {
+        let mut gap = BTreeSet::new();
+        let before = have.range(..number).next_back().map(|before| before + 1..number);
+        let after = have.range(number..).next().map(|after| number + 1..*after);
+        for between in before.into_iter().chain(after) {
+            let bytes: usize = between.clone().filter_map(|n| self.fragment(rank, n)).map(|f| f.range.len()).sum();
+            if bytes <= MAX_GAP {
+                gap.extend(between);
+            }
+        }
+        gap
+    }
+
+    /// Adds fragments to those of a note, where they fit.
+    fn choose(&mut self, rank: usize, more: BTreeSet<usize>) -> bool {
+        let have = self.chosen(rank);
+        let chars = |number: &usize| self.fragment(rank, *number).map_or(0, |fragment| fragment.chars);
+        let least: usize = more.difference(&have).map(chars).sum();
+        if least > self.room() || self.is_whole(rank) {
+            return false;
+        }
+        let chosen: BTreeSet<usize> = have.union(&more).copied().collect();
+        let is_most = self.covers_most(rank, &chosen);
+        (is_most && self.keep(rank, self.whole_extent(rank), None)) || self.keep(rank, Extent::Passages, Some(chosen))
+    }
+
+    fn chosen(&self, rank: usize) -> BTreeSet<usize> {
+        let entry = self.order[rank].entry;
+        self.page.kept.fragments.get(&entry).cloned().unwrap_or_default()
+    }
+
+    fn is_whole(&self, rank: usize) -> bool {
+        let entry = self.order[rank].entry;
+        self.page.kept.has(entry) && !self.page.kept.fragments.contains_key(&entry)
+    }
+
+    /// Tells whether fragments are most of a note's text.
+    fn covers_most(&self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
+        let Some(passages) = self.passages(rank) else { return false };
+        let bytes = |numbers: &mut dyn Iterator<Item = &Fragment>| numbers.map(|f| f.range.len()).sum::<usize>();
+        let all = bytes(&mut passages.fragments.iter());
+        let some = bytes(&mut chosen.iter().filter_map(|number| passages.fragments.get(*number)));
+        some as f64 >= MOSTLY * all as f64
+    }
+
+    fn whole_extent(&self, rank: usize) -> Extent {
+        let proposal = &self.order[rank];
+        match self.page.is_belief(proposal.entry) {
+            true => Extent::At(Shape::whole(proposal.level, proposal.novelty)),
+            false => Extent::Whole,
+        }
+    }
+
+    /// Returns how many characters may be added at most.
+    fn room(&self) -> usize {
+        let frame = self.page.renderer.frame_chars(self.page.says(true));
+        self.page.limits.most_chars().saturating_sub(self.page.chars + frame)
+    }
+
+    /// Tells whether nothing more is to be tried.
+    fn has_enough(&self) -> bool {
+        self.misses >= MAX_MISSES
+            || self.room() < LEAST_ROOM
+            || self.target_tokens.is_some_and(|target| self.page.tokens() >= target)
+    }
+
+    /// Shows an entry in a certain extent in place of what is shown of it, where that fits.
+    fn keep(&mut self, rank: usize, extent: Extent, chosen: Option<BTreeSet<usize>>) -> bool {
+        let proposal = self.order[rank];
+        let entry = proposal.entry;
+        let before = match chosen {
+            Some(chosen) => self.page.kept.fragments.insert(entry, chosen),
+            None => self.page.kept.fragments.remove(&entry),
+        };
+        let saved = self.page.replace(entry, self.place(rank), extent, &proposal);
+        let shown = std::mem::take(&mut self.page.account);
+        self.page.account = self.account();
+        if !self.is_everything() && self.page.allow(self.page.says(true), None) {
+            self.misses = 0;
+            return true;
+        }
+        self.misses += 1;
+        self.page.account = shown;
+        self.page.restore(entry, saved);
+        match before {
+            Some(chosen) => self.page.kept.fragments.insert(entry, chosen),
+            None => self.page.kept.fragments.remove(&entry),
+        };
+        false
+    }
+
+    /// Tells whether everything is shown whole: that this does not fit is known; without the word that something is left
+    /// out it might seem to.
+    fn is_everything(&self) -> bool {
+        let kept = &self.page.kept;
+        kept.fragments.is_empty() && self.order.iter().all(|proposal| kept.has(proposal.entry))
+    }
+
+    /// Returns where the piece of an entry stands among those that are kept.
+    fn place(&self, rank: usize) -> usize {
+        let is_before =
+            |(entry, _): &&(usize, Piece)| self.order.iter().take(rank).any(|proposal| proposal.entry == *entry);
+        self.page.pieces.iter().filter(is_before).count()
+    }
+
+    fn account(&self) -> Option<crate::report::Account> {
+        self.proposals.as_ref().map(|proposals| proposals.account(&self.page.shown))
+    }
+
+    /// Fills the room that is left with more of the notes that are shown, the best ones first: what stands around
+    /// their passages.
+    fn fill(&mut self) {
+        for rank in 0..self.order.len() {
+            let Some(passages) = self.passages(rank).filter(|_| self.page.kept.has(self.order[rank].entry)) else {
+                continue;
+            };
+            let chosen = self.chosen(rank);
+            for distance in 1..passages.fragments.len() {
+                for number in &chosen {
+                    for next in [number.checked_add(distance), number.checked_sub(distance)].into_iter().flatten() {
+                        if self.has_enough() {
+                            return;
+                        }
+                        if next < passages.fragments.len() && !self.chosen(rank).contains(&next) {
+                            self.keep_fragment(rank, next);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps notes of which nothing is shown yet, whole or from their beginning on, as far as there is room.
+    fn keep_others(&mut self) {
+        let report = self.page.report;
+        let mut room = self.room();
+        for rank in 0..self.order.len() {
+            let number = self.order[rank].entry;
+            let entry = &report.entries[number];
+            if room < LEAST_ROOM || self.misses >= MAX_MISSES {
+                return;
+            }
+            if self.page.kept.has(number) || entry.note().is_none() {
+                continue;
+            }
+            let is_kept =
+                entry.may_fit(self.page.renderer.detail(entry), room) && self.keep(rank, self.whole_extent(rank), None);
+            let count = self.passages(rank).filter(|_| !is_kept).map_or(0, |passages| passages.fragments.len());
+            for fragment in 0..count {
+                if self.has_enough() {
+                    return;
+                }
+                self.choose(rank, BTreeSet::from([fragment]));
+            }
+            if self.page.kept.has(number) {
+                if self.has_enough() {
+                    return;
+                }
+                room = self.room();
+            }
+        }
+    }
+
+    /// Cuts the first note where nothing of any fits.
+    fn cut_first(&mut self) {
+        if !self.page.pieces.is_empty() {
+            return;
+        }
+        let is_note = |proposal: &&Proposal| self.page.report.entries[proposal.entry].note().is_some();
+        let Some(first) = self.order.iter().find(is_note).copied() else { return };
+        let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
+        let shown_as =
+            |piece: &Piece| ShownBelief { entry: first.entry, shape, tokens: piece.tokens, has_more: piece.has_more };
+        let account_of = |piece: &Piece| self.proposals.as_ref().map(|proposals| proposals.account(&[shown_as(piece)]));
+        let was_brief = self.page.is_brief;
+        for is_brief in [was_brief, true] {
+            self.page.is_brief = is_brief;
+            self.page.cut_entry(first.entry, true, &account_of);
+            if let Some((_, piece)) = self.page.pieces.first() {
+                if self.page.is_belief(first.entry) {
+                    self.page.shown = vec![shown_as(piece)];
+                }
+                self.page.account = account_of(piece);
+                return;
+            }
+        }
+        self.page.is_brief = was_brief;
+    }
+}
+
+/// What a page had before an entry was shown in another way.
+struct Saved {
+    piece: Option<Piece>,
+    shown: Vec<ShownBelief>,
+    chars: usize,
+    in_use: Vec<bool>,
+}
+
+impl Page<'_> {
+    /// Shows an entry in another extent, or for the first time; `place` is where its piece stands then.
+    fn replace(&mut self, entry: usize, place: usize, extent: Extent, proposal: &Proposal) -> Saved {
+        let piece = self.renderer.piece(entry, extent, &self.kept);
+        let (chars, in_use, shown) = (self.chars, self.in_use.clone(), self.shown.clone());
+        let old = self.pieces.iter().position(|(number, _)| *number == entry);
+        let old = old.map(|place| self.pieces.remove(place).1);
+        if let Some(old) = &old {
+            self.shown.retain(|shown| shown.entry != entry);
+            self.notes -= 1;
+            self.forget(old);
+        }
+        if self.is_belief(entry) {
+            let level = if extent == Extent::Passages { Level::Extract } else { proposal.level };
+            let shape = Shape::whole(level, proposal.novelty);
+            self.shown.push(ShownBelief { entry, shape, tokens: piece.tokens, has_more: piece.has_more });
+        }
+        self.keep(entry, piece);
+        if let Some(piece) = self.pieces.pop() {
+            self.pieces.insert(place.min(self.pieces.len()), piece);
+        }
+        Saved { piece: old, shown, chars, in_use }
+    }
+
+    /// Takes the characters of a piece away that was taken out.
+    pub(super) fn forget(&mut self, piece: &Piece) {
+        for item in &piece.items {
+            let others = self.pieces.iter().flat_map(|(_, piece)| &piece.items);
+            let is_alone = others.filter(|other| other.section == item.section).count() == 0;
+            self.chars -= super::chars(&item.text) + if is_alone { 0 } else { self.separator };
+            if is_alone && mark(&mut self.in_use, item.section) {
+                self.in_use[item.section] = false;
+            }
+        }
+    }
+
+    /// Undoes [`replace`](Self::replace).
+    fn restore(&mut self, entry: usize, saved: Saved) {
+        let Some(place) = self.pieces.iter().position(|(number, _)| *number == entry) else { return };
+        match saved.piece {
+            Some(piece) => self.pieces[place].1 = piece,
+            None => {
+                self.pieces.remove(place);
+                self.kept.entries[entry] = false;
+                self.notes -= usize::from(self.report.entries[entry].note().is_some());
+            }
+        }
+        (self.chars, self.in_use, self.shown) = (saved.chars, saved.in_use, saved.shown);
+    }
+}

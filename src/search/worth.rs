@@ -1,0 +1,189 @@
+//! How much the blocks of a note are worth as answers to a query. specs/ranking.md has the formula and what each
+//! part of it is worth.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+
+use super::corpus::Corpus;
+use super::lexicon::{is_time, time_terms};
+use super::plan::Plan;
+use super::ranking::inverse_frequency;
+use super::stems::{STOP_MARK, Stems};
+use super::words::{Piece, for_each_piece, for_each_term};
+
+/// BM25's k1 for blocks.
+const SATURATION: f64 = 1.2;
+/// BM25's b for blocks.
+const LENGTH: f64 = 0.5;
+/// How much the blocks before lend to one, the nearest first.
+const BEFORE: [f64; 3] = [0.5, 0.3, 0.2];
+/// How much the blocks after lend to one, the nearest first.
+const AFTER: [f64; 3] = [0.4, 0.2, 0.1];
+/// How much a term counts in a heading above a block, the block itself being 1.
+const HEADING: f64 = 1.0;
+/// What a block gains, as a share, that tells a time where the query asks for one.
+const TIMED: f64 = 0.3;
+/// What a block loses, as a share, of which every sentence is a question.
+const ASKING: f64 = 0.3;
+
+/// A block of a note, as far as its words count.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockText<'a> {
+    /// The headings above it, the note's title first.
+    pub headings: &'a str,
+    /// Its markdown.
+    pub text: &'a str,
+}
+
+/// Scores the blocks of notes for one query. It outlives the corpus.
+pub struct BlockScorer {
+    stems: Arc<Stems>,
+    /// The slot of each term of the query.
+    slots: HashMap<String, u32, RandomState>,
+    /// For each slot, how often the query names it times its inverse frequency over blocks.
+    weights: Vec<f64>,
+    /// The average length of a block, in terms.
+    average: f64,
+    /// The terms that tell a time, where the query asks for one.
+    times: Option<Vec<String>>,
+}
+
+impl std::fmt::Debug for BlockScorer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BlockScorer").field("terms", &self.slots.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a text holds.
+#[derive(Default)]
+struct Counts {
+    /// How often it holds each slot.
+    slots: Vec<f64>,
+    /// How many terms it has that say something.
+    length: u32,
+    has_time: bool,
+}
+
+/// What a chunk of a text adds to the counts.
+#[derive(Default, Clone)]
+struct Chunk {
+    slots: Vec<u32>,
+    length: u32,
+    has_time: bool,
+}
+
+impl BlockScorer {
+    pub(super) fn new(plan: &Plan, corpus: &Corpus, stems: Arc<Stems>) -> Self {
+        let total = corpus.totals.paragraphs as f64;
+        let mut slots = HashMap::default();
+        let mut weights = Vec::with_capacity(plan.slots.len());
+        for (number, slot) in plan.slots.iter().enumerate() {
+            let terms = slot.terms.iter().filter_map(|term| corpus.term(*term));
+            let mut holders = 0.0;
+            for term in terms {
+                holders += f64::from(term.paragraphs);
+                slots.entry(term.text.to_string()).or_insert(number as u32);
+            }
+            weights.push(slot.weight * inverse_frequency(total, holders.clamp(1.0, total.max(1.0))));
+        }
+        let average = (corpus.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
+        let times = plan.asks_when.then(|| time_terms(&stems));
+        Self { stems, slots, weights, average, times }
+    }
+
+    /// Returns the score of each block of a note, which are given in their order: 0 for one that holds no term of the
+    /// query.
+    pub fn scores(&self, blocks: &[BlockText<'_>]) -> Vec<f64> {
+        let mut known: HashMap<&str, Chunk, RandomState> = HashMap::default();
+        let counts: Vec<Counts> = blocks.iter().map(|block| self.count(block.text, &mut known)).collect();
+        let mut above: (&str, Vec<f64>) = ("", Vec::new());
+        let amounts: Vec<Vec<f64>> = counts
+            .iter()
+            .map(|counts| {
+                let norm = 1.0 - LENGTH + LENGTH * f64::from(counts.length) / self.average;
+                counts.slots.iter().map(|count| count / norm).collect()
+            })
+            .collect();
+        let mut scores = Vec::with_capacity(blocks.len());
+        for (number, block) in blocks.iter().enumerate() {
+            if block.headings != above.0 || above.1.is_empty() {
+                above = (block.headings, self.count(block.headings, &mut known).slots);
+            }
+            let holds = |counts: &[f64]| counts.iter().any(|count| *count > 0.0);
+            if !holds(&counts[number].slots) && !holds(&above.1) {
+                scores.push(0.0);
+                continue;
+            }
+            let lent = |slot: usize| self.lent(&amounts, number, slot);
+            let score: f64 = (self.weights.iter().enumerate())
+                .map(|(slot, weight)| {
+                    let own = amounts[number].get(slot).copied().unwrap_or_default();
+                    let heading = HEADING * above.1.get(slot).copied().unwrap_or_default();
+                    let amount = own + heading + lent(slot);
+                    weight * (SATURATION + 1.0) * amount / (amount + SATURATION)
+                })
+                .sum();
+            let timed = if counts[number].has_time { 1.0 + TIMED } else { 1.0 };
+            scores.push(score * timed * (1.0 - ASKING * share_of_questions(block.text)));
+        }
+        scores
+    }
+
+    /// Returns how much the blocks around one lend to it of a slot.
+    fn lent(&self, amounts: &[Vec<f64>], number: usize, slot: usize) -> f64 {
+        let at = |place: Option<usize>| place.and_then(|place| amounts.get(place)?.get(slot)).copied().unwrap_or(0.0);
+        let before: f64 =
+            BEFORE.iter().enumerate().map(|(steps, share)| share * at(number.checked_sub(steps + 1))).sum();
+        let after: f64 = AFTER.iter().enumerate().map(|(steps, share)| share * at(Some(number + steps + 1))).sum();
+        before + after
+    }
+
+    fn count<'t>(&self, text: &'t str, known: &mut HashMap<&'t str, Chunk, RandomState>) -> Counts {
+        let mut counts = Counts { slots: vec![0.0; self.weights.len()], ..Counts::default() };
+        for_each_piece(text, |piece| {
+            let Piece::Chunk(chunk) = piece else { return };
+            let chunk = known.entry(chunk.text).or_insert_with(|| self.read(chunk.text));
+            counts.length += chunk.length;
+            counts.has_time |= chunk.has_time;
+            for slot in &chunk.slots {
+                if let Some(count) = counts.slots.get_mut(*slot as usize) {
+                    *count += 1.0;
+                }
+            }
+        });
+        counts
+    }
+
+    fn read(&self, text: &str) -> Chunk {
+        let mut chunk = Chunk::default();
+        for_each_term(text, &self.stems, |term, _, _| {
+            chunk.length += u32::from(!term.starts_with(STOP_MARK));
+            chunk.has_time |= self.times.as_ref().is_some_and(|times| is_time(term, times));
+            chunk.slots.extend(self.slots.get(term));
+        });
+        chunk
+    }
+}
+
+/// Returns which share of the sentences of a text end in a question mark, 0 to 1.
+pub(super) fn share_of_questions(text: &str) -> f64 {
+    if !text.contains('?') {
+        return 0.0;
+    }
+    let (mut questions, mut sentences) = (0_u32, 0_u32);
+    let text = text.trim_end();
+    let bytes = text.as_bytes();
+    for (place, byte) in bytes.iter().enumerate() {
+        let ends = matches!(byte, b'.' | b'!' | b'?')
+            && bytes
+                .get(place + 1)
+                .is_none_or(|next| next.is_ascii_whitespace() || matches!(next, b'"' | b'\'' | b')' | b'*' | b'_'));
+        sentences += u32::from(ends);
+        questions += u32::from(ends && *byte == b'?');
+    }
+    // What comes behind the last end is a sentence too.
+    sentences += u32::from(text.ends_with(|c: char| c.is_alphanumeric()));
+    if sentences == 0 { 0.0 } else { f64::from(questions) / f64::from(sentences) }
+}

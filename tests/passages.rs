@@ -1,0 +1,222 @@
+//! Passages: the laws of what is shown of notes that don't fit whole, and that the answer is there in every format.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod process;
+mod stores;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use qipu::Screen;
+use qipu::commands::run_on;
+use qipu::fit::fit;
+use qipu::note::Note;
+use qipu::report::{NoteEntry, Report};
+use qipu::request::{Budget, Format, Need};
+use qipu::store::{Config, Store};
+use serde_json::Value;
+
+use process::call;
+use stores::{passages, runner};
+
+fn written(report: &Report, max_chars: usize, format: Format) -> Option<String> {
+    let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
+    fit(report, budget, format, Screen::default()).ok()
+}
+
+fn entries(report: &Report) -> impl Iterator<Item = &NoteEntry> {
+    report.entries.iter().filter_map(|entry| entry.note())
+}
+
+/// Returns the lines of files that an answer in JSON shows, by note; `None` for one that is shown whole.
+fn shown(text: &str) -> BTreeMap<String, Option<BTreeSet<u64>>> {
+    let answer: Value = serde_json::from_str(text).unwrap();
+    let notes = answer["notes"].as_array().unwrap().iter();
+    let lines = |passage: &Value| passage["lines"][0].as_u64().unwrap()..=passage["lines"][1].as_u64().unwrap();
+    let of_note = |note: &Value| {
+        let passages = note["passages"].as_array();
+        let lines = passages.map(|passages| passages.iter().flat_map(lines).collect());
+        (note["id"].as_str().unwrap().to_owned(), lines)
+    };
+    notes.map(of_note).collect()
+}
+
+/// Sections with prose, lists, code and tables, some of which hold words of the question.
+fn documents() -> impl Strategy<Value = Store> {
+    const WORDS: [&str; 10] =
+        ["cache", "lock", "retry", "journal", "window", "paper", "stone", "river", "table", "green"];
+    let sentence = prop::collection::vec(prop::sample::select(WORDS.to_vec()), 3..14)
+        .prop_map(|words| format!("{} ends here.", words.join(" ")));
+    let block = (0_usize..6, sentence.clone(), sentence).prop_map(|(kind, one, two)| match kind {
+        0 => format!("- {one}\n- {two}\n  - nested {one}"),
+        1 => format!("Run this:\n\n```sh\n{one}\n{two}\n```"),
+        2 => format!("| a | b |\n|---|---|\n| {one} | {two} |"),
+        3 => format!("Why is that?\n\n{one}"),
+        _ => format!("{one} {two}"),
+    });
+    let section = (prop::sample::select(vec!["Decision", "Cache", "Notes"]), prop::collection::vec(block, 1..5));
+    let note = prop::collection::vec(section, 1..5).prop_map(|sections| {
+        let text = |(heading, blocks): (&str, Vec<String>)| format!("## {heading}\n\n{}\n\n", blocks.join("\n\n"));
+        sections.into_iter().map(text).collect::<String>()
+    });
+    prop::collection::vec(note, 2..9).prop_map(|bodies| {
+        let note = |(number, body): (usize, String)| {
+            let text = format!("---\nid: n{number}\ntitle: Title {number}\n---\n\n# Title {number}\n\n{body}");
+            Note::parse(&format!("notes/n{number}.md"), text.into_bytes())
+        };
+        let notes = bodies.into_iter().enumerate().map(note).collect();
+        Store::from_notes(".qipu/".to_owned(), Config::default(), notes)
+    })
+}
+
+/// Whatever is shown stands so in the file, in its order, below headings that do not repeat the title; the best note is
+/// shown whenever one of its parts fits; the same input gives the same bytes; no budget is passed.
+#[test]
+fn passages_are_parts_of_their_notes_in_their_order() {
+    let formats = [Format::Human, Format::Json, Format::Records, Format::Prompt];
+    runner(150)
+        .run(&(documents(), 250_usize..4_000, any::<bool>()), |(store, budget, is_weighed)| {
+            let report = run_on(&passages("cache lock retry", is_weighed.then(Need::passages)), &store).unwrap();
+            for format in formats {
+                let Some(text) = written(&report, budget, format) else { continue };
+                prop_assert!(text.chars().count() <= budget, "{format:?}");
+                prop_assert_eq!(written(&report, budget, format), Some(text.clone()));
+                let first = entries(&report).next().map(|entry| entry.note.id.to_string()).unwrap();
+                let least = entries(&report).next().and_then(|entry| entry.passages.clone()).map(|passages| {
+                    passages.fragments.iter().map(|fragment| fragment.range.len()).min().unwrap_or_default()
+                });
+                // What the frame and the note's name take at most.
+                let has_room = least.is_some_and(|least| least + 700 <= budget);
+                prop_assert!(!has_room || text.contains(&first), "{first} is missing in {format:?}:\n{text}");
+            }
+            let Some(text) = written(&report, budget, Format::Json) else { return Ok(()) };
+            let answer: Value = serde_json::from_str(&text).unwrap();
+            for note in answer["notes"].as_array().unwrap() {
+                let entry = entries(&report).find(|entry| entry.note.id.as_str() == note["id"]).unwrap();
+                let file: Vec<&str> = entry.note.body().lines().collect();
+                let before = entry.note.body_line() - 1;
+                let mut last = 0;
+                for passage in note["passages"].as_array().into_iter().flatten() {
+                    let line = |end: usize| passage["lines"][end].as_u64().unwrap() as usize;
+                    prop_assert!(last < line(0) && line(0) <= line(1), "{note}");
+                    last = line(1);
+                    let lines = file[line(0) - 1 - before..line(1) - before].join("\n");
+                    prop_assert!(lines.contains(passage["text"].as_str().unwrap()), "{passage} is not in\n{lines}");
+                    prop_assert_ne!(&passage["path"][0], &note["title"]);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// A larger budget loses what a smaller one showed only for something that is worth as much.
+#[test]
+fn a_larger_budget_loses_a_passage_for_a_better_one_alone() {
+    runner(150)
+        .run(&(documents(), 300_usize..3_000, 1_usize..1_500), |(store, small, more)| {
+            let report = run_on(&passages("cache lock retry", None), &store).unwrap();
+            let answers = [small, small + more].map(|budget| written(&report, budget, Format::Json));
+            let [Some(small), Some(large)] = answers.map(|text| text.as_deref().map(shown)) else { return Ok(()) };
+            for entry in entries(&report) {
+                let Some(passages) = &entry.passages else { continue };
+                let has = |answer: &BTreeMap<String, Option<BTreeSet<u64>>>, line: usize| {
+                    answer
+                        .get(entry.note.id.as_str())
+                        .is_some_and(|lines| lines.as_ref().is_none_or(|lines| lines.contains(&(line as u64))))
+                };
+                for lost in passages.fragments.iter().filter(|f| has(&small, f.lines.0) && !has(&large, f.lines.0)) {
+                    prop_assert!(gained(&report, &small, &large) >= lost.worth, "{:?}\n{:?}\n{:?}", lost, small, large);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Returns what the best note is worth of which an answer shows something that another one does not show.
+fn gained(
+    report: &Report,
+    small: &BTreeMap<String, Option<BTreeSet<u64>>>,
+    large: &BTreeMap<String, Option<BTreeSet<u64>>>,
+) -> f64 {
+    let is_new = |entry: &&NoteEntry| {
+        let id = entry.note.id.as_str();
+        match (small.get(id), large.get(id)) {
+            (_, None) => false,
+            (Some(Some(small)), Some(Some(large))) => !large.is_subset(small),
+            (small, large) => small != large,
+        }
+    };
+    let best = |entry: &NoteEntry| {
+        let passages = entry.passages.clone().unwrap_or_default();
+        passages.fragments.iter().map(|fragment| fragment.worth).fold(passages.whole.unwrap_or_default(), f64::max)
+    };
+    entries(report).filter(is_new).map(best).fold(0.0, f64::max)
+}
+
+/// The question set of the fixtures, asked in each format in the same space: the passages that records show stand in
+/// the prompt and in JSON too, but for what their frames take.
+#[test]
+fn the_same_passages_are_shown_in_every_format() {
+    let questions = std::fs::read_to_string("fixtures/eval/research.jsonl").unwrap();
+    let questions: Vec<Value> = questions.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (mut all, mut missing) = (0, BTreeMap::from([("prompt", 0), ("json", 0), ("human", 0)]));
+    for question in questions.iter().filter(|question| question.get("answers").is_some()) {
+        let ask = |format: &str, budget: &str| {
+            let question = question["question"].as_str().unwrap();
+            call("fixtures/research", &["ask", question, "--format", format, "--max-chars", budget]).stdout
+        };
+        let records = ask("records", "3000");
+        let is_record = |line: &str| ["H ", "N ", "W ", "B ", "D ", "S "].iter().any(|mark| line.starts_with(mark));
+        let said = records.lines().filter(|line| line.len() > 40 && !is_record(line));
+        // JSON takes more for names, quotes and paths.
+        let answers =
+            [("prompt", ask("prompt", "3200")), ("human", ask("human", "3200")), ("json", ask("json", "4600"))];
+        for line in said {
+            all += 1;
+            for (format, answer) in &answers {
+                let line =
+                    if *format == "json" { line.replace('\\', "\\\\").replace('"', "\\\"") } else { line.to_owned() };
+                *missing.get_mut(format).unwrap() += usize::from(!answer.contains(&line));
+            }
+        }
+    }
+    assert!(all > 300, "{all}");
+    for (format, missing) in missing {
+        assert!(missing * 10 <= all, "{format} lacks {missing} of {all} lines");
+    }
+}
+
+#[test]
+fn a_question_of_one_note_is_answered_from_it_in_all_the_room() {
+    for args in [
+        &["ask", "lost writes", "--note", "qp-h2v6"][..],
+        &["show", "qp-h2v6", "--query", "lost writes"],
+        &["context", "--note", "qp-h2v6", "--query", "lost writes", "--with-body"],
+    ] {
+        for budget in ["500", "900"] {
+            let text = call("fixtures/research", &[args, &["--records", "--max-chars", budget]].concat()).stdout;
+            let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("N ")).collect();
+            assert!(notes.len() == 1 && notes[0].starts_with("N qp-h2v6 "), "{args:?}:\n{text}");
+            assert!(text.contains("\nB qp-h2v6 lines="), "{text}");
+        }
+    }
+}
+
+#[test]
+fn whole_notes_are_packed_where_they_are_asked_for() {
+    let args = ["context", "fsync error", "--with-body", "--records", "--max-chars", "2000"];
+    let passages = call("fixtures/research", &args).stdout;
+    let whole = call("fixtures/research", &[&args[..], &["--whole"]].concat()).stdout;
+    assert!(passages.contains(" at=") && !whole.contains(" at="), "{whole}");
+}
+
+#[test]
+fn ask_is_human_and_has_four_thousand_characters() {
+    let text = call("fixtures/research", &["ask", "what does a failed fsync mean?"]).stdout;
+    assert!((2_500..=4_000).contains(&text.chars().count()), "{}", text.chars().count());
+    assert!(text.starts_with("# Qipu Context Bundle\n") && text.contains("[.qipu/notes/"), "{text}");
+    assert_eq!(call("fixtures/research", &["ask"]).code(), 2);
+}
