@@ -8,9 +8,8 @@ use clap::{Arg, Command};
 use crate::error::Error;
 
 /// Names that commands have in other programs, and the commands that may be meant.
-const OTHER_NAMES: [(&str, &[&str]); 23] = [
+const OTHER_NAMES: [(&str, &[&str]); 22] = [
     ("add", &["add", "capture"]),
-    ("ask", &["context"]),
     ("cat", &["show"]),
     ("check", &["doctor"]),
     ("del", &["delete", "remove"]),

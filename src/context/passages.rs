@@ -67,7 +67,7 @@ pub fn add_passages(entries: &mut [NoteEntry], standings: &[Standing], scorer: &
             passages.whole = Some(best.max(f64::MIN_POSITIVE) * standing.share * times);
         }
         passages.fragments.iter_mut().for_each(|fragment| fragment.worth *= times);
-        make_room_for_others(&mut passages.fragments);
+        make_room_for_others(&mut passages);
         passages.is_named = standing.is_named;
         entry.passages = Some(Arc::new(passages));
     }
@@ -86,12 +86,10 @@ fn count_notes(entries: &[NoteEntry], enough: usize) -> usize {
 
 /// Lowers the worth of the fragments of a note by how much text of it is worth more: the more of a note is shown, the
 /// less another fragment of it adds beside those of other notes.
-fn make_room_for_others(fragments: &mut [Fragment]) {
-    let mut order: Vec<usize> = (0..fragments.len()).collect();
-    order.sort_by(|a, b| fragments[*b].worth.total_cmp(&fragments[*a].worth).then(a.cmp(b)));
+fn make_room_for_others(passages: &mut Passages) {
     let mut before = 0;
-    for number in order {
-        let fragment = &mut fragments[number];
+    for number in passages.by_worth() {
+        let fragment = &mut passages.fragments[number];
         fragment.worth /= 1.0 + before as f64 / HALF_WORTH;
         before += fragment.range.len();
     }
@@ -103,70 +101,65 @@ fn best_score(passages: &Passages) -> Option<f64> {
 
 /// Returns the fragments of a note, with their scores.
 fn passages(note: &Note, scorer: &BlockScorer) -> Passages {
+    let mut fragments = fragments(note);
+    let headings: Vec<String> =
+        fragments.iter().map(|(_, fragment)| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
+    let texts = fragments.iter().zip(&headings).map(|((part, _), headings)| BlockText { headings, text: part.text });
+    let scores = scorer.scores(&texts.collect::<Vec<_>>());
+    let parts: Vec<Part<'_>> = fragments.iter().map(|(part, _)| part.clone()).collect();
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    for ((number, (part, fragment)), score) in fragments.iter_mut().enumerate().zip(with_neighbours(&parts, &scores)) {
+        let least = if is_conclusion(&fragment.path) { CONCLUSION * best } else { 0.0 };
+        fragment.worth = score.max(least);
+        fragment.with = companions(&parts, number);
+        fragment.is_alone = !part.announces();
+    }
+    let fragments = fragments.into_iter().map(|(_, fragment)| fragment).collect();
+    Passages { fragments, whole: None, is_named: false }
+}
+
+/// Returns the fragments of a note without what they are worth, each with what tells how it belongs to others.
+fn fragments(note: &Note) -> Vec<(Part<'_>, Fragment)> {
     let (body, title) = (note.body(), note.title());
-    let mut fragments: Vec<(BlockKind, usize, Fragment)> = Vec::new();
+    let mut fragments = Vec::new();
     let mut line = Lines { body, at: 0, line: note.body_line() };
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
-    let mut blocks = note.blocks();
-    // What is no longer than a fragment is one.
-    let whole =
-        blocks.first().zip(blocks.last()).map(|(first, last)| first.range.start..last.range.end.max(first.range.end));
-    if let Some(whole) = whole.filter(|whole| whole.len() <= WHOLE) {
-        blocks.truncate(1);
-        blocks.iter_mut().for_each(|block| block.range = whole.clone());
-    }
-    for block in blocks {
+    for block in blocks(note) {
         if block.path != last_path {
             path = without_title(&block.path, title);
             last_path = Arc::clone(&block.path);
         }
         for range in parts(body, &block) {
+            let text = body.get(range.clone()).unwrap_or_default();
             let lines = (line.of(range.start), line.of(range.end));
-            let chars = shown_chars(body.get(range.clone()).unwrap_or_default());
-            let path = Arc::clone(&path);
+            let (chars, path) = (shown_chars(text), Arc::clone(&path));
+            let part = Part { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
             let fragment = Fragment { range, lines, chars, path, worth: 0.0, with: Vec::new(), is_alone: true };
-            fragments.push((block.kind, block.depth, fragment));
+            fragments.push((part, fragment));
         }
     }
-    let headings: Vec<String> =
-        fragments.iter().map(|(_, _, fragment)| format!("{title}\n{}", fragment.path.join("\n"))).collect();
-    let texts: Vec<BlockText<'_>> = fragments
-        .iter()
-        .zip(&headings)
-        .map(|((_, _, fragment), headings)| BlockText {
-            headings,
-            text: body.get(fragment.range.clone()).unwrap_or_default(),
-        })
-        .collect();
-    let scores = scorer.scores(&texts);
-    let parts: Vec<Part<'_>> = fragments
-        .iter()
-        .zip(&texts)
-        .map(|((kind, depth, fragment), text)| Part {
-            kind: *kind,
-            depth: *depth,
-            path: &fragment.path,
-            text: text.text,
-        })
-        .collect();
-    let with: Vec<Vec<usize>> = (0..parts.len()).map(|number| companions(&parts, number)).collect();
-    let is_alone: Vec<bool> = parts.iter().map(|part| !part.announces()).collect();
-    let best = scores.iter().copied().fold(0.0, f64::max);
-    let scores = with_neighbours(&parts, &scores);
-    let fragments = fragments.into_iter().zip(scores).zip(with).map(|(((_, _, fragment), score), with)| {
-        let least = if is_conclusion(&fragment.path) { CONCLUSION * best } else { 0.0 };
-        Fragment { worth: score.max(least), with, ..fragment }
-    });
-    let fragments = fragments.zip(is_alone).map(|(fragment, is_alone)| Fragment { is_alone, ..fragment });
-    Passages { fragments: fragments.collect(), whole: None, is_named: false }
+    fragments
+}
+
+/// Returns the blocks of a note: a single one where all of them are no longer than a fragment.
+fn blocks(note: &Note) -> Vec<Block> {
+    let mut blocks = note.blocks();
+    let end = |(first, last): (&Block, &Block)| first.range.start..last.range.end.max(first.range.end);
+    let whole = blocks.first().zip(blocks.last()).map(end).filter(|whole| whole.len() <= WHOLE);
+    if let Some(whole) = whole {
+        blocks.truncate(1);
+        blocks.iter_mut().for_each(|block| block.range = whole.clone());
+    }
+    blocks
 }
 
 /// What tells which fragments belong together.
+#[derive(Clone)]
 struct Part<'a> {
     kind: BlockKind,
     depth: usize,
-    path: &'a Arc<[String]>,
+    path: Arc<[String]>,
     text: &'a str,
 }
 

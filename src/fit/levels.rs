@@ -97,24 +97,24 @@ impl Page<'_> {
         }
         self.account = Some(proposals.account(&self.shown));
         if let Some(first) = first.filter(|_| self.pieces.is_empty()) {
-            self.cut_first(&first, &*proposals);
+            self.cut_first(&first, Some(&*proposals));
         }
         Ok(self)
     }
 
     /// Cuts a note where the most of it fits, with what is said of it then: in few words where there is no room for
     /// more.
-    fn cut_first(&mut self, first: &Proposal, proposals: &dyn Proposals) {
+    pub(super) fn cut_first(&mut self, first: &Proposal, proposals: Option<&dyn Proposals>) {
         let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
         let shown_as =
             |piece: &Piece| ShownBelief { entry: first.entry, shape, tokens: piece.tokens, has_more: piece.has_more };
-        let account_of = |piece: &Piece| Some(proposals.account(&[shown_as(piece)]));
+        let account_of = |piece: &Piece| proposals.map(|proposals| proposals.account(&[shown_as(piece)]));
         let was_brief = self.is_brief;
         for is_brief in [was_brief, true] {
             self.is_brief = is_brief;
             self.cut_entry(first.entry, !first.is_adaptive && first.level >= Level::Extract, &account_of);
             if let Some((_, piece)) = self.pieces.first() {
-                self.shown = vec![shown_as(piece)];
+                self.shown = if self.is_belief(first.entry) { vec![shown_as(piece)] } else { Vec::new() };
                 self.account = account_of(piece);
                 return;
             }

@@ -88,7 +88,7 @@ pub fn fit_both(
     };
     let page = Page::new(report, &*renderer, Limits::new(budget));
     let page = match report.head.show.passages {
-        true => passages::shown(&page, Some(&**ranking), budget.target_tokens),
+        true => passages::shown(&page, &**ranking, budget.target_tokens),
         false => levels::leveled(&page, &**ranking, budget.target_tokens),
     };
     let page = page.map_err(|least| too_small(least, budget))?;

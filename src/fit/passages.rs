@@ -31,11 +31,11 @@ pub(super) fn written(
     ranking: Option<&dyn Ranking>,
     target_tokens: Option<usize>,
 ) -> Result<String, Size> {
-    if ranking.is_some() {
-        return shown(page, ranking, target_tokens).and_then(Page::finished);
-    }
-    let everything = page.clone().with_everything();
-    everything.or_else(|least| packed(page.clone(), None, target_tokens, least).and_then(Page::finished))
+    let Some(ranking) = ranking else {
+        let everything = page.clone().with_everything();
+        return everything.or_else(|least| packed(page.clone(), None, target_tokens, least).and_then(Page::finished));
+    };
+    shown(page, ranking, target_tokens).and_then(Page::finished)
 }
 
 /// Shows all notes whole where they fit, else their passages, in the order of a ranking.
@@ -44,16 +44,12 @@ pub(super) fn written(
 /// As [`written`].
 pub(super) fn shown<'a>(
     page: &Page<'a>,
-    ranking: Option<&dyn Ranking>,
+    ranking: &dyn Ranking,
     target_tokens: Option<usize>,
 ) -> Result<Page<'a>, Size> {
-    let (all, everything) = match ranking {
-        Some(ranking) => page.clone().with_all_at_best(ranking, target_tokens),
-        None => (page.clone(), Some(Size { chars: usize::MAX, tokens: None })),
-    };
-    match everything {
-        None => Ok(all),
-        Some(everything) => packed(page.clone(), ranking, target_tokens, everything),
+    match page.clone().with_all_at_best(ranking, target_tokens) {
+        (all, None) => Ok(all),
+        (_, Some(everything)) => packed(page.clone(), Some(ranking), target_tokens, everything),
     }
 }
 
@@ -127,7 +123,7 @@ impl<'a> Packer<'_, 'a> {
         for rank in 0..self.order.len() {
             let number = self.order[rank].entry;
             let entry = &self.page.report.entries[number];
-            if entry.note().is_none() && !self.keep(rank, Extent::Whole, None) {
+            if entry.note().is_none() && !self.keep(rank, None) {
                 self.page.pass_over(entry);
             }
         }
@@ -173,10 +169,7 @@ impl<'a> Packer<'_, 'a> {
         if passages.whole.is_some() {
             self.keep_whole(rank);
         }
-        let worth = |number: &usize| passages.fragments.get(*number).map_or(0.0, |fragment| fragment.worth);
-        let mut best: Vec<usize> = (0..passages.fragments.len()).collect();
-        best.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.cmp(b)));
-        for number in best {
+        for number in passages.by_worth() {
             if self.page.kept.has(self.order[rank].entry) || self.keep_fragment(rank, number) {
                 return;
             }
@@ -188,7 +181,7 @@ impl<'a> Packer<'_, 'a> {
         let room = self.room();
         let entry = &self.page.report.entries[self.order[rank].entry];
         if entry.may_fit(self.page.renderer.detail(entry), room) {
-            self.keep(rank, self.whole_extent(rank), None);
+            self.keep(rank, None);
         }
     }
 
@@ -235,7 +228,7 @@ impl<'a> Packer<'_, 'a> {
         }
         let chosen: BTreeSet<usize> = have.union(&more).copied().collect();
         let is_most = self.covers_most(rank, &chosen);
-        (is_most && self.keep(rank, self.whole_extent(rank), None)) || self.keep(rank, Extent::Passages, Some(chosen))
+        (is_most && self.keep(rank, None)) || self.keep(rank, Some(chosen))
     }
 
     fn chosen(&self, rank: usize) -> BTreeSet<usize> {
@@ -278,9 +271,10 @@ impl<'a> Packer<'_, 'a> {
             || self.target_tokens.is_some_and(|target| self.page.tokens() >= target)
     }
 
-    /// Shows an entry in a certain extent in place of what is shown of it, where that fits.
-    fn keep(&mut self, rank: usize, extent: Extent, chosen: Option<BTreeSet<usize>>) -> bool {
+    /// Shows some fragments of an entry, or the whole of it, in place of what is shown of it, where that fits.
+    fn keep(&mut self, rank: usize, chosen: Option<BTreeSet<usize>>) -> bool {
         let proposal = self.order[rank];
+        let extent = if chosen.is_some() { Extent::Passages } else { self.whole_extent(rank) };
         let entry = proposal.entry;
         let before = match chosen {
             Some(chosen) => self.page.kept.fragments.insert(entry, chosen),
@@ -357,8 +351,7 @@ impl<'a> Packer<'_, 'a> {
             if self.page.kept.has(number) || entry.note().is_none() {
                 continue;
             }
-            let is_kept =
-                entry.may_fit(self.page.renderer.detail(entry), room) && self.keep(rank, self.whole_extent(rank), None);
+            let is_kept = entry.may_fit(self.page.renderer.detail(entry), room) && self.keep(rank, None);
             let count = self.passages(rank).filter(|_| !is_kept).map_or(0, |passages| passages.fragments.len());
             for fragment in 0..count {
                 if self.has_enough() {
@@ -381,24 +374,9 @@ impl<'a> Packer<'_, 'a> {
             return;
         }
         let is_note = |proposal: &&Proposal| self.page.report.entries[proposal.entry].note().is_some();
-        let Some(first) = self.order.iter().find(is_note).copied() else { return };
-        let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
-        let shown_as =
-            |piece: &Piece| ShownBelief { entry: first.entry, shape, tokens: piece.tokens, has_more: piece.has_more };
-        let account_of = |piece: &Piece| self.proposals.as_ref().map(|proposals| proposals.account(&[shown_as(piece)]));
-        let was_brief = self.page.is_brief;
-        for is_brief in [was_brief, true] {
-            self.page.is_brief = is_brief;
-            self.page.cut_entry(first.entry, true, &account_of);
-            if let Some((_, piece)) = self.page.pieces.first() {
-                if self.page.is_belief(first.entry) {
-                    self.page.shown = vec![shown_as(piece)];
-                }
-                self.page.account = account_of(piece);
-                return;
-            }
+        if let Some(first) = self.order.iter().find(is_note).copied() {
+            self.page.cut_first(&first, self.proposals.as_deref());
         }
-        self.page.is_brief = was_brief;
     }
 }
 

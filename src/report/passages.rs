@@ -46,6 +46,14 @@ pub struct Passage {
 }
 
 impl Passages {
+    /// Returns the numbers of the fragments, the one that is worth the most first; of those that are worth as much, the
+    /// first in the text.
+    pub fn by_worth(&self) -> Vec<usize> {
+        let mut numbers: Vec<(usize, f64)> = self.fragments.iter().map(|fragment| fragment.worth).enumerate().collect();
+        numbers.sort_by(|a, b| b.1.total_cmp(&a.1));
+        numbers.into_iter().map(|(number, _)| number).collect()
+    }
+
     /// Joins chosen fragments of a body to passages.
     pub fn joined(&self, body: &str, chosen: &BTreeSet<usize>) -> Vec<Passage> {
         let mut passages: Vec<(usize, Range<usize>, Passage)> = Vec::new();

@@ -20,7 +20,7 @@ use crate::parts::{Gather, Gathered, InMemory, Parts};
 
 /// The texts of a store as terms.
 pub struct Corpus {
-    pub(super) stems: Stems,
+    pub(super) stems: Arc<Stems>,
     /// What was kept, and what is made now.
     segments: [Section; 2],
     /// For each note of the store, in which segment it is, and its number there.
@@ -71,7 +71,7 @@ impl Corpus {
             documents[*place] = (1, number as u32);
         }
         let corpus = Self {
-            stems: Stems::new(language),
+            stems: Arc::new(Stems::new(language)),
             segments: [first, second],
             documents,
             holders: Vec::new(),

@@ -54,7 +54,6 @@ use passages::holds;
 use plan::{Known, Plan};
 use ranking::Ranker;
 use segment::Text;
-use stems::Stems;
 use vectors::{Made, Vectors};
 
 /// What a note is about, in terms.
@@ -131,9 +130,8 @@ impl<'a> Engine<'a> {
             best = BestAnswer::CERTAIN;
         }
         phases::end("titles looked at");
-        let stems = Arc::new(Stems::new(self.language));
-        let marker = Marker::new(&plan, &self.corpus, Arc::clone(&stems));
-        let scorer = BlockScorer::new(&plan, &self.corpus, stems);
+        let marker = Marker::new(&plan, &self.corpus);
+        let scorer = BlockScorer::new(&plan, &self.corpus);
         Found { hits, spellings: plan.spellings, marker: Some(marker), scorer: Some(scorer), best }
     }
 

@@ -52,11 +52,11 @@ struct Match {
 }
 
 impl Marker {
-    pub(super) fn new(plan: &Plan, corpus: &Corpus, stems: Arc<Stems>) -> Self {
+    pub(super) fn new(plan: &Plan, corpus: &Corpus) -> Self {
         let terms = plan.slots.iter().flat_map(|slot| slot.terms.iter().filter_map(|term| corpus.term(*term)));
         let says = |documents: u32| inverse_frequency(corpus.len() as f64, f64::from(documents));
         let terms = terms.map(|term| (term.text.to_string(), says(term.documents))).collect();
-        Self { stems, terms }
+        Self { stems: Arc::clone(&corpus.stems), terms }
     }
 
     /// Returns the piece of a text that holds the most of the query; `None` where it holds nothing.

@@ -75,7 +75,7 @@ struct Chunk {
 }
 
 impl BlockScorer {
-    pub(super) fn new(plan: &Plan, corpus: &Corpus, stems: Arc<Stems>) -> Self {
+    pub(super) fn new(plan: &Plan, corpus: &Corpus) -> Self {
         let total = corpus.totals.paragraphs as f64;
         let mut slots = HashMap::default();
         let mut weights = Vec::with_capacity(plan.slots.len());
@@ -89,6 +89,7 @@ impl BlockScorer {
             weights.push(slot.weight * inverse_frequency(total, holders.clamp(1.0, total.max(1.0))));
         }
         let average = (corpus.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
+        let stems = Arc::clone(&corpus.stems);
         let times = plan.asks_when.then(|| time_terms(&stems));
         Self { stems, slots, weights, average, times }
     }
