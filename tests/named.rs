@@ -162,6 +162,24 @@ fn a_day_without_journal_is_told_and_never_searched_for() {
 }
 
 #[test]
+fn a_month_without_a_year_means_the_latest_that_has_notes() {
+    let note = |id: &str, day: &str| {
+        format!("---\nid: {id}\ntitle: Trip {id}\ncreated: {day}T10:00:00Z\n---\nWe went camping by the lake.\n")
+    };
+    let files = [("notes/a.md", note("qp-may", "2022-05-04")), ("notes/b.md", note("qp-june", "2021-06-04"))];
+    let dir = store(&files.each_ref().map(|(path, text)| (*path, text.as_str())));
+    write(dir.path(), "notes/c.md", &note("qp-old", "2019-06-30"));
+    let first = |question: &str| ids(&json(&dir, &[question]))[0].to_owned();
+    assert_eq!(first("camping in June"), "qp-june");
+    assert_eq!(first("camping in May"), "qp-may");
+    assert_eq!(first("camping in June 2019"), "qp-old");
+    // A day that no year names is looked for in the years before too, relative days are not.
+    assert_eq!(first("camping on June 30"), "qp-old");
+    let by_words = first("camping");
+    assert_eq!(first("camping last month"), by_words);
+}
+
+#[test]
 fn a_period_does_not_drown_the_topic() {
     let dir = store(&[
         ("notes/a.md", "---\nid: a\ntitle: Broker\n---\nThe broker drops messages.\n"),

@@ -109,12 +109,12 @@ impl Tokens<'_> {
     }
 
     /// Tells whether a word may be a year.
-    pub(super) fn is_year(&self, at: usize) -> bool {
+    pub fn is_year(&self, at: usize) -> bool {
         digits(self.word(at), 4).and_then(|year| i16::try_from(year).ok()).is_some_and(|year| YEARS.contains(&year))
     }
 
     /// Tells whether a word is the whole name of a month; one that is a verb too needs its capital.
-    pub(super) fn is_month_name(&self, at: usize) -> bool {
+    pub fn is_month_name(&self, at: usize) -> bool {
         let is_capital = self.written(at).starts_with(char::is_uppercase);
         MONTHS.contains(&self.word(at)) && (is_capital || !matches!(self.word(at), "march" | "may"))
     }

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use super::blocks::has_answer;
-use super::question::{Asked, COMPARISON, PATTERNS, Question, Side, narrowed};
+use super::question::{Asked, COMPARISON, Favoured, PATTERNS, Question, Side, narrowed};
 use super::{Journals, Selector, day_of};
 use crate::calendar::{Period, Span};
 use crate::escape::abbreviated;
@@ -220,16 +220,16 @@ impl Selector<'_, '_> {
 
     /// Lets notes go first that were made or changed in periods of which no journal tells. What the
     /// whole query is the title of stays where it is.
-    fn favour(&self, hits: &mut [Hit], periods: &[Period]) {
-        if periods.is_empty() {
+    fn favour(&self, hits: &mut [Hit], favoured: &[Favoured]) {
+        if favoured.is_empty() {
             return;
         }
         let notes = self.store.notes();
-        let is_in = |note: usize| {
-            let note = &notes[note];
-            let days = [&note.created, &note.updated].into_iter().flatten().map(|stamp| stamp.date());
-            days.into_iter().any(|day| periods.iter().any(|period| period.holds(day)))
-        };
+        let days_of =
+            |note: usize| [&notes[note].created, &notes[note].updated].into_iter().flatten().map(|stamp| stamp.date());
+        let days: Vec<Date> = hits.iter().flat_map(|hit| days_of(hit.note)).collect();
+        let periods: Vec<Period> = favoured.iter().filter_map(|favoured| favoured.holding(&days)).collect();
+        let is_in = |note: usize| days_of(note).any(|day| periods.iter().any(|period| period.holds(day)));
         let named = hits.iter().take_while(|hit| hit.relevance >= 1.0).count();
         let rest = hits.get_mut(named..).unwrap_or_default();
         rest.iter_mut().filter(|hit| is_in(hit.note)).for_each(|hit| hit.score *= FAVOUR);

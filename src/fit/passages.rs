@@ -13,8 +13,12 @@ use crate::report::{Fragment, Level, Passages, Proposal, Proposals, Ranking, Sha
 
 /// From which share of a note's text on the whole of it is shown where that fits.
 const MOSTLY: f64 = 0.75;
-/// Shorter gaps between passages of a note are closed, in bytes.
+/// Gaps between passages of a note that are no longer are closed, in bytes.
 const MAX_GAP: usize = 300;
+/// Within a section they are closed up to the budget divided by this, but no longer ones than `MAX_SECTION_GAP`.
+const GAP_SHARE: usize = 10;
+/// See `GAP_SHARE`.
+const MAX_SECTION_GAP: usize = 1500;
 /// With less room, in characters, nothing more is tried.
 const LEAST_ROOM: usize = 24;
 /// After so many tries in a row that did not fit nothing more is tried.
@@ -207,11 +211,15 @@ impl<'a> Packer<'_, 'a> {
     /// Returns the fragments between one and those that are shown near it, where they are short.
     fn gap(&self, rank: usize, have: &BTreeSet<usize>, number: usize) -> BTreeSet<usize> {
         let mut gap = BTreeSet::new();
+        let most_within = (self.page.limits.most_chars() / GAP_SHARE).clamp(MAX_GAP, MAX_SECTION_GAP);
         let before = have.range(..number).next_back().map(|before| before + 1..number);
         let after = have.range(number..).next().map(|after| number + 1..*after);
         for between in before.into_iter().chain(after) {
-            let bytes: usize = between.clone().filter_map(|n| self.fragment(rank, n)).map(|f| f.range.len()).sum();
-            if bytes <= MAX_GAP {
+            let fragments = || between.clone().filter_map(|number| self.fragment(rank, number));
+            let bytes: usize = fragments().map(|fragment| fragment.range.len()).sum();
+            let path = self.fragment(rank, number).map(|fragment| &fragment.path);
+            let is_within = || fragments().all(|fragment| Some(&fragment.path) == path);
+            if bytes <= MAX_GAP || (bytes <= most_within && is_within()) {
                 gap.extend(between);
             }
         }

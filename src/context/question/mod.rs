@@ -29,6 +29,8 @@ pub const PATTERNS: &str = "patterns";
 const MAX_PHRASES: usize = 64;
 /// The most words that are told of a text.
 const MAX_TERMS: usize = 64;
+/// So many years before the latest days of a month that is named without a year, its days may be meant.
+const MAX_YEARS_BACK: i16 = 50;
 
 /// What a question was understood to mean.
 #[derive(Debug, Default)]
@@ -48,7 +50,7 @@ pub struct Question {
     /// What is searched for; nothing where all of it was understood.
     pub rest: Option<String>,
     /// Days whose notes are favoured, since no journal tells of them.
-    pub favoured: Vec<Period>,
+    pub favoured: Vec<Favoured>,
     /// The two sides of a comparison.
     pub comparison: Option<(Side, Side)>,
     /// The days over which patterns are looked for.
@@ -75,6 +77,34 @@ pub struct NamedPeriod {
     pub period: Period,
     /// How many journals it has.
     pub journals: usize,
+}
+
+/// Days whose notes are favoured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Favoured {
+    /// The days.
+    pub period: Period,
+    /// Whether they are named by their month without a year: where no note is of these days, those of the latest
+    /// year that has some are meant.
+    pub is_yearly: bool,
+}
+
+impl Favoured {
+    /// Returns the latest of the days meant that hold one of `days`; `None` where none does.
+    pub fn holding(&self, days: &[Date]) -> Option<Period> {
+        let holds = |period: &Period| days.iter().any(|day| period.holds(*day));
+        let years = if self.is_yearly { MAX_YEARS_BACK } else { 0 };
+        (0..=years).filter_map(|years| years_before(self.period, years)).find(holds)
+    }
+}
+
+fn years_before(period: Period, years: i16) -> Option<Period> {
+    let back = |day: Date| day.checked_sub(jiff::Span::new().years(years)).ok();
+    let from = match period.from {
+        Some(from) => Some(back(from)?),
+        None => None,
+    };
+    Some(Period { from, to: back(period.to)? })
 }
 
 /// What a question is asked of.
@@ -212,7 +242,10 @@ impl Reading<'_> {
         let text = self.text(at..found.end);
         self.take(at..found.end);
         if !asked.add(&mut self.question, &text, span) {
-            self.question.favoured.push(span.period());
+            let mut words = at..found.end;
+            let is_yearly = words.clone().any(|word| self.tokens.is_month_name(word))
+                && !words.any(|word| self.tokens.is_year(word));
+            self.question.favoured.push(Favoured { period: span.period(), is_yearly });
         }
     }
 
