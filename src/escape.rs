@@ -160,6 +160,10 @@ pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
 
 /// Makes a text of several lines harmless: line ends become `\n`, control characters visible.
 pub(crate) fn lines(text: &str) -> String {
+    // Most texts hold nothing else.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut filter = Filter::default();
     let mut chars = text.chars().peekable();

@@ -7,12 +7,12 @@ use rayon::prelude::*;
 
 use crate::note::{Block, BlockKind, Note, shown_chars};
 use crate::report::{Fragment, NoteEntry, Passages};
-use crate::search::{BlockScorer, BlockText};
+use crate::search::{BlockScorer, BlockText, KnownChunks};
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
 /// From so many notes at least passages are chosen, whatever their length.
-const MIN_NOTES: usize = 10;
+const MIN_NOTES: usize = 6;
 /// From so many more where these have no more than a certain length together, in characters.
 const SOME_NOTES: usize = 20;
 /// See `SOME_NOTES`.
@@ -57,8 +57,10 @@ pub struct Standing {
 /// entry; the answer has `most_chars` characters at most.
 pub fn add_passages(entries: &mut [NoteEntry], standings: &[Standing], scorer: &BlockScorer, most_chars: usize) {
     let count = count_notes(entries, most_chars.saturating_mul(FOR_ONE));
-    let all = entries.par_iter().take(count);
-    let all: Vec<Passages> = all.map(|entry| passages(&entry.note, scorer)).collect();
+    let for_each_thread = count.div_ceil(rayon::current_num_threads());
+    let all = entries.par_iter().take(count).with_min_len(for_each_thread);
+    let all: Vec<Passages> =
+        all.map_init(KnownChunks::default, |known, entry| passages(&entry.note, scorer, known)).collect();
     let best = all.iter().filter_map(best_score).fold(0.0, f64::max);
     for ((mut passages, standing), entry) in all.into_iter().zip(standings).zip(entries) {
         let times = LEAST_SHARE + standing.share;
@@ -100,12 +102,12 @@ fn best_score(passages: &Passages) -> Option<f64> {
 }
 
 /// Returns the fragments of a note, with their scores.
-fn passages(note: &Note, scorer: &BlockScorer) -> Passages {
+fn passages<'t>(note: &'t Note, scorer: &BlockScorer, known: &mut KnownChunks<'t>) -> Passages {
     let mut fragments = fragments(note);
     let headings: Vec<String> =
         fragments.iter().map(|(_, fragment)| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
     let texts = fragments.iter().zip(&headings).map(|((part, _), headings)| BlockText { headings, text: part.text });
-    let scores = scorer.scores(&texts.collect::<Vec<_>>());
+    let scores = scorer.scores(&texts.collect::<Vec<_>>(), known);
     let parts: Vec<Part<'_>> = fragments.iter().map(|(part, _)| part.clone()).collect();
     let best = scores.iter().copied().fold(0.0, f64::max);
     for ((number, (part, fragment)), score) in fragments.iter_mut().enumerate().zip(with_neighbours(&parts, &scores)) {

@@ -72,13 +72,14 @@ fn packed<'a>(
         Some(proposals) => drawn(&mut **proposals),
         None => (0..page.report.entries.len()).map(whole).collect(),
     };
-    let mut packer = Packer { page, order, proposals, target_tokens, misses: 0 };
+    let mut packer = Packer { page, order, proposals, target_tokens, misses: 0, room: 0 };
     packer.page.account = packer.account();
     if packer.page.report.entries.is_empty() && !packer.page.has_more_to_say() {
         return Err(everything);
     }
     packer.page.make_room_for_frame(everything)?;
     packer.keep_found_out();
+    packer.measure_room();
     packer.keep_fragments();
     packer.misses = 0;
     packer.fill();
@@ -110,6 +111,8 @@ struct Packer<'p, 'a> {
     target_tokens: Option<usize>,
     /// How many tries since the last one that fitted did not fit.
     misses: usize,
+    /// How many characters may be added at most.
+    room: usize,
 }
 
 impl<'a> Packer<'_, 'a> {
@@ -182,9 +185,8 @@ impl<'a> Packer<'_, 'a> {
 
     /// Keeps a note whole.
     fn keep_whole(&mut self, rank: usize) {
-        let room = self.room();
         let entry = &self.page.report.entries[self.order[rank].entry];
-        if entry.may_fit(self.page.renderer.detail(entry), room) {
+        if entry.may_fit(self.page.renderer.detail(entry), self.room) {
             self.keep(rank, None);
         }
     }
@@ -231,7 +233,7 @@ impl<'a> Packer<'_, 'a> {
         let have = self.chosen(rank);
         let chars = |number: &usize| self.fragment(rank, *number).map_or(0, |fragment| fragment.chars);
         let least: usize = more.difference(&have).map(chars).sum();
-        if least > self.room() || self.is_whole(rank) {
+        if least > self.room || self.is_whole(rank) {
             return false;
         }
         let chosen: BTreeSet<usize> = have.union(&more).copied().collect();
@@ -266,16 +268,16 @@ impl<'a> Packer<'_, 'a> {
         }
     }
 
-    /// Returns how many characters may be added at most.
-    fn room(&self) -> usize {
+    /// Measures how many characters may be added at most, after something was.
+    fn measure_room(&mut self) {
         let frame = self.page.renderer.frame_chars(self.page.says(true));
-        self.page.limits.most_chars().saturating_sub(self.page.chars + frame)
+        self.room = self.page.limits.most_chars().saturating_sub(self.page.chars + frame);
     }
 
     /// Tells whether nothing more is to be tried.
     fn has_enough(&self) -> bool {
         self.misses >= MAX_MISSES
-            || self.room() < LEAST_ROOM
+            || self.room < LEAST_ROOM
             || self.target_tokens.is_some_and(|target| self.page.tokens() >= target)
     }
 
@@ -293,6 +295,7 @@ impl<'a> Packer<'_, 'a> {
         self.page.account = self.account();
         if !self.is_everything() && self.page.allow(self.page.says(true), None) {
             self.misses = 0;
+            self.measure_room();
             return true;
         }
         self.misses += 1;
@@ -349,17 +352,16 @@ impl<'a> Packer<'_, 'a> {
     /// Keeps notes of which nothing is shown yet, whole or from their beginning on, as far as there is room.
     fn keep_others(&mut self) {
         let report = self.page.report;
-        let mut room = self.room();
         for rank in 0..self.order.len() {
             let number = self.order[rank].entry;
             let entry = &report.entries[number];
-            if room < LEAST_ROOM || self.misses >= MAX_MISSES {
+            if self.room < LEAST_ROOM || self.misses >= MAX_MISSES {
                 return;
             }
             if self.page.kept.has(number) || entry.note().is_none() {
                 continue;
             }
-            let is_kept = entry.may_fit(self.page.renderer.detail(entry), room) && self.keep(rank, None);
+            let is_kept = entry.may_fit(self.page.renderer.detail(entry), self.room) && self.keep(rank, None);
             let count = self.passages(rank).filter(|_| !is_kept).map_or(0, |passages| passages.fragments.len());
             for fragment in 0..count {
                 if self.has_enough() {
@@ -367,11 +369,8 @@ impl<'a> Packer<'_, 'a> {
                 }
                 self.choose(rank, BTreeSet::from([fragment]));
             }
-            if self.page.kept.has(number) {
-                if self.has_enough() {
-                    return;
-                }
-                room = self.room();
+            if self.page.kept.has(number) && self.has_enough() {
+                return;
             }
         }
     }

@@ -45,7 +45,7 @@ pub use ranking::{BestAnswer, Hit, Linked, Parts, Sequences, Surroundings, Weigh
 pub use related::Relative;
 pub use snippet::{Marker, Snippet};
 pub use stop_words::StopWords;
-pub use worth::{BlockScorer, BlockText};
+pub use worth::{BlockScorer, BlockText, KnownChunks};
 
 use crate::note::{Language, Note};
 use crate::parts::Gathered;

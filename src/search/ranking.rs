@@ -70,6 +70,12 @@ pub struct Weights {
     pub asking: f64,
 }
 
+/// So many terms the bodies of the hits have together that are looked at closely or compared, and more only where
+/// these are fewer than `MIN_CLOSE_LOOKS`. It bounds what long notes cost.
+const MAX_CLOSE_TERMS: u64 = 120_000;
+/// See `MAX_CLOSE_TERMS`.
+const MIN_CLOSE_LOOKS: usize = 20;
+
 /// The bounds of the saturation, and how many terms of a body there are for 1 of it.
 const SATURATIONS: (f64, f64) = (1.2, 2.0);
 /// See `SATURATIONS`.
@@ -455,9 +461,20 @@ impl Ranker<'_> {
         score
     }
 
+    /// Counts the best hits, `most` at most, whose texts are not too long to be looked at.
+    fn count_best(&self, hits: &[Hit], most: usize) -> usize {
+        let mut terms = 0;
+        let is_near = |(number, hit): &(usize, &Hit)| {
+            let is_near = *number < MIN_CLOSE_LOOKS || terms < MAX_CLOSE_TERMS;
+            terms += u64::from(self.corpus.lengths(hit.note).body);
+            is_near
+        };
+        hits.iter().take(most).enumerate().take_while(is_near).count()
+    }
+
     /// Adds what only a close look at a text shows: terms that stand together, the best paragraph.
     fn look_closely(&self, hits: &mut [Hit], idf: &[f64]) {
-        let best = hits.len().min(self.weights.close_looks);
+        let best = self.count_best(hits, self.weights.close_looks);
         hits.par_iter_mut().take(best).for_each(|hit| {
             let text = self.corpus.text(hit.note);
             let body_len = self.corpus.lengths(hit.note).body;
@@ -471,7 +488,7 @@ impl Ranker<'_> {
     fn smooth(&self, hits: &mut [Hit]) {
         let size = self.corpus.len() as f64;
         let share = self.weights.smoothing * size / (size + self.weights.half_smoothing);
-        let count = hits.len().min(self.weights.smoothed);
+        let count = self.count_best(hits, self.weights.smoothed);
         let (best, rest) = hits.split_at_mut(count);
         let best_vectors: Vec<_> = best.iter().map(|hit| self.vectors.of(hit.note)).collect();
         let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();

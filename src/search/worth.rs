@@ -30,9 +30,9 @@ const ASKING: f64 = 0.3;
 
 /// A block of a note, as far as its words count.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockText<'a> {
+pub struct BlockText<'a, 'h> {
     /// The headings above it, the note's title first.
-    pub headings: &'a str,
+    pub headings: &'h str,
     /// Its markdown.
     pub text: &'a str,
 }
@@ -66,6 +66,10 @@ struct Counts {
     has_time: bool,
 }
 
+/// What is known of the chunks of texts that were counted: most words stand in many notes.
+#[derive(Default)]
+pub struct KnownChunks<'t>(HashMap<&'t str, Chunk, RandomState>);
+
 /// What a chunk of a text adds to the counts.
 #[derive(Default, Clone)]
 struct Chunk {
@@ -95,10 +99,9 @@ impl BlockScorer {
     }
 
     /// Returns the score of each block of a note, which are given in their order: 0 for one that holds no term of the
-    /// query.
-    pub fn scores(&self, blocks: &[BlockText<'_>]) -> Vec<f64> {
-        let mut known: HashMap<&str, Chunk, RandomState> = HashMap::default();
-        let counts: Vec<Counts> = blocks.iter().map(|block| self.count(block.text, &mut known)).collect();
+    /// query. Of one `known` only calls of one scorer may make use.
+    pub fn scores<'t>(&self, blocks: &[BlockText<'t, '_>], known: &mut KnownChunks<'t>) -> Vec<f64> {
+        let counts: Vec<Counts> = blocks.iter().map(|block| self.count(block.text, known)).collect();
         let mut above: (&str, Vec<f64>) = ("", Vec::new());
         let amounts: Vec<Vec<f64>> = counts
             .iter()
@@ -110,7 +113,7 @@ impl BlockScorer {
         let mut scores = Vec::with_capacity(blocks.len());
         for (number, block) in blocks.iter().enumerate() {
             if block.headings != above.0 || above.1.is_empty() {
-                above = (block.headings, self.count(block.headings, &mut known).slots);
+                above = (block.headings, self.count(block.headings, &mut KnownChunks::default()).slots);
             }
             let holds = |counts: &[f64]| counts.iter().any(|count| *count > 0.0);
             if !holds(&counts[number].slots) && !holds(&above.1) {
@@ -141,11 +144,11 @@ impl BlockScorer {
         before + after
     }
 
-    fn count<'t>(&self, text: &'t str, known: &mut HashMap<&'t str, Chunk, RandomState>) -> Counts {
+    fn count<'t>(&self, text: &'t str, known: &mut KnownChunks<'t>) -> Counts {
         let mut counts = Counts { slots: vec![0.0; self.weights.len()], ..Counts::default() };
         for_each_piece(text, |piece| {
             let Piece::Chunk(chunk) = piece else { return };
-            let chunk = known.entry(chunk.text).or_insert_with(|| self.read(chunk.text));
+            let chunk = known.0.entry(chunk.text).or_insert_with(|| self.read(chunk.text));
             counts.length += chunk.length;
             counts.has_time |= chunk.has_time;
             for slot in &chunk.slots {

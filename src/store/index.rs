@@ -31,8 +31,10 @@ pub(super) const FOLDER: &str = "cache";
 pub(super) const FILE: &str = "notes.index";
 /// What keeps git away from that folder.
 const IGNORED: &str = ".gitignore";
-/// Smaller stores are read as fast as an index.
+/// Stores of fewer notes are read as fast as an index, if their files have fewer than `MIN_BYTES` bytes together.
 pub(super) const MIN_NOTES: usize = 256;
+/// See `MIN_NOTES`.
+pub(super) const MIN_BYTES: u64 = 512 * 1024;
 /// An index is written again when more than this many files, and more than one in fifty, changed.
 const MAX_CHANGED: usize = 100;
 const CHANGED_SHARE: usize = 50;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::beside::{Beside, LINKS};
 use super::folders::Memory;
-use super::index::{Begun, FOLDER as CACHE, Index, MIN_NOTES};
+use super::index::{Begun, FOLDER as CACHE, Index, MIN_BYTES, MIN_NOTES};
 use super::opened::{Kind, Opened, is_unreadable};
 use super::scan::{self, Found, Look, Scanned};
 use super::shelf::{Packer, Shelf};
@@ -91,9 +91,15 @@ pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Resul
     }
     let scanned = scan::notes_to_read(place.dir)?;
     phases::end("folders listed");
-    let is_kept = place.uses_index && scanned.files.len() >= MIN_NOTES;
+    let is_kept = place.uses_index && is_large(place.dir, &scanned.files);
     let begun = is_kept.then(|| Begun::new(place)).flatten();
     Ok(read_all(place, scanned, gather, begun))
+}
+
+/// Tells whether an index of these files is read faster than they are.
+fn is_large(dir: &Opened, files: &[Found]) -> bool {
+    let size = |found: &Found| dir.look(found.real_path().as_os_str()).ok().flatten().map_or(0, |look| look.size);
+    files.len() >= MIN_NOTES || files.iter().map(size).sum::<u64>() >= MIN_BYTES
 }
 
 /// Puts what can't be read in the order of the paths, each once.
