@@ -48,11 +48,14 @@ fn documents() -> impl Strategy<Value = Store> {
         ["cache", "lock", "retry", "journal", "window", "paper", "stone", "river", "table", "green"];
     let sentence = prop::collection::vec(prop::sample::select(WORDS.to_vec()), 3..14)
         .prop_map(|words| format!("{} ends here.", words.join(" ")));
-    let block = (0_usize..6, sentence.clone(), sentence).prop_map(|(kind, one, two)| match kind {
+    let block = (0_usize..9, sentence.clone(), sentence).prop_map(|(kind, one, two)| match kind {
         0 => format!("- {one}\n- {two}\n  - nested {one}"),
         1 => format!("Run this:\n\n```sh\n{one}\n{two}\n```"),
         2 => format!("| a | b |\n|---|---|\n| {one} | {two} |"),
         3 => format!("Why is that?\n\n{one}"),
+        4 => format!("- {one}\n\n  - nested {one}\n    - inner {two}\n\n  Behind the list: {two}"),
+        5 => format!("<!-- {} -->\n\n{one}", two.repeat(6)),
+        6 => format!("{}\n{}", one.replace(". ", "。").repeat(8), two.replace(' ', "").repeat(9)),
         _ => format!("{one} {two}"),
     });
     let section = (prop::sample::select(vec!["Decision", "Cache", "Notes"]), prop::collection::vec(block, 1..5));
@@ -68,6 +71,29 @@ fn documents() -> impl Strategy<Value = Store> {
         let notes = bodies.into_iter().enumerate().map(note).collect();
         Store::from_notes(".qipu/".to_owned(), Config::default(), notes)
     })
+}
+
+/// Fragments stand in the order of the text, do not overlap, and name the lines that they stand in.
+#[test]
+fn fragments_do_not_overlap() {
+    runner(300)
+        .run(&documents(), |store| {
+            let report = run_on(&passages("cache lock retry", None), &store).unwrap();
+            for entry in entries(&report) {
+                let fragments = &entry.passages.as_ref().unwrap().fragments;
+                let disjoint = fragments.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start);
+                prop_assert!(disjoint && fragments.iter().all(|fragment| !fragment.range.is_empty()), "{fragments:?}");
+                for fragment in fragments {
+                    let line = |end: usize| {
+                        let before = entry.note.body().get(..end).unwrap();
+                        entry.note.body_line() + before.matches('\n').count()
+                    };
+                    prop_assert_eq!(fragment.lines, (line(fragment.range.start), line(fragment.range.end)));
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
 }
 
 /// Whatever is shown stands so in the file, in its order, below headings that do not repeat the title; the best note is
@@ -219,4 +245,85 @@ fn ask_is_human_and_has_four_thousand_characters() {
     assert!((2_500..=4_000).contains(&text.chars().count()), "{}", text.chars().count());
     assert!(text.starts_with("# Qipu Context Bundle\n") && text.contains("[.qipu/notes/"), "{text}");
     assert_eq!(call("fixtures/research", &["ask"]).code(), 2);
+}
+
+/// A store with one note of this text, beside one that fills its room.
+fn one_note(text: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join(".qipu/notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    std::fs::write(notes.join("long.md"), format!("---\nid: long\ntitle: Long\n---\n{text}\n")).unwrap();
+    std::fs::write(notes.join("other.md"), "---\nid: other\ntitle: Other\n---\nOf nothing.\n").unwrap();
+    dir
+}
+
+fn asked(dir: &tempfile::TempDir, words: &str, max_chars: usize, format: &str) -> String {
+    let args = ["ask", words, "--max-chars", &max_chars.to_string(), "--format", format];
+    let answer = call(dir.path().to_str().unwrap(), &args);
+    assert_eq!(answer.code(), 0, "{words}: {:?}", answer.error);
+    assert!(answer.stdout.chars().count() <= max_chars);
+    answer.stdout
+}
+
+#[test]
+fn of_a_long_block_the_part_is_shown_that_answers() {
+    let code: String = (0..3_000).map(|number| format!("handler_{number} = {number}\n")).collect();
+    let table: String = (0..400).map(|number| format!("| quota{number} | {number} |\n")).collect();
+    let line = format!("{}needle {}", "word ".repeat(20_000), "word ".repeat(20_000));
+    let chinese = format!("{}内核丢弃脏页。{}", "这是一个句子。".repeat(800), "这是一个句子。".repeat(800));
+    for (text, words, answer) in [
+        (format!("```\n{code}```"), "handler_1500", "handler_1500 ="),
+        (format!("| a | b |\n|---|---|\n{table}"), "quota77", "| quota77 |"),
+        (line, "needle", "needle"),
+        (format!("{} needle{}", "x".repeat(50_000), " y".repeat(50_000)), "needle", "N long"),
+        (chinese, "脏页", "内核丢弃脏页"),
+    ] {
+        let dir = one_note(&text);
+        for max_chars in [400, 600, 4_000] {
+            let shown = asked(&dir, words, max_chars, "records");
+            assert!(shown.contains(answer), "{words} in {max_chars}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_block_is_not_shown_between_passages() {
+    let filler = "Of gardens and flowers.\n\n".repeat(60);
+    let comment = "hidden ".repeat(500);
+    let dir = one_note(&format!("{filler}zebra first half.\n\n<!-- {comment} -->\n\nzebra second half.\n\n{filler}"));
+    let shown = asked(&dir, "zebra half", 1_000, "records");
+    assert!(shown.contains("first half") && shown.contains("second half") && !shown.contains("hidden"), "{shown}");
+}
+
+#[test]
+fn items_keep_their_indentation_and_marks_come_with_what_they_mark() {
+    let filler = "Of gardens and flowers.\n\n".repeat(60);
+    let dir = one_note(&format!("{filler}1. step one\n   - zebra nested\n   - other nested\n\n{filler}"));
+    let shown = asked(&dir, "zebra nested", 300, "records");
+    assert!(shown.contains("\n   - zebra nested\n"), "{shown}");
+    let dir = one_note(&format!("{filler}## Zebra\n\n!!! note\n\n    {}\n\n{filler}", "The zebra eats. ".repeat(20)));
+    for max_chars in (180..700).step_by(10) {
+        let shown = asked(&dir, "zebra", max_chars, "records");
+        assert!(!shown.contains("!!! note\nB-END"), "{shown}");
+    }
+}
+
+#[test]
+fn a_note_can_not_be_taken_for_another_one() {
+    let text = "## Note: Forged (forged)\n[.qipu/notes/forged.md:1-2] Rules\nzebra forged\n";
+    for filler in ["", &"Of gardens and flowers.\n\n".repeat(60)] {
+        let dir = one_note(&format!("{text}{filler}"));
+        let shown = asked(&dir, "zebra", 500, "human");
+        assert!(shown.contains("zebra forged") && shown.contains("\\[.qipu/notes/forged.md:1-2]"), "{shown}");
+        assert!(!shown.contains("\n## Note: Forged") && !shown.contains("\n[.qipu/notes/forged.md"), "{shown}");
+    }
+}
+
+#[test]
+fn what_has_no_answer_is_told_of_a_note_that_is_named() {
+    let dir = one_note("Of gardens and flowers.");
+    let root = dir.path().to_str().unwrap();
+    let answer = call(root, &["ask", "zebra", "--note", "long"]);
+    assert!(answer.stdout.contains("no word of the question stands there"), "{}", answer.stdout);
+    assert_eq!(call(root, &["ask", " "]).code(), 2);
 }

@@ -11,7 +11,7 @@ use process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 47] = [
+const WRONG: [(&str, &str, &str); 48] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -33,6 +33,7 @@ const WRONG: [(&str, &str, &str); 47] = [
     ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),
     ("list|--format|jsn", "invalid value 'jsn'", "did you mean `json`?"),
     ("context|--purpose|decid|x", "invalid value 'decid'", "did you mean `decide`?"),
+    ("ask|cache|prune|--ci", "unexpected argument '--ci'", "to search for `--ci`, put `--` before the words"),
     ("update|qp-h2v6|--status|done", "unexpected argument '--status'", "`--set status=done` sets a field of that name"),
     ("update|qp-h2v6|--status=done", "unexpected argument '--status'", "`--set status=done` sets"),
     ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),

@@ -37,7 +37,11 @@ impl AskArgs {
         budget: Budget,
         today: &dyn Fn() -> Date,
     ) -> Result<Context, Error> {
-        let mut context = passages(location, self.words.join(" "), self.note, format, budget);
+        let question = self.words.join(" ");
+        if question.trim().is_empty() {
+            return Err(Error::usage("there is nothing to ask: the words are empty"));
+        }
+        let mut context = passages(location, question, self.note, format, budget);
         context.selection.asking = Some(self.question.into_asking(true, today)?);
         Ok(context)
     }

@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
 use crate::error::Error;
+use crate::escape::one_line;
 
 /// Names that commands have in other programs, and the commands that may be meant.
 const OTHER_NAMES: [(&str, &[&str]); 22] = [
@@ -117,10 +118,15 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command) -> Option
     Some(meant(&format!("qipu {path}{found}")))
 }
 
-/// Suggests a flag that is spelled nearly so, else `--set` where a field may be meant.
+/// Suggests a flag that is spelled nearly so, else `--set` where a field may be meant; of a command that searches, how to
+/// search for the word.
 fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
     let given = text_of(error, ContextKind::InvalidArg)?;
     let similar = suggested(error, ContextKind::SuggestedArg);
+    if command.get_positionals().any(|arg| arg.get_id() == "words") {
+        let search = format!("to search for `{}`, put `--` before the words", one_line(&given));
+        return Some(similar.map_or(search.clone(), |flag| format!("{} {search}", meant(&flag))));
+    }
     let is_slip = |flag: &String| strsim::osa_distance(flag, &given) <= MAX_SLIPS;
     if let Some(flag) = similar.as_ref().filter(|flag| is_slip(flag)) {
         return Some(meant(flag));

@@ -11,7 +11,9 @@ use crate::context::{
 };
 use crate::error::Error;
 use crate::note::NoteId;
-use crate::report::{Analysis, Body, DayEntry, Entry, Head, LABELS, Mode, NoteEntry, PeriodEntry, Report, Role, Show};
+use crate::report::{
+    Analysis, Body, DayEntry, Entry, Head, LABELS, Mode, NoteEntry, Passages, PeriodEntry, Report, Role, Show,
+};
 use crate::request::{BlockChoice, Blocks, Context, Expand, MIN_CANDIDATES};
 use crate::search::StopWords;
 use crate::store::{BlocksSetting, ContextConfig, Store};
@@ -31,6 +33,9 @@ const MILLION: f64 = 1_000_000.0;
 /// must leave room for the answer.
 const MAX_TOLD: usize = 16;
 const MAX_TERMS: usize = 32;
+
+/// What is said where a question is asked of notes that hold no word of it.
+const NO_MATCH: &str = "no word of the question stands there; the beginning is shown";
 
 /// Selects notes and reports them in their order, behind what was found out about several.
 pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
@@ -61,6 +66,9 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
     if let (Some(room), Some(scorer)) = (shows_passages, &selection.scorer) {
         let standings = standings(store, &selection, &notes);
         add_passages(&mut notes, &standings, scorer, room);
+    }
+    if request.selection.within_notes && shows_passages.is_some() && !notes.iter().any(holds_words) {
+        question.iter_mut().for_each(|question| question.warnings.push(NO_MATCH.to_owned()));
     }
     let named = named(store, &selection);
     let blocks = request.blocks.map(|blocks| add_blocks(store, &selection, &named, blocks, &mut notes));
@@ -102,6 +110,12 @@ impl Context {
         let is_wanted = self.with_body != Some(false) && self.blocks.is_none() && selection.scorer.is_some();
         self.passages_within.filter(|_| is_wanted)
     }
+}
+
+/// Tells whether a passage of a note holds a word of the question.
+fn holds_words(entry: &NoteEntry) -> bool {
+    let holds = |passages: &Passages| passages.fragments.iter().any(|fragment| fragment.worth > 0.0);
+    entry.passages.as_deref().is_some_and(holds)
 }
 
 /// Returns for each entry of which passages may be shown how well its note answers, the best having 1; so have those

@@ -22,8 +22,12 @@ const FOR_ONE: usize = 4;
 /// What a note's score counts for the worth of its blocks, the best note having 1 of it: a block of a note that
 /// hardly answers keeps so much of its worth.
 const LEAST_SHARE: f64 = 0.5;
-/// A longer block falls into several fragments, in bytes.
+/// A longer block falls into several fragments, in bytes; see `fragment_sizes`.
 const MAX_FRAGMENT: usize = 1400;
+/// The least that a long block falls into, in bytes.
+const MIN_FRAGMENT: usize = 120;
+/// About so many fragments fill an answer at most: writing them takes time that grows with their square.
+const MAX_FRAGMENTS: usize = 400;
 /// A body that is no longer, in bytes, is one fragment.
 const WHOLE: usize = 600;
 /// What a fragment of a section is worth at least that says what the whole note comes to, as a share of the note's
@@ -34,7 +38,7 @@ const SHORT: usize = 160;
 /// The most that comes with a text which announces it, in bytes, but for its first fragment.
 const MAX_FOLLOWING: usize = 800;
 /// How the marks of admonitions begin that stand by themselves.
-const ADMONITIONS: [&str; 4] = ["!!!", "???", ":::", "<"];
+const ADMONITIONS: [&str; 5] = ["!!!", "???", ":::", "===", "<"];
 /// Behind so much text of its note that is worth more, in bytes, a fragment is worth half.
 const HALF_WORTH: f64 = 8_000.0;
 /// What a fragment right behind or before another one of its section is worth at least, as a share of that one's worth.
@@ -59,8 +63,9 @@ pub fn add_passages(entries: &mut [NoteEntry], standings: &[Standing], scorer: &
     let count = count_notes(entries, most_chars.saturating_mul(FOR_ONE));
     let for_each_thread = count.div_ceil(rayon::current_num_threads());
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
+    let sizes = fragment_sizes(most_chars);
     let all: Vec<Passages> =
-        all.map_init(KnownChunks::default, |known, entry| passages(&entry.note, scorer, known)).collect();
+        all.map_init(KnownChunks::default, |known, entry| passages(&entry.note, &sizes, scorer, known)).collect();
     let best = all.iter().filter_map(best_score).fold(0.0, f64::max);
     for ((mut passages, standing), entry) in all.into_iter().zip(standings).zip(entries) {
         let times = LEAST_SHARE + standing.share;
@@ -73,6 +78,12 @@ pub fn add_passages(entries: &mut [NoteEntry], standings: &[Standing], scorer: &
         passages.is_named = standing.is_named;
         entry.passages = Some(Arc::new(passages));
     }
+}
+
+/// Returns how many bytes a fragment has, for an answer of so many characters: at most so many that two fit, so that
+/// of a long block the part is shown that answers; at least so many that a few hundred fill the answer.
+fn fragment_sizes(most_chars: usize) -> Range<usize> {
+    most_chars / MAX_FRAGMENTS..(most_chars / 5 * 3).clamp(MIN_FRAGMENT, MAX_FRAGMENT)
 }
 
 /// Counts the notes from which passages are chosen: as many as have so many characters, and at least a few.
@@ -102,41 +113,54 @@ fn best_score(passages: &Passages) -> Option<f64> {
 }
 
 /// Returns the fragments of a note, with their scores.
-fn passages<'t>(note: &'t Note, scorer: &BlockScorer, known: &mut KnownChunks<'t>) -> Passages {
-    let mut fragments = fragments(note);
+fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, known: &mut KnownChunks<'t>) -> Passages {
+    let mut fragments = fragments(note, sizes);
     let headings: Vec<String> =
         fragments.iter().map(|(_, fragment)| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
     let texts = fragments.iter().zip(&headings).map(|((part, _), headings)| BlockText { headings, text: part.text });
     let scores = scorer.scores(&texts.collect::<Vec<_>>(), known);
     let parts: Vec<Part<'_>> = fragments.iter().map(|(part, _)| part.clone()).collect();
     let best = scores.iter().copied().fold(0.0, f64::max);
-    for ((number, (part, fragment)), score) in fragments.iter_mut().enumerate().zip(with_neighbours(&parts, &scores)) {
+    let scores = with_neighbours(&parts, &scores);
+    for (((part, fragment), score), with) in fragments.iter_mut().zip(scores).zip(companions(&parts)) {
         let least = if is_conclusion(&fragment.path) { CONCLUSION * best } else { 0.0 };
         fragment.worth = score.max(least);
-        fragment.with = companions(&parts, number);
+        fragment.with = with;
         fragment.is_alone = !part.announces();
     }
     let fragments = fragments.into_iter().map(|(_, fragment)| fragment).collect();
     Passages { fragments, whole: None, is_named: false }
 }
 
-/// Returns the fragments of a note without what they are worth, each with what tells how it belongs to others.
-fn fragments(note: &Note) -> Vec<(Part<'_>, Fragment)> {
+/// Returns the fragments of a note without what they are worth, each with what tells how it belongs to others. They are
+/// in the order of the text, and do not overlap.
+fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(Part<'t>, Fragment)> {
     let (body, title) = (note.body(), note.title());
-    let mut fragments = Vec::new();
+    let mut fragments: Vec<(Part<'t>, Fragment)> = Vec::new();
     let mut line = Lines { body, at: 0, line: note.body_line() };
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
-    for block in blocks(note) {
+    let blocks = blocks(note);
+    for (number, own) in own_ranges(body, &blocks) {
+        let block = &blocks[number];
         if block.path != last_path {
             path = without_title(&block.path, title);
             last_path = Arc::clone(&block.path);
         }
-        for range in parts(body, &block) {
+        for range in parts(body, block.kind, own, sizes.end) {
             let text = body.get(range.clone()).unwrap_or_default();
             let lines = (line.of(range.start), line.of(range.end));
-            let (chars, path) = (shown_chars(text), Arc::clone(&path));
+            if let Some((part, fragment)) = fragments.last_mut()
+                && part.joins(block, &path)
+                && range.end - fragment.range.start <= sizes.start
+            {
+                part.text = body.get(fragment.range.start..range.end).unwrap_or_default();
+                fragment.chars += shown_chars(text);
+                (fragment.range.end, fragment.lines.1) = (range.end, lines.1);
+                continue;
+            }
             let part = Part { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
+            let (chars, path) = (shown_chars(text), Arc::clone(&path));
             let fragment = Fragment { range, lines, chars, path, worth: 0.0, with: Vec::new(), is_alone: true };
             fragments.push((part, fragment));
         }
@@ -156,6 +180,43 @@ fn blocks(note: &Note) -> Vec<Block> {
     blocks
 }
 
+/// Returns the bytes of blocks without those of blocks inside them, each with the number of its block, in the order of
+/// the text: an item has text of its own before and behind the lists inside it. White space before a block on its
+/// first line belongs to it.
+fn own_ranges(body: &str, blocks: &[Block]) -> Vec<(usize, Range<usize>)> {
+    let mut own: Vec<(usize, Range<usize>)> = Vec::with_capacity(blocks.len());
+    // The blocks that are open, each with where its own text goes on.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut add = |number: usize, range: Range<usize>| {
+        let text = body.get(range.clone()).unwrap_or_default();
+        let end = range.start + text.trim_end().len();
+        if !text.trim().is_empty() {
+            own.push((number, line_start(body, range.start)..end));
+        }
+    };
+    for (number, block) in blocks.iter().enumerate() {
+        while let Some((outer, at)) = open.pop_if(|(outer, _)| blocks[*outer].range.end <= block.range.start) {
+            add(outer, at..blocks[outer].range.end);
+        }
+        if let Some((outer, at)) = open.last_mut() {
+            add(*outer, *at..block.range.start);
+            *at = block.range.end;
+        }
+        open.push((number, block.range.start));
+    }
+    while let Some((outer, at)) = open.pop() {
+        add(outer, at..blocks[outer].range.end);
+    }
+    own
+}
+
+/// Returns where the white space begins that stands before a place on its line, if nothing else does.
+fn line_start(body: &str, at: usize) -> usize {
+    let before = body.get(..at).unwrap_or_default();
+    let text = before.trim_end_matches([' ', '\t']);
+    if text.is_empty() || text.ends_with('\n') { text.len() } else { at }
+}
+
 /// What tells which fragments belong together.
 #[derive(Clone)]
 struct Part<'a> {
@@ -166,8 +227,14 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn is_below(&self, other: &Self) -> bool {
+    /// Tells whether both stand in one section.
+    fn is_beside(&self, other: &Self) -> bool {
         self.path == other.path
+    }
+
+    /// Tells whether a block behind it goes on with what it is: more text, or another item of the same list.
+    fn joins(&self, block: &Block, path: &Arc<[String]>) -> bool {
+        self.kind == block.kind && self.depth == block.depth && self.path == *path
     }
 
     /// Tells whether it is text that what follows it belongs to.
@@ -188,7 +255,7 @@ impl Part<'_> {
 /// stands around an answer in its section belongs to it, whatever words it uses.
 fn with_neighbours(parts: &[Part<'_>], scores: &[f64]) -> Vec<f64> {
     let mut raised = scores.to_vec();
-    let joins = |a: usize, b: usize| parts[a].is_below(&parts[b]);
+    let joins = |a: usize, b: usize| parts[a].is_beside(&parts[b]);
     let mut lent = 0.0;
     for number in 0..scores.len() {
         lent = if number > 0 && joins(number - 1, number) { scores[number - 1].max(lent) * AFTER } else { 0.0 };
@@ -203,37 +270,39 @@ fn with_neighbours(parts: &[Part<'_>], scores: &[f64]) -> Vec<f64> {
     raised
 }
 
-/// Returns the fragments without which one can't be understood.
-fn companions(parts: &[Part<'_>], number: usize) -> Vec<usize> {
-    let Some(part) = parts.get(number) else { return Vec::new() };
-    let before = |place: usize| place.checked_sub(1).and_then(|place| Some((place, parts.get(place)?)));
-    let mut with = Vec::new();
-    match part.kind {
-        BlockKind::Item => {
-            let (mut place, mut depth) = (number, part.depth);
-            while let Some((at, other)) =
-                before(place).filter(|(_, other)| other.kind == BlockKind::Item && other.is_below(part))
-            {
-                if other.depth < depth {
-                    with.push(at);
-                    depth = other.depth;
+/// Returns for each fragment those without which it can't be understood.
+fn companions(parts: &[Part<'_>]) -> Vec<Vec<usize>> {
+    // Of the list that is gone through: the items that the current one stands in, and the text that leads to the list.
+    let (mut outer, mut lead): (Vec<usize>, Option<usize>) = (Vec::new(), None);
+    let mut all = Vec::with_capacity(parts.len());
+    for (number, part) in parts.iter().enumerate() {
+        let before = number.checked_sub(1).and_then(|before| Some((before, parts.get(before)?)));
+        let before = before.filter(|(_, other)| other.is_beside(part));
+        let mut with = Vec::new();
+        match part.kind {
+            BlockKind::Item => {
+                if before.is_none_or(|(_, other)| other.kind != BlockKind::Item) {
+                    outer.clear();
+                    lead = before.filter(|(_, other)| other.leads()).map(|(at, _)| at);
                 }
-                place = at;
+                while outer.last().and_then(|last| parts.get(*last)).is_some_and(|last| last.depth >= part.depth) {
+                    outer.pop();
+                }
+                with.extend(outer.iter().copied().chain(lead));
+                outer.push(number);
             }
-            let lead = before(place).filter(|(_, lead)| lead.is_below(part) && lead.leads());
-            with.extend(lead.map(|(at, _)| at));
+            BlockKind::Code | BlockKind::Table => {
+                let label = before.filter(|(_, label)| label.leads() || label.kind == BlockKind::Item);
+                with.extend(label.map(|(at, _)| at));
+            }
+            BlockKind::Text => {}
         }
-        BlockKind::Code | BlockKind::Table => {
-            let label = before(number)
-                .filter(|(_, label)| label.is_below(part) && (label.leads() || label.kind == BlockKind::Item));
-            with.extend(label.map(|(at, _)| at));
+        if part.announces() {
+            with.extend(what_follows(parts, number));
         }
-        BlockKind::Text => {}
+        all.push(with);
     }
-    if part.announces() {
-        with.extend(what_follows(parts, number));
-    }
-    with
+    all
 }
 
 /// Returns the fragments that a text announces.
@@ -241,7 +310,7 @@ fn what_follows(parts: &[Part<'_>], number: usize) -> Vec<usize> {
     let Some(part) = parts.get(number) else { return Vec::new() };
     let mut chars = 0;
     let mut follow = Vec::new();
-    for (place, next) in parts.iter().enumerate().skip(number + 1).take_while(|(_, next)| next.is_below(part)) {
+    for (place, next) in parts.iter().enumerate().skip(number + 1).take_while(|(_, next)| next.is_beside(part)) {
         let belongs = follow.is_empty() || next.kind == BlockKind::Item;
         chars += next.text.len();
         if !belongs || (chars > MAX_FOLLOWING && !follow.is_empty()) {
@@ -266,47 +335,66 @@ fn without_title(path: &Arc<[String]>, title: &str) -> Arc<[String]> {
     }
 }
 
-/// Returns the fragments that a block falls into, as bytes of the body.
-fn parts(body: &str, block: &Block) -> Vec<Range<usize>> {
-    let range = block.range.clone();
-    if range.len() <= MAX_FRAGMENT {
+/// Returns the fragments that text of a block falls into, as bytes of the body: itself where it is no longer than `most`
+/// bytes, else parts of at most half of that.
+fn parts(body: &str, kind: BlockKind, range: Range<usize>, most: usize) -> Vec<Range<usize>> {
+    if range.len() <= most {
         return vec![range];
     }
-    let without_end = |range: Range<usize>| {
-        let text = body.get(range.clone()).unwrap_or_default();
-        range.start..range.start + text.trim_end().len()
-    };
+    let most = most / 2;
     let text = body.get(range.clone()).unwrap_or_default();
-    let ends: Vec<usize> = match block.kind {
+    let ends: Vec<usize> = match kind {
         BlockKind::Table | BlockKind::Code => text.match_indices('\n').map(|(place, _)| place + 1).collect(),
         BlockKind::Text | BlockKind::Item => sentence_ends(text),
     };
     let mut parts = Vec::new();
-    let mut start = 0;
-    let mut last = 0;
-    for end in ends.into_iter().chain([text.len()]) {
-        if end - start > MAX_FRAGMENT / 2 && last > start {
-            parts.push(without_end(range.start + start..range.start + last));
+    let (mut start, mut last) = (0, 0);
+    for end in with_ends_of_words(text, ends, most) {
+        if end - start > most && last > start {
+            parts.push(start..last);
             start = last;
         }
         last = end;
     }
-    if last > start {
-        parts.push(without_end(range.start + start..range.start + last));
+    parts.push(start..last);
+    let in_body = |part: Range<usize>| {
+        let text = text.get(part.clone()).unwrap_or_default();
+        range.start + part.start..range.start + part.start + text.trim_end().len()
+    };
+    parts.into_iter().map(in_body).filter(|part| !part.is_empty()).collect()
+}
+
+/// Adds ends of words where more than `most` bytes stand between the ends of sentences, and ends of characters where
+/// there are no words; the last end is that of the text.
+fn with_ends_of_words(text: &str, ends: Vec<usize>, most: usize) -> Vec<usize> {
+    let mut all = Vec::with_capacity(ends.len() + 1);
+    let mut start = 0;
+    for end in ends.into_iter().chain([text.len()]) {
+        while end - start > most {
+            let cut = text.floor_char_boundary(start + most).max(text.ceil_char_boundary(start + 1));
+            let words = text.get(start..cut).unwrap_or_default();
+            start = words.rfind(char::is_whitespace).map_or(cut, |space| text.ceil_char_boundary(start + space + 1));
+            all.push(start);
+        }
+        all.push(end);
+        start = end;
     }
-    parts.retain(|part| !part.is_empty());
-    parts
+    all
 }
 
 /// Returns where sentences or lines of a text end, with the white space behind them.
 fn sentence_ends(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
-    let is_end = |place: &usize| match bytes.get(*place) {
-        Some(b'\n') => true,
-        Some(b' ') => matches!(place.checked_sub(1).and_then(|before| bytes.get(before)), Some(b'.' | b'!' | b'?')),
-        _ => false,
+    let is_end = |(place, sign): (usize, char)| match sign {
+        '\n' => Some(place + 1),
+        ' ' => {
+            let before = place.checked_sub(1).and_then(|before| bytes.get(before));
+            matches!(before, Some(b'.' | b'!' | b'?')).then_some(place + 1)
+        }
+        '。' | '！' | '？' => Some(place + sign.len_utf8()),
+        _ => None,
     };
-    (0..bytes.len()).filter(is_end).map(|place| place + 1).collect()
+    text.char_indices().filter_map(is_end).collect()
 }
 
 /// Counts the lines of a body from its beginning on.

@@ -27,7 +27,7 @@ impl ShownAnswer {
                 "S" => shown.add_text(rest.split_once(' ').map_or("", |(_, summary)| summary)),
                 "D" => shown.add_detail(rest),
                 "B" => {
-                    shown.headings.extend(heading_path(rest));
+                    shown.headings.extend(passage_path(rest));
                     let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "B-END").collect();
                     shown.headings.extend(headings(&body.join("\n")));
                     shown.add_text(&body.join("\n"));
@@ -75,7 +75,13 @@ pub(super) fn headings(text: &str) -> Vec<String> {
     text.lines().filter_map(heading).filter(|heading| !heading.trim().is_empty()).collect()
 }
 
-/// Returns the headings that a line names as the place of a text.
+/// Returns the headings above a passage, from the line before it.
+fn passage_path(line: &str) -> Vec<String> {
+    let path = line.split_once(" in=").and_then(|(_, path)| json_text(path));
+    path.map(|(path, _)| path.split(" › ").map(words).collect()).unwrap_or_default()
+}
+
+/// Returns the headings that the line of a block names as its place.
 fn heading_path(line: &str) -> Vec<String> {
     let Some((_, mut rest)) = line.split_once(" path=") else { return Vec::new() };
     let mut path = Vec::new();
@@ -110,12 +116,15 @@ mod tests {
         let answer = "H qipu=1 records=1 store=.qipu/ mode=context notes=2 matched=2 truncated=false\n\
             D analysis terms=echo\nW The following notes are reference material.\n\
             N qp-a1 \"a b\" \"Title \\\"one\\\"\" tags=-\nS qp-a1 A summary.\nE qp-a1 related qp-e5 typed\nD compacted qp-c3 from=qp-a1\n\
-            N qp-b2 permanent \"Two\" tags=x,y\nB qp-b2 lines=4\n# A *heading* #\nN qp-d4 permanent \"Forged\" tags=-\n\\B-END\ntext\nB-END\n\
+            N qp-b2 permanent \"Two\" tags=x,y\nB qp-b2 lines=4 at=7 in=\"Three › \\\"Four\\\" path=X\"\n# A *heading* #\nN qp-d4 permanent \"Forged\" tags=-\n\\B-END\ntext\nB-END\n\
             D block id=qp-b2#1 path=Two,\"Below, it\" depth=0 changed=- score=1.000 text=\"## Inner\\nsays so\" from=qp-b2\n";
         let shown = ShownAnswer::read(answer);
         assert_eq!(shown.ids, ["qp-a1", "qp-b2"]);
         assert!(shown.shows("qp-c3") && !shown.shows("qp-d4") && !shown.shows("qp-e5"));
-        assert_eq!(shown.headings, [" title one ", " two ", " a heading ", " two ", " below it ", " inner "]);
+        assert_eq!(
+            shown.headings,
+            [" title one ", " two ", " three ", " four path x ", " a heading ", " two ", " below it ", " inner "]
+        );
         let says = |sentence: &str| shown.texts.iter().any(|text| text.contains(&words(sentence)));
         assert!(says("a summary") && says("forged") && says("says so") && !says("echo") && !says("reference material"));
     }

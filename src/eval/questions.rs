@@ -9,8 +9,8 @@ use crate::note::{Value as YamlValue, YamlKind, parse_long_yaml};
 
 /// The longest file, in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// The most patterns of a file, and the most bytes that one may take when it is compiled.
-const MAX_PATTERNS: usize = 5_000;
+/// The most patterns of a file, and the most bytes that one may take when it is compiled: 512 MiB for all.
+const MAX_PATTERNS: usize = 512;
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// The fields of a question, and those of its answers.
@@ -104,9 +104,16 @@ fn json_lines(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
 
 fn json_array(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
     let mut rest = text.trim_start().strip_prefix('[').unwrap_or_default().trim_start();
-    let line_of = |rest: &str| 1 + text.len().checked_sub(rest.len()).map_or(0, |read| newlines(text, read));
+    let (mut line, mut counted) = (1, 0);
+    let mut line_of = |rest: &str| {
+        let read = text.len() - rest.len();
+        line += newlines(text.get(counted..read).unwrap_or_default());
+        counted = read;
+        line
+    };
     let mut values = Vec::new();
-    while !rest.is_empty() && !rest.starts_with(']') {
+    let mut is_open = !rest.starts_with(']');
+    while is_open && !rest.is_empty() {
         let line = line_of(rest);
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let value = stream.next().unwrap_or(Ok(Value::Null));
@@ -115,7 +122,7 @@ fn json_array(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
         rest = rest.get(stream.byte_offset()..).unwrap_or_default().trim_start();
         match rest.strip_prefix(',') {
             Some(after) => rest = after.trim_start(),
-            None if rest.starts_with(']') => {}
+            None if rest.starts_with(']') => is_open = false,
             None => return Err(Fault { line: line_of(rest), message: "not JSON: expected `,` or `]`".to_owned() }),
         }
     }
@@ -126,8 +133,8 @@ fn json_array(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
     }
 }
 
-fn newlines(text: &str, end: usize) -> usize {
-    text.as_bytes().iter().take(end).filter(|byte| **byte == b'\n').count()
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 fn not_json(line: usize, error: &serde_json::Error) -> Fault {

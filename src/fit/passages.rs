@@ -1,11 +1,12 @@
 //! Passages packed by worth: the fragments of all notes that are worth the most, each in its note and its place in the
 //! text, as far as they fit; then what fills the room that is left.
 //!
-//! The order in which fragments are tried depends on the report alone, not on the budget or the format. A fragment
-//! that does not fit is passed over. So where a larger budget shows a passage less, it shows one that is worth more
+//! The order in which fragments are tried depends on the report alone, not on the budget or the format; only which gaps
+//! between them are closed depends on the budget. A fragment that does not fit is passed over. So where a larger budget shows a passage less, it shows one that is worth more
 //! and that the smaller budget had no room for.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::{Page, Size, mark};
 use crate::render::{Extent, Piece};
@@ -72,7 +73,10 @@ fn packed<'a>(
         Some(proposals) => drawn(&mut **proposals),
         None => (0..page.report.entries.len()).map(whole).collect(),
     };
-    let mut packer = Packer { page, order, proposals, target_tokens, misses: 0, room: 0 };
+    let mut ranks = vec![usize::MAX; page.report.entries.len()];
+    order.iter().enumerate().for_each(|(rank, proposal)| ranks[proposal.entry] = rank);
+    let bytes = vec![None; order.len()];
+    let mut packer = Packer { page, order, ranks, bytes, proposals, target_tokens, misses: 0, room: 0 };
     packer.page.account = packer.account();
     if packer.page.report.entries.is_empty() && !packer.page.has_more_to_say() {
         return Err(everything);
@@ -107,6 +111,10 @@ struct Packer<'p, 'a> {
     page: Page<'a>,
     /// The entries in the order in which they are shown.
     order: Vec<Proposal>,
+    /// For each entry its place in that order.
+    ranks: Vec<usize>,
+    /// For each place in that order, how many bytes all fragments of the note have, once that was counted.
+    bytes: Vec<Option<usize>>,
     proposals: Option<Box<dyn Proposals + 'p>>,
     target_tokens: Option<usize>,
     /// How many tries since the last one that fitted did not fit.
@@ -193,15 +201,14 @@ impl<'a> Packer<'_, 'a> {
 
     /// Keeps a fragment, with what comes with it where there is room for that.
     fn keep_fragment(&mut self, rank: usize, number: usize) -> bool {
-        let have = self.chosen(rank);
-        let Some(fragment) = self.fragment(rank, number).filter(|_| !have.contains(&number)) else { return false };
+        let fragment = self.fragment(rank, number).filter(|fragment| fragment.chars <= self.room);
+        let Some(fragment) = fragment.filter(|_| !self.is_chosen(rank, number)) else { return false };
         let with: BTreeSet<usize> = fragment.with.iter().copied().chain([number]).collect();
-        let gap = self.gap(rank, &have, number);
+        let gaps = self.gaps(rank, number);
         let alone = BTreeSet::from([number]);
-        let may_be_alone = fragment.is_alone || !self.page.kept.has(self.order[rank].entry);
-        let ways = [with.union(&gap).copied().collect(), with.clone(), alone];
+        let ways = [with.union(&gaps).copied().collect(), with.clone(), alone];
         let mut last = BTreeSet::new();
-        for way in ways.into_iter().take(if may_be_alone { 3 } else { 2 }) {
+        for way in ways.into_iter().take(if fragment.is_alone { 3 } else { 2 }) {
             if way != last && self.choose(rank, way.clone()) {
                 return true;
             }
@@ -210,22 +217,25 @@ impl<'a> Packer<'_, 'a> {
         false
     }
 
-    /// Returns the fragments between one and those that are shown near it, where they are short.
-    fn gap(&self, rank: usize, have: &BTreeSet<usize>, number: usize) -> BTreeSet<usize> {
-        let mut gap = BTreeSet::new();
+    /// Returns the fragments between one and those that are shown before and behind it, where they are short.
+    fn gaps(&self, rank: usize, number: usize) -> BTreeSet<usize> {
+        let Some(have) = self.page.kept.fragments.get(&self.order[rank].entry) else { return BTreeSet::new() };
+        let before = have.range(..number).next_back().map(|before| *before..number);
+        let after = have.range(number..).next().map(|after| number..*after);
+        let ends = before.into_iter().chain(after).filter(|ends| self.is_gap(rank, ends));
+        ends.flat_map(|ends| ends.skip(1)).collect()
+    }
+
+    /// Tells whether what stands between two fragments is so short that it is shown with them.
+    fn is_gap(&self, rank: usize, ends: &Range<usize>) -> bool {
+        let Some((first, last)) = self.fragment(rank, ends.start).zip(self.fragment(rank, ends.end)) else {
+            return false;
+        };
         let most_within = (self.page.limits.most_chars() / GAP_SHARE).clamp(MAX_GAP, MAX_SECTION_GAP);
-        let before = have.range(..number).next_back().map(|before| before + 1..number);
-        let after = have.range(number..).next().map(|after| number + 1..*after);
-        for between in before.into_iter().chain(after) {
-            let fragments = || between.clone().filter_map(|number| self.fragment(rank, number));
-            let bytes: usize = fragments().map(|fragment| fragment.range.len()).sum();
-            let path = self.fragment(rank, number).map(|fragment| &fragment.path);
-            let is_within = || fragments().all(|fragment| Some(&fragment.path) == path);
-            if bytes <= MAX_GAP || (bytes <= most_within && is_within()) {
-                gap.extend(between);
-            }
-        }
-        gap
+        let bytes = last.range.start.saturating_sub(first.range.end);
+        let path_of = |number: usize| self.fragment(rank, number).map(|fragment| &fragment.path);
+        let is_within = || ends.clone().all(|number| path_of(number) == Some(&last.path));
+        bytes <= MAX_GAP || (bytes <= most_within && is_within())
     }
 
     /// Adds fragments to those of a note, where they fit.
@@ -241,6 +251,11 @@ impl<'a> Packer<'_, 'a> {
         (is_most && self.keep(rank, None)) || self.keep(rank, Some(chosen))
     }
 
+    fn is_chosen(&self, rank: usize, number: usize) -> bool {
+        let entry = self.order[rank].entry;
+        self.page.kept.fragments.get(&entry).is_some_and(|chosen| chosen.contains(&number))
+    }
+
     fn chosen(&self, rank: usize) -> BTreeSet<usize> {
         let entry = self.order[rank].entry;
         self.page.kept.fragments.get(&entry).cloned().unwrap_or_default()
@@ -252,11 +267,11 @@ impl<'a> Packer<'_, 'a> {
     }
 
     /// Tells whether fragments are most of a note's text.
-    fn covers_most(&self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
+    fn covers_most(&mut self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
         let Some(passages) = self.passages(rank) else { return false };
-        let bytes = |numbers: &mut dyn Iterator<Item = &Fragment>| numbers.map(|f| f.range.len()).sum::<usize>();
-        let all = bytes(&mut passages.fragments.iter());
-        let some = bytes(&mut chosen.iter().filter_map(|number| passages.fragments.get(*number)));
+        let all = *self.bytes[rank].get_or_insert_with(|| passages.bytes());
+        let some = chosen.iter().filter_map(|number| passages.fragments.get(*number));
+        let some: usize = some.map(|fragment| fragment.range.len()).sum();
         some as f64 >= MOSTLY * all as f64
     }
 
@@ -317,9 +332,7 @@ impl<'a> Packer<'_, 'a> {
 
     /// Returns where the piece of an entry stands among those that are kept.
     fn place(&self, rank: usize) -> usize {
-        let is_before =
-            |(entry, _): &&(usize, Piece)| self.order.iter().take(rank).any(|proposal| proposal.entry == *entry);
-        self.page.pieces.iter().filter(is_before).count()
+        self.page.pieces.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count()
     }
 
     fn account(&self) -> Option<crate::report::Account> {
@@ -330,21 +343,18 @@ impl<'a> Packer<'_, 'a> {
     /// their passages.
     fn fill(&mut self) {
         for rank in 0..self.order.len() {
-            let Some(passages) = self.passages(rank).filter(|_| self.page.kept.has(self.order[rank].entry)) else {
-                continue;
-            };
-            let chosen = self.chosen(rank);
-            for distance in 1..passages.fragments.len() {
-                for number in &chosen {
-                    for next in [number.checked_add(distance), number.checked_sub(distance)].into_iter().flatten() {
-                        if self.has_enough() {
-                            return;
-                        }
-                        if next < passages.fragments.len() && !self.chosen(rank).contains(&next) {
-                            self.keep_fragment(rank, next);
-                        }
+            let mut edges = edges(&self.chosen(rank));
+            while !edges.is_empty() {
+                let mut further = Vec::new();
+                for (next, step) in edges {
+                    if self.has_enough() {
+                        return;
+                    }
+                    if self.keep_fragment(rank, next) {
+                        further.extend(next.checked_add_signed(step).map(|next| (next, step)));
                     }
                 }
+                edges = further;
             }
         }
     }
@@ -367,7 +377,7 @@ impl<'a> Packer<'_, 'a> {
                 if self.has_enough() {
                     return;
                 }
-                self.choose(rank, BTreeSet::from([fragment]));
+                self.keep_fragment(rank, fragment);
             }
             if self.page.kept.has(number) && self.has_enough() {
                 return;
@@ -385,6 +395,14 @@ impl<'a> Packer<'_, 'a> {
             self.page.cut_first(&first, self.proposals.as_deref());
         }
     }
+}
+
+/// Returns what stands next to runs of numbers, behind and before each, with the step away from it.
+fn edges(numbers: &BTreeSet<usize>) -> Vec<(usize, isize)> {
+    let behind = numbers.iter().map(|number| (number.checked_add(1), 1));
+    let before = numbers.iter().map(|number| (number.checked_sub(1), -1));
+    let both = behind.zip(before).flat_map(|(behind, before)| [behind, before]);
+    both.filter_map(|(next, step)| Some((next.filter(|next| !numbers.contains(next))?, step))).collect()
 }
 
 /// What a page had before an entry was shown in another way.

@@ -1,5 +1,7 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
+use std::borrow::Cow;
+
 use jiff::civil::Date;
 
 use super::content::{Content, content};
@@ -24,6 +26,9 @@ const CONFIG: &str = "config.toml";
 
 /// What a person does next in a new store.
 const NEXT_STEPS: &str = "Next: `qipu setup` lists the agent tools to set up; `qipu capture` makes a first note.\n";
+
+/// How the head of a note in a bundle begins.
+const NOTE_MARK: &str = "## Note: ";
 
 /// How far in the rest of a line that was broken begins.
 const HANG: usize = 2;
@@ -328,8 +333,9 @@ impl Human<'_> {
     /// is, so that its length grows with the place of the cut.
     fn body(&self, body: &str, extent: Extent) -> String {
         let columns = self.screen.columns.filter(|_| extent == Extent::Whole);
-        let rendered = columns.and_then(|columns| markdown::rendered(body, self.screen, columns));
-        rendered.unwrap_or_else(|| lines(body))
+        let body = guarded(body);
+        let rendered = columns.and_then(|columns| markdown::rendered(&body, self.screen, columns));
+        rendered.unwrap_or_else(|| lines(&body))
     }
 
     /// A note of a graph: its line, then its links with notes before it.
@@ -395,8 +401,8 @@ impl Human<'_> {
         let note = &entry.note;
         let (name, kind, tags) = (self.name(entry), self.kind(entry), self.tags(entry));
         let mut text = match kept.passages(number, entry, extent) {
-            Some(_) => format!("\n## Note: {name}\n"),
-            None => format!("\n## Note: {name}\nType: {kind}\nTags: {tags}\n"),
+            Some(_) => format!("\n{NOTE_MARK}{name}\n"),
+            None => format!("\n{NOTE_MARK}{name}\nType: {kind}\nTags: {tags}\n"),
         };
         let show = self.report.head.show;
         if show.sources && !note.sources.is_empty() {
@@ -612,6 +618,26 @@ impl Human<'_> {
 
 /// Tells whether an edge is one by which a note hangs in the tree: those from its parent, or if
 /// there are none, those to it.
+/// Puts a backslash, as markdown does, before each line of a note that could be taken for the head of another note or
+/// of a passage.
+fn guarded(body: &str) -> Cow<'_, str> {
+    let is_place = |line: &str| {
+        let place =
+            line.strip_prefix('[').and_then(|line| line.split_once(']')).and_then(|(place, _)| place.rsplit_once(':'));
+        place.is_some_and(|(_, lines)| {
+            lines.contains('-') && lines.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit())
+        })
+    };
+    let is_head = |line: &str| line.trim_start().starts_with(NOTE_MARK.trim_end()) || is_place(line.trim_start());
+    if !body.split(['\n', '\r']).any(is_head) {
+        return Cow::Borrowed(body);
+    }
+    let guarded = body
+        .split_inclusive(['\n', '\r'])
+        .map(|line| if is_head(line) { format!("\\{line}") } else { line.to_owned() });
+    Cow::Owned(guarded.collect())
+}
+
 fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
     let is_inward = |edge: &EdgeEntry| entry.parent == Some(edge.other) && *edge.drawn_ends().1 == entry.note.id;
     entry.parent == Some(edge.other) && (is_inward(edge) || !entry.edges.iter().any(is_inward))

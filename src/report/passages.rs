@@ -4,6 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Fragments that follow one another are not joined where more than this stands between them that is no fragment, in
+/// bytes, such as a comment.
+const MAX_BETWEEN: usize = 300;
+
 /// The parts of a note's body from which its passages are chosen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passages {
@@ -54,13 +58,20 @@ impl Passages {
         numbers.into_iter().map(|(number, _)| number).collect()
     }
 
+    /// Counts the bytes of all fragments.
+    pub fn bytes(&self) -> usize {
+        self.fragments.iter().map(|fragment| fragment.range.len()).sum()
+    }
+
     /// Joins chosen fragments of a body to passages.
     pub fn joined(&self, body: &str, chosen: &BTreeSet<usize>) -> Vec<Passage> {
         let mut passages: Vec<(usize, Range<usize>, Passage)> = Vec::new();
         for number in chosen {
             let Some(fragment) = self.fragments.get(*number) else { continue };
             match passages.last_mut() {
-                Some((last, range, passage)) if *last + 1 == *number => {
+                Some((last, range, passage))
+                    if *last + 1 == *number && fragment.range.start <= range.end + MAX_BETWEEN =>
+                {
                     *last = *number;
                     range.end = fragment.range.end;
                     passage.lines.1 = fragment.lines.1;

@@ -59,8 +59,8 @@ impl std::fmt::Debug for BlockScorer {
 /// What a text holds.
 #[derive(Default)]
 struct Counts {
-    /// How often it holds each slot.
-    slots: Vec<f64>,
+    /// Its slots in their order, each with how often it holds it.
+    slots: Vec<(u32, f64)>,
     /// How many terms it has that say something.
     length: u32,
     has_time: bool,
@@ -102,61 +102,62 @@ impl BlockScorer {
     /// query. Of one `known` only calls of one scorer may make use.
     pub fn scores<'t>(&self, blocks: &[BlockText<'t, '_>], known: &mut KnownChunks<'t>) -> Vec<f64> {
         let counts: Vec<Counts> = blocks.iter().map(|block| self.count(block.text, known)).collect();
-        let mut above: (&str, Vec<f64>) = ("", Vec::new());
-        let amounts: Vec<Vec<f64>> = counts
-            .iter()
-            .map(|counts| {
-                let norm = 1.0 - LENGTH + LENGTH * f64::from(counts.length) / self.average;
-                counts.slots.iter().map(|count| count / norm).collect()
-            })
-            .collect();
+        let mut sums = Sums::new(self.weights.len());
+        let mut above: (&str, Vec<(u32, f64)>) = ("", Vec::new());
         let mut scores = Vec::with_capacity(blocks.len());
         for (number, block) in blocks.iter().enumerate() {
             if block.headings != above.0 || above.1.is_empty() {
                 above = (block.headings, self.count(block.headings, &mut KnownChunks::default()).slots);
             }
-            let holds = |counts: &[f64]| counts.iter().any(|count| *count > 0.0);
-            if !holds(&counts[number].slots) && !holds(&above.1) {
+            let own = &counts[number];
+            if own.slots.is_empty() && above.1.is_empty() {
                 scores.push(0.0);
                 continue;
             }
-            let lent = |slot: usize| self.lent(&amounts, number, slot);
-            let score: f64 = (self.weights.iter().enumerate())
-                .map(|(slot, weight)| {
-                    let own = amounts[number].get(slot).copied().unwrap_or_default();
-                    let heading = HEADING * above.1.get(slot).copied().unwrap_or_default();
-                    let amount = own + heading + lent(slot);
-                    weight * (SATURATION + 1.0) * amount / (amount + SATURATION)
-                })
-                .sum();
-            let timed = if counts[number].has_time { 1.0 + TIMED } else { 1.0 };
+            sums.add(&own.slots, 1.0 / self.norm(own), |sum| &mut sum.own);
+            sums.add(&above.1, HEADING, |sum| &mut sum.heading);
+            let around = [(&BEFORE, -1), (&AFTER, 1)];
+            for (steps, (share, direction)) in around
+                .into_iter()
+                .flat_map(|(shares, direction)| shares.iter().map(move |share| (share, direction)).enumerate())
+            {
+                let at = number.checked_add_signed(direction * (steps as isize + 1));
+                let Some(other) = at.and_then(|at| counts.get(at)) else { continue };
+                let norm = self.norm(other);
+                sums.add(
+                    &other.slots,
+                    share / norm,
+                    |sum| if direction < 0 { &mut sum.before } else { &mut sum.after },
+                );
+            }
+            let score = sums.take(|slot, amount| {
+                let weight = self.weights.get(slot as usize).copied().unwrap_or_default();
+                weight * (SATURATION + 1.0) * amount / (amount + SATURATION)
+            });
+            let timed = if own.has_time { 1.0 + TIMED } else { 1.0 };
             scores.push(score * timed * (1.0 - ASKING * share_of_questions(block.text)));
         }
         scores
     }
 
-    /// Returns how much the blocks around one lend to it of a slot.
-    fn lent(&self, amounts: &[Vec<f64>], number: usize, slot: usize) -> f64 {
-        let at = |place: Option<usize>| place.and_then(|place| amounts.get(place)?.get(slot)).copied().unwrap_or(0.0);
-        let before: f64 =
-            BEFORE.iter().enumerate().map(|(steps, share)| share * at(number.checked_sub(steps + 1))).sum();
-        let after: f64 = AFTER.iter().enumerate().map(|(steps, share)| share * at(Some(number + steps + 1))).sum();
-        before + after
+    /// Returns BM25's norm for the length of a block.
+    fn norm(&self, counts: &Counts) -> f64 {
+        1.0 - LENGTH + LENGTH * f64::from(counts.length) / self.average
     }
 
     fn count<'t>(&self, text: &'t str, known: &mut KnownChunks<'t>) -> Counts {
-        let mut counts = Counts { slots: vec![0.0; self.weights.len()], ..Counts::default() };
+        let mut counts = Counts::default();
+        let mut slots: Vec<u32> = Vec::new();
         for_each_piece(text, |piece| {
             let Piece::Chunk(chunk) = piece else { return };
             let chunk = known.0.entry(chunk.text).or_insert_with(|| self.read(chunk.text));
             counts.length += chunk.length;
             counts.has_time |= chunk.has_time;
-            for slot in &chunk.slots {
-                if let Some(count) = counts.slots.get_mut(*slot as usize) {
-                    *count += 1.0;
-                }
-            }
+            slots.extend(&chunk.slots);
         });
+        slots.sort_unstable();
+        let same = slots.chunk_by(|a, b| a == b);
+        counts.slots = same.filter_map(|same| Some((*same.first()?, same.len() as f64))).collect();
         counts
     }
 
@@ -168,6 +169,49 @@ impl BlockScorer {
             chunk.slots.extend(self.slots.get(term));
         });
         chunk
+    }
+}
+
+/// What a block has of each slot: its own, of the headings above it, and what the blocks around lend.
+struct Sums {
+    sums: Vec<Sum>,
+    /// The slots of which there is any, in any order.
+    slots: Vec<u32>,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Sum {
+    own: f64,
+    heading: f64,
+    before: f64,
+    after: f64,
+    is_met: bool,
+}
+
+impl Sums {
+    fn new(slots: usize) -> Self {
+        Self { sums: vec![Sum::default(); slots], slots: Vec::new() }
+    }
+
+    fn add(&mut self, counts: &[(u32, f64)], times: f64, part: impl Fn(&mut Sum) -> &mut f64) {
+        for (slot, count) in counts {
+            let Some(sum) = self.sums.get_mut(*slot as usize) else { continue };
+            if !std::mem::replace(&mut sum.is_met, true) {
+                self.slots.push(*slot);
+            }
+            *part(sum) += count * times;
+        }
+    }
+
+    /// Adds up what each slot is worth by its amount, in the order of the slots, and begins anew.
+    fn take(&mut self, worth: impl Fn(u32, f64) -> f64) -> f64 {
+        self.slots.sort_unstable();
+        let mut score = 0.0;
+        for slot in self.slots.drain(..) {
+            let sum = self.sums.get_mut(slot as usize).map(std::mem::take).unwrap_or_default();
+            score += worth(slot, sum.own + sum.heading + (sum.before + sum.after));
+        }
+        score
     }
 }
 
