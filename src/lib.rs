@@ -1,6 +1,6 @@
 //! qipu: memory for coding agents and the people who work with them.
 //!
-//! The map of the house; imports go downwards only:
+//! The layers; imports point downwards only:
 //!
 //! ```text
 //! floor 4  main      argv, exit code, the only place that prints errors

@@ -1,0 +1,422 @@
+//! The rules of the source that the compiler does not check: imports point downwards, modules hold no cycles, files are
+//! read and written in one place, each type has a name of its own, and the debts of the language only shrink.
+//!
+//! A list of exceptions holds today's cases. A test also fails when an entry is no longer needed, so that the lists
+//! shrink with the code.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// The modules of each layer, the lowest first.
+const LAYERS: [&[&str]; 5] = [
+    &["note", "calendar", "env", "error", "escape", "parts", "phases", "progress", "tokens", "warnings"],
+    &["store", "graph", "search", "pack", "report", "request"],
+    &["cli", "context", "render", "setup", "import"],
+    &["commands", "fit", "complete"],
+    &["lib", "main", "mcp", "browse", "eval", "pager", "watch"],
+];
+
+/// Imports within one layer.
+const WITHIN_LAYER: [(&str, &str); 8] = [
+    ("request", "store"),
+    ("request", "graph"),
+    ("request", "report"),
+    ("error", "escape"),
+    ("warnings", "escape"),
+    ("parts", "note"),
+    ("note", "escape"),
+    ("calendar", "escape"),
+];
+
+/// The only modules that some modules may import.
+const RESTRICTED: [(&str, &[&str]); 2] = [
+    ("render", &["report", "note", "escape", "tokens"]),
+    ("fit", &["report", "render", "request", "error", "escape", "tokens"]),
+];
+
+/// Groups of files of one module that import one another in a circle.
+const CYCLES: &[&[&str]] = &[
+    &["browse::areas", "browse::model"],
+    &["cli::ask", "cli::change", "cli::context", "cli::list", "cli::search"],
+    &["note::document", "note::edit"],
+    &["note::frontmatter", "note::items"],
+    &["note::merge::comments", "note::merge::field", "note::merge::list"],
+    &["note::rows", "note::stored"],
+    &["render::human", "render::prompt", "render::rows"],
+    &[
+        "search::corpus",
+        "search::counting",
+        "search::gather",
+        "search::lexicon",
+        "search::near",
+        "search::passages",
+        "search::plan",
+        "search::ranking",
+        "search::reading",
+        "search::segment",
+        "search::vectors",
+        "search::worth",
+    ],
+    &["setup::agents_md", "setup::mcp", "setup::part", "setup::tools"],
+    &[
+        "store::beside",
+        "store::files",
+        "store::folders",
+        "store::index",
+        "store::load",
+        "store::opened",
+        "store::racy",
+        "store::scan",
+        "store::sections",
+        "store::shelf",
+        "store::tree",
+    ],
+    &["store::pending", "store::write"],
+];
+
+/// Files outside `store` that name the file system.
+const FILE_SYSTEM: &[&str] = &[];
+
+/// Names that several types share, with the number of types.
+const SHARED_NAMES: &[(&str, usize)] = &[
+    ("Asked", 2),
+    ("Beside", 2),
+    ("Broken", 2),
+    ("Change", 3),
+    ("Chunk", 3),
+    ("Comparison", 2),
+    ("Content", 2),
+    ("Counts", 2),
+    ("Document", 3),
+    ("Edit", 2),
+    ("Entry", 2),
+    ("Expected", 2),
+    ("Field", 3),
+    ("Fields", 3),
+    ("Files", 2),
+    ("Filter", 3),
+    ("Found", 10),
+    ("Graph", 2),
+    ("Head", 4),
+    ("Held", 4),
+    ("Hook", 2),
+    ("Index", 2),
+    ("Item", 4),
+    ("Kept", 3),
+    ("Kind", 4),
+    ("Known", 2),
+    ("Level", 3),
+    ("Limits", 2),
+    ("Line", 4),
+    ("Lines", 5),
+    ("Link", 2),
+    ("Links", 3),
+    ("Look", 2),
+    ("Made", 2),
+    ("Marker", 3),
+    ("Marks", 2),
+    ("Merged", 3),
+    ("Names", 3),
+    ("Open", 2),
+    ("Opened", 2),
+    ("Outcome", 3),
+    ("Packer", 2),
+    ("Page", 3),
+    ("Parsed", 3),
+    ("Part", 6),
+    ("Parts", 3),
+    ("Passage", 2),
+    ("Piece", 5),
+    ("Place", 3),
+    ("Plan", 5),
+    ("Reader", 5),
+    ("Reading", 2),
+    ("Reference", 2),
+    ("Rest", 2),
+    ("Role", 3),
+    ("Row", 2),
+    ("Saved", 2),
+    ("Section", 3),
+    ("Seen", 2),
+    ("Settings", 6),
+    ("Show", 2),
+    ("Size", 2),
+    ("Snippet", 2),
+    ("Source", 3),
+    ("Span", 3),
+    ("Spelling", 2),
+    ("Stamp", 2),
+    ("Sums", 3),
+    ("Target", 2),
+    ("Term", 2),
+    ("Text", 2),
+    ("Texts", 2),
+    ("Told", 2),
+    ("Unreadable", 2),
+    ("Walk", 2),
+    ("Way", 2),
+    ("Whole", 2),
+    ("Words", 2),
+    ("Written", 3),
+];
+
+/// What is counted in the source, and the count of today.
+const COUNTS: &[(&str, usize)] = &[
+    ("phrase: somebody, whoever", 63),
+    ("phrase: of which, that which", 30),
+    ("phrase: is told, are told", 40),
+    ("phrase: stands for, stand for", 81),
+    ("phrase: passed over, come by", 26),
+    ("phrase: looks as it did", 8),
+    ("phrase: made anew, at hand", 21),
+    ("phrase: says something, says nothing", 71),
+    ("name: is_it, is_told, are_there", 23),
+    ("index: place", 94),
+    ("index: number", 74),
+    ("index: at", 61),
+    ("index: note: usize", 37),
+    ("match on a boolean", 13),
+    ("names that several types share", 79),
+    ("lines of the longest function", 117),
+    ("`Mode::` in render/human.rs", 45),
+    ("`Mode::` in render/json.rs", 46),
+    ("`Mode::` in render/prompt.rs", 1),
+    ("`Mode::` in render/records.rs", 27),
+];
+
+/// Words and phrases that only this project uses; specs/glossary.md has the terms in their place.
+const BANNED: [(&str, &str); 14] = [
+    ("phrase: somebody, whoever", r"//.*\b([Ss]omebody|[Ww]hoever)\b"),
+    ("phrase: of which, that which", r"//.*\b(of which|that which)\b"),
+    ("phrase: is told, are told", r"//.*\b(is|are) told\b"),
+    ("phrase: stands for, stand for", r"//.*\bstands? for\b"),
+    ("phrase: passed over, come by", r"//.*\b(passed over|come by|comes by)\b"),
+    ("phrase: looks as it did", r"//.*\b(looks?|looked) (as it did|so)\b"),
+    ("phrase: made anew, at hand", r"//.*\b(made anew|written anew|at hand)\b"),
+    ("phrase: says something, says nothing", r"//.*\bsays? (something|nothing)\b"),
+    ("name: is_it, is_told, are_there", r"\b(is_it|is_told|are_there)\b"),
+    ("index: place", r"\bplaces?: (usize|u32|&usize|Vec<usize>|\[usize)"),
+    ("index: number", r"\bnumbers?: (usize|u32|&usize|Vec<usize>)"),
+    ("index: at", r"\bat: (usize|u32|&usize)"),
+    ("index: note: usize", r"\bnote: usize"),
+    ("match on a boolean", r"=>?\s*match [^{;]*\{\s*true\s*=>"),
+];
+
+/// A source file: its path below `src`, its top-level module, and its text without its unit tests.
+struct Source {
+    path: PathBuf,
+    module: String,
+    text: String,
+}
+
+impl Source {
+    /// Returns the path of its module in the crate, such as `note::merge::field`.
+    fn module_path(&self) -> Vec<String> {
+        let parts = self.path.with_extension("");
+        let parts = parts.components().map(|part| part.as_os_str().to_str().unwrap().to_owned());
+        parts.filter(|part| part != "mod" && part != "lib").collect()
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = walkdir::WalkDir::new(&src).sort_by_file_name().into_iter().map(Result::unwrap);
+    let files = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"));
+    let sources = files.map(|entry| {
+        let path = entry.path().strip_prefix(&src).unwrap().to_path_buf();
+        let first = path.components().next().unwrap().as_os_str().to_str().unwrap();
+        let module = first.trim_end_matches(".rs").to_owned();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
+        Source { path, module, text }
+    });
+    let is_product = |source: &Source| !source.path.ends_with("tests.rs") && !source.text.starts_with("//! Tests only");
+    sources.filter(is_product).collect()
+}
+
+fn layer(module: &str) -> usize {
+    LAYERS.iter().position(|modules| modules.contains(&module)).unwrap_or_else(|| panic!("no layer for {module}"))
+}
+
+/// Returns what a file imports or names, as paths from the crate's root.
+fn imports(source: &Source) -> Vec<Vec<String>> {
+    let of_crate = Regex::new(r"\bcrate((?:::[a-z_]+)+)").unwrap();
+    let of_super = Regex::new(r"\b((?:super::)+)([a-z_]+)?").unwrap();
+    let split = |path: &str| path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let mut imports: Vec<Vec<String>> =
+        of_crate.captures_iter(&source.text).map(|found| split(found.get(1).unwrap().as_str())).collect();
+    assert!(!source.text.contains("crate::{"), "{:?}: one `use crate::…` for each module", source.path);
+    for found in of_super.captures_iter(&source.text) {
+        let mut path = source.module_path();
+        for _ in 0..found[1].matches("super").count() {
+            assert!(path.pop().is_some(), "{:?}: `super` above the crate", source.path);
+        }
+        // A module inside the file names the file so.
+        if path.is_empty() {
+            path.push(source.module.clone());
+        }
+        path.extend(found.get(2).map(|name| name.as_str().to_owned()));
+        imports.push(path);
+    }
+    imports
+}
+
+#[test]
+fn imports_point_downwards() {
+    let mut seen = 0;
+    for source in sources() {
+        for import in imports(&source) {
+            let Some(target) = import.first().filter(|target| **target != source.module) else { continue };
+            if source.module == "lib" || !LAYERS.iter().any(|modules| modules.contains(&target.as_str())) {
+                continue;
+            }
+            seen += 1;
+            let is_below = layer(target) < layer(&source.module);
+            let is_allowed = WITHIN_LAYER.contains(&(source.module.as_str(), target));
+            assert!(is_below || is_allowed, "{:?} imports {target}, which is not below {}", source.path, source.module);
+            if let Some((_, allowed)) = RESTRICTED.iter().find(|(module, _)| *module == source.module) {
+                assert!(allowed.contains(&target.as_str()), "{:?} may not import {target}", source.path);
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} imports found: are the patterns still right?");
+}
+
+/// Returns the groups of files that import one another in a circle, each group in order.
+fn cycles() -> BTreeSet<Vec<String>> {
+    let sources = sources();
+    let modules: BTreeSet<Vec<String>> = sources.iter().map(Source::module_path).collect();
+    let mut imported: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
+    for source in &sources {
+        let own = source.module_path();
+        // The file that an import leads to: the longest path that is one. A module's own file re-exports its parts, so
+        // that importing it from inside is no circle.
+        let file = |import: Vec<String>| {
+            let parts = (1..=import.len()).rev().map(|length| import[..length].to_vec());
+            parts.into_iter().find(|path| modules.contains(path))
+        };
+        let files = imports(source).into_iter().filter_map(file);
+        let files = files.filter(|file| *file != own && !own.starts_with(file) && !file.starts_with(&own));
+        imported.entry(own.clone()).or_default().extend(files);
+    }
+    let reaches = |from: &Vec<String>| {
+        let (mut reached, mut waiting) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(next) = waiting.pop() {
+            for file in imported.get(&next).into_iter().flatten() {
+                if reached.insert(file.clone()) {
+                    waiting.push(file.clone());
+                }
+            }
+        }
+        reached
+    };
+    let reached: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> =
+        imported.keys().map(|file| (file, reaches(file))).collect();
+    let in_circle = imported.keys().filter(|file| reached[file].contains(*file));
+    let group = |file: &Vec<String>| -> Vec<String> {
+        let both = reached[file].iter().filter(|other| reached.get(other).is_some_and(|back| back.contains(file)));
+        both.map(|file| file.join("::")).collect()
+    };
+    in_circle.map(group).collect()
+}
+
+#[test]
+fn no_files_import_one_another_in_a_circle() {
+    let allowed: BTreeSet<Vec<String>> =
+        CYCLES.iter().map(|files| files.iter().map(|file| (*file).to_owned()).collect()).collect();
+    assert_eq!(cycles(), allowed, "the circles of today (left) and those of the list (right)");
+}
+
+#[test]
+fn files_are_read_and_written_in_the_store() {
+    let names_files = Regex::new(r"\b(std::fs|fs::|File::|read_dir|OpenOptions)\b").unwrap();
+    let others = sources().into_iter().filter(|source| source.module != "store" && names_files.is_match(&source.text));
+    let others: Vec<String> = others.map(|source| source.path.to_str().unwrap().replace('\\', "/")).collect();
+    assert_eq!(others, FILE_SYSTEM, "the files of today (left) and those of the list (right)");
+}
+
+/// Returns the names that several types share, with the number of types.
+fn shared_names() -> Vec<(String, usize)> {
+    let definition = Regex::new(r"(?m)^\s*(?:pub(?:\([a-z ]+\))? )?(?:struct|enum|trait|type) ([A-Z]\w+)").unwrap();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for source in sources() {
+        // Types inside an `impl` belong to their trait.
+        for found in definition.captures_iter(&source.text).filter(|found| !found[0].contains("    type ")) {
+            *counts.entry(found[1].to_owned()).or_default() += 1;
+        }
+    }
+    counts.into_iter().filter(|(_, count)| *count > 1).collect()
+}
+
+#[test]
+fn each_type_has_a_name_of_its_own() {
+    let allowed: Vec<(String, usize)> = SHARED_NAMES.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    assert_eq!(shared_names(), allowed, "the shared names of today (left) and those of the list (right)");
+}
+
+/// Returns the number of lines of the longest function.
+fn longest_function(text: &str) -> usize {
+    let lines: Vec<&str> = text.lines().collect();
+    let start = Regex::new(r"^(\s*)(?:pub(?:\([a-z ]+\))? )?(?:const |async |unsafe )*fn ").unwrap();
+    let length = |(first, line): (usize, &&str)| {
+        let indent = start.captures(line)?[1].to_owned();
+        let end = lines.iter().skip(first).position(|line| *line == format!("{indent}}}"))?;
+        Some(end + 1)
+    };
+    lines.iter().enumerate().filter_map(length).max().unwrap_or_default()
+}
+
+fn counts() -> Vec<(String, usize)> {
+    let sources = sources();
+    let of = |pattern: &str| {
+        let pattern = Regex::new(pattern).unwrap();
+        sources.iter().map(|source| pattern.find_iter(&source.text).count()).sum::<usize>()
+    };
+    let mut counts: Vec<(String, usize)> =
+        BANNED.iter().map(|(name, pattern)| ((*name).to_owned(), of(pattern))).collect();
+    counts.push(("names that several types share".to_owned(), shared_names().len()));
+    let longest = sources.iter().map(|source| longest_function(&source.text)).max();
+    counts.push(("lines of the longest function".to_owned(), longest.unwrap_or_default()));
+    for file in ["human", "json", "prompt", "records"] {
+        let source = sources.iter().find(|source| source.path == Path::new("render").join(format!("{file}.rs")));
+        counts.push((format!("`Mode::` in render/{file}.rs"), source.unwrap().text.matches("Mode::").count()));
+    }
+    counts
+}
+
+#[test]
+fn debts_of_the_language_only_shrink() {
+    let allowed: Vec<(String, usize)> = COUNTS.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    assert_eq!(counts(), allowed, "the counts of today (left) and those of the list (right)");
+}
+
+#[test]
+fn files_open_with_what_they_are_for() {
+    for source in sources() {
+        assert!(source.text.starts_with("//! "), "{:?} does not say what it is for", source.path);
+    }
+}
+
+#[test]
+fn budgets_and_formats_stay_in_their_modules() {
+    for Source { module, path, text } in sources() {
+        // A frontend that stays open parses the arguments of its calls, as `cli` does.
+        if !matches!(module.as_str(), "cli" | "request" | "fit" | "mcp") {
+            assert!(!text.contains("max_chars") && !text.contains("max_tokens"), "{path:?} names the budget");
+        }
+        if !matches!(module.as_str(), "cli" | "render" | "mcp") {
+            assert!(!text.contains("Format::"), "{path:?} branches on the format");
+        }
+    }
+}
+
+#[test]
+fn main_is_short() {
+    let main = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/main.rs")).unwrap();
+    assert!(main.lines().count() <= 50);
+}
