@@ -14,12 +14,12 @@ use qipu::context::Desk;
 use qipu::note::Note;
 use qipu::report::{Entry, Report};
 use qipu::request::{Command, Related, Search};
-use qipu::search::{Engine, Found, Query};
+use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
 
 use stores::{files, hostile_text, runner, store_of};
 
-fn find(store: &Store, query: &str) -> Found {
+fn find(store: &Store, query: &str) -> SearchResults {
     let desk = Desk::new(store);
     let (engine, around) = desk.searching(true);
     engine.search(&Query::parse(query), around.as_ref())
@@ -56,7 +56,8 @@ fn any_text_is_a_query() {
                 for hit in &found.hits {
                     prop_assert!(hit.score.is_finite() && (0.0..=1.0).contains(&hit.relevance), "{hit:?}");
                     let body = store.notes()[hit.note].body();
-                    if let Some(snippet) = found.marker.as_ref().and_then(|marker| marker.snippet(body)) {
+                    if let Some(snippet) = found.highlighter.as_ref().and_then(|highlighter| highlighter.snippet(body))
+                    {
                         prop_assert!(!snippet.text.contains(char::is_control));
                         prop_assert!(snippet.marks.iter().all(|mark| snippet.text.get(mark.clone()).is_some()));
                         prop_assert!(snippet.marks.is_sorted_by(|a, b| a.end <= b.start));

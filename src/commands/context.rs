@@ -245,9 +245,9 @@ fn add_blocks(
 ) -> BlocksAdded {
     let choice = blocks.choice.unwrap_or_default();
     let notes = entries.iter().map(|entry| &entry.note);
-    let (chosen, is_limited) = show_blocks(notes, choice, block_limits(store, blocks), selection.marker.as_ref());
+    let (chosen, is_limited) = show_blocks(notes, choice, block_limits(store, blocks), selection.highlighter.as_ref());
     // Where nothing is searched for, no block can be wanted more than another.
-    let keeps_all = choice == BlockChoice::All || selection.marker.is_none();
+    let keeps_all = choice == BlockChoice::All || selection.highlighter.is_none();
     let mut added = BlocksAdded { is_limited, without: 0 };
     let all = std::mem::take(entries).into_iter().zip(chosen);
     for (entry, chosen) in all {

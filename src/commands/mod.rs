@@ -35,7 +35,7 @@ use crate::graph::Digests;
 use crate::parts::Gather;
 use crate::report::{NoteEntry, Report, Role};
 use crate::request::{Command, Context, Expand, Graph, Journal, Link, List, Prime, Related, Search, Show};
-use crate::search::Words;
+use crate::search::TextIndexer;
 use crate::store::{Config, Location, Store};
 
 /// Runs a command. `None` when there is rightly nothing to say.
@@ -113,7 +113,7 @@ pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, 
 
 /// Makes what gathers the words of a store's notes.
 pub fn gathering(config: &Config) -> Box<dyn Gather> {
-    Box::new(Words::new(config.language))
+    Box::new(TextIndexer::new(config.language))
 }
 
 /// Runs a command that reads a store which is already open.

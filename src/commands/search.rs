@@ -35,8 +35,8 @@ pub(super) fn run(request: &Search, desk: &Desk<'_>) -> Result<Report, Error> {
     let hits = found.hits.into_iter().filter(is_wanted).map(stand_in).filter(|hit| seen.insert(hit.note));
     let hits: Vec<Hit> = desk.store.retired_last(hits, |hit| hit.note);
     let matched = hits.len();
-    let marker = found.marker;
-    let excerpt = Excerpt(Arc::new(move |note| marker.as_ref()?.snippet(note.body()).map(snippet)));
+    let highlighter = found.highlighter;
+    let excerpt = Excerpt(Arc::new(move |note| highlighter.as_ref()?.snippet(note.body()).map(snippet)));
     let entry = |hit: &Hit| {
         let parts = if request.explains { parts(hit) } else { Vec::new() };
         let found = Found { relevance: hit.relevance, excerpt: Some(excerpt.clone()), parts, ..Found::default() };

@@ -169,10 +169,10 @@ impl Selector<'_, '_> {
     /// that were not looked at.
     fn with_answers(&self, mut notes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
         let most = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
-        let (Some(most), Some(marker)) = (most, &self.marker) else { return (notes, Vec::new()) };
+        let (Some(most), Some(highlighter)) = (most, &self.highlighter) else { return (notes, Vec::new()) };
         let beyond = notes.split_off(notes.len().min(most));
         let all = self.store.notes();
-        (notes.into_par_iter().filter(|note| has_answer(&all[*note], marker)).collect(), beyond)
+        (notes.into_par_iter().filter(|note| has_answer(&all[*note], highlighter)).collect(), beyond)
     }
 
     /// Returns what a search finds.
@@ -181,7 +181,7 @@ impl Selector<'_, '_> {
         let (engine, around) = self.desk.searching(!self.selectors.no_graph);
         let found = engine.search(&Query::parse(text), around.as_ref());
         self.spellings = found.spellings;
-        self.marker = found.marker.map(Arc::new);
+        self.highlighter = found.highlighter.map(Arc::new);
         self.scorer = found.scorer.map(Arc::new);
         let mut hits = found.hits;
         self.favour(&mut hits, &question.favoured);

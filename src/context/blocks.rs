@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::note::{Note, joined};
 use crate::report::{BlockEntry, Gist, ShownBlocks};
 use crate::request::BlockChoice;
-use crate::search::Marker;
+use crate::search::Highlighter;
 
 /// How many blocks are shown; `None` for no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,11 +43,11 @@ pub fn show_blocks<'a>(
     notes: impl IntoIterator<Item = &'a Arc<Note>>,
     choice: BlockChoice,
     limits: BlockLimits,
-    marker: Option<&Arc<Marker>>,
+    highlighter: Option<&Arc<Highlighter>>,
 ) -> (Vec<Chosen>, bool) {
     // Without words to look for, all blocks match, and none of them is better than another.
-    let choice = if marker.is_none() && choice == BlockChoice::Matched { BlockChoice::All } else { choice };
-    let chooser = Chooser { choice, marker: marker.cloned() };
+    let choice = if highlighter.is_none() && choice == BlockChoice::Matched { BlockChoice::All } else { choice };
+    let chooser = Chooser { choice, highlighter: highlighter.cloned() };
     if limits == BlockLimits::default() && choice == BlockChoice::All {
         let all = ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0));
         let chosen = |_| Chosen { blocks: all.clone(), has_any: true, is_shown: true };
@@ -71,13 +71,13 @@ pub fn show_blocks<'a>(
 }
 
 /// Tells whether a block of a note holds a word that was searched for.
-pub(super) fn has_answer(note: &Note, marker: &Marker) -> bool {
-    note.blocks().iter().any(|block| marker.says(&block.text) > 0.0)
+pub(super) fn has_answer(note: &Note, highlighter: &Highlighter) -> bool {
+    note.blocks().iter().any(|block| highlighter.says(&block.text) > 0.0)
 }
 
 /// Finds all blocks of notes, each with how much it holds of what was asked.
-pub(super) fn answers(marker: &Arc<Marker>) -> ShownBlocks {
-    let chooser = Chooser { choice: BlockChoice::All, marker: Some(Arc::clone(marker)) };
+pub(super) fn answers(highlighter: &Arc<Highlighter>) -> ShownBlocks {
+    let chooser = Chooser { choice: BlockChoice::All, highlighter: Some(Arc::clone(highlighter)) };
     ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0))
 }
 
@@ -111,7 +111,7 @@ const MAX_GIST: usize = 480;
 
 struct Chooser {
     choice: BlockChoice,
-    marker: Option<Arc<Marker>>,
+    highlighter: Option<Arc<Highlighter>>,
 }
 
 impl Chooser {
@@ -119,7 +119,7 @@ impl Chooser {
     fn choose(&self, note: &Note, most: usize) -> (Vec<BlockEntry>, bool) {
         let blocks = note.blocks().into_iter().enumerate().map(|(number, block)| BlockEntry {
             id: block.anchor.unwrap_or_else(|| format!("{}#b{}", note.id, number + 1)),
-            score: self.marker.as_ref().map_or(0.0, |marker| marker.says(&block.text)),
+            score: self.highlighter.as_ref().map_or(0.0, |highlighter| highlighter.says(&block.text)),
             path: block.path,
             text: block.text,
             depth: block.depth,
@@ -154,21 +154,21 @@ mod tests {
         let body = "# A\n\n- fsync fails\n- nothing\n- fsync and log ^two\n\n## B\n\nlog alone\n";
         let notes = [Arc::new(Note::parse("notes/n.md", format!("---\nid: n\n---\n{body}").into_bytes()))];
         let engine = Engine::new(&notes, Language::English);
-        let marker = engine.search(&Query::parse("fsync log"), None).marker.map(Arc::new);
-        let shown = |choice, per_note, in_all, marker: Option<&Arc<Marker>>| {
-            let (blocks, is_limited) = show_blocks(&notes, choice, BlockLimits { per_note, in_all }, marker);
+        let highlighter = engine.search(&Query::parse("fsync log"), None).highlighter.map(Arc::new);
+        let shown = |choice, per_note, in_all, highlighter: Option<&Arc<Highlighter>>| {
+            let (blocks, is_limited) = show_blocks(&notes, choice, BlockLimits { per_note, in_all }, highlighter);
             let ids: Vec<String> =
                 blocks.iter().flat_map(|chosen| (chosen.blocks.0)(&notes[0])).map(|block| block.id).collect();
             (ids.join(" "), is_limited)
         };
         let is = |ids: &str, is_limited| (ids.to_owned(), is_limited);
-        assert_eq!(shown(BlockChoice::All, None, None, marker.as_ref()), is("n#b1 n#b2 two n#b4", false));
-        assert_eq!(shown(BlockChoice::Matched, None, None, marker.as_ref()), is("n#b1 two n#b4", false));
-        assert_eq!(shown(BlockChoice::Top, None, None, marker.as_ref()), is("n#b1 two n#b4", false));
-        assert_eq!(shown(BlockChoice::All, Some(2), None, marker.as_ref()), is("n#b1 n#b2", true));
-        assert_eq!(shown(BlockChoice::Matched, None, Some(2), marker.as_ref()), is("n#b1 two", true));
-        assert_eq!(shown(BlockChoice::Top, Some(1), Some(9), marker.as_ref()), is("two", true));
-        assert_eq!(shown(BlockChoice::Top, Some(4), Some(9), marker.as_ref()), is("n#b1 two n#b4", false));
+        assert_eq!(shown(BlockChoice::All, None, None, highlighter.as_ref()), is("n#b1 n#b2 two n#b4", false));
+        assert_eq!(shown(BlockChoice::Matched, None, None, highlighter.as_ref()), is("n#b1 two n#b4", false));
+        assert_eq!(shown(BlockChoice::Top, None, None, highlighter.as_ref()), is("n#b1 two n#b4", false));
+        assert_eq!(shown(BlockChoice::All, Some(2), None, highlighter.as_ref()), is("n#b1 n#b2", true));
+        assert_eq!(shown(BlockChoice::Matched, None, Some(2), highlighter.as_ref()), is("n#b1 two", true));
+        assert_eq!(shown(BlockChoice::Top, Some(1), Some(9), highlighter.as_ref()), is("two", true));
+        assert_eq!(shown(BlockChoice::Top, Some(4), Some(9), highlighter.as_ref()), is("n#b1 two n#b4", false));
         assert_eq!(shown(BlockChoice::Matched, Some(4), None, None), is("n#b1 n#b2 two n#b4", false));
         assert_eq!(shown(BlockChoice::Top, Some(4), None, None), is("", false), "no block without a hit is shown");
     }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::around::{linked, sequences};
 use crate::graph::{self, Graph};
 use crate::phases;
-use crate::search::{Engine, Sequences, Surroundings};
+use crate::search::{Engine, Neighbourhood, Sequences};
 use crate::store::Store;
 
 /// An open store, its links and the words of its notes.
@@ -58,13 +58,13 @@ impl<'a> Desk<'a> {
     }
 
     /// Returns what stands around each note.
-    pub fn surroundings(&self) -> Surroundings<'_> {
+    pub fn surroundings(&self) -> Neighbourhood<'_> {
         let (graph, sequences) = (self.graph(), self.sequences());
-        Surroundings { linked: Box::new(move |note| linked(graph, sequences, note)), sequences }
+        Neighbourhood { linked: Box::new(move |note| linked(graph, sequences, note)), sequences }
     }
 
     /// Returns what searches the notes, and what stands around each where that counts.
-    pub fn searching(&self, with_graph: bool) -> (&Engine<'a>, Option<Surroundings<'_>>) {
+    pub fn searching(&self, with_graph: bool) -> (&Engine<'a>, Option<Neighbourhood<'_>>) {
         // Side by side: each has steps in which it can use one thread only.
         let (engine, _) = rayon::join(|| self.engine(), || with_graph.then(|| self.sequences()));
         (engine, with_graph.then(|| self.surroundings()))

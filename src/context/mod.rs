@@ -35,7 +35,7 @@ use question::Question;
 use crate::error::Error;
 use crate::graph::{Digests, Graph, Limits};
 use crate::request::Selectors;
-use crate::search::{BlockScorer, Marker, Spelling};
+use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::Store;
 
 /// What was selected, best first.
@@ -54,7 +54,7 @@ pub struct Selection {
     /// The store's journals, where they were looked for.
     pub journals: Option<Arc<Journals>>,
     /// Finds the words of the query in texts.
-    pub marker: Option<Arc<Marker>>,
+    pub highlighter: Option<Arc<Highlighter>>,
     /// Scores the blocks of notes.
     pub scorer: Option<Arc<BlockScorer>>,
     /// What share of the best score the notes have that a search found, 0 to 1.
@@ -113,7 +113,7 @@ pub fn select(
         ),
         question: None,
         journals: None,
-        marker: None,
+        highlighter: None,
         scorer: None,
         shares: HashMap::new(),
         relevance: HashMap::new(),
@@ -130,7 +130,7 @@ pub fn select(
         spellings,
         question,
         journals,
-        marker,
+        highlighter,
         scorer,
         shares,
         relevance,
@@ -150,7 +150,7 @@ pub fn select(
         spellings,
         question,
         journals,
-        marker,
+        highlighter,
         scorer,
         shares,
         relevance,
@@ -204,7 +204,7 @@ struct Selector<'a, 's> {
     excluded: Namespaces,
     question: Option<Question>,
     journals: Option<Arc<Journals>>,
-    marker: Option<Arc<Marker>>,
+    highlighter: Option<Arc<Highlighter>>,
     scorer: Option<Arc<BlockScorer>>,
     shares: HashMap<usize, f64>,
     relevance: HashMap<usize, f64>,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::note::{Block, BlockKind, Note, shown_chars};
 use crate::report::{Fragment, NoteEntry, Passages};
-use crate::search::{BlockScorer, BlockText, KnownChunks};
+use crate::search::{BlockScorer, BlockText, TokenCache};
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
@@ -65,7 +65,7 @@ pub fn add_passages(entries: &mut [NoteEntry], standings: &[Standing], scorer: &
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
     let sizes = fragment_sizes(most_chars);
     let all: Vec<Passages> =
-        all.map_init(KnownChunks::default, |known, entry| passages(&entry.note, &sizes, scorer, known)).collect();
+        all.map_init(TokenCache::default, |known, entry| passages(&entry.note, &sizes, scorer, known)).collect();
     let best = all.iter().filter_map(best_score).fold(0.0, f64::max);
     for ((mut passages, standing), entry) in all.into_iter().zip(standings).zip(entries) {
         let times = LEAST_SHARE + standing.share;
@@ -113,7 +113,7 @@ fn best_score(passages: &Passages) -> Option<f64> {
 }
 
 /// Returns the fragments of a note, with their scores.
-fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, known: &mut KnownChunks<'t>) -> Passages {
+fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, known: &mut TokenCache<'t>) -> Passages {
     let mut fragments = fragments(note, sizes);
     let headings: Vec<String> =
         fragments.iter().map(|(_, fragment)| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();

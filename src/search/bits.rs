@@ -1,4 +1,4 @@
-//! Numbers in as few bits as they need.
+//! IdTable in as few bits as they need.
 //!
 //! Two codes: Rice's, for gaps in a list whose length is known (Witten, Moffat, Bell: Managing Gigabytes,
 //! 2nd ed., section 3.3); and one of eight classes of numbers, for the numbers of words, which are the

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rayon::prelude::*;
 
-use super::corpus::Corpus;
+use super::composite_index::CompositeIndex;
 
 /// How many neighbouring words are compared as one.
 const SHINGLE: usize = 3;
@@ -34,11 +34,11 @@ pub struct Alike {
 ///
 /// Partners are found through the smallest hashes of each text (bottom-k sketches, Broder 1997) and
 /// then compared exactly.
-pub(super) fn near_duplicates(corpus: &Corpus) -> Vec<Alike> {
+pub(super) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
     // By their texts: numbers of terms depend on which notes were read together.
-    let mut hashes = vec![0; corpus.terms()];
-    corpus.for_each_term(|id, term| hashes[id as usize] = hash(&term.text));
-    let texts: Vec<Vec<u64>> = (0..corpus.len()).into_par_iter().map(|note| shingles(corpus, note, &hashes)).collect();
+    let mut hashes = vec![0; index.terms()];
+    index.for_each_term(|id, term| hashes[id as usize] = hash(&term.text));
+    let texts: Vec<Vec<u64>> = (0..index.len()).into_par_iter().map(|note| shingles(index, note, &hashes)).collect();
     let mut sharing: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut found = Vec::new();
     for (second, text) in texts.iter().enumerate().filter(|(_, text)| text.len() >= MIN_SHINGLES) {
@@ -68,8 +68,8 @@ fn hash(what: &impl Hash) -> u64 {
 }
 
 /// Returns the hashes of a body's runs of terms, each once, in their order.
-fn shingles(corpus: &Corpus, note: usize, hashes: &[u64]) -> Vec<u64> {
-    let text = corpus.text(note);
+fn shingles(index: &CompositeIndex, note: usize, hashes: &[u64]) -> Vec<u64> {
+    let text = index.text(note);
     let end = text.paragraphs.last().copied().unwrap_or_default();
     let terms = text.body.get(..end as usize).unwrap_or_default();
     let terms: Vec<u64> = terms.iter().map(|term| hashes.get(*term as usize).copied().unwrap_or_default()).collect();
@@ -106,7 +106,7 @@ mod tests {
         let note =
             |(n, body): (usize, &String)| Arc::new(Note::parse(&format!("notes/n{n}.md"), body.clone().into_bytes()));
         let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
-        let found: Vec<_> = near_duplicates(&Corpus::new(&notes, Language::English, None))
+        let found: Vec<_> = near_duplicates(&CompositeIndex::new(&notes, Language::English, None))
             .iter()
             .map(|alike| (alike.first, alike.second))
             .collect();
@@ -118,7 +118,7 @@ mod tests {
         let text: String = (0..500).map(|n| format!("word{n} ")).collect();
         let note = |n: usize| Arc::new(Note::parse(&format!("notes/n{n}.md"), text.clone().into_bytes()));
         let notes: Vec<_> = (0..1000).map(note).collect();
-        let found = near_duplicates(&Corpus::new(&notes, Language::English, None));
+        let found = near_duplicates(&CompositeIndex::new(&notes, Language::English, None));
         assert_eq!(found.len(), 999);
         assert!(found.iter().all(|alike| alike.first == 0 && alike.share == 1.0));
     }

@@ -2,33 +2,33 @@
 //!
 //! One engine for everything that compares texts. Layers, each only on those before it: words and
 //! stems (text to terms), chunks, reading, lexicon, counting and gather (what is kept of texts), segment
-//! and corpus (what is known of a store's texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
+//! and index (what is known of a store's texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
 
 mod bits;
-mod chunks;
-mod corpus;
-mod counting;
+mod block_scorer;
+mod composite_index;
 mod duplicates;
 mod english;
-mod gather;
-mod lexicon;
-mod near;
+mod expansion;
+mod highlighter;
+mod indexer;
+mod interner;
+mod inverter;
 mod other_languages;
-mod passages;
 mod plan;
 mod postings;
+mod proximity;
 mod query;
 mod ranking;
-mod reading;
 mod related;
 mod segment;
-mod snippet;
 mod stems;
 mod stop_words;
+mod token_stream;
+mod tokenizer;
 mod varint;
 mod vectors;
-mod words;
-mod worth;
+mod vocabulary;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -36,29 +36,29 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
-pub use corpus::Corpus;
+pub use block_scorer::{BlockScorer, BlockText, TokenCache};
+pub use composite_index::CompositeIndex;
 pub use duplicates::Alike;
-pub use gather::Words;
+pub use highlighter::{Highlighter, Snippet};
+pub use indexer::TextIndexer;
 pub use plan::Spelling;
 pub use query::Query;
-pub use ranking::{BestAnswer, Hit, Linked, Parts, Sequences, Surroundings, Weights};
-pub use related::Relative;
-pub use snippet::{Marker, Snippet};
+pub use ranking::{BestAnswer, Hit, Linked, Neighbourhood, ScoreBreakdown, Sequences, Weights};
+pub use related::SimilarNote;
 pub use stop_words::StopWords;
-pub use worth::{BlockScorer, BlockText, KnownChunks};
 
 use crate::note::{Language, Note};
 use crate::parts::Gathered;
 use crate::phases;
-use passages::holds;
-use plan::{Known, Plan};
+use plan::{KnownNames, Plan};
+use proximity::holds;
 use ranking::Ranker;
-use segment::Text;
-use vectors::{Made, Vectors};
+use segment::DocText;
+use vectors::{VectorCache, Vectors};
 
-/// What a note is about, in terms.
+/// The distinct content terms of a note, and their density.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Content {
+pub struct NoteTerms {
     /// The terms of its title and body that say something, each once, by their numbers in this engine.
     pub terms: Vec<u32>,
     /// How many of the words of its body are such terms, each counted once: 0 to 1.
@@ -69,20 +69,20 @@ pub struct Content {
 pub struct Engine<'a> {
     notes: &'a [Arc<Note>],
     language: Language,
-    corpus: Corpus,
+    index: CompositeIndex,
     weights: Weights,
-    made: Made,
+    made: VectorCache,
 }
 
-/// What a query found.
+/// The hits of a query, and what later steps need of it.
 #[derive(Default)]
-pub struct Found {
+pub struct SearchResults {
     /// The notes, the best first.
     pub hits: Vec<Hit>,
-    /// Words of the query that no note holds, with what was looked for in their place.
+    /// TextIndexer of the query that no note holds, with what was looked for in their place.
     pub spellings: Vec<Spelling>,
     /// Finds the places in texts that answer.
-    pub marker: Option<Marker>,
+    pub highlighter: Option<Highlighter>,
     /// Scores the blocks of texts.
     pub scorer: Option<BlockScorer>,
     /// How well the hits answer the query as a whole.
@@ -95,25 +95,25 @@ impl<'a> Engine<'a> {
         Self::open(notes, language, None)
     }
 
-    /// Takes what [`Words`] gathered of notes, and reads the texts of the others.
+    /// Takes what [`TextIndexer`] gathered of notes, and reads the texts of the others.
     pub fn open(notes: &'a [Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
-        let corpus = Corpus::new(notes, language, gathered);
-        let weights = Weights::of(&corpus);
+        let index = CompositeIndex::new(notes, language, gathered);
+        let weights = Weights::of(&index);
         phases::end("words opened");
-        Self { notes, language, corpus, weights, made: Made::default() }
+        Self { notes, language, index, weights, made: VectorCache::default() }
     }
 
     /// Finds the notes that answer a query. What stands around notes counts where it is given.
-    pub fn search(&self, query: &Query, around: Option<&Surroundings<'_>>) -> Found {
-        let known = Known {
+    pub fn search(&self, query: &Query, around: Option<&Neighbourhood<'_>>) -> SearchResults {
+        let known = KnownNames {
             has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
             has_kind: &|kind| self.notes.iter().any(|note| note.head().kind.eq_ignore_ascii_case(kind)),
         };
-        let mut plan = Plan::new(query, &self.corpus, self.language, &known);
+        let mut plan = Plan::new(query, &self.index, self.language, &known);
         self.drop_unheld_phrases(&mut plan);
         phases::end("query understood");
-        let (corpus, notes, weights) = (&self.corpus, self.notes, &self.weights);
-        let ranker = Ranker { corpus, notes, around, plan: &plan, weights, vectors: self.vectors() };
+        let (index, notes, weights) = (&self.index, self.notes, &self.weights);
+        let ranker = Ranker { index, notes, around, plan: &plan, weights, vectors: self.vectors() };
         let barred = self.barred(&plan);
         let passes = |note: usize| self.passes(note, &plan, &barred);
         let (mut hits, mut best) = match plan.slots.is_empty() {
@@ -130,15 +130,15 @@ impl<'a> Engine<'a> {
             best = BestAnswer::CERTAIN;
         }
         phases::end("titles looked at");
-        let marker = Marker::new(&plan, &self.corpus);
-        let scorer = BlockScorer::new(&plan, &self.corpus);
-        Found { hits, spellings: plan.spellings, marker: Some(marker), scorer: Some(scorer), best }
+        let highlighter = Highlighter::new(&plan, &self.index);
+        let scorer = BlockScorer::new(&plan, &self.index);
+        SearchResults { hits, spellings: plan.spellings, highlighter: Some(highlighter), scorer: Some(scorer), best }
     }
 
     /// Tells whether a note holds a word that is no stop word.
     fn holds_content(&self, word: &str) -> bool {
-        let terms = plan::all_terms(word, &self.corpus);
-        terms.iter().any(|term| *term != plan::NOWHERE && !self.corpus.is_stop(*term))
+        let terms = plan::all_terms(word, &self.index);
+        terms.iter().any(|term| *term != plan::NO_TERM && !self.index.is_stop(*term))
     }
 
     /// Finds the notes that are most like one and not linked with it, so many at most, those last of which
@@ -146,66 +146,66 @@ impl<'a> Engine<'a> {
     pub fn related(
         &self,
         note: usize,
-        around: &Surroundings<'_>,
+        around: &Neighbourhood<'_>,
         is_last: &dyn Fn(usize) -> bool,
         limit: usize,
-    ) -> (Vec<Relative>, usize) {
-        related::related(&self.corpus, &self.vectors(), around, note, is_last, limit)
+    ) -> (Vec<SimilarNote>, usize) {
+        related::related(&self.index, &self.vectors(), around, note, is_last, limit)
     }
 
     fn vectors(&self) -> Vectors<'_> {
-        Vectors::new(&self.corpus, &self.weights, &self.made)
+        Vectors::new(&self.index, &self.weights, &self.made)
     }
 
     /// Finds notes that say almost the same: each with the first one that it is like.
     pub fn near_duplicates(&self) -> Vec<Alike> {
-        duplicates::near_duplicates(&self.corpus)
+        duplicates::near_duplicates(&self.index)
     }
 
     /// Returns what a note is about.
-    pub fn content(&self, note: usize) -> Content {
-        let text = self.corpus.text(note);
+    pub fn content(&self, note: usize) -> NoteTerms {
+        let text = self.index.text(note);
         let said = |terms: &[u32]| {
-            let mut terms: Vec<u32> = terms.iter().copied().filter(|term| !self.corpus.is_stop(*term)).collect();
+            let mut terms: Vec<u32> = terms.iter().copied().filter(|term| !self.index.is_stop(*term)).collect();
             terms.sort_unstable();
             terms.dedup();
             terms
         };
         let body = if text.own == 0 { &text.title } else { text.body.get(..text.own).unwrap_or_default() };
         let density = said(body).len() as f64 / body.len().max(1) as f64;
-        Content { terms: said(&[text.title.as_slice(), &text.body].concat()), density }
+        NoteTerms { terms: said(&[text.title.as_slice(), &text.body].concat()), density }
     }
 
     /// Takes phrases that no note holds for words.
     fn drop_unheld_phrases(&self, plan: &mut Plan) {
         plan.phrases.retain(|terms| {
-            self.corpus.holding(terms).into_par_iter().any(|note| self.is_in(note, &self.corpus.text(note), terms))
+            self.index.holding(terms).into_par_iter().any(|note| self.is_in(note, &self.index.text(note), terms))
         });
     }
 
     /// Tells whether terms stand side by side in a note: in its title, one of its aliases, its body, or a summary in
     /// its frontmatter.
-    fn is_in(&self, note: usize, text: &Text, terms: &[u32]) -> bool {
+    fn is_in(&self, note: usize, text: &DocText, terms: &[u32]) -> bool {
         let (body, summary) = text.body.split_at_checked(text.own).unwrap_or((&text.body, &[]));
         holds(body, terms) || holds(summary, terms) || self.is_in_name(note, text, terms)
     }
 
     /// Tells whether terms stand side by side in a note's title or in one of its aliases, which were counted as one
     /// text.
-    fn is_in_name(&self, place: usize, text: &Text, terms: &[u32]) -> bool {
+    fn is_in_name(&self, place: usize, text: &DocText, terms: &[u32]) -> bool {
         let Some(note) = self.notes.get(place).filter(|_| holds(&text.title, terms)) else { return false };
         let is_one_text = terms.len() < 2 || !note.has_aliases();
-        let has = |name: &str| holds(&plan::all_terms(name, &self.corpus), terms);
+        let has = |name: &str| holds(&plan::all_terms(name, &self.index), terms);
         is_one_text || has(note.title()) || note.ties().aliases.iter().any(|alias| has(alias))
     }
 
     /// Returns the notes that hold what no note may hold.
     fn barred(&self, plan: &Plan) -> HashSet<usize> {
-        let holding = plan.without.iter().map(|terms| (terms, self.corpus.holding(terms)));
+        let holding = plan.without.iter().map(|terms| (terms, self.index.holding(terms)));
         let holds = |terms: &[u32], note: usize| match terms {
-            [only] if !self.corpus.is_stop(*only) => true,
-            [only] => holds_term(&self.corpus.text(note), *only),
-            terms => self.is_in(note, &self.corpus.text(note), terms),
+            [only] if !self.index.is_stop(*only) => true,
+            [only] => holds_term(&self.index.text(note), *only),
+            terms => self.is_in(note, &self.index.text(note), terms),
         };
         let barred = holding
             .map(|(terms, notes)| notes.into_par_iter().filter(|note| holds(terms, *note)).collect::<Vec<usize>>());
@@ -222,14 +222,14 @@ impl<'a> Engine<'a> {
         if !is_in_place || (plan.titles.is_empty() && plan.phrases.is_empty()) {
             return is_in_place;
         }
-        let text = self.corpus.text(place);
+        let text = self.index.text(place);
         plan.titles.iter().all(|terms| self.is_in_name(place, &text, terms))
             && plan.phrases.iter().all(|terms| self.is_in(place, &text, terms))
     }
 
     /// Returns all notes that pass, for a query that demands but names no word: by value.
     fn by_value(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Hit> {
-        let hit = |note| Hit { note, score: 0.0, relevance: 1.0, parts: Parts::default() };
+        let hit = |note| Hit { note, score: 0.0, relevance: 1.0, parts: ScoreBreakdown::default() };
         let mut hits: Vec<Hit> = (0..self.notes.len()).filter(|note| passes(*note)).map(hit).collect();
         hits.sort_by_key(|hit| (std::cmp::Reverse(self.notes[hit.note].value_or_default()), hit.note));
         hits
@@ -260,7 +260,12 @@ impl<'a> Engine<'a> {
             }
         }
         let others = named.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
-        hits.extend(others.map(|(note, _)| Hit { note: *note, score: 0.0, relevance: 1.0, parts: Parts::default() }));
+        hits.extend(others.map(|(note, _)| Hit {
+            note: *note,
+            score: 0.0,
+            relevance: 1.0,
+            parts: ScoreBreakdown::default(),
+        }));
         // Stable: among themselves they stay in their order.
         hits.sort_by_key(|hit| named.binary_search(&hit.note).is_err());
     }
@@ -271,7 +276,7 @@ fn has_tag(note: &Note, tag: &str) -> bool {
 }
 
 /// Tells whether a term stands somewhere in a note.
-fn holds_term(text: &Text, term: u32) -> bool {
+fn holds_term(text: &DocText, term: u32) -> bool {
     text.title.contains(&term) || text.body.contains(&term) || text.tags.iter().flatten().any(|tag| *tag == term)
 }
 

@@ -1,29 +1,29 @@
-//! From a query to the terms that are looked for in a corpus.
+//! From a query to the terms that are looked for in a index.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::corpus::Corpus;
-use super::near;
-use super::query::{Part, Query};
+use super::composite_index::CompositeIndex;
+use super::expansion;
+use super::query::{Query, QueryPart};
 use super::stems::STOP_MARK;
-use super::words::{self, Piece, for_each_piece, for_each_term};
+use super::tokenizer::{MarkdownToken, SubtokenKind, for_each_piece, for_each_term};
 use crate::note::Language;
 
-/// The most words of a query that near spellings are looked for.
+/// The most words of a query that expansion spellings are looked for.
 const MAX_UNKNOWN: usize = 8;
 /// The most pairs of neighbouring terms that are looked for.
 const MAX_PAIRS: usize = 256;
 /// How much a compound counts that holds a word of the query, the word itself being 1.
 const COMPOUND_WEIGHT: f64 = 0.4;
 /// No slot.
-pub(super) const NOWHERE: u32 = u32::MAX;
+pub(super) const NO_TERM: u32 = u32::MAX;
 
-/// What is looked for.
+/// The query as it is executed: terms, phrases and conditions.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub(super) slots: Vec<Slot>,
-    /// For each term of the corpus, the slot that it counts for, or [`NOWHERE`].
+    pub(super) slots: Vec<QueryTerm>,
+    /// For each term of the index, the slot that it counts for, or [`NO_TERM`].
     pub(super) slot_of: Vec<u32>,
     /// Slots that follow one another in the query, each pair once.
     pub(super) pairs: Vec<(u32, u32)>,
@@ -41,9 +41,9 @@ pub(super) struct Plan {
     pub(super) asks_when: bool,
 }
 
-/// Terms that count as one.
+/// A query term: a class of equivalent term ids.
 #[derive(Debug, Clone)]
-pub(super) struct Slot {
+pub(super) struct QueryTerm {
     pub(super) terms: Vec<u32>,
     /// How often the query names it.
     pub(super) weight: f64,
@@ -51,7 +51,7 @@ pub(super) struct Slot {
     pub(super) is_guess: bool,
 }
 
-/// A word of the query that no note holds, and what was looked for in its place.
+/// A word of the query that no note contains, with its corrections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spelling {
     /// The word, or the words of a phrase.
@@ -62,8 +62,8 @@ pub struct Spelling {
     pub is_phrase: bool,
 }
 
-/// What tells how to read the rest of the query: the tags and types that notes have.
-pub(super) struct Known<'a> {
+/// Predicates for the names that filters may use: tags and types of the store.
+pub(super) struct KnownNames<'a> {
     pub(super) has_tag: &'a dyn Fn(&str) -> bool,
     pub(super) has_kind: &'a dyn Fn(&str) -> bool,
 }
@@ -74,9 +74,9 @@ impl Plan {
         !self.tags.is_empty() || !self.kinds.is_empty() || !self.without.is_empty()
     }
 
-    pub(super) fn new(query: &Query, corpus: &Corpus, language: Language, known: &Known<'_>) -> Self {
+    pub(super) fn new(query: &Query, index: &CompositeIndex, language: Language, known: &KnownNames<'_>) -> Self {
         let mut planner = Planner {
-            corpus,
+            index,
             language,
             plan: Self { asks_when: asks_when(&query.text), ..Self::default() },
             slot_of_text: HashMap::new(),
@@ -111,7 +111,7 @@ fn asks_when(text: &str) -> bool {
 }
 
 struct Planner<'a> {
-    corpus: &'a Corpus,
+    index: &'a CompositeIndex,
     language: Language,
     plan: Plan,
     slot_of_text: HashMap<String, u32>,
@@ -124,20 +124,20 @@ struct Planner<'a> {
     is_prose: bool,
 }
 
-/// A term of a query as it was written.
-struct Given {
+/// A term of a query in its original spelling.
+struct WrittenTerm {
     term: String,
     written: String,
     is_whole: bool,
 }
 
-fn given(text: &str, corpus: &Corpus) -> Vec<Given> {
+fn given(text: &str, index: &CompositeIndex) -> Vec<WrittenTerm> {
     let mut found = Vec::new();
     for_each_piece(text, |piece| {
-        let Piece::Chunk(chunk) = piece else { return };
-        for_each_term(chunk.text, &corpus.stems, |term, range, part| {
+        let MarkdownToken::RawToken(chunk) = piece else { return };
+        for_each_term(chunk.text, &index.stems, |term, range, part| {
             let written = chunk.text.get(range).unwrap_or_default().to_owned();
-            found.push(Given { term: term.to_owned(), written, is_whole: part == words::Part::Whole });
+            found.push(WrittenTerm { term: term.to_owned(), written, is_whole: part == SubtokenKind::Whole });
         });
     });
     found
@@ -158,51 +158,52 @@ pub(super) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the terms of a text, stop words included; [`NOWHERE`] for those that no note holds.
-pub(super) fn all_terms(text: &str, corpus: &Corpus) -> Vec<u32> {
-    given(text, corpus).iter().map(|given| corpus.id(&given.term).unwrap_or(NOWHERE)).collect()
+/// Returns the terms of a text, stop words included; [`NO_TERM`] for those that no note holds.
+pub(super) fn all_terms(text: &str, index: &CompositeIndex) -> Vec<u32> {
+    given(text, index).iter().map(|given| index.id(&given.term).unwrap_or(NO_TERM)).collect()
 }
 
 impl Planner<'_> {
-    fn add(&mut self, part: &Part, known: &Known<'_>) {
+    fn add(&mut self, part: &QueryPart, known: &KnownNames<'_>) {
         match part {
-            Part::Words(text) => {
+            QueryPart::Words(text) => {
                 let before = self.stop_words.len();
                 self.add_words(text);
                 self.is_prose |= self.stop_words.len() > before;
             }
-            Part::Phrase(text) => {
+            QueryPart::Phrase(text) => {
                 let terms = self.known_terms(text);
                 self.add_words(text);
                 if let Some(terms) = terms.filter(|terms| terms.len() > 1) {
                     self.plan.phrases.push(terms);
-                } else if given(text, self.corpus).len() > 1 {
+                } else if given(text, self.index).len() > 1 {
                     self.plan.spellings.push(Spelling { word: text.clone(), shown: Vec::new(), is_phrase: true });
                 }
             }
-            Part::Prefix(text) => self.add_prefix(text),
-            Part::Without(text) => self.plan.without.extend(self.known_terms(text)),
-            Part::Title(text) => {
+            QueryPart::Prefix(text) => self.add_prefix(text),
+            QueryPart::Without(text) => self.plan.without.extend(self.known_terms(text)),
+            QueryPart::Title(text) => {
                 let terms = self.known_terms(text);
                 self.add_words(text);
-                self.plan.titles.push(terms.unwrap_or_else(|| vec![NOWHERE]));
+                self.plan.titles.push(terms.unwrap_or_else(|| vec![NO_TERM]));
             }
-            Part::Tag(tag, is_wanted) if (known.has_tag)(tag) => self.plan.tags.push((tag.clone(), *is_wanted)),
-            Part::Kind(kind, is_wanted) if (known.has_kind)(kind) => self.plan.kinds.push((kind.clone(), *is_wanted)),
-            Part::Tag(text, true) | Part::Kind(text, true) => self.add_words(text),
-            Part::Tag(..) | Part::Kind(..) => {}
+            QueryPart::Tag(tag, is_wanted) if (known.has_tag)(tag) => self.plan.tags.push((tag.clone(), *is_wanted)),
+            QueryPart::Kind(kind, is_wanted) if (known.has_kind)(kind) => {
+                self.plan.kinds.push((kind.clone(), *is_wanted))
+            }
+            QueryPart::Tag(text, true) | QueryPart::Kind(text, true) => self.add_words(text),
+            QueryPart::Tag(..) | QueryPart::Kind(..) => {}
         }
     }
 
     /// Returns a text's terms, stop words included, where notes hold each of them.
     fn known_terms(&self, text: &str) -> Option<Vec<u32>> {
-        let terms: Option<Vec<u32>> =
-            given(text, self.corpus).iter().map(|given| self.corpus.id(&given.term)).collect();
+        let terms: Option<Vec<u32>> = given(text, self.index).iter().map(|given| self.index.id(&given.term)).collect();
         terms.filter(|terms| !terms.is_empty())
     }
 
     fn add_words(&mut self, text: &str) {
-        for given in given(text, self.corpus) {
+        for given in given(text, self.index) {
             if given.term.starts_with(STOP_MARK) {
                 self.stop_words.push(given.term);
                 continue;
@@ -211,46 +212,46 @@ impl Planner<'_> {
         }
     }
 
-    fn add_term(&mut self, given: Given) {
-        let terms: Vec<u32> = match self.corpus.id(&given.term) {
+    fn add_term(&mut self, given: WrittenTerm) {
+        let terms: Vec<u32> = match self.index.id(&given.term) {
             Some(id) => vec![id],
             // What joins words is not missed where the words are looked for.
             None if given.is_whole => return,
-            None => near::holding(self.corpus, &given.term),
+            None => expansion::holding(self.index, &given.term),
         };
         let is_known = !terms.is_empty();
         let is_new = self.push(&given.term, 1.0, terms);
         if is_new && !is_known {
             self.guess(&given);
         }
-        if is_new && is_known && near::writes_compounds(self.language) {
-            let compounds = near::compounds(self.corpus, &given.term);
+        if is_new && is_known && expansion::writes_compounds(self.language) {
+            let compounds = expansion::compounds(self.index, &given.term);
             if !compounds.is_empty() {
-                let slot = Slot { terms: compounds, weight: COMPOUND_WEIGHT, is_guess: false };
+                let slot = QueryTerm { terms: compounds, weight: COMPOUND_WEIGHT, is_guess: false };
                 self.plan.slots.push(slot);
             }
         }
     }
 
     /// Looks for other words in the place of one that no note holds.
-    fn guess(&mut self, given: &Given) {
+    fn guess(&mut self, given: &WrittenTerm) {
         let guesses = self.plan.spellings.iter().filter(|spelling| !spelling.is_phrase).count();
         if guesses >= MAX_UNKNOWN {
             return;
         }
-        let found = near::spellings(self.corpus, &given.written, &given.term);
+        let found = expansion::spellings(self.index, &given.written, &given.term);
         if found.is_empty() {
             return;
         }
-        let shown = found.iter().map(|near| near.word.clone()).collect();
+        let shown = found.iter().map(|expansion| expansion.word.clone()).collect();
         let word = given.written.clone();
         self.plan.spellings.push(Spelling { word, shown, is_phrase: false });
-        let terms = found.into_iter().map(|near| near.term).collect();
-        self.plan.slots.push(Slot { terms, weight: 1.0, is_guess: true });
+        let terms = found.into_iter().map(|expansion| expansion.term).collect();
+        self.plan.slots.push(QueryTerm { terms, weight: 1.0, is_guess: true });
     }
 
     fn add_prefix(&mut self, text: &str) {
-        let terms = near::beginning_with(self.corpus, text);
+        let terms = expansion::beginning_with(self.index, text);
         self.push(&format!("{text}*"), 1.0, terms);
     }
 
@@ -268,7 +269,7 @@ impl Planner<'_> {
             Entry::Vacant(place) => {
                 place.insert(next);
                 self.stream.push(next);
-                self.plan.slots.push(Slot { terms, weight, is_guess: false });
+                self.plan.slots.push(QueryTerm { terms, weight, is_guess: false });
                 true
             }
         }
@@ -277,7 +278,7 @@ impl Planner<'_> {
     fn finish(mut self) -> Plan {
         if self.plan.slots.is_empty() {
             for term in std::mem::take(&mut self.stop_words) {
-                let terms = self.corpus.id(&term).into_iter().collect();
+                let terms = self.index.id(&term).into_iter().collect();
                 self.push(&term, 1.0, terms);
             }
         }
@@ -296,10 +297,10 @@ impl Planner<'_> {
                 plan.pairs.push((first, second));
             }
         }
-        plan.slot_of = vec![NOWHERE; self.corpus.terms()];
+        plan.slot_of = vec![NO_TERM; self.index.terms()];
         for (number, slot) in plan.slots.iter().enumerate() {
             for term in &slot.terms {
-                if let Some(place) = plan.slot_of.get_mut(*term as usize).filter(|place| **place == NOWHERE) {
+                if let Some(place) = plan.slot_of.get_mut(*term as usize).filter(|place| **place == NO_TERM) {
                     *place = number as u32;
                 }
             }

@@ -19,7 +19,7 @@ const LONG: u64 = 0;
 /// There is no more to say than that the body holds the term once.
 const PLAIN: u64 = 1;
 
-/// A field of a note, as its words are visited.
+/// The field of a note that a word belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Title,
@@ -29,9 +29,9 @@ pub(super) enum Field {
     Body,
 }
 
-/// How often a term stands in a note, by field.
+/// The frequencies of a term in a note, by field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct FieldTermFreqs {
     pub(super) term: u32,
     /// In the body, headings included, and in a summary of the frontmatter.
     pub(super) body: u32,
@@ -44,7 +44,7 @@ pub(super) struct Count {
     pub(super) is_tag: bool,
 }
 
-impl Count {
+impl FieldTermFreqs {
     /// Counts a word.
     pub(super) fn add(&mut self, field: Field) {
         match field {
@@ -98,35 +98,35 @@ fn share(term: u32) -> (usize, usize) {
     (term as usize % SHARES, term as usize / SHARES)
 }
 
-/// What a note holds of a term: the term's place in its share, or the note, and above it the count where that is
-/// short, else [`LONG`].
-type Held = u32;
+/// A packed posting: the low 25 bits hold the term id within its shard (after sorting: the document id), the high 7
+/// bits the field frequencies, or [`LONG`] where these overflow and are stored apart.
+type PackedPosting = u32;
 
 /// The most notes that are taken in at once, and the most terms of a share: a run has far fewer notes, and so many
 /// terms would take more memory than there is.
 const MAX_HELD: u32 = 1 << (u32::BITS - SHORT_BITS);
 
-/// The lists of all terms in the making.
+/// Collects postings and writes the lists of all terms.
 #[derive(Default)]
-pub(super) struct Lists {
+pub(super) struct PostingsWriter {
     /// By the terms' shares, then run by run.
-    shares: [Vec<Run>; SHARES],
+    shares: [Vec<SortedRun>; SHARES],
 }
 
-/// What some notes hold, in the order of the terms of a share, then of the notes.
-struct Run {
+/// Postings of some documents, sorted by (term of the shard, document).
+struct SortedRun {
     /// The notes are counted from this one.
     first: u32,
     /// Where the entries of each term end.
     ends: Vec<u32>,
-    held: Vec<Held>,
+    held: Vec<PackedPosting>,
     /// Counts that are not short: the place of the term, the note.
-    long: Vec<(u32, u32, Count)>,
+    long: Vec<(u32, u32, FieldTermFreqs)>,
 }
 
-impl Run {
+impl SortedRun {
     /// Puts in order what notes hold of so many terms; of each piece the notes are counted from its first one.
-    fn new(terms: usize, first: u32, pieces: &[(u32, &Pile)]) -> Self {
+    fn new(terms: usize, first: u32, pieces: &[(u32, &ShardBuffer)]) -> Self {
         let mut ends = vec![0; terms];
         for held in pieces.iter().flat_map(|(_, pile)| &pile.held) {
             // Terms that came up with these notes are counted in.
@@ -154,32 +154,32 @@ impl Run {
     }
 
     /// Returns the entries of the term at a place.
-    fn entries(&self, place: usize) -> &[Held] {
+    fn entries(&self, place: usize) -> &[PackedPosting] {
         let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
         let end = self.ends.get(place).copied().unwrap_or(start);
         self.held.get(start as usize..end as usize).unwrap_or_default()
     }
 
     /// Returns a count that is not short.
-    fn long_count(&self, place: usize, note: u32) -> Count {
+    fn long_count(&self, place: usize, note: u32) -> FieldTermFreqs {
         let found = self.long.binary_search_by_key(&(place as u32, note), |(place, note, _)| (*place, *note));
         found.ok().and_then(|at| self.long.get(at)).map(|(_, _, count)| *count).unwrap_or_default()
     }
 }
 
-impl Lists {
+impl PostingsWriter {
     /// Adds to the lists of so many terms what the next notes hold: some at a time, whose numbers are counted
     /// from the first of them.
-    pub(super) fn add(&mut self, terms: usize, held: &[(u32, &Holdings)]) {
+    pub(super) fn add(&mut self, terms: usize, held: &[(u32, &PostingsBuffer)]) {
         let Some((first, _)) = held.first() else { return };
         self.shares.par_iter_mut().enumerate().for_each(|(share, runs)| {
             let pieces: Vec<_> = held.iter().map(|(start, holdings)| (*start, &holdings.shares[share])).collect();
-            runs.push(Run::new(terms.div_ceil(SHARES), *first, &pieces));
+            runs.push(SortedRun::new(terms.div_ceil(SHARES), *first, &pieces));
         });
     }
 
     /// Returns the lists of terms, of so many of all notes, as they are kept.
-    pub(super) fn packed(&self, terms: impl Iterator<Item = (u32, u32)>, notes: u64) -> Packed {
+    pub(super) fn packed(&self, terms: impl Iterator<Item = (u32, u32)>, notes: u64) -> EncodedPostings {
         let (mut bits, mut ends) = (BitWriter::default(), Vec::new());
         for (term, holders) in terms {
             let ((share, place), low, mut next) = (share(term), low_bits(holders, notes), 0);
@@ -199,17 +199,17 @@ impl Lists {
             }
             ends.push(bits.end_byte());
         }
-        Packed { bytes: bits.finish(), ends }
+        EncodedPostings { bytes: bits.finish(), ends }
     }
 }
 
-/// Lists as they are kept, one behind the other.
-pub(super) struct Packed {
+/// PostingsWriter as they are kept, one behind the other.
+pub(super) struct EncodedPostings {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Packed {
+impl EncodedPostings {
     /// Returns one of the lists.
     pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
         let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
@@ -217,31 +217,31 @@ impl Packed {
     }
 }
 
-/// What notes hold, one after the other, by the terms' shares.
+/// Unsorted postings, by shard of the vocabulary.
 #[derive(Default)]
-pub(super) struct Holdings {
-    shares: [Pile; SHARES],
+pub(super) struct PostingsBuffer {
+    shares: [ShardBuffer; SHARES],
     notes: u32,
 }
 
-/// What notes hold of the terms of a share.
+/// Unsorted postings of one shard.
 #[derive(Default)]
-struct Pile {
-    held: Vec<Held>,
+struct ShardBuffer {
+    held: Vec<PackedPosting>,
     /// Where that of each note ends.
     ends: Vec<usize>,
-    long: Vec<(u32, u32, Count)>,
+    long: Vec<(u32, u32, FieldTermFreqs)>,
 }
 
-impl Pile {
+impl ShardBuffer {
     /// Goes through what each note holds.
-    fn notes(&self) -> impl Iterator<Item = &[Held]> {
+    fn notes(&self) -> impl Iterator<Item = &[PackedPosting]> {
         let mut start = 0;
         self.ends.iter().map(move |end| self.held.get(std::mem::replace(&mut start, *end)..*end).unwrap_or_default())
     }
 }
 
-impl Holdings {
+impl PostingsBuffer {
     /// Makes room for what about so many terms need.
     pub(super) fn reserve(&mut self, terms: usize) {
         self.shares.iter_mut().for_each(|pile| pile.held.reserve_exact(terms / SHARES));
@@ -249,7 +249,7 @@ impl Holdings {
 
     /// Takes all notes away, but not the room that they took.
     pub(super) fn clear(&mut self) {
-        for Pile { held, ends, long } in &mut self.shares {
+        for ShardBuffer { held, ends, long } in &mut self.shares {
             held.clear();
             ends.clear();
             long.clear();
@@ -258,7 +258,7 @@ impl Holdings {
     }
 
     /// Adds what the next note holds of each of its terms.
-    pub(super) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a Count>) {
+    pub(super) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a FieldTermFreqs>) {
         for count in counts {
             let (share, place) = share(count.term);
             let pile = &mut self.shares[share];
@@ -274,14 +274,20 @@ impl Holdings {
 }
 
 /// Calls `take` with each note of a term's list, of so many of all notes; `None` where this can't be one.
-pub(super) fn read(list: &[u8], term: u32, holders: u32, notes: u64, mut take: impl FnMut(u32, Count)) -> Option<()> {
+pub(super) fn read(
+    list: &[u8],
+    term: u32,
+    holders: u32,
+    notes: u64,
+    mut take: impl FnMut(u32, FieldTermFreqs),
+) -> Option<()> {
     let (mut bits, mut next) = (BitReader::new(list), 0_u32);
     let low = low_bits(holders, notes);
     for _ in 0..holders {
         let note = next.checked_add(bits.take_rice(low)?)?;
         let count = match bits.take(1)? {
-            0 => Count { term, body: 1, ..Count::default() },
-            _ => Count::read_bits(term, &mut bits)?,
+            0 => FieldTermFreqs { term, body: 1, ..FieldTermFreqs::default() },
+            _ => FieldTermFreqs::read_bits(term, &mut bits)?,
         };
         take(note, count);
         next = note.checked_add(1)?;
@@ -303,14 +309,14 @@ mod tests {
 
     #[test]
     fn lists_are_read_as_they_were_written() {
-        let full = Count { term: 1, body: u32::MAX >> 1, title: 255, tags: 255, headings: 1, is_tag: true };
-        let title = Count { term: 1, title: 1, ..Count::default() };
-        let once = Count { term: 1, body: 1, ..Count::default() };
+        let full = FieldTermFreqs { term: 1, body: u32::MAX >> 1, title: 255, tags: 255, headings: 1, is_tag: true };
+        let title = FieldTermFreqs { term: 1, title: 1, ..FieldTermFreqs::default() };
+        let once = FieldTermFreqs { term: 1, body: 1, ..FieldTermFreqs::default() };
         let notes = [(0, once), (1, full), (70, once), (71, title), (5000, once), (5001, full)];
         for split in 0..notes.len() {
             let first = notes[split].0;
-            let holdings = |notes: &[(u32, Count)], first: u32| {
-                let mut holdings = Holdings::default();
+            let holdings = |notes: &[(u32, FieldTermFreqs)], first: u32| {
+                let mut holdings = PostingsBuffer::default();
                 for (note, count) in notes {
                     (holdings.notes..note - first).for_each(|_| holdings.add([].iter()));
                     holdings.add([*count].iter());
@@ -318,7 +324,7 @@ mod tests {
                 holdings
             };
             let (early, later) = (holdings(&notes[..split], 0), holdings(&notes[split..], first));
-            let (mut one_run, mut two_runs) = (Lists::default(), Lists::default());
+            let (mut one_run, mut two_runs) = (PostingsWriter::default(), PostingsWriter::default());
             one_run.add(3, &[(0, &early), (first, &later)]);
             two_runs.add(2, &[(0, &early)]);
             two_runs.add(3, &[(first, &later)]);

@@ -1,16 +1,16 @@
 //! What a query's text means. Every text means something: what is no known syntax is words.
 
-/// A query: its parts in their order.
+/// A parsed query: its parts in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<QueryPart>,
     /// The whole text.
     pub(super) text: String,
 }
 
 /// A part of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum QueryPart {
     /// Words; a note need not hold them.
     Words(String),
     /// `"words"`: they stand side by side.
@@ -35,7 +35,7 @@ impl Query {
         while !rest.is_empty() {
             let (part, after) = next_part(rest);
             match (part, parts.last_mut()) {
-                (Part::Words(word), Some(Part::Words(words))) => {
+                (QueryPart::Words(word), Some(QueryPart::Words(words))) => {
                     words.push(' ');
                     words.push_str(&word);
                 }
@@ -53,11 +53,11 @@ impl Query {
 }
 
 /// Takes the first part of a text that does not begin with white space.
-fn next_part(text: &str) -> (Part, &str) {
+fn next_part(text: &str) -> (QueryPart, &str) {
     let without = text.strip_prefix('-').filter(|rest| !rest.starts_with(['-', ' ']));
     let body = without.unwrap_or(text);
     if let Some((phrase, after)) = quoted(body) {
-        let part = if without.is_some() { Part::Without } else { Part::Phrase };
+        let part = if without.is_some() { QueryPart::Without } else { QueryPart::Phrase };
         return (part(phrase.to_owned()), after);
     }
     for (name, field) in FIELDS {
@@ -71,17 +71,17 @@ fn next_part(text: &str) -> (Part, &str) {
     let (word, after) = first_word(body);
     let has_text = word.chars().any(char::is_alphanumeric);
     let part = match (without, word.strip_suffix('*')) {
-        (Some(_), _) if has_text => Part::Without(word.to_owned()),
-        (None, Some(start)) if is_word(start) => Part::Prefix(start.to_owned()),
-        _ => Part::Words(first_word(text).0.to_owned()),
+        (Some(_), _) if has_text => QueryPart::Without(word.to_owned()),
+        (None, Some(start)) if is_word(start) => QueryPart::Prefix(start.to_owned()),
+        _ => QueryPart::Words(first_word(text).0.to_owned()),
     };
     (part, after)
 }
 
-type Field = fn(String, bool) -> Part;
+type ParseField = fn(String, bool) -> QueryPart;
 
-const FIELDS: [(&str, Field); 3] =
-    [("tag:", Part::Tag), ("type:", Part::Kind), ("title:", |text, _| Part::Title(text))];
+const FIELDS: [(&str, ParseField); 3] =
+    [("tag:", QueryPart::Tag), ("type:", QueryPart::Kind), ("title:", |text, _| QueryPart::Title(text))];
 
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -103,7 +103,7 @@ fn first_word(text: &str) -> (&str, &str) {
 mod tests {
     use super::*;
 
-    fn parts(text: &str) -> Vec<Part> {
+    fn parts(text: &str) -> Vec<QueryPart> {
         Query::parse(text).parts
     }
 
@@ -113,25 +113,25 @@ mod tests {
         assert_eq!(
             parts("crash  safe \"torn write\" -linux log* tag:fsync type:moc title:rename -tag:old -\"a b\" end"),
             [
-                Part::Words(text("crash safe")),
-                Part::Phrase(text("torn write")),
-                Part::Without(text("linux")),
-                Part::Prefix(text("log")),
-                Part::Tag(text("fsync"), true),
-                Part::Kind(text("moc"), true),
-                Part::Title(text("rename")),
-                Part::Tag(text("old"), false),
-                Part::Without(text("a b")),
-                Part::Words(text("end")),
+                QueryPart::Words(text("crash safe")),
+                QueryPart::Phrase(text("torn write")),
+                QueryPart::Without(text("linux")),
+                QueryPart::Prefix(text("log")),
+                QueryPart::Tag(text("fsync"), true),
+                QueryPart::Kind(text("moc"), true),
+                QueryPart::Title(text("rename")),
+                QueryPart::Tag(text("old"), false),
+                QueryPart::Without(text("a b")),
+                QueryPart::Words(text("end")),
             ]
         );
         assert_eq!(
             parts("title:\"two words\" tag:\"a b\""),
-            [Part::Title(text("two words")), Part::Tag(text("a b"), true)]
+            [QueryPart::Title(text("two words")), QueryPart::Tag(text("a b"), true)]
         );
         assert_eq!(
             parts("「停電」 “a phrase” x"),
-            [Part::Words(text("「停電」")), Part::Phrase(text("a phrase")), Part::Words(text("x"))]
+            [QueryPart::Words(text("「停電」")), QueryPart::Phrase(text("a phrase")), QueryPart::Words(text("x"))]
         );
     }
 
@@ -141,7 +141,7 @@ mod tests {
             "?", "-", "--", "- x", "c++ (why", "\"open", "*", "**", "a b* c*d", "tag:", "title: x", "--flag", "\"\"",
             "x:y", "(", "-*", "-?",
         ] {
-            let only_words = parts(odd).iter().all(|part| matches!(part, Part::Words(_) | Part::Prefix(_)));
+            let only_words = parts(odd).iter().all(|part| matches!(part, QueryPart::Words(_) | QueryPart::Prefix(_)));
             assert!(only_words, "{odd}: {:?}", parts(odd));
         }
         assert_eq!(parts(""), []);

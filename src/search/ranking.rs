@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::corpus::Corpus;
-use super::passages::{covered, nearness, paragraph};
-use super::plan::{Plan, Slot};
-use super::postings::Count;
+use super::composite_index::CompositeIndex;
+use super::plan::{Plan, QueryTerm};
+use super::postings::FieldTermFreqs;
+use super::proximity::{covered, paragraph, proximity_score};
 use super::segment::ALL_QUESTIONS;
 use super::vectors::{Vector, Vectors, cosine};
 use crate::note::Note;
@@ -21,15 +21,15 @@ use crate::phases;
 /// Into how many pieces notes are parted at most where each piece needs room for all terms.
 const PIECES: usize = 8;
 
-/// The numbers of the formula.
+/// The constants of the ranking formula (specs/ranking.md).
 #[derive(Debug, Clone)]
 pub struct Weights {
-    /// Saturation: how soon more of a term says no more (BM25's k1).
-    pub saturation: f64,
-    /// How much the length of a body counts, 0 to 1 (BM25's b), and of a title.
-    pub body_length: f64,
-    /// See `body_length`.
-    pub title_length: f64,
+    /// BM25's k1: how soon further occurrences of a term stop adding to the score.
+    pub k1: f64,
+    /// BM25's b for bodies and for titles, 0 to 1.
+    pub b_body: f64,
+    /// See `b_body`.
+    pub b_title: f64,
     /// How much a term counts in a title, a tag and a heading, a body being 1.
     pub title: f64,
     /// See `title`.
@@ -55,7 +55,7 @@ pub struct Weights {
     /// How much the scores of like notes count, in a large store.
     pub smoothing: f64,
     /// The number of notes of a store in which they count half of that.
-    pub half_smoothing: f64,
+    pub half_smoothing_notes: f64,
     /// How many like notes count.
     pub neighbours: usize,
     /// How many of the best are compared with one another.
@@ -76,26 +76,26 @@ const MAX_CLOSE_TERMS: u64 = 120_000;
 /// See `MAX_CLOSE_TERMS`.
 const MIN_CLOSE_LOOKS: usize = 20;
 
-/// The bounds of the saturation, and how many terms of a body there are for 1 of it.
+/// The bounds of the k1, and how many terms of a body there are for 1 of it.
 const SATURATIONS: (f64, f64) = (1.2, 2.0);
 /// See `SATURATIONS`.
 const TERMS_PER_SATURATION: f64 = 25.0;
 
 impl Weights {
-    /// Returns the usual weights with the saturation that suits the texts of a store: in short texts a second mention
+    /// Returns the usual weights with the k1 that suits the texts of a store: in short texts a second mention
     /// says little.
-    pub(super) fn of(corpus: &Corpus) -> Self {
-        let saturation = (corpus.body_average() / TERMS_PER_SATURATION).clamp(SATURATIONS.0, SATURATIONS.1);
-        Self { saturation, ..Self::default() }
+    pub(super) fn of(index: &CompositeIndex) -> Self {
+        let k1 = (index.body_average() / TERMS_PER_SATURATION).clamp(SATURATIONS.0, SATURATIONS.1);
+        Self { k1, ..Self::default() }
     }
 }
 
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            saturation: 2.0,
-            body_length: 0.5,
-            title_length: 0.75,
+            k1: 2.0,
+            b_body: 0.5,
+            b_title: 0.75,
             title: 2.0,
             tag: 2.0,
             heading: 0.5,
@@ -108,7 +108,7 @@ impl Default for Weights {
             window: 7,
             paragraph: 0.3,
             smoothing: 0.5,
-            half_smoothing: 20.0,
+            half_smoothing_notes: 20.0,
             neighbours: 8,
             smoothed: 100,
             close_looks: 200,
@@ -122,15 +122,15 @@ impl Default for Weights {
 /// Finds the notes that are linked with one.
 pub type Linked<'a> = Box<dyn Fn(usize) -> Vec<usize> + Sync + 'a>;
 
-/// What stands around each note of a store.
-pub struct Surroundings<'a> {
+/// The neighbours of each note, for score propagation.
+pub struct Neighbourhood<'a> {
     /// Returns the notes that a note links to or that link to it, each once, in order.
     pub linked: Linked<'a>,
     /// The sequences that notes stand in.
     pub sequences: &'a Sequences,
 }
 
-/// Which notes stand one behind the other.
+/// The predecessor and successor of each note in a sequence.
 #[derive(Debug, Default)]
 pub struct Sequences {
     /// For each note, the one before it in a sequence.
@@ -139,9 +139,9 @@ pub struct Sequences {
     pub after: Vec<Option<usize>>,
 }
 
-/// What a score is made of. The first seven add up to the score without `times`.
+/// The components of a score. Without `times` they add up to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Parts {
+pub struct ScoreBreakdown {
     /// What the note's own title, tags, headings and body hold.
     pub words: f64,
     /// What the notes before and after it in a sequence add.
@@ -168,21 +168,21 @@ pub struct Hit {
     /// How well it answers, 0 to 1, whatever else was found.
     pub relevance: f64,
     /// What the score is made of.
-    pub parts: Parts,
+    pub parts: ScoreBreakdown,
 }
 
-/// What notes hold of the query.
-struct Held {
+/// All matches of the query, as a ragged array by note.
+struct QueryMatches {
     /// Its terms in each note, in the order of the notes, then of the query.
-    found: Vec<Found>,
+    found: Vec<WeightedMatch>,
     /// For each note, where its terms begin; one more says where the last ones end.
     starts: Vec<u32>,
     /// Terms that are the whole of a tag: the note, the term, and whether the body holds it too.
     tags: Vec<(usize, u32, bool)>,
 }
 
-impl Held {
-    fn of(&self, note: usize) -> &[Found] {
+impl QueryMatches {
+    fn of(&self, note: usize) -> &[WeightedMatch] {
         let range = self.starts.get(note).zip(self.starts.get(note + 1));
         range.and_then(|(start, end)| self.found.get(*start as usize..*end as usize)).unwrap_or_default()
     }
@@ -193,9 +193,9 @@ impl Held {
     }
 }
 
-/// A term of the query in a note.
+/// The weighted frequencies of one query term in one note.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct WeightedMatch {
     slot: u32,
     /// How much of it the body holds, given its length.
     body: f64,
@@ -205,9 +205,9 @@ struct Found {
     tags: f64,
 }
 
-/// The tags that a query names. Who wrote a note seldom stands in it; what it is about does, and
-/// counts by that already: a tag tells as much as the part of its notes whose body does not hold it.
-struct Names {
+/// The boost for tags named in the query. A name of a person seldom occurs in the body of a note, a subject does and
+/// counts there already: a tag's boost is the share of its notes whose body does not contain it.
+struct TagBoost {
     /// How many notes have the tag, and in how many of them the body does not hold it.
     tagged: HashMap<u32, (u32, u32)>,
     /// How much the slots say that are no such tags, and all of them.
@@ -217,9 +217,9 @@ struct Names {
 
 /// Ranks notes for one query.
 pub(super) struct Ranker<'a> {
-    pub(super) corpus: &'a Corpus,
+    pub(super) index: &'a CompositeIndex,
     pub(super) notes: &'a [Arc<Note>],
-    pub(super) around: Option<&'a Surroundings<'a>>,
+    pub(super) around: Option<&'a Neighbourhood<'a>>,
     pub(super) plan: &'a Plan,
     pub(super) weights: &'a Weights,
     pub(super) vectors: Vectors<'a>,
@@ -243,9 +243,9 @@ impl Ranker<'_> {
             .collect();
         self.sort(&mut hits);
         phases::end("hits scored");
-        self.look_around(&mut hits, &held, &idf);
+        self.rerank_with_neighbours(&mut hits, &held, &idf);
         phases::end("links looked at");
-        self.look_closely(&mut hits, &idf);
+        self.rerank_top_hits(&mut hits, &idf);
         phases::end("texts looked at");
         self.sort(&mut hits);
         self.smooth(&mut hits);
@@ -272,7 +272,7 @@ impl Ranker<'_> {
         let count = asked.iter().filter(|idf| **idf > 0.0).count();
         let times_longer = (count as f64 / USUAL_TERMS).max(1.0);
         let score = hits.first().map_or(0.0, |hit| hit.score) * times_longer;
-        let covered = |hit: &Hit| covered(&self.corpus.text(hit.note), self.plan, &asked);
+        let covered = |hit: &Hit| covered(&self.index.text(hit.note), self.plan, &asked);
         let coverage = hits.par_iter().take(COVERED_HITS).map(covered).reduce(|| 0.0, f64::max);
         BestAnswer {
             relevance: (score / (score + full / 2.0)).clamp(0.0, MAX_RELEVANCE),
@@ -305,9 +305,9 @@ impl Ranker<'_> {
     }
 
     /// Finds the terms of the query in all notes.
-    fn held(&self) -> Held {
-        let mut held = Held { found: Vec::new(), starts: Vec::new(), tags: Vec::new() };
-        let found = self.corpus.find(&self.plan.slot_of);
+    fn held(&self) -> QueryMatches {
+        let mut held = QueryMatches { found: Vec::new(), starts: Vec::new(), tags: Vec::new() };
+        let found = self.index.find(&self.plan.slot_of);
         for same in found.chunk_by(|a, b| (a.place, a.slot) == (b.place, b.slot)) {
             let Some(first) = same.first() else { continue };
             let note = first.place as usize;
@@ -319,13 +319,13 @@ impl Ranker<'_> {
             held.tags.extend(tags.map(|count| (note, count.term, count.body > 0)));
             held.found.push(self.found(note, first.slot, counts));
         }
-        held.starts.resize(self.corpus.len() + 1, held.found.len() as u32);
+        held.starts.resize(self.index.len() + 1, held.found.len() as u32);
         held
     }
 
     /// Adds up what a note holds of the terms that count as one.
-    fn found<'b>(&self, note: usize, slot: u32, counts: impl Iterator<Item = &'b Count>) -> Found {
-        let mut sum = Count::default();
+    fn found<'b>(&self, note: usize, slot: u32, counts: impl Iterator<Item = &'b FieldTermFreqs>) -> WeightedMatch {
+        let mut sum = FieldTermFreqs::default();
         for count in counts {
             sum.body = sum.body.saturating_add(count.body);
             sum.title = sum.title.saturating_add(count.title);
@@ -334,17 +334,17 @@ impl Ranker<'_> {
         }
         let weights = self.weights;
         let norm = |share: f64, len: u32, average: f64| 1.0 - share + share * f64::from(len) / average;
-        let lengths = self.corpus.lengths(note);
-        let body = f64::from(sum.body) / norm(weights.body_length, lengths.body, self.corpus.body_average());
-        let title_norm = norm(weights.title_length, lengths.title, self.corpus.title_average());
+        let lengths = self.index.lengths(note);
+        let body = f64::from(sum.body) / norm(weights.b_body, lengths.body, self.index.body_average());
+        let title_norm = norm(weights.b_title, lengths.title, self.index.title_average());
         let title = weights.title * f64::from(sum.title) / title_norm;
         let fields = body + title + weights.heading * f64::from(sum.headings);
-        Found { slot, body, fields, tags: weights.tag * f64::from(sum.tags) }
+        WeightedMatch { slot, body, fields, tags: weights.tag * f64::from(sum.tags) }
     }
 
     /// Returns how much each slot says: `ln(1 + (N − n + ½) / (n + ½))`, n being the notes that hold
     /// it; for what no note holds, as for what one does.
-    fn frequencies(&self, held: &Held) -> Vec<f64> {
+    fn frequencies(&self, held: &QueryMatches) -> Vec<f64> {
         let mut holders = vec![0_u32; self.plan.slots.len()];
         for found in &held.found {
             if let Some(holders) = holders.get_mut(found.slot as usize) {
@@ -353,12 +353,12 @@ impl Ranker<'_> {
         }
         holders
             .into_iter()
-            .map(|holders| inverse_frequency(self.corpus.len() as f64, f64::from(holders.max(1))))
+            .map(|holders| inverse_frequency(self.index.len() as f64, f64::from(holders.max(1))))
             .collect()
     }
 
     /// Scores one note by what it holds and what stands before and after it.
-    fn hit(&self, note: usize, held: &Held, idf: &[f64], scratch: &mut Scratch) -> Option<Hit> {
+    fn hit(&self, note: usize, held: &QueryMatches, idf: &[f64], scratch: &mut Scratch) -> Option<Hit> {
         // What stands around a note lends to it; it finds nothing by itself.
         let own = held.of(note);
         for term in own {
@@ -367,20 +367,20 @@ impl Ranker<'_> {
         let words = self.sum(scratch, idf);
         let mut score = words;
         if let Some(around) = self.around
-            && self.lend_sequence(note, around, held, scratch)
+            && self.propagate_along_sequence(note, around, held, scratch)
         {
             score = self.sum(scratch, idf);
         }
         scratch.clear();
-        let parts = Parts { words, sequence: score - words, ..Parts::default() };
+        let parts = ScoreBreakdown { words, sequence: score - words, ..ScoreBreakdown::default() };
         (score > 0.0).then_some(Hit { note, score, relevance: 0.0, parts })
     }
 
     /// Adds what linked notes lend to the best.
-    fn look_around(&self, hits: &mut [Hit], held: &Held, idf: &[f64]) {
+    fn rerank_with_neighbours(&self, hits: &mut [Hit], held: &QueryMatches, idf: &[f64]) {
         let Some(around) = self.around else { return };
         let best = hits.len().min(self.weights.close_looks);
-        let scratch = || Scratch::new(self.plan.slots.len(), self.corpus.terms());
+        let scratch = || Scratch::new(self.plan.slots.len(), self.index.terms());
         let (best, _) = hits.split_at_mut(best);
         let size = best.len().div_ceil(PIECES).max(1);
         best.par_chunks_mut(size).for_each_init(scratch, |scratch, hits| {
@@ -388,8 +388,8 @@ impl Ranker<'_> {
                 for term in held.of(hit.note) {
                     scratch.add(term.slot, term.fields + term.tags);
                 }
-                self.lend_sequence(hit.note, around, held, scratch);
-                if self.lend_links(hit.note, around, held, scratch) {
+                self.propagate_along_sequence(hit.note, around, held, scratch);
+                if self.propagate_along_links(hit.note, around, held, scratch) {
                     let score = self.sum(scratch, idf);
                     hit.parts.links = score - hit.score;
                     hit.score = score;
@@ -400,7 +400,13 @@ impl Ranker<'_> {
     }
 
     /// Adds what the notes of the sequence around a note hold; tells whether that is anything.
-    fn lend_sequence(&self, note: usize, around: &Surroundings<'_>, held: &Held, scratch: &mut Scratch) -> bool {
+    fn propagate_along_sequence(
+        &self,
+        note: usize,
+        around: &Neighbourhood<'_>,
+        held: &QueryMatches,
+        scratch: &mut Scratch,
+    ) -> bool {
         let mut lends = false;
         for (steps, weights) in
             [(&around.sequences.before, &self.weights.before), (&around.sequences.after, &self.weights.after)]
@@ -419,7 +425,13 @@ impl Ranker<'_> {
     }
 
     /// Adds what linked notes hold, as far as they are like the note; tells whether that is anything.
-    fn lend_links(&self, note: usize, around: &Surroundings<'_>, held: &Held, scratch: &mut Scratch) -> bool {
+    fn propagate_along_links(
+        &self,
+        note: usize,
+        around: &Neighbourhood<'_>,
+        held: &QueryMatches,
+        scratch: &mut Scratch,
+    ) -> bool {
         let vectors = &self.vectors;
         let linked = (around.linked)(note);
         let share = self.weights.linked / (linked.len() as f64 + 1.0);
@@ -448,7 +460,7 @@ impl Ranker<'_> {
     /// Returns the score of what was added up for a note.
     fn sum(&self, scratch: &mut Scratch, idf: &[f64]) -> f64 {
         scratch.slots.sort_unstable();
-        let k = self.weights.saturation;
+        let k = self.weights.k1;
         let mut score = 0.0;
         for slot in &scratch.slots {
             let place = *slot as usize;
@@ -466,28 +478,28 @@ impl Ranker<'_> {
         let mut terms = 0;
         let is_near = |(number, hit): &(usize, &Hit)| {
             let is_near = *number < MIN_CLOSE_LOOKS || terms < MAX_CLOSE_TERMS;
-            terms += u64::from(self.corpus.lengths(hit.note).body);
+            terms += u64::from(self.index.lengths(hit.note).body);
             is_near
         };
         hits.iter().take(most).enumerate().take_while(is_near).count()
     }
 
     /// Adds what only a close look at a text shows: terms that stand together, the best paragraph.
-    fn look_closely(&self, hits: &mut [Hit], idf: &[f64]) {
+    fn rerank_top_hits(&self, hits: &mut [Hit], idf: &[f64]) {
         let best = self.count_best(hits, self.weights.close_looks);
         hits.par_iter_mut().take(best).for_each(|hit| {
-            let text = self.corpus.text(hit.note);
-            let body_len = self.corpus.lengths(hit.note).body;
-            hit.parts.nearness = nearness(self.corpus, (&text, body_len), self.plan, idf, self.weights);
-            hit.parts.paragraph = self.weights.paragraph * paragraph(self.corpus, &text, self.plan, self.weights);
+            let text = self.index.text(hit.note);
+            let body_len = self.index.lengths(hit.note).body;
+            hit.parts.nearness = proximity_score(self.index, (&text, body_len), self.plan, idf, self.weights);
+            hit.parts.paragraph = self.weights.paragraph * paragraph(self.index, &text, self.plan, self.weights);
             hit.score += hit.parts.nearness + hit.parts.paragraph;
         });
     }
 
     /// Draws the scores of the best towards those of the notes that are like them.
     fn smooth(&self, hits: &mut [Hit]) {
-        let size = self.corpus.len() as f64;
-        let share = self.weights.smoothing * size / (size + self.weights.half_smoothing);
+        let size = self.index.len() as f64;
+        let share = self.weights.smoothing * size / (size + self.weights.half_smoothing_notes);
         let count = self.count_best(hits, self.weights.smoothed);
         let (best, rest) = hits.split_at_mut(count);
         let best_vectors: Vec<_> = best.iter().map(|hit| self.vectors.of(hit.note)).collect();
@@ -515,14 +527,14 @@ impl Ranker<'_> {
             likeness
         };
         let places = (0..vectors.len()).into_par_iter().with_min_len(vectors.len().div_ceil(PIECES));
-        places.map_init(|| Scratch::new(0, self.corpus.terms()), with_others).collect()
+        places.map_init(|| Scratch::new(0, self.index.terms()), with_others).collect()
     }
 
     /// Returns what a note's score is multiplied with.
-    fn times(&self, note: usize, held: &Held, names: &Names) -> f64 {
-        let tells_when = self.plan.asks_when && self.corpus.lengths(note).has_time;
+    fn times(&self, note: usize, held: &QueryMatches, names: &TagBoost) -> f64 {
+        let tells_when = self.plan.asks_when && self.index.lengths(note).has_time;
         let timed = if tells_when { 1.0 + self.weights.timed } else { 1.0 };
-        let asks = f64::from(self.corpus.lengths(note).questions) / f64::from(ALL_QUESTIONS);
+        let asks = f64::from(self.index.lengths(note).questions) / f64::from(ALL_QUESTIONS);
         let asking = if self.stands_in_sequence(note) { 1.0 - self.weights.asking * asks } else { 1.0 };
         timed * asking * (1.0 + self.weights.named * self.named(note, held, names))
     }
@@ -534,24 +546,24 @@ impl Ranker<'_> {
     }
 
     /// Finds the tags that are terms of the query, and how much each tells what the texts do not.
-    fn names(&self, held: &Held, idf: &[f64]) -> Names {
+    fn names(&self, held: &QueryMatches, idf: &[f64]) -> TagBoost {
         let mut tagged: HashMap<u32, (u32, u32)> = HashMap::new();
         for (_, term, is_in_body) in &held.tags {
             let (all, silent) = tagged.entry(*term).or_default();
             (*all, *silent) = (*all + 1, *silent + u32::from(!is_in_body));
         }
-        let is_name = |slot: &Slot| slot.terms.iter().any(|term| tagged.contains_key(term));
+        let is_name = |slot: &QueryTerm| slot.terms.iter().any(|term| tagged.contains_key(term));
         let others = self.plan.slots.iter().zip(idf).map(|(slot, idf)| match slot.is_guess || is_name(slot) {
             true => 0.0,
             false => slot.weight * idf,
         });
         let others: Vec<f64> = others.collect();
-        Names { tagged, all: others.iter().sum(), others }
+        TagBoost { tagged, all: others.iter().sum(), others }
     }
 
     /// Returns how much a note deserves for a tag that the query names, 0 to 1: as much as the tag
     /// tells, half of it for the query's other terms that the note holds.
-    fn named(&self, note: usize, held: &Held, names: &Names) -> f64 {
+    fn named(&self, note: usize, held: &QueryMatches, names: &TagBoost) -> f64 {
         let told = |(all, silent): &(u32, u32)| f64::from(*silent) / f64::from(*all);
         let first = held.tags.partition_point(|(other, ..)| *other < note);
         let tags = held.tags.iter().skip(first).take_while(|(other, ..)| *other == note);
@@ -565,7 +577,7 @@ impl Ranker<'_> {
     /// `Σ q · idf · (k + 1)`.
     fn full_score(&self, idf: &[f64]) -> f64 {
         let asked = self.plan.slots.iter().zip(idf).filter(|(slot, _)| !slot.is_guess);
-        let all: f64 = asked.map(|(slot, idf)| slot.weight * idf * (self.weights.saturation + 1.0)).sum();
+        let all: f64 = asked.map(|(slot, idf)| slot.weight * idf * (self.weights.k1 + 1.0)).sum();
         all.max(f64::MIN_POSITIVE)
     }
 }
@@ -627,7 +639,7 @@ fn mean_of_like(place: usize, likeness: &[Vec<f64>], scores: &[f64], neighbours:
     if weight > 0.0 { sum / weight } else { scores.get(place).copied().unwrap_or_default() }
 }
 
-/// Room for the numbers of one note at a time.
+/// Scratch buffers of one thread, for one note at a time.
 pub(super) struct Scratch {
     /// How much of each slot there is.
     amounts: Vec<f64>,

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::corpus::Corpus;
-use super::near::written;
-use super::ranking::{Scratch, Surroundings};
+use super::composite_index::CompositeIndex;
+use super::expansion::written;
+use super::ranking::{Neighbourhood, Scratch};
 use super::vectors::{Vector, Vectors};
 
 /// How much common neighbours count, likeness of content being 1.
@@ -14,9 +14,9 @@ const LEAST: f64 = 0.05;
 /// The most terms, and neighbours, that are told.
 const MAX_TOLD: usize = 5;
 
-/// A note that is like another.
+/// A similar note, with its similarity.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Relative {
+pub struct SimilarNote {
     /// Its place.
     pub note: usize,
     /// How like it is, 0 to 1.
@@ -33,18 +33,18 @@ pub struct Relative {
 /// The measure is the cosine of the notes' vectors (see [`super::vectors`]) plus a fifth of the cosine
 /// of their neighbours: how many they share, over the root of the product of how many they have.
 pub(super) fn related(
-    corpus: &Corpus,
+    index: &CompositeIndex,
     vectors: &Vectors<'_>,
-    around: &Surroundings<'_>,
+    around: &Neighbourhood<'_>,
     note: usize,
     is_last: &dyn Fn(usize) -> bool,
     limit: usize,
-) -> (Vec<Relative>, usize) {
+) -> (Vec<SimilarNote>, usize) {
     let own = vectors.of(note);
     let near = neighbours(around, note);
-    let mut scratch = Scratch::new(0, corpus.terms());
+    let mut scratch = Scratch::new(0, index.terms());
     scratch.spread(own);
-    let others = (0..corpus.len()).into_par_iter().filter(|other| *other != note && !near.contains(other));
+    let others = (0..index.len()).into_par_iter().filter(|other| *other != note && !near.contains(other));
     let mut found: Vec<(f64, usize)> = others
         .map(|other| {
             let others = neighbours(around, other);
@@ -59,17 +59,17 @@ pub(super) fn related(
     let (last, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, other)| is_last(*other));
     found.extend(last);
     let matched = found.len();
-    let tell = |(relevance, other): (f64, usize)| Relative {
+    let tell = |(relevance, other): (f64, usize)| SimilarNote {
         note: other,
         relevance,
-        shared: shared(corpus, own, vectors.of(other)),
+        shared: shared(index, own, vectors.of(other)),
         common: common(&near, &neighbours(around, other)).into_iter().take(MAX_TOLD).collect(),
     };
     (found.into_iter().take(limit).map(tell).collect(), matched)
 }
 
 /// Returns the notes that a note is linked with, or beside in a sequence, in order.
-fn neighbours(around: &Surroundings<'_>, note: usize) -> Vec<usize> {
+fn neighbours(around: &Neighbourhood<'_>, note: usize) -> Vec<usize> {
     let beside = [&around.sequences.before, &around.sequences.after]
         .into_iter()
         .filter_map(|step| step.get(note).copied().flatten());
@@ -84,7 +84,7 @@ fn common(a: &[usize], b: &[usize]) -> Vec<usize> {
 }
 
 /// Returns words that two notes share, those first that weigh most in both, then from a to z.
-fn shared(corpus: &Corpus, a: &Vector, b: &Vector) -> Vec<String> {
+fn shared(index: &CompositeIndex, a: &Vector, b: &Vector) -> Vec<String> {
     let mut terms: Vec<(u64, u32)> = Vec::new();
     let own: std::collections::BTreeMap<u32, u32> = a.entries().collect();
     for (term, weight) in b.entries().filter(|(_, weight)| *weight > 0) {
@@ -92,9 +92,9 @@ fn shared(corpus: &Corpus, a: &Vector, b: &Vector) -> Vec<String> {
             terms.push((u64::from(weight) * u64::from(*other), term));
         }
     }
-    let text = |term: u32| corpus.term(term).map(|term| term.text).unwrap_or_default();
+    let text = |term: u32| index.term(term).map(|term| term.text).unwrap_or_default();
     terms.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1))));
     // Ids and numbers tell a person nothing.
     terms.retain(|(_, term)| text(*term).chars().all(char::is_alphabetic));
-    terms.iter().take(MAX_TOLD).map(|(_, term)| written(corpus, *term)).collect()
+    terms.iter().take(MAX_TOLD).map(|(_, term)| written(index, *term)).collect()
 }

@@ -1,7 +1,7 @@
 //! What is kept of the texts of some notes, as it is read: notes, terms and words by their numbers.
 //!
-//! Numbers of terms are in the order of their texts; words have the smaller numbers the more often
-//! they are met. Numbers depend on which notes were taken in together: nothing that a search answers
+//! IdTable of terms are in the order of their texts; words have the smaller numbers the more often
+//! they are met. IdTable depend on which notes were taken in together: nothing that a search answers
 //! may.
 
 use std::ops::Range;
@@ -11,15 +11,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bits::BitReader;
-use super::counting::Totals;
-use super::postings::{self, Count, Field};
-use super::varint::Reader;
+use super::inverter::Totals;
+use super::postings::{self, Field, FieldTermFreqs};
+use super::varint::VarintReader;
 use crate::parts::{InMemory, Parts, unpack};
 
-/// The parts of what is kept.
+/// The sections of a stored segment.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
-    Sums,
+pub(super) enum IndexPart {
+    Counts,
     /// Of each note: how many bytes its words take, the length of its body and whether that tells a time,
     /// the length of its title.
     Documents,
@@ -38,11 +38,11 @@ pub(super) enum Part {
     Postings,
 }
 
-impl Part {
+impl IndexPart {
     pub(super) const COUNT: usize = Self::Postings as usize + 1;
 }
 
-/// How a word is written.
+/// How a word is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordKind {
     /// It is no word by itself.
@@ -51,35 +51,35 @@ pub(super) enum WordKind {
     Otherwise,
 }
 
-/// What there is, in numbers.
+/// The sizes of a segment.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Sums {
+pub(super) struct SegmentCounts {
     pub(super) terms: usize,
     pub(super) words: usize,
     pub(super) totals: Totals,
 }
 
-/// The texts of some notes as terms.
+/// A segment: the inverted and the forward index of some notes.
 pub(super) struct Segment {
     parts: Arc<dyn Parts>,
     pub(super) totals: Totals,
-    documents: Vec<Lengths>,
+    documents: Vec<FieldNorms>,
     /// Where the words of each note end.
     ends: Vec<u64>,
-    terms: Vec<TermRow>,
+    terms: Vec<TermInfo>,
     texts: String,
-    /// Of each word its term, and [`SILENT`] where that says nothing.
+    /// Of each word its term, and [`STOP_BIT`] where that says nothing.
     words: Vec<u32>,
     /// What else is known of words, once somebody asked: few queries need it.
     spellings: OnceLock<Spellings>,
 }
 
 /// What a term's number has above it where a word is looked up: it says nothing.
-const SILENT: u32 = 1 << 31;
+const STOP_BIT: u32 = 1 << 31;
 
-/// The lengths of one note's texts.
+/// The field norms of a note: lengths in content terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Lengths {
+pub(super) struct FieldNorms {
     /// In terms that say something.
     pub(super) title: u32,
     pub(super) body: u32,
@@ -91,11 +91,11 @@ pub(super) struct Lengths {
 
 /// How many bits below the length of a body say something else of it.
 pub(super) const BODY_FLAGS: u32 = 5;
-/// [`Lengths::questions`] of a body that holds nothing but questions.
+/// [`FieldNorms::questions`] of a body that holds nothing but questions.
 pub(super) const ALL_QUESTIONS: u32 = 15;
 
 #[derive(Clone, Copy)]
-struct TermRow {
+struct TermInfo {
     text_end: u32,
     documents: u32,
     paragraphs: u32,
@@ -104,7 +104,7 @@ struct TermRow {
     list_end: u32,
 }
 
-/// How words are written, and how many notes hold each.
+/// The spellings and document frequencies of words.
 #[derive(Default)]
 struct Spellings {
     rows: Vec<WordRow>,
@@ -118,9 +118,9 @@ struct WordRow {
     text_end: u32,
 }
 
-/// A term and where it stands.
+/// A dictionary entry: a term, its document frequencies and its postings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Term<'a> {
+pub(super) struct TermEntry<'a> {
     pub(super) text: &'a str,
     /// How many notes hold it.
     pub(super) documents: u32,
@@ -130,18 +130,18 @@ pub(super) struct Term<'a> {
     pub(super) is_stop: bool,
 }
 
-/// A way in which a term is written.
+/// A surface form of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word<'a> {
+pub(super) struct WordEntry<'a> {
     pub(super) term: u32,
     pub(super) kind: WordKind,
     /// How it is written, where that is another way than its term.
     pub(super) text: &'a str,
 }
 
-/// The text of one note, as words or as terms.
+/// The token stream of one note, as word or term ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct DocText {
     /// Of title and aliases.
     pub(super) title: Vec<u32>,
     /// Of each tag.
@@ -156,7 +156,7 @@ pub(super) struct Text {
     pub(super) own: usize,
 }
 
-impl Text {
+impl DocText {
     /// Calls `change` for each word of each field.
     pub(super) fn for_each_mut(&mut self, mut change: impl FnMut(&mut u32)) {
         let tags = self.tags.iter_mut().flatten();
@@ -170,14 +170,14 @@ impl Text {
     }
 }
 
-/// The words of a note as they are kept.
+/// The encoded forward entry of a note.
 #[derive(Clone, Copy)]
-pub(super) struct Document<'a> {
+pub(super) struct ForwardEntry<'a> {
     pub(super) number: usize,
     bytes: &'a [u8],
 }
 
-impl Document<'_> {
+impl ForwardEntry<'_> {
     /// Calls `visit` with each word of each field; `None` where this can't be a note.
     pub(super) fn visit(&self, mut visit: impl FnMut(Field, u32)) -> Option<()> {
         let mut rest = BitReader::new(self.bytes);
@@ -205,7 +205,7 @@ impl Document<'_> {
     }
 
     /// Returns the words of all fields.
-    pub(super) fn text(&self) -> Option<Text> {
+    pub(super) fn text(&self) -> Option<DocText> {
         let mut rest = BitReader::new(self.bytes);
         let title = rest.list()?;
         let mut all_tags = rest.list()?.into_iter();
@@ -220,7 +220,7 @@ impl Document<'_> {
         });
         let (paragraphs, own) = (ends.collect(), body.len());
         body.extend(summary);
-        Some(Text { title, tags, headings, paragraphs, body, own })
+        Some(DocText { title, tags, headings, paragraphs, body, own })
     }
 }
 
@@ -246,21 +246,21 @@ const BATCH: usize = 256;
 impl Segment {
     /// Opens what was kept; `None` where it makes no sense.
     pub(super) fn open(parts: Arc<dyn Parts>) -> Option<Self> {
-        let whole = |part: Part| parts.whole(part as usize);
-        let unpacked = |part: Part| unpack(&whole(part)?);
-        let Sums { terms, words, totals } = postcard::from_bytes(&whole(Part::Sums)?).ok()?;
+        let whole = |part: IndexPart| parts.whole(part as usize);
+        let unpacked = |part: IndexPart| unpack(&whole(part)?);
+        let SegmentCounts { terms, words, totals } = postcard::from_bytes(&whole(IndexPart::Counts)?).ok()?;
         let (documents, terms_and_words) = rayon::join(
-            || read_documents(&unpacked(Part::Documents)?, usize::try_from(totals.documents).ok()?),
+            || read_documents(&unpacked(IndexPart::Documents)?, usize::try_from(totals.documents).ok()?),
             || {
-                let terms = read_terms(&unpacked(Part::Terms)?, &unpacked(Part::TermTexts)?, terms)?;
-                let words = read_words(&unpacked(Part::Words)?, words, &terms.0)?;
+                let terms = read_terms(&unpacked(IndexPart::Terms)?, &unpacked(IndexPart::TermTexts)?, terms)?;
+                let words = read_words(&unpacked(IndexPart::Words)?, words, &terms.0)?;
                 Some((terms, words))
             },
         );
         let ((documents, ends), ((terms, texts), words)) = documents.zip(terms_and_words)?;
-        let ends_with = |end: Option<u64>, part: Part| end.unwrap_or(0) == parts.len(part as usize);
-        let is_whole = ends_with(ends.last().copied(), Part::Forward)
-            && ends_with(terms.last().map(|term| u64::from(term.list_end)), Part::Postings);
+        let ends_with = |end: Option<u64>, part: IndexPart| end.unwrap_or(0) == parts.len(part as usize);
+        let is_whole = ends_with(ends.last().copied(), IndexPart::Forward)
+            && ends_with(terms.last().map(|term| u64::from(term.list_end)), IndexPart::Postings);
         let segment = Self { totals, documents, ends, terms, texts, words, spellings: OnceLock::new(), parts };
         is_whole.then_some(segment)
     }
@@ -275,16 +275,16 @@ impl Segment {
         self.terms.len()
     }
 
-    pub(super) fn lengths(&self, document: usize) -> Lengths {
+    pub(super) fn lengths(&self, document: usize) -> FieldNorms {
         self.documents.get(document).copied().unwrap_or_default()
     }
 
-    pub(super) fn term(&self, number: u32) -> Term<'_> {
-        let Some(row) = self.terms.get(number as usize) else { return Term::default() };
+    pub(super) fn term(&self, number: u32) -> TermEntry<'_> {
+        let Some(row) = self.terms.get(number as usize) else { return TermEntry::default() };
         let start =
             number.checked_sub(1).and_then(|before| self.terms.get(before as usize)).map_or(0, |row| row.text_end);
         let text = self.texts.get(start as usize..row.text_end as usize).unwrap_or_default();
-        Term { text, documents: row.documents, paragraphs: row.paragraphs, is_stop: row.is_stop }
+        TermEntry { text, documents: row.documents, paragraphs: row.paragraphs, is_stop: row.is_stop }
     }
 
     pub(super) fn is_stop(&self, number: u32) -> bool {
@@ -305,12 +305,12 @@ impl Segment {
         None
     }
 
-    pub(super) fn word(&self, number: u32) -> Option<Word<'_>> {
+    pub(super) fn word(&self, number: u32) -> Option<WordEntry<'_>> {
         let (term, Spellings { rows, texts }) = (self.term_of(number), self.spellings());
         let row = rows.get(number as usize)?;
         let start = number.checked_sub(1).and_then(|before| rows.get(before as usize)).map_or(0, |row| row.text_end);
         let text = texts.get(start as usize..row.text_end as usize).unwrap_or_default();
-        Some(Word { term, kind: row.kind, text })
+        Some(WordEntry { term, kind: row.kind, text })
     }
 
     /// Returns how many notes hold each word.
@@ -320,10 +320,10 @@ impl Segment {
 
     fn spellings(&self) -> &Spellings {
         self.spellings.get_or_init(|| {
-            let unpacked = |part: Part| unpack(&self.parts.whole(part as usize)?);
+            let unpacked = |part: IndexPart| unpack(&self.parts.whole(part as usize)?);
             let read = || {
-                let rows = read_word_rows(&unpacked(Part::WordRows)?, self.words.len())?;
-                Some(Spellings { rows, texts: String::from_utf8(unpacked(Part::WordTexts)?).ok()? })
+                let rows = read_word_rows(&unpacked(IndexPart::WordRows)?, self.words.len())?;
+                Some(Spellings { rows, texts: String::from_utf8(unpacked(IndexPart::WordTexts)?).ok()? })
             };
             read().unwrap_or_else(|| {
                 self.parts.tell_broken();
@@ -334,20 +334,20 @@ impl Segment {
 
     /// Returns the term of a word.
     pub(super) fn term_of(&self, word: u32) -> u32 {
-        self.words.get(word as usize).map_or(0, |term| term & !SILENT)
+        self.words.get(word as usize).map_or(0, |term| term & !STOP_BIT)
     }
 
     /// Returns the term of a word, where it says something.
-    pub(super) fn telling_term_of(&self, word: u32) -> Option<u32> {
-        self.words.get(word as usize).copied().filter(|term| term & SILENT == 0)
+    pub(super) fn content_term_of(&self, word: u32) -> Option<u32> {
+        self.words.get(word as usize).copied().filter(|term| term & STOP_BIT == 0)
     }
 
     /// Calls `take` with each note that holds a term, in their order. Terms that say nothing have no list.
-    pub(super) fn holders(&self, term: u32, mut take: impl FnMut(u32, Count)) {
+    pub(super) fn for_each_posting(&self, term: u32, mut take: impl FnMut(u32, FieldTermFreqs)) {
         let row = |term: u32| self.terms.get(term as usize).copied();
-        let Some(TermRow { list_end, documents, is_stop: false, .. }) = row(term) else { return };
+        let Some(TermInfo { list_end, documents, is_stop: false, .. }) = row(term) else { return };
         let start = term.checked_sub(1).and_then(row).map_or(0, |before| before.list_end);
-        let list = self.read(Part::Postings, u64::from(start)..u64::from(list_end));
+        let list = self.read(IndexPart::Postings, u64::from(start)..u64::from(list_end));
         if postings::read(&list, term, documents, self.totals.documents, &mut take).is_none() {
             self.parts.tell_broken();
         }
@@ -355,17 +355,17 @@ impl Segment {
 
     /// Returns what `look` finds in each note, in the order of the notes. They are read some at a time,
     /// side by side.
-    pub(super) fn scan<T: Send>(&self, look: impl Fn(Document<'_>, &mut Vec<T>) -> Option<()> + Sync) -> Vec<T> {
+    pub(super) fn scan<T: Send>(&self, look: impl Fn(ForwardEntry<'_>, &mut Vec<T>) -> Option<()> + Sync) -> Vec<T> {
         let batches = (0..self.documents.len()).into_par_iter().step_by(BATCH);
         let look = |first: usize| {
             let last = (first + BATCH).min(self.documents.len());
             let start = self.start(first);
-            let bytes = self.read(Part::Forward, start..self.ends.get(last - 1).copied().unwrap_or(start));
+            let bytes = self.read(IndexPart::Forward, start..self.ends.get(last - 1).copied().unwrap_or(start));
             let mut found = Vec::new();
             for number in first..last {
                 let range = (self.start(number) - start) as usize
                     ..(self.ends.get(number).map_or(start, |end| *end) - start) as usize;
-                let document = Document { number, bytes: bytes.get(range).unwrap_or_default() };
+                let document = ForwardEntry { number, bytes: bytes.get(range).unwrap_or_default() };
                 if look(document, &mut found).is_none() {
                     self.parts.tell_broken();
                 }
@@ -376,7 +376,7 @@ impl Segment {
     }
 
     /// Returns the words of a note.
-    pub(super) fn text(&self, document: usize) -> Text {
+    pub(super) fn text(&self, document: usize) -> DocText {
         self.look_at(document, |document| document.text()).unwrap_or_default()
     }
 
@@ -386,10 +386,10 @@ impl Segment {
     }
 
     /// Reads a note for `look`, which tells by `None` that it can't be one.
-    fn look_at<T>(&self, number: usize, look: impl FnOnce(Document<'_>) -> Option<T>) -> Option<T> {
+    fn look_at<T>(&self, number: usize, look: impl FnOnce(ForwardEntry<'_>) -> Option<T>) -> Option<T> {
         let end = self.ends.get(number).copied().unwrap_or_default();
-        let bytes = self.read(Part::Forward, self.start(number)..end);
-        let found = look(Document { number, bytes: &bytes });
+        let bytes = self.read(IndexPart::Forward, self.start(number)..end);
+        let found = look(ForwardEntry { number, bytes: &bytes });
         if found.is_none() {
             self.parts.tell_broken();
         }
@@ -401,7 +401,7 @@ impl Segment {
         document.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default()
     }
 
-    fn read(&self, part: Part, range: Range<u64>) -> Vec<u8> {
+    fn read(&self, part: IndexPart, range: Range<u64>) -> Vec<u8> {
         if range.is_empty() {
             return Vec::new();
         }
@@ -417,21 +417,21 @@ fn room<T>(count: usize, bytes: &[u8], least: usize) -> Vec<T> {
     Vec::with_capacity(count.min(bytes.len() / least))
 }
 
-fn read_documents(bytes: &[u8], count: usize) -> Option<(Vec<Lengths>, Vec<u64>)> {
-    let mut rest = Reader(bytes);
+fn read_documents(bytes: &[u8], count: usize) -> Option<(Vec<FieldNorms>, Vec<u64>)> {
+    let mut rest = VarintReader(bytes);
     let (mut documents, mut ends, mut end) = (room(count, bytes, 3), room(count, bytes, 3), 0_u64);
     while !rest.0.is_empty() {
         end += u64::from(rest.number()?);
         let body = rest.number()?;
         let (has_time, questions) = (body & 1 == 1, body >> 1 & ALL_QUESTIONS);
-        documents.push(Lengths { body: body >> BODY_FLAGS, has_time, questions, title: rest.number()? });
+        documents.push(FieldNorms { body: body >> BODY_FLAGS, has_time, questions, title: rest.number()? });
         ends.push(end);
     }
     (documents.len() == count).then_some((documents, ends))
 }
 
-fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>, String)> {
-    let (mut rest, mut left) = (Reader(bytes), texts);
+fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermInfo>, String)> {
+    let (mut rest, mut left) = (VarintReader(bytes), texts);
     // A term is no longer than all texts: what is made of little stays little.
     let (mut rows, mut all) = (room(count, bytes, 5), Vec::with_capacity(texts.len() * 2));
     let (mut before, mut list_end) = (0, 0_u32);
@@ -448,7 +448,7 @@ fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>,
         all.extend_from_slice(own);
         before = start;
         let text_end = u32::try_from(all.len()).ok()?;
-        rows.push(TermRow { text_end, documents: documents >> 1, paragraphs, is_stop: documents & 1 == 1, list_end });
+        rows.push(TermInfo { text_end, documents: documents >> 1, paragraphs, is_stop: documents & 1 == 1, list_end });
     }
     (rows.len() == count && left.is_empty()).then_some((rows, String::from_utf8(all).ok()?))
 }
@@ -456,18 +456,18 @@ fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermRow>,
 /// The most bytes that two terms begin alike with; more is no word.
 pub(super) const MAX_COMMON: usize = 255;
 
-fn read_words(bytes: &[u8], count: usize, terms: &[TermRow]) -> Option<Vec<u32>> {
-    let (mut rest, mut words) = (Reader(bytes), room(count, bytes, 1));
+fn read_words(bytes: &[u8], count: usize, terms: &[TermInfo]) -> Option<Vec<u32>> {
+    let (mut rest, mut words) = (VarintReader(bytes), room(count, bytes, 1));
     while !rest.0.is_empty() {
-        let term = rest.number().filter(|term| *term < SILENT)?;
+        let term = rest.number().filter(|term| *term < STOP_BIT)?;
         let is_silent = terms.get(term as usize)?.is_stop;
-        words.push(if is_silent { term | SILENT } else { term });
+        words.push(if is_silent { term | STOP_BIT } else { term });
     }
     (words.len() == count).then_some(words)
 }
 
 fn read_word_rows(bytes: &[u8], count: usize) -> Option<Vec<WordRow>> {
-    let (mut rest, mut rows, mut text_end) = (Reader(bytes), room(count, bytes, 1), 0_u32);
+    let (mut rest, mut rows, mut text_end) = (VarintReader(bytes), room(count, bytes, 1), 0_u32);
     while !rest.0.is_empty() {
         let documents = rest.number()?;
         let kind = match documents & 3 {

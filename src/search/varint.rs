@@ -12,9 +12,9 @@ pub(super) fn put(bytes: &mut Vec<u8>, number: u32) {
 
 /// Takes numbers off the beginning of bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(super) struct VarintReader<'a>(pub(super) &'a [u8]);
 
-impl Reader<'_> {
+impl VarintReader<'_> {
     /// Takes a byte; `None` at the end.
     #[inline]
     pub(super) fn byte(&mut self) -> Option<u8> {
@@ -65,10 +65,10 @@ mod tests {
         let mut bytes = Vec::new();
         numbers.iter().for_each(|number| put(&mut bytes, *number));
         for end in 0..=bytes.len() {
-            let mut rest = Reader(&bytes[..end]);
+            let mut rest = VarintReader(&bytes[..end]);
             let read: Vec<u32> = std::iter::from_fn(|| rest.number()).collect();
             assert!(numbers.starts_with(&read) && (read.len() == numbers.len()) == (end == bytes.len()), "{end}");
         }
-        assert_eq!(Reader(&[0xff; 9]).number(), None);
+        assert_eq!(VarintReader(&[0xff; 9]).number(), None);
     }
 }

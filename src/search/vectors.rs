@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use super::corpus::Corpus;
-use super::postings::Count;
+use super::composite_index::CompositeIndex;
+use super::postings::FieldTermFreqs;
 use super::ranking::{Weights, inverse_frequency};
 
 /// Weights are whole numbers, so that sums of their products are the same in any order. A weight
@@ -16,23 +16,23 @@ thread_local! {
     static COUNTED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The vectors of a corpus that were made so far.
+/// Caches the document vectors of an index.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct VectorCache {
     /// What each term says; nothing for those that say nothing.
     idf: OnceLock<Vec<f64>>,
     vectors: OnceLock<Vec<OnceLock<Box<Vector>>>>,
 }
 
-/// The vectors of a store's notes, each made when somebody asks for it.
+/// The document vectors of a store, each computed on first use.
 pub(super) struct Vectors<'a> {
-    corpus: &'a Corpus,
+    index: &'a CompositeIndex,
     weights: &'a Weights,
     idf: &'a [f64],
     vectors: &'a [OnceLock<Box<Vector>>],
 }
 
-/// One note's vector: its terms, each with a weight.
+/// A document vector: the terms of a note with their weights.
 #[derive(Default)]
 pub(super) struct Vector {
     weights: Box<[(u32, u32)]>,
@@ -40,11 +40,11 @@ pub(super) struct Vector {
 }
 
 impl<'a> Vectors<'a> {
-    /// Takes what was made of the same corpus with the same weights.
-    pub(super) fn new(corpus: &'a Corpus, weights: &'a Weights, made: &'a Made) -> Self {
-        let idf = made.idf.get_or_init(|| frequencies(corpus));
-        let vectors = made.vectors.get_or_init(|| (0..corpus.len()).map(|_| OnceLock::new()).collect());
-        Self { corpus, weights, idf, vectors }
+    /// Takes what was made of the same index with the same weights.
+    pub(super) fn new(index: &'a CompositeIndex, weights: &'a Weights, made: &'a VectorCache) -> Self {
+        let idf = made.idf.get_or_init(|| frequencies(index));
+        let vectors = made.vectors.get_or_init(|| (0..index.len()).map(|_| OnceLock::new()).collect());
+        Self { index, weights, idf, vectors }
     }
 
     /// Returns a note's vector; an empty one where there is no such note.
@@ -56,18 +56,19 @@ impl<'a> Vectors<'a> {
         }
     }
 
-    /// A term's weight is what it says times how much of it there is: `idf · 2.6 x / (x + 1.6)`.
+    /// Computes a document vector. The weight of a term is `idf · (k1 + 1) · x / (x + k1)`, with `x` its frequency over all
+    /// fields, each by its norm and weight.
     fn vector(&self, note: usize) -> Vector {
-        let Weights { saturation: k, body_length, title_length, title, tag, heading, .. } = *self.weights;
+        let Weights { k1: k, b_body, b_title, title, tag, heading, .. } = *self.weights;
         let norm = |share: f64, len: u32, average: f64| 1.0 - share + share * f64::from(len) / average;
-        let lengths = self.corpus.lengths(note);
-        let body_norm = norm(body_length, lengths.body, self.corpus.body_average());
-        let title_norm = norm(title_length, lengths.title, self.corpus.title_average());
+        let lengths = self.index.lengths(note);
+        let body_norm = norm(b_body, lengths.body, self.index.body_average());
+        let title_norm = norm(b_title, lengths.title, self.index.title_average());
         let counts = COUNTED.with_borrow_mut(|places| {
-            places.resize(self.corpus.terms().max(places.len()), 0);
-            self.corpus.counts(note, places)
+            places.resize(self.index.terms().max(places.len()), 0);
+            self.index.counts(note, places)
         });
-        let weight = |count: &Count| {
+        let weight = |count: &FieldTermFreqs| {
             let idf = self.idf.get(count.term as usize).copied().unwrap_or_default();
             let amount = f64::from(count.body) / body_norm
                 + title * f64::from(count.title) / title_norm
@@ -82,14 +83,14 @@ impl<'a> Vectors<'a> {
 }
 
 /// Returns what each term says; nothing for those that say nothing. Many terms have as many holders.
-fn frequencies(corpus: &Corpus) -> Vec<f64> {
-    let mut known: Vec<Option<f64>> = vec![None; corpus.len() + 1];
+fn frequencies(index: &CompositeIndex) -> Vec<f64> {
+    let mut known: Vec<Option<f64>> = vec![None; index.len() + 1];
     let mut says = |term: u32| {
-        let holders = corpus.holders(term);
-        let says = || inverse_frequency(corpus.len() as f64, f64::from(holders));
+        let holders = index.doc_freq(term);
+        let says = || inverse_frequency(index.len() as f64, f64::from(holders));
         known.get_mut(holders as usize).map_or_else(says, |known| *known.get_or_insert_with(says))
     };
-    (0..corpus.terms() as u32).map(|term| if corpus.is_stop(term) { 0.0 } else { says(term) }).collect()
+    (0..index.terms() as u32).map(|term| if index.is_stop(term) { 0.0 } else { says(term) }).collect()
 }
 
 impl Vector {

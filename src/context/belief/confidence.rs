@@ -10,7 +10,7 @@ use crate::context::{Desk, journal_day};
 use crate::graph::Graph;
 use crate::note::Note;
 use crate::report::{Belief, Confidence};
-use crate::search::Marker;
+use crate::search::Highlighter;
 
 /// What each dimension counts in the whole, in the order of the dimensions.
 const WEIGHTS: [f64; 6] = [0.25, 0.20, 0.15, 0.15, 0.15, 0.10];
@@ -35,13 +35,13 @@ pub(super) struct Weigher<'a, 's> {
     today: Option<Date>,
     /// Whether what notes and the store's config say in favour of notes counts. What they say against them always does.
     believes: bool,
-    marker: Option<&'a Marker>,
+    highlighter: Option<&'a Highlighter>,
 }
 
 impl<'a, 's> Weigher<'a, 's> {
     /// Gets ready to weigh notes of a store.
-    pub(super) fn new(desk: &'a Desk<'s>, today: Option<Date>, marker: Option<&'a Marker>) -> Self {
-        Self { desk, graph: desk.graph(), today, believes: desk.store.is_trusted(), marker }
+    pub(super) fn new(desk: &'a Desk<'s>, today: Option<Date>, highlighter: Option<&'a Highlighter>) -> Self {
+        Self { desk, graph: desk.graph(), today, believes: desk.store.is_trusted(), highlighter }
     }
 
     fn note(&self, place: usize) -> &Note {
@@ -230,7 +230,7 @@ impl<'a, 's> Weigher<'a, 's> {
 
     /// Whether one of its tags is what was asked for.
     fn applicability(&self, place: usize) -> f64 {
-        let is_asked = |tag: &String| self.marker.is_some_and(|marker| marker.says(tag) > 0.0);
+        let is_asked = |tag: &String| self.highlighter.is_some_and(|highlighter| highlighter.says(tag) > 0.0);
         if self.note(place).tags.iter().any(is_asked) { 0.8 } else { 0.6 }
     }
 }

@@ -20,7 +20,7 @@ use super::{Desk, Selection, edge_entry};
 use crate::graph::{Edge, other_end};
 use crate::report::{Answers, Belief, EdgeEntry, NoteEntry, Ranking, Role};
 use crate::request::{Abstraction, Need};
-use crate::search::{Content, Engine};
+use crate::search::{Engine, NoteTerms};
 use confidence::{SAME_AS, Weigher, rounded};
 use ranking::{Candidate, Candidates};
 
@@ -62,9 +62,9 @@ pub fn weigh(
     limits: NeedLimits,
     entry: impl Fn(usize) -> NoteEntry,
 ) -> Weighed {
-    let marker = selection.marker.as_deref();
+    let highlighter = selection.highlighter.as_deref();
     // Notes are weighed side by side: what waits for one that is just made must not be what makes it.
-    let (engine, weigher) = rayon::join(|| desk.engine(), || Weigher::new(desk, need.today, marker));
+    let (engine, weigher) = rayon::join(|| desk.engine(), || Weigher::new(desk, need.today, highlighter));
     let mut weighing =
         Weighing { weigher: &weigher, engine, selection, need, left_out: Left::default(), all: Vec::new() };
     weighing.choose(limits.candidates);
@@ -86,7 +86,7 @@ struct Left {
 struct Weighted {
     place: usize,
     belief: Belief,
-    content: Content,
+    content: NoteTerms,
     is_named: bool,
 }
 
@@ -142,14 +142,14 @@ impl Weighing<'_, '_> {
         Weighted { place, belief: self.belief(place, relevance, &content), content, is_named }
     }
 
-    fn belief(&self, place: usize, relevance: f64, content: &Content) -> Belief {
+    fn belief(&self, place: usize, relevance: f64, content: &NoteTerms) -> Belief {
         let belief = self.weigher.belief(place, relevance);
         let utility = self.need.purpose.map(|purpose| {
             let recency = self.weigher.recency(place);
             let parts = [relevance, belief.confidence.overall, belief.trust, recency, content.density];
             utility::utility(purpose, parts.map(rounded))
         });
-        let answers = self.selection.marker.as_ref().map(|marker| Answers::new(answers(marker)));
+        let answers = self.selection.highlighter.as_ref().map(|highlighter| Answers::new(answers(highlighter)));
         Belief { utility, answers, ..belief }
     }
 
@@ -184,7 +184,7 @@ impl Weighing<'_, '_> {
             .filter(|place| have.insert(*place))
             .collect();
         let add = |place: &usize| {
-            let content = Content::default();
+            let content = NoteTerms::default();
             let relevance = self.selection.relevance.get(place).copied().unwrap_or_default();
             Weighted { place: *place, belief: self.belief(*place, relevance, &content), content, is_named: true }
         };

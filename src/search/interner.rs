@@ -1,4 +1,4 @@
-//! Chunks of texts by number: each that is spelled differently once.
+//! TokenInterner of texts by number: each that is spelled differently once.
 //!
 //! Words of a store come again and again, so that this is looked into once for every word of every
 //! text. Most are short: they stand in the table itself, and one look finds them.
@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::words::Chunk;
+use super::tokenizer::RawToken;
 
 /// The longest chunk that stands in the table, in bytes.
 const SHORT: usize = 12;
@@ -22,34 +22,34 @@ const BATCH: usize = 32;
 /// A chunk whose number is looked for, or a number that stands for itself: the bytes of a short chunk; else 0, and
 /// the number above.
 #[derive(Clone, Copy)]
-pub(super) struct Sought(u128);
+pub(super) struct InternKey(u128);
 
-impl Sought {
+impl InternKey {
     /// A number that no chunk has.
     pub(super) fn mark(number: u32) -> Self {
         Self(u128::from(number) << 96)
     }
 }
 
-/// The chunks of texts, numbered in the order in which they are met.
-pub(super) struct Chunks {
+/// Interns raw tokens: equal tokens get equal ids, numbered in the order of their first occurrence.
+pub(super) struct TokenInterner {
     /// Each as it was met first, a plain word in small letters where it is short, one behind the other; and
     /// where each ends.
     text: String,
     ends: Vec<usize>,
-    short: Short,
-    long: Numbers,
+    short: InlineTable,
+    long: IdTable,
     random: RandomState,
 }
 
-impl Default for Chunks {
+impl Default for TokenInterner {
     fn default() -> Self {
-        let (short, long, random) = (Short::default(), Numbers::default(), RandomState::default());
+        let (short, long, random) = (InlineTable::default(), IdTable::default(), RandomState::default());
         Self { text: String::new(), ends: Vec::new(), short, long, random }
     }
 }
 
-impl Chunks {
+impl TokenInterner {
     /// Returns how many chunks there are: the next one's number.
     pub(super) fn count(&self) -> u32 {
         self.ends.len() as u32
@@ -64,19 +64,19 @@ impl Chunks {
 
     /// Returns the number of a chunk of other texts, which is the next one where the chunk is new.
     pub(super) fn number(&mut self, chunk: &str) -> u32 {
-        match key(&Chunk { text: chunk, start: 0, is_plain: false }, chunk) {
+        match key(&RawToken { text: chunk, start: 0, is_plain: false }, chunk) {
             Some(key) => self.short_number(key),
             None => self.long_number(chunk),
         }
     }
 
     /// Returns what there is to look for of a chunk of a text.
-    pub(super) fn sought(&mut self, chunk: &Chunk<'_>, text: &str) -> Sought {
-        key(chunk, text).map_or_else(|| Sought::mark(self.long_number(chunk.text)), Sought)
+    pub(super) fn sought(&mut self, chunk: &RawToken<'_>, text: &str) -> InternKey {
+        key(chunk, text).map_or_else(|| InternKey::mark(self.long_number(chunk.text)), InternKey)
     }
 
     /// Adds the numbers of chunks to `numbers`, in their order.
-    pub(super) fn add_numbers(&mut self, sought: &[Sought], numbers: &mut Vec<u32>) {
+    pub(super) fn add_numbers(&mut self, sought: &[InternKey], numbers: &mut Vec<u32>) {
         for some in sought.chunks(BATCH) {
             // Most of the table is far away. A loop that only looks lets the processor look for
             // several at once.
@@ -124,21 +124,21 @@ impl Chunks {
     }
 }
 
-/// The numbers of short chunks, by their bytes: most are found by one look.
-struct Short {
+/// Ids of tokens of at most 12 bytes, stored inline with their bytes; open addressing, linear probing.
+struct InlineTable {
     /// Bytes and number; 0 where there is none. At most half of the places are taken.
     places: Vec<u128>,
     count: usize,
     random: RandomState,
 }
 
-impl Default for Short {
+impl Default for InlineTable {
     fn default() -> Self {
         Self { places: vec![0; FIRST_SIZE], count: 0, random: RandomState::default() }
     }
 }
 
-impl Short {
+impl InlineTable {
     /// Returns what stands where a chunk is looked for first, most often the chunk.
     fn look(&self, key: u128) -> u128 {
         self.places.get(self.first_place(key)).copied().unwrap_or_default()
@@ -187,7 +187,7 @@ impl Short {
 
 /// Returns the bytes of a short chunk as a number, of a plain word in small letters. No chunk holds a
 /// NUL: what stands behind the last byte says how long it is.
-fn key(chunk: &Chunk<'_>, text: &str) -> Option<u128> {
+fn key(chunk: &RawToken<'_>, text: &str) -> Option<u128> {
     let length = chunk.text.len();
     if length > SHORT || length == 0 {
         return None;
@@ -203,21 +203,21 @@ fn key(chunk: &Chunk<'_>, text: &str) -> Option<u128> {
     Some(if chunk.is_plain { key | 0x20 } else { key })
 }
 
-/// Numbers that are found by the hash of what they stand for; what that is, the caller knows.
-pub(super) struct Numbers {
+/// IdTable that are found by the hash of what they stand for; what that is, the caller knows.
+pub(super) struct IdTable {
     /// The upper half of the hash, and the number and one; 0 where there is none. At most half of the
     /// places are taken.
     places: Vec<u64>,
     count: usize,
 }
 
-impl Default for Numbers {
+impl Default for IdTable {
     fn default() -> Self {
         Self { places: vec![0; FIRST_SIZE], count: 0 }
     }
 }
 
-impl Numbers {
+impl IdTable {
     /// Returns the number with this hash that `is_it`.
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let mut place = self.first_place(hash);
@@ -260,13 +260,13 @@ impl Numbers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::{Piece, for_each_piece};
+    use super::super::tokenizer::{MarkdownToken, for_each_piece};
     use super::*;
 
-    fn numbers(text: &str, chunks: &mut Chunks) -> Vec<u32> {
+    fn numbers(text: &str, chunks: &mut TokenInterner) -> Vec<u32> {
         let (mut sought, mut numbers) = (Vec::new(), Vec::new());
         for_each_piece(text, |piece| {
-            if let Piece::Chunk(chunk) = piece {
+            if let MarkdownToken::RawToken(chunk) = piece {
                 sought.push(chunks.sought(&chunk, text));
             }
         });
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_plain_word_has_one_number() {
-        let mut chunks = Chunks::default();
+        let mut chunks = TokenInterner::default();
         let text = "Word word. WORD a incomprehensibilities word a_b Incomprehensibilities incomprehensibilities' a_b";
         // Long ones have their numbers first.
         assert_eq!(numbers(text, &mut chunks), [2, 2, 3, 4, 0, 2, 5, 1, 0, 5]);
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn numbers_stay_when_the_tables_grow() {
         let text: String = (0..20_000).map(|n| format!("w{n} longer-than-twelve-{n} ")).collect();
-        let mut chunks = Chunks::default();
+        let mut chunks = TokenInterner::default();
         let first = numbers(&text, &mut chunks);
         let mut sorted = first.clone();
         sorted.sort_unstable();
@@ -295,9 +295,9 @@ mod tests {
 
     #[test]
     fn chunks_of_other_texts_keep_their_numbers() {
-        let mut known = Chunks::default();
+        let mut known = TokenInterner::default();
         let mut read = |text: &str| {
-            let mut chunks = Chunks::default();
+            let mut chunks = TokenInterner::default();
             numbers(text, &mut chunks);
             let now: Vec<u32> = (0..chunks.count()).map(|number| known.number(chunks.chunk(number))).collect();
             (now, known.count())

@@ -6,36 +6,36 @@ use std::hint::select_unpredictable;
 use serde::{Deserialize, Serialize};
 
 use super::bits::BitWriter;
-use super::lexicon::{Lexicon, STOP, TIME, WORD};
-use super::postings::{Count, Field, Holdings};
-use super::reading::{BLANK, HEADING, HEADING_END, Reading, TAG_END, Text, is_mark};
+use super::postings::{Field, FieldTermFreqs, PostingsBuffer};
+use super::token_stream::{BLANK, HEADING, HEADING_END, TAG_END, TextEnds, TokenStream, is_mark};
+use super::vocabulary::{STOP, TIME, VocabularyBuilder, WORD};
 
-/// What was counted in some notes.
+/// The inverted form of a batch of notes: postings, statistics and forward entries.
 #[derive(Default)]
-pub(super) struct Counted {
-    pub(super) documents: Vec<Document>,
-    /// Each document's words, as [`super::segment::Document`] reads them.
+pub(super) struct InvertedBatch {
+    pub(super) documents: Vec<CountedDocument>,
+    /// Each document's words, as [`super::segment::ForwardEntry`] reads them.
     pub(super) forward: Vec<u8>,
     /// Which terms that say something each note holds; notes are counted from the first of these.
-    pub(super) held: Holdings,
+    pub(super) held: PostingsBuffer,
     pub(super) totals: Totals,
 }
 
-/// One note.
+/// What is stored of one note of a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Document {
-    /// Lengths, in terms that say something.
+pub(super) struct CountedDocument {
+    /// FieldNorms, in terms that say something.
     pub(super) title_len: u32,
     pub(super) body_len: u32,
     /// Whether the body tells a time.
     pub(super) has_time: bool,
-    /// See [`super::segment::Lengths::questions`].
+    /// See [`super::segment::FieldNorms::questions`].
     pub(super) questions: u32,
     /// How many bytes its words take.
     pub(super) bytes: usize,
 }
 
-/// Sums over notes; lengths are in terms that say something.
+/// Sums over notes; lengths are in content terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Totals {
     pub(super) documents: u64,
@@ -72,48 +72,48 @@ impl Totals {
 /// What was met of terms and words in notes that were counted one after the other. It goes from run to run,
 /// since it takes as much memory as there are words.
 #[derive(Default)]
-pub(super) struct Tally {
-    terms: Vec<TermMet>,
-    words: Vec<WordMet>,
+pub(super) struct TermStatsAccumulator {
+    terms: Vec<TermStats>,
+    words: Vec<WordStats>,
     /// How many notes and how many paragraphs have begun.
     note: u32,
     paragraph: u32,
     /// What the note at hand holds of each of its terms: so many are in use.
-    counts: Vec<Counting>,
+    counts: Vec<DocTermCount>,
     in_use: usize,
     /// The terms of the words at hand, and whether each says something.
     met: Vec<(u32, bool)>,
 }
 
-/// What is noted down of a term, together: it is looked up at every word.
+/// The statistics of a term, kept together since every occurrence reads them.
 #[derive(Clone, Copy, Default)]
-struct TermMet {
+struct TermStats {
     /// The last note that held it, counted from 1, and its place among the counts of that note.
     note: u32,
     count: u32,
-    holders: Holders,
+    holders: DocFreq,
 }
 
-/// How many notes and how many paragraphs hold a term.
+/// The document frequencies of a term: in notes and in paragraphs.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Holders {
+pub(super) struct DocFreq {
     pub(super) notes: u32,
     pub(super) paragraphs: u32,
 }
 
-/// What is noted down of a word.
+/// The statistics of a word.
 #[derive(Clone, Copy)]
-struct WordMet {
+struct WordStats {
     term: u32,
     /// The last note that held it, and how many do.
     note: u32,
     notes: u32,
 }
 
-/// What is counted of a term in the note at hand.
+/// The frequencies of a term in the current note.
 #[derive(Clone, Copy, Default)]
-struct Counting {
-    count: Count,
+struct DocTermCount {
+    count: FieldTermFreqs,
     /// Whether it says something.
     says: bool,
     /// The last paragraph that held it, and how many do.
@@ -121,16 +121,16 @@ struct Counting {
     paragraphs: u32,
 }
 
-impl Tally {
+impl TermStatsAccumulator {
     /// Makes room for all terms and words that there are.
-    fn fit(&mut self, lexicon: &Lexicon) {
-        self.terms.resize(lexicon.terms.len(), TermMet::default());
+    fn fit(&mut self, lexicon: &VocabularyBuilder) {
+        self.terms.resize(lexicon.terms.len(), TermStats::default());
         let new = lexicon.term_of.get(self.words.len()..).unwrap_or_default();
-        self.words.extend(new.iter().map(|term| WordMet { term: *term, note: 0, notes: 0 }));
+        self.words.extend(new.iter().map(|term| WordStats { term: *term, note: 0, notes: 0 }));
     }
 
     /// Returns how many notes and paragraphs held each of the terms.
-    pub(super) fn term_holders(&self) -> impl Iterator<Item = Holders> {
+    pub(super) fn term_holders(&self) -> impl Iterator<Item = DocFreq> {
         self.terms.iter().map(|term| term.holders)
     }
 
@@ -147,7 +147,7 @@ impl Tally {
     /// are looked up as words first, then as terms, and nothing branches on what is found: as often as not that would
     /// be foreseen wrongly, and the processor would wait for each word by itself.
     #[inline]
-    fn meet(&mut self, words: &[u32], mut count: impl FnMut(&mut Counting)) {
+    fn record_occurrences(&mut self, words: &[u32], mut count: impl FnMut(&mut DocTermCount)) {
         let Self { terms, words: known, note, counts, in_use, met: all_met, .. } = self;
         all_met.clear();
         all_met.extend(words.iter().filter_map(|word| {
@@ -159,13 +159,13 @@ impl Tally {
         // One behind those in use is written to for each.
         let room = *in_use + words.len() + 1;
         if counts.len() < room {
-            counts.resize(room, Counting::default());
+            counts.resize(room, DocTermCount::default());
         }
         for (term, says) in all_met {
             let (Some(met), Some(next)) = (terms.get_mut(*term as usize), counts.get_mut(*in_use)) else { continue };
             // Of no account where the term was met: it stands behind those in use.
-            let new = Count { term: *term, ..Count::default() };
-            *next = Counting { count: new, says: *says, paragraph: 0, paragraphs: 0 };
+            let new = FieldTermFreqs { term: *term, ..FieldTermFreqs::default() };
+            *next = DocTermCount { count: new, says: *says, paragraph: 0, paragraphs: 0 };
             let is_new = met.note != *note;
             met.count = select_unpredictable(is_new, *in_use as u32, met.count);
             met.note = *note;
@@ -176,14 +176,14 @@ impl Tally {
 
     /// Counts words of a field; returns how many say something.
     fn count(&mut self, words: &[u32], field: Field) -> u32 {
-        self.meet(words, |counting| counting.count.add(field));
+        self.record_occurrences(words, |counting| counting.count.add(field));
         saying(words)
     }
 
     /// Counts words of the paragraph at hand, in which the note says something; returns how many do.
     fn count_in_paragraph(&mut self, words: &[u32]) -> u32 {
         let paragraph = self.paragraph;
-        self.meet(words, |counting| {
+        self.record_occurrences(words, |counting| {
             counting.count.body += 1;
             counting.paragraphs += u32::from(counting.paragraph != paragraph);
             counting.paragraph = paragraph;
@@ -192,10 +192,10 @@ impl Tally {
     }
 
     /// Ends the note at hand, and adds what it holds.
-    fn end_note(&mut self, held: &mut Holdings) {
+    fn end_note(&mut self, held: &mut PostingsBuffer) {
         let counts = self.counts.get(..self.in_use).unwrap_or_default();
-        for Counting { count, paragraphs, .. } in counts {
-            if let Some(TermMet { holders, .. }) = self.terms.get_mut(count.term as usize) {
+        for DocTermCount { count, paragraphs, .. } in counts {
+            if let Some(TermStats { holders, .. }) = self.terms.get_mut(count.term as usize) {
                 holders.notes += 1;
                 holders.paragraphs += paragraphs;
             }
@@ -210,9 +210,9 @@ fn saying(words: &[u32]) -> u32 {
     words.iter().map(|word| u32::from(word & STOP == 0)).sum()
 }
 
-/// The words of a note, in the order of the text.
+/// The words of a note in text order.
 #[derive(Default)]
-struct Words {
+struct DocumentWords {
     title: Vec<u32>,
     /// Those of each tag behind how many they are.
     tags: Vec<u32>,
@@ -223,27 +223,32 @@ struct Words {
     summary: Vec<u32>,
 }
 
-/// Counts the terms of notes, one note after the other.
-pub(super) struct Counter<'a> {
+/// Inverts token streams: turns the tokens of notes into postings and forward entries.
+pub(super) struct Inverter<'a> {
     stream: &'a [u32],
     /// For each chunk of the stream, its words.
     spans: &'a [u32],
-    lexicon: &'a Lexicon,
-    tally: &'a mut Tally,
-    counted: Counted,
+    lexicon: &'a VocabularyBuilder,
+    tally: &'a mut TermStatsAccumulator,
+    counted: InvertedBatch,
     /// The words of the note at hand.
-    words: Words,
+    words: DocumentWords,
 }
 
-impl<'a> Counter<'a> {
+impl<'a> Inverter<'a> {
     /// Gets ready for notes that were read; `held` is empty.
-    pub(super) fn new(reading: &'a Reading, lexicon: &'a Lexicon, tally: &'a mut Tally, held: Holdings) -> Self {
+    pub(super) fn new(
+        reading: &'a TokenStream,
+        lexicon: &'a VocabularyBuilder,
+        tally: &'a mut TermStatsAccumulator,
+        held: PostingsBuffer,
+    ) -> Self {
         tally.fit(lexicon);
-        let (counted, words) = (Counted { held, ..Counted::default() }, Words::default());
+        let (counted, words) = (InvertedBatch { held, ..InvertedBatch::default() }, DocumentWords::default());
         Self { stream: &reading.stream, spans: &reading.spans, lexicon, tally, counted, words }
     }
 
-    pub(super) fn count_all(mut self, texts: &[Text]) -> Counted {
+    pub(super) fn count_all(mut self, texts: &[TextEnds]) -> InvertedBatch {
         let chunks = texts.first().zip(texts.last()).map_or(0, |(first, last)| last.summary - first.start);
         self.counted.documents.reserve_exact(texts.len());
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.
@@ -253,10 +258,10 @@ impl<'a> Counter<'a> {
         self.counted
     }
 
-    fn add(&mut self, text: &Text) {
+    fn add(&mut self, text: &TextEnds) {
         self.tally.note += 1;
         self.words.clear();
-        let mut document = Document { questions: text.questions, ..Document::default() };
+        let mut document = CountedDocument { questions: text.questions, ..CountedDocument::default() };
         self.lexicon.spell(self.part(text.start, text.title), self.spans, &mut self.words.title);
         document.title_len = self.tally.count(&self.words.title, Field::Title);
         for tag in self.part(text.title, text.tags).split_inclusive(|mark| *mark == TAG_END) {
@@ -293,8 +298,8 @@ impl<'a> Counter<'a> {
         self.tally.count(tags.get(place + 1..).unwrap_or_default(), Field::Tag(count == 1));
     }
 
-    fn add_body(&mut self, stream: &[u32], document: &mut Document) {
-        let Self { tally, words, counted: Counted { totals, .. }, .. } = self;
+    fn add_body(&mut self, stream: &[u32], document: &mut CountedDocument) {
+        let Self { tally, words, counted: InvertedBatch { totals, .. }, .. } = self;
         let mut heading_start = None;
         let (mut own_words, mut paragraph_words) = (0, 0);
         tally.paragraph += 1;
@@ -336,14 +341,14 @@ impl<'a> Counter<'a> {
     }
 }
 
-impl Words {
+impl DocumentWords {
     fn clear(&mut self) {
         let Self { title, tags, headings, body, ends, summary } = self;
         [title, tags, headings, body, ends, summary].into_iter().for_each(Vec::clear);
     }
 
     /// Notes a heading at the end of the body down once more, unless it only says the title again.
-    fn add_heading(&mut self, start: usize, tally: &mut Tally) {
+    fn add_heading(&mut self, start: usize, tally: &mut TermStatsAccumulator) {
         let heading = self.body.get(start..).unwrap_or_default();
         let term = |word: &u32| tally.term(*word);
         if !heading.iter().map(term).eq(self.title.iter().map(term)) {

@@ -3,21 +3,21 @@
 
 use std::collections::BTreeSet;
 
-use super::corpus::Corpus;
-use super::plan::{NOWHERE, Plan};
+use super::composite_index::CompositeIndex;
+use super::plan::{NO_TERM, Plan};
 use super::ranking::{Weights, inverse_frequency};
-use super::segment::Text;
+use super::segment::DocText;
 
 /// The most places of one term in a text that are looked at.
 const MAX_PLACES: usize = 512;
 
-/// Returns what terms add that stand together as they do in the query: for each pair of neighbours
-/// `g · 2.6 · (0.10 · o / (o + 1.6 K) + 0.05 · w / (w + 1.6 K))`, with o how often the second comes
-/// right after the first, w how often they are not far from one another, K the norm of the text's
-/// length, g what the rarer of them says. Words that say nothing are passed over.
-pub(super) fn nearness(
-    corpus: &Corpus,
-    (text, body_len): (&Text, u32),
+/// Returns the proximity score of a text: for each pair of adjacent query terms
+/// `idf · (k1 + 1) · (adjacent · o / (o + k1 · K) + close · w / (w + k1 · K))`, where `o` counts how often the second
+/// directly follows the first, `w` how often they occur within the window, `K` is the length norm of the body, and `idf`
+/// that of the rarer term. Stop words are skipped.
+pub(super) fn proximity_score(
+    index: &CompositeIndex,
+    (text, body_len): (&DocText, u32),
     plan: &Plan,
     idf: &[f64],
     weights: &Weights,
@@ -25,10 +25,10 @@ pub(super) fn nearness(
     if plan.pairs.is_empty() {
         return 0.0;
     }
-    let places = places(corpus, text, plan);
-    let k = weights.saturation;
-    let length = f64::from(body_len) / corpus.body_average();
-    let norm = k * (1.0 - weights.body_length + weights.body_length * length);
+    let places = places(index, text, plan);
+    let k = weights.k1;
+    let length = f64::from(body_len) / index.body_average();
+    let norm = k * (1.0 - weights.b_body + weights.b_body * length);
     let mut sum = 0.0;
     for (first, second) in &plan.pairs {
         let at = |slot: &u32| places.get(*slot as usize).map(Vec::as_slice).unwrap_or_default();
@@ -45,13 +45,13 @@ pub(super) fn nearness(
 }
 
 /// Returns for each slot where in the body it stands.
-fn places(corpus: &Corpus, text: &Text, plan: &Plan) -> Vec<Vec<u32>> {
+fn places(index: &CompositeIndex, text: &DocText, plan: &Plan) -> Vec<Vec<u32>> {
     let mut places = vec![Vec::new(); plan.slots.len()];
     let mut at = 0;
     for term in &text.body {
-        let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NOWHERE);
-        if slot == NOWHERE {
-            at += u32::from(!corpus.is_stop(*term));
+        let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NO_TERM);
+        if slot == NO_TERM {
+            at += u32::from(!index.is_stop(*term));
             continue;
         }
         if let Some(places) = places.get_mut(slot as usize).filter(|places| places.len() < MAX_PLACES) {
@@ -81,12 +81,12 @@ fn together(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
 
 /// Returns the score of the best paragraph, as BM25 over all paragraphs of the store; 0 for a note of
 /// one paragraph.
-pub(super) fn paragraph(corpus: &Corpus, text: &Text, plan: &Plan, weights: &Weights) -> f64 {
+pub(super) fn paragraph(index: &CompositeIndex, text: &DocText, plan: &Plan, weights: &Weights) -> f64 {
     if text.paragraphs.len() < 2 {
         return 0.0;
     }
-    let total = corpus.totals.paragraphs as f64;
-    let average = (corpus.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
+    let total = index.totals.paragraphs as f64;
+    let average = (index.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
     let mut counts: Vec<u32> = vec![0; plan.slots.len()];
     let mut best: f64 = 0.0;
     let mut start = 0;
@@ -95,8 +95,8 @@ pub(super) fn paragraph(corpus: &Corpus, text: &Text, plan: &Plan, weights: &Wei
         start = *end as usize;
         let (mut length, mut slots) = (0_u32, Vec::new());
         for term in terms {
-            length += u32::from(!corpus.is_stop(*term));
-            let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NOWHERE);
+            length += u32::from(!index.is_stop(*term));
+            let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NO_TERM);
             if let Some(count) = counts.get_mut(slot as usize) {
                 if *count == 0 {
                     slots.push(slot);
@@ -105,8 +105,8 @@ pub(super) fn paragraph(corpus: &Corpus, text: &Text, plan: &Plan, weights: &Wei
             }
         }
         slots.sort_unstable();
-        let norm = 1.0 - weights.body_length + weights.body_length * f64::from(length) / average;
-        let k = weights.saturation;
+        let norm = 1.0 - weights.b_body + weights.b_body * f64::from(length) / average;
+        let k = weights.k1;
         let mut score = 0.0;
         for slot in slots {
             let (Some(slot), Some(count)) = (plan.slots.get(slot as usize), counts.get_mut(slot as usize)) else {
@@ -114,7 +114,7 @@ pub(super) fn paragraph(corpus: &Corpus, text: &Text, plan: &Plan, weights: &Wei
             };
             let amount = f64::from(std::mem::take(count)) / norm;
             let holders: u64 =
-                slot.terms.iter().filter_map(|term| corpus.term(*term)).map(|term| u64::from(term.paragraphs)).sum();
+                slot.terms.iter().filter_map(|term| index.term(*term)).map(|term| u64::from(term.paragraphs)).sum();
             let idf = inverse_frequency(total, (holders as f64).min(total));
             score += slot.weight * idf * (k + 1.0) * amount / (amount + k);
         }
@@ -125,10 +125,10 @@ pub(super) fn paragraph(corpus: &Corpus, text: &Text, plan: &Plan, weights: &Wei
 
 /// Returns the largest sum of the weights of the slots that one paragraph of a text holds together with its title and
 /// tags.
-pub(super) fn covered(text: &Text, plan: &Plan, weights: &[f64]) -> f64 {
+pub(super) fn covered(text: &DocText, plan: &Plan, weights: &[f64]) -> f64 {
     let slots = |terms: &[u32]| -> BTreeSet<u32> {
         let slots = terms.iter().filter_map(|term| plan.slot_of.get(*term as usize).copied());
-        slots.filter(|slot| *slot != NOWHERE).collect()
+        slots.filter(|slot| *slot != NO_TERM).collect()
     };
     let mut everywhere = slots(&text.title);
     text.tags.iter().for_each(|tag| everywhere.extend(slots(tag)));

@@ -1,9 +1,9 @@
 //! From notes to their chunks by number: the one time that texts are read.
 
-use super::chunks::{Chunks, Sought};
+use super::block_scorer::share_of_questions;
+use super::interner::{InternKey, TokenInterner};
 use super::segment::ALL_QUESTIONS;
-use super::words::{Piece, for_each_piece};
-use super::worth::share_of_questions;
+use super::tokenizer::{MarkdownToken, for_each_piece};
 use crate::note::Note;
 use crate::parts::Reader;
 
@@ -18,22 +18,22 @@ pub(super) fn is_mark(piece: u32) -> bool {
     piece >= BLANK
 }
 
-/// Notes that follow one another, as chunks by number. The numbers stay from run to run.
+/// The token ids of consecutive notes. Ids are stable across batches.
 #[derive(Default)]
-pub(super) struct Reading {
-    pub(super) chunks: Chunks,
-    /// For each chunk that was brought to its words, what [`super::lexicon::Lexicon::spell`] needs.
+pub(super) struct TokenStream {
+    pub(super) chunks: TokenInterner,
+    /// For each chunk that was brought to its words, what [`super::vocabulary::VocabularyBuilder::spell`] needs.
     pub(super) spans: Vec<u32>,
     /// The chunks of all texts, and what stands between them.
     pub(super) stream: Vec<u32>,
-    pub(super) texts: Vec<Text>,
+    pub(super) texts: Vec<TextEnds>,
     /// The chunks of the text at hand.
-    sought: Vec<Sought>,
+    sought: Vec<InternKey>,
 }
 
-/// Where in the stream the texts of a note end; each begins where the one before it ends.
+/// The offsets in the stream at which the texts of a note end; each begins at the end of the one before.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Text {
+pub(super) struct TextEnds {
     pub(super) start: usize,
     /// The title and the aliases.
     pub(super) title: usize,
@@ -42,25 +42,25 @@ pub(super) struct Text {
     pub(super) body: usize,
     /// A summary in the frontmatter.
     pub(super) summary: usize,
-    /// See [`super::segment::Lengths::questions`].
+    /// See [`super::segment::FieldNorms::questions`].
     pub(super) questions: u32,
 }
 
-impl Reader for Reading {
+impl Reader for TokenStream {
     fn read(&mut self, note: &Note) {
         let text = self.add(note);
         self.texts.push(text);
     }
 }
 
-impl Reading {
+impl TokenStream {
     /// Lets go of the notes.
     pub(super) fn clear(&mut self) {
         self.stream.clear();
         self.texts.clear();
     }
 
-    fn add(&mut self, note: &Note) -> Text {
+    fn add(&mut self, note: &Note) -> TextEnds {
         let start = self.stream.len();
         for text in std::iter::once(&note.title).chain(&note.aliases) {
             self.add_line(text);
@@ -77,12 +77,12 @@ impl Reading {
             self.add_line(summary);
         }
         let questions = (share_of_questions(note.body()) * f64::from(ALL_QUESTIONS)).round() as u32;
-        Text { start, title, tags, body, summary: self.stream.len(), questions }
+        TextEnds { start, title, tags, body, summary: self.stream.len(), questions }
     }
 
     fn add_line(&mut self, text: &str) {
         for_each_piece(text, |piece| {
-            if let Piece::Chunk(chunk) = piece {
+            if let MarkdownToken::RawToken(chunk) = piece {
                 self.sought.push(self.chunks.sought(&chunk, text));
             }
         });
@@ -92,10 +92,10 @@ impl Reading {
     fn add_body(&mut self, text: &str) {
         for_each_piece(text, |piece| {
             let sought = match piece {
-                Piece::Chunk(chunk) => self.chunks.sought(&chunk, text),
-                Piece::Heading => Sought::mark(HEADING),
-                Piece::HeadingEnd => Sought::mark(HEADING_END),
-                Piece::Blank => Sought::mark(BLANK),
+                MarkdownToken::RawToken(chunk) => self.chunks.sought(&chunk, text),
+                MarkdownToken::Heading => InternKey::mark(HEADING),
+                MarkdownToken::HeadingEnd => InternKey::mark(HEADING_END),
+                MarkdownToken::Blank => InternKey::mark(BLANK),
             };
             self.sought.push(sought);
         });

@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::counting::{Counted, Counter, Holders, Tally, Totals};
-use super::lexicon::{Lexicon, Written};
-use super::postings::{Holdings, Lists, Packed};
-use super::reading::{Reading, Text};
-use super::segment::{BODY_FLAGS, MAX_COMMON, Part, Sums, WordKind};
+use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator, Totals};
+use super::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
+use super::segment::{BODY_FLAGS, IndexPart, MAX_COMMON, SegmentCounts, WordKind};
 use super::stems::Stems;
+use super::token_stream::{TextEnds, TokenStream};
 use super::varint::put;
+use super::vocabulary::{SurfaceForm, VocabularyBuilder};
 use crate::note::Language;
 use crate::parts::{Gather, Pieces, Reader, pack};
 
@@ -25,48 +25,48 @@ const VERSION: u32 = 4;
 /// first.
 const LISTS: usize = 64;
 
-/// The words of notes.
-pub struct Words {
+/// Builds the text index from notes, batch by batch.
+pub struct TextIndexer {
     language: Language,
     stems: Stems,
     /// One for each thread.
-    readings: Vec<Reading>,
-    lexicon: Lexicon,
+    readings: Vec<TokenStream>,
+    lexicon: VocabularyBuilder,
     /// What is counted with, and what holds the result until it is put on the lists; both are used again.
-    tallies: Mutex<Vec<Tally>>,
-    holdings: Mutex<Vec<Holdings>>,
+    tallies: Mutex<Vec<TermStatsAccumulator>>,
+    holdings: Mutex<Vec<PostingsBuffer>>,
     documents: Vec<u8>,
     forward: Vec<Vec<u8>>,
-    lists: Lists,
+    lists: PostingsWriter,
     totals: Totals,
 }
 
-impl Words {
+impl TextIndexer {
     /// Begins with no notes.
     pub fn new(language: Language) -> Self {
         Self {
             language,
             stems: Stems::new(language),
             readings: Vec::new(),
-            lexicon: Lexicon::default(),
+            lexicon: VocabularyBuilder::default(),
             tallies: Mutex::default(),
             holdings: Mutex::default(),
             documents: Vec::new(),
             forward: Vec::new(),
-            lists: Lists::default(),
+            lists: PostingsWriter::default(),
             totals: Totals::default(),
         }
     }
 
     /// Counts the terms of notes that were read.
-    fn count(&self, reading: &Reading, texts: &[Text]) -> Counted {
+    fn count(&self, reading: &TokenStream, texts: &[TextEnds]) -> InvertedBatch {
         let mut tally = taken(&self.tallies);
-        let counted = Counter::new(reading, &self.lexicon, &mut tally, taken(&self.holdings)).count_all(texts);
+        let counted = Inverter::new(reading, &self.lexicon, &mut tally, taken(&self.holdings)).count_all(texts);
         put_back(&self.tallies, tally);
         counted
     }
 
-    fn add(&mut self, mut counted: Counted) {
+    fn add(&mut self, mut counted: InvertedBatch) {
         for document in &counted.documents {
             put(&mut self.documents, document.bytes as u32);
             let flags = document.questions << 1 | u32::from(document.has_time);
@@ -80,8 +80,8 @@ impl Words {
     }
 
     /// Returns how many notes and paragraphs hold each term, and how many notes hold each word.
-    fn holders(&mut self) -> (Vec<Holders>, Vec<u32>) {
-        let mut terms = vec![Holders::default(); self.lexicon.terms.len()];
+    fn doc_freqs(&mut self) -> (Vec<DocFreq>, Vec<u32>) {
+        let mut terms = vec![DocFreq::default(); self.lexicon.terms.len()];
         let mut words = vec![0; self.lexicon.words.len()];
         for tally in std::mem::take(&mut self.tallies).into_inner().unwrap_or_else(PoisonError::into_inner) {
             for (sum, holders) in terms.iter_mut().zip(tally.term_holders()) {
@@ -95,7 +95,7 @@ impl Words {
 
     /// Writes the terms in the order of their texts, each as how much of it is as in the one before, and
     /// the rest. Returns for each term its place, and the lists of the notes that hold them.
-    fn write_terms(&self, holders: &[Holders], parts: &mut [Vec<u8>]) -> (Vec<u32>, Pieces) {
+    fn write_terms(&self, holders: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<u32>, Pieces) {
         let terms = &self.lexicon.terms;
         let mut order: Vec<u32> = (0..terms.len() as u32).collect();
         let text = |number: &u32| terms.get(*number as usize).map(|term| &*term.text).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Words {
                 continue;
             };
             *to = place as u32;
-            let rows = &mut parts[Part::Terms as usize];
+            let rows = &mut parts[IndexPart::Terms as usize];
             let common = before.bytes().zip(term.text.bytes()).take_while(|(a, b)| a == b).take(MAX_COMMON).count();
             put(rows, common as u32);
             put(rows, (term.text.len() - common) as u32);
@@ -123,14 +123,15 @@ impl Words {
             put(rows, holders.paragraphs);
             put(rows, list(number).len() as u32);
             before = &term.text;
-            parts[Part::TermTexts as usize].extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
+            parts[IndexPart::TermTexts as usize]
+                .extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
         }
         (places, lists)
     }
 
     /// Returns the lists of the notes that hold each term, some behind one another: in the order of the terms'
     /// numbers, in which they were noted down.
-    fn packed_lists(&self, holders: &(impl Fn(u32) -> Holders + Sync)) -> Vec<Packed> {
+    fn packed_lists(&self, holders: &(impl Fn(u32) -> DocFreq + Sync)) -> Vec<EncodedPostings> {
         let numbers: Vec<u32> = (0..self.lexicon.terms.len() as u32).collect();
         let packed = |numbers: &[u32]| {
             let terms = numbers.iter().map(|number| (*number, holders(*number).notes));
@@ -142,17 +143,17 @@ impl Words {
     fn write_words(&self, holders: &[u32], places: &[u32], parts: &mut [Vec<u8>]) {
         for ((word, term), notes) in self.lexicon.words.iter().zip(&self.lexicon.term_of).zip(holders) {
             let (kind, text) = match word {
-                Written::NoWord => (WordKind::NoWord, ""),
-                Written::AsTerm => (WordKind::AsTerm, ""),
-                Written::Otherwise(text) => (WordKind::Otherwise, &**text),
+                SurfaceForm::NoWord => (WordKind::NoWord, ""),
+                SurfaceForm::AsTerm => (WordKind::AsTerm, ""),
+                SurfaceForm::Otherwise(text) => (WordKind::Otherwise, &**text),
             };
-            put(&mut parts[Part::Words as usize], places.get(*term as usize).copied().unwrap_or_default());
-            let rows = &mut parts[Part::WordRows as usize];
+            put(&mut parts[IndexPart::Words as usize], places.get(*term as usize).copied().unwrap_or_default());
+            let rows = &mut parts[IndexPart::WordRows as usize];
             put(rows, notes << 2 | kind as u32);
             if kind == WordKind::Otherwise {
                 put(rows, text.len() as u32);
             }
-            parts[Part::WordTexts as usize].extend_from_slice(text.as_bytes());
+            parts[IndexPart::WordTexts as usize].extend_from_slice(text.as_bytes());
         }
     }
 }
@@ -166,20 +167,20 @@ fn put_back<T>(pool: &Mutex<Vec<T>>, used: T) {
     pool.lock().unwrap_or_else(PoisonError::into_inner).push(used);
 }
 
-impl Gather for Words {
+impl Gather for TextIndexer {
     fn key(&self) -> String {
         format!("{} {VERSION}", self.language.name())
     }
 
     fn readers(&mut self) -> Vec<&mut dyn Reader> {
         let count = rayon::current_num_threads().max(self.readings.len());
-        self.readings.resize_with(count, Reading::default);
+        self.readings.resize_with(count, TokenStream::default);
         self.readings.iter_mut().map(|reading| reading as &mut dyn Reader).collect()
     }
 
     fn take(&mut self) {
         self.lexicon.take(&mut self.readings, &self.stems);
-        let counted: Vec<Counted> = self
+        let counted: Vec<InvertedBatch> = self
             .readings
             .par_iter()
             .flat_map_iter(|reading| {
@@ -195,22 +196,22 @@ impl Gather for Words {
         });
         self.lists.add(self.lexicon.terms.len(), &firsts.collect::<Vec<_>>());
         counted.into_iter().for_each(|counted| self.add(counted));
-        self.readings.iter_mut().for_each(Reading::clear);
+        self.readings.iter_mut().for_each(TokenStream::clear);
     }
 
     fn parts(mut self: Box<Self>) -> Vec<Pieces> {
-        let mut parts = vec![Vec::new(); Part::COUNT];
-        let (term_holders, word_holders) = self.holders();
+        let mut parts = vec![Vec::new(); IndexPart::COUNT];
+        let (term_holders, word_holders) = self.doc_freqs();
         let (places, lists) = self.write_terms(&term_holders, &mut parts);
         self.write_words(&word_holders, &places, &mut parts);
-        parts[Part::Documents as usize] = self.documents;
+        parts[IndexPart::Documents as usize] = self.documents;
         let mut parts: Vec<Pieces> = parts.into_par_iter().map(|bytes| vec![pack(&bytes)]).collect();
         let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
-        let sums = Sums { terms, words, totals: self.totals };
-        parts[Part::Sums as usize] = vec![postcard::to_allocvec(&sums).unwrap_or_default()];
-        parts[Part::Postings as usize] = lists;
+        let sums = SegmentCounts { terms, words, totals: self.totals };
+        parts[IndexPart::Counts as usize] = vec![postcard::to_allocvec(&sums).unwrap_or_default()];
+        parts[IndexPart::Postings as usize] = lists;
         // Its words are looked up one note at a time, and are in few bits already.
-        parts[Part::Forward as usize] = self.forward;
+        parts[IndexPart::Forward as usize] = self.forward;
         parts
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of a store's texts: which terms stand where, in whole numbers only.
 //!
 //! It is put together from what was kept of the notes that did not change since, and from what is
-//! made of the others now: two segments, whose terms get numbers in common. Sums are those of the
+//! made of the others now: two segments, whose terms get numbers in common. SegmentCounts are those of the
 //! first, without the notes that are gone or changed, and of the second: what comes out is as if all
 //! had been read at once.
 
@@ -9,20 +9,20 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::counting::Totals;
-use super::gather::Words;
-use super::plan::NOWHERE;
-use super::postings::Count;
-use super::segment::{Lengths, Segment, Term, Text, WordKind};
+use super::indexer::TextIndexer;
+use super::inverter::Totals;
+use super::plan::NO_TERM;
+use super::postings::FieldTermFreqs;
+use super::segment::{DocText, FieldNorms, Segment, TermEntry, WordKind};
 use super::stems::Stems;
 use crate::note::{Language, Note};
 use crate::parts::{Gather, Gathered, InMemory, Parts};
 
-/// The texts of a store as terms.
-pub struct Corpus {
+/// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this call.
+pub struct CompositeIndex {
     pub(super) stems: Arc<Stems>,
     /// What was kept, and what is made now.
-    segments: [Section; 2],
+    segments: [SegmentReader; 2],
     /// For each note of the store, in which segment it is, and its number there.
     documents: Vec<(u8, u32)>,
     /// How many notes, and how many paragraphs, hold each term.
@@ -33,11 +33,11 @@ pub struct Corpus {
     pub(super) totals: Totals,
 }
 
-/// A segment and how it stands to the whole.
+/// A segment with its maps from document and term ids to those of the whole index.
 #[derive(Default)]
-struct Section {
+struct SegmentReader {
     segment: Segment,
-    /// For each of its notes, the place in the store, or [`NOWHERE`].
+    /// For each of its notes, the place in the store, or [`NO_TERM`].
     places: Vec<u32>,
     /// For each of its terms, the number in common; empty where it is the same.
     terms: Vec<u32>,
@@ -45,13 +45,13 @@ struct Section {
     words: OnceLock<Vec<u32>>,
 }
 
-impl Corpus {
+impl CompositeIndex {
     /// Takes what was gathered of notes, where it makes sense, and reads the texts of those that it
     /// knows nothing of.
     pub fn new(notes: &[Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
-        let mut documents = vec![(1, NOWHERE); notes.len()];
+        let mut documents = vec![(1, NO_TERM); notes.len()];
         let first = gathered.and_then(|gathered| {
-            let opened = Section::open(Arc::clone(&gathered.parts), &gathered.places);
+            let opened = SegmentReader::open(Arc::clone(&gathered.parts), &gathered.places);
             if opened.is_none() {
                 gathered.parts.tell_broken();
             }
@@ -63,14 +63,14 @@ impl Corpus {
                 *document = (0, number as u32);
             }
         }
-        let others = (0..notes.len()).filter(|place| documents[*place].1 == NOWHERE);
+        let others = (0..notes.len()).filter(|place| documents[*place].1 == NO_TERM);
         let others: Vec<Option<usize>> = others.map(Some).collect();
         let other_notes: Vec<Arc<Note>> = others.iter().flatten().map(|place| Arc::clone(&notes[*place])).collect();
-        let second = Section::open(made_of(&other_notes, language), &others).unwrap_or_default();
+        let second = SegmentReader::open(made_of(&other_notes, language), &others).unwrap_or_default();
         for (number, place) in others.iter().flatten().enumerate() {
             documents[*place] = (1, number as u32);
         }
-        let corpus = Self {
+        let index = Self {
             stems: Arc::new(Stems::new(language)),
             segments: [first, second],
             documents,
@@ -79,13 +79,13 @@ impl Corpus {
             only_second: Vec::new(),
             totals: Totals::default(),
         };
-        corpus.summed_up()
+        index.with_merged_stats()
     }
 
     /// Counts what both segments hold, without what is gone.
-    fn summed_up(mut self) -> Self {
+    fn with_merged_stats(mut self) -> Self {
         let [first, second] = &mut self.segments;
-        let count = |section: &Section| section.segment.terms() as u32;
+        let count = |section: &SegmentReader| section.segment.terms() as u32;
         self.totals = first.segment.totals;
         let terms = (0..count(first)).map(|term| first.segment.term(term));
         (self.holders, self.paragraphs) = terms.map(|term| (term.documents, term.paragraphs)).unzip();
@@ -117,14 +117,14 @@ impl Corpus {
     }
 
     /// Returns what is known of a term.
-    pub(super) fn term(&self, id: u32) -> Option<Term<'_>> {
+    pub(super) fn term(&self, id: u32) -> Option<TermEntry<'_>> {
         let (documents, paragraphs) = (*self.holders.get(id as usize)?, *self.paragraphs.get(id as usize)?);
         let [first, second] = &self.segments;
         let term = match (id as usize).checked_sub(first.segment.terms()) {
             None => first.segment.term(id),
             Some(beyond) => second.segment.term(*self.only_second.get(beyond)?),
         };
-        Some(Term { documents, paragraphs, ..term })
+        Some(TermEntry { documents, paragraphs, ..term })
     }
 
     /// Returns how many numbers terms have; some may be of terms that no note holds any longer.
@@ -141,13 +141,13 @@ impl Corpus {
     }
 
     /// Returns how many notes hold a term.
-    pub(super) fn holders(&self, id: u32) -> u32 {
+    pub(super) fn doc_freq(&self, id: u32) -> u32 {
         self.holders.get(id as usize).copied().unwrap_or_default()
     }
 
     /// Calls `take` with each term that notes hold.
-    pub(super) fn for_each_term<'a>(&'a self, mut take: impl FnMut(u32, Term<'a>)) {
-        let held = (0..self.terms() as u32).filter(|id| self.holders(*id) > 0);
+    pub(super) fn for_each_term<'a>(&'a self, mut take: impl FnMut(u32, TermEntry<'a>)) {
+        let held = (0..self.terms() as u32).filter(|id| self.doc_freq(*id) > 0);
         held.filter_map(|id| Some((id, self.term(id)?))).for_each(|(id, term)| take(id, term));
     }
 
@@ -168,9 +168,9 @@ impl Corpus {
     }
 
     /// Returns what notes hold of some terms, in the order of the notes' places, then of what the terms
-    /// count as: `slot_of` says that for each term, [`NOWHERE`] for nothing.
-    pub(super) fn find(&self, slot_of: &[u32]) -> Vec<Held> {
-        let mut found: Vec<Held> = self.segments.iter().flat_map(|section| section.find(slot_of)).collect();
+    /// count as: `slot_of` says that for each term, [`NO_TERM`] for nothing.
+    pub(super) fn find(&self, slot_of: &[u32]) -> Vec<TermMatch> {
+        let mut found: Vec<TermMatch> = self.segments.iter().flat_map(|section| section.find(slot_of)).collect();
         found.par_sort_unstable_by_key(|held| (held.place, held.slot, held.count.term));
         found
     }
@@ -184,7 +184,7 @@ impl Corpus {
         if sought.is_empty() {
             return (0..self.len()).collect();
         }
-        let mut slot_of = vec![NOWHERE; self.terms()];
+        let mut slot_of = vec![NO_TERM; self.terms()];
         sought.iter().for_each(|term| slot_of[*term as usize] = 0);
         let found = self.find(&slot_of);
         let holding = found.chunk_by(|a, b| a.place == b.place).filter(|held| held.len() == sought.len());
@@ -192,31 +192,31 @@ impl Corpus {
     }
 
     /// Returns the lengths of a note's texts.
-    pub(super) fn lengths(&self, place: usize) -> Lengths {
-        self.documents.get(place).map_or_else(Lengths::default, |(segment, number)| {
+    pub(super) fn lengths(&self, place: usize) -> FieldNorms {
+        self.documents.get(place).map_or_else(FieldNorms::default, |(segment, number)| {
             self.segments[usize::from(*segment)].segment.lengths(*number as usize)
         })
     }
 
     /// Returns the terms of a note.
-    pub(super) fn text(&self, place: usize) -> Text {
-        let Some((segment, number)) = self.documents.get(place) else { return Text::default() };
+    pub(super) fn text(&self, place: usize) -> DocText {
+        let Some((segment, number)) = self.documents.get(place) else { return DocText::default() };
         let section = &self.segments[usize::from(*segment)];
         section.in_terms(section.segment.text(*number as usize))
     }
 
     /// Counts the terms of a note that say something, each once, in the order in which they are met.
     /// `places` has room for all terms, and is all 0 before and after.
-    pub(super) fn counts(&self, place: usize, places: &mut [u32]) -> Vec<Count> {
+    pub(super) fn counts(&self, place: usize, places: &mut [u32]) -> Vec<FieldTermFreqs> {
         let Some((segment, number)) = self.documents.get(place) else { return Vec::new() };
         let section = &self.segments[usize::from(*segment)];
-        let mut counts: Vec<Count> = Vec::with_capacity(128);
+        let mut counts: Vec<FieldTermFreqs> = Vec::with_capacity(128);
         section.segment.visit(*number as usize, |field, word| {
-            let Some(term) = section.segment.telling_term_of(word) else { return };
+            let Some(term) = section.segment.content_term_of(word) else { return };
             let term = section.common(term);
             let Some(at) = places.get_mut(term as usize) else { return };
             if *at == 0 {
-                counts.push(Count { term, ..Count::default() });
+                counts.push(FieldTermFreqs { term, ..FieldTermFreqs::default() });
                 *at = counts.len() as u32;
             }
             if let Some(count) = counts.get_mut(*at as usize - 1) {
@@ -247,7 +247,7 @@ impl Corpus {
 
 /// Makes in memory what is kept of notes.
 fn made_of(notes: &[Arc<Note>], language: Language) -> Arc<dyn Parts> {
-    let mut words = Box::new(Words::new(language));
+    let mut words = Box::new(TextIndexer::new(language));
     let readers = words.readers();
     let some = notes.par_chunks(notes.len().div_ceil(readers.len()).max(1));
     readers.into_par_iter().zip(some).for_each(|(reader, notes)| notes.iter().for_each(|note| reader.read(note)));
@@ -255,17 +255,17 @@ fn made_of(notes: &[Arc<Note>], language: Language) -> Arc<dyn Parts> {
     Arc::new(InMemory(words.parts()))
 }
 
-impl Section {
+impl SegmentReader {
     /// `None` where this can't be what was kept of as many notes as there are places.
     fn open(parts: Arc<dyn Parts>, places: &[Option<usize>]) -> Option<Self> {
         let segment = Segment::open(parts).filter(|segment| segment.documents() == places.len())?;
-        let places = places.iter().map(|place| place.map_or(NOWHERE, |place| place as u32)).collect();
+        let places = places.iter().map(|place| place.map_or(NO_TERM, |place| place as u32)).collect();
         Some(Self { segment, places, terms: Vec::new(), words: OnceLock::new() })
     }
 
     /// Returns its notes that are gone, or changed.
     fn gone(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().enumerate().filter(|(_, place)| **place == NOWHERE).map(|(number, _)| number)
+        self.places.iter().enumerate().filter(|(_, place)| **place == NO_TERM).map(|(number, _)| number)
     }
 
     /// Returns how many notes hold each word.
@@ -283,7 +283,7 @@ impl Section {
     }
 
     /// Turns the words of a text into terms, by their numbers in common.
-    fn in_terms(&self, mut text: Text) -> Text {
+    fn in_terms(&self, mut text: DocText) -> DocText {
         text.for_each_mut(|word| *word = self.common(self.segment.term_of(*word)));
         text
     }
@@ -296,58 +296,60 @@ impl Section {
         }
     }
 
-    /// See [`Corpus::find`]; here in no order.
-    fn find(&self, slot_of: &[u32]) -> Vec<Held> {
-        let slot = |term: u32| slot_of.get(self.common(term) as usize).copied().filter(|slot| *slot != NOWHERE);
+    /// See [`CompositeIndex::find`]; here in no order.
+    fn find(&self, slot_of: &[u32]) -> Vec<TermMatch> {
+        let slot = |term: u32| slot_of.get(self.common(term) as usize).copied().filter(|slot| *slot != NO_TERM);
         let sought = (0..self.segment.terms() as u32).filter_map(|term| Some((term, slot(term)?)));
         let (silent, sought): (Vec<_>, Vec<_>) = sought.partition(|(term, _)| self.segment.is_stop(*term));
-        let mut found: Vec<Held> = sought
+        let mut found: Vec<TermMatch> = sought
             .into_par_iter()
             .flat_map_iter(|(term, slot)| {
                 let mut found = Vec::with_capacity((self.segment.term(term).documents as usize).min(self.places.len()));
-                self.segment.holders(term, |document, count| found.extend(self.held(document, slot, count)));
+                self.segment.for_each_posting(term, |document, count| found.extend(self.held(document, slot, count)));
                 found
             })
             .collect();
         if !silent.is_empty() {
-            found.extend(self.look_through(&silent));
+            found.extend(self.scan_stop_words(&silent));
         }
         found
     }
 
-    fn held(&self, document: u32, slot: u32, count: Count) -> Option<Held> {
-        let place = self.places.get(document as usize).copied().filter(|place| *place != NOWHERE)?;
-        Some(Held { place, slot, count: Count { term: self.common(count.term), ..count } })
+    fn held(&self, document: u32, slot: u32, count: FieldTermFreqs) -> Option<TermMatch> {
+        let place = self.places.get(document as usize).copied().filter(|place| *place != NO_TERM)?;
+        Some(TermMatch { place, slot, count: FieldTermFreqs { term: self.common(count.term), ..count } })
     }
 
     /// Finds terms that have no lists, since they say nothing: a question that holds no others is rare.
-    fn look_through(&self, terms: &[(u32, u32)]) -> Vec<Held> {
+    fn scan_stop_words(&self, terms: &[(u32, u32)]) -> Vec<TermMatch> {
         self.segment.scan(|document, found| {
-            let mut counts = vec![Count::default(); terms.len()];
+            let mut counts = vec![FieldTermFreqs::default(); terms.len()];
             document.visit(|field, word| {
                 let term = self.segment.term_of(word);
                 if let Ok(at) = terms.binary_search_by_key(&term, |(term, _)| *term) {
                     counts[at].add(field);
                 }
             })?;
-            let counts = terms.iter().zip(counts).filter(|(_, count)| *count != Count::default());
+            let counts = terms.iter().zip(counts).filter(|(_, count)| *count != FieldTermFreqs::default());
             let number = document.number as u32;
             found.extend(
-                counts.filter_map(|((term, slot), count)| self.held(number, *slot, Count { term: *term, ..count })),
+                counts.filter_map(|((term, slot), count)| {
+                    self.held(number, *slot, FieldTermFreqs { term: *term, ..count })
+                }),
             );
             Some(())
         })
     }
 }
 
-/// What a note holds of a term.
+/// The frequencies of one query term in one note.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Held {
+pub(super) struct TermMatch {
     /// The note's place in the store.
     pub(super) place: u32,
     /// What the term counts as.
     pub(super) slot: u32,
-    pub(super) count: Count,
+    pub(super) count: FieldTermFreqs,
 }
 
 impl Segment {

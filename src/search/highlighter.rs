@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::corpus::Corpus;
+use super::composite_index::CompositeIndex;
 use super::plan::Plan;
 use super::ranking::inverse_frequency;
 use super::stems::Stems;
-use super::words::{Piece, for_each_piece, for_each_term};
+use super::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
 use crate::escape::Filter;
 
 /// How long a snippet is, in characters as people see them.
@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 256 * 1024;
 /// The most words in a text that are looked at.
 const MAX_MATCHES: usize = 4096;
 
-/// A piece of a text on one line, and the bytes in it that are marked.
+/// An excerpt on one line, with the byte ranges to mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// The text; `…` stands where it was cut. White space is one space, control characters are spaces.
@@ -31,32 +31,32 @@ pub struct Snippet {
     pub marks: Vec<Range<usize>>,
 }
 
-/// Finds the words of a query in texts. It outlives the corpus.
-pub struct Marker {
+/// Finds and marks the words of a query in texts. Holds no reference to the index.
+pub struct Highlighter {
     stems: Arc<Stems>,
     /// How much each term of the query says.
     terms: HashMap<String, f64>,
 }
 
-impl std::fmt::Debug for Marker {
+impl std::fmt::Debug for Highlighter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Marker").field("terms", &self.terms.len()).finish_non_exhaustive()
+        f.debug_struct("Highlighter").field("terms", &self.terms.len()).finish_non_exhaustive()
     }
 }
 
-/// A word of the query in a text.
+/// An occurrence of a query term in a text.
 struct Match {
     range: Range<usize>,
     term: usize,
     says: f64,
 }
 
-impl Marker {
-    pub(super) fn new(plan: &Plan, corpus: &Corpus) -> Self {
-        let terms = plan.slots.iter().flat_map(|slot| slot.terms.iter().filter_map(|term| corpus.term(*term)));
-        let says = |documents: u32| inverse_frequency(corpus.len() as f64, f64::from(documents));
+impl Highlighter {
+    pub(super) fn new(plan: &Plan, index: &CompositeIndex) -> Self {
+        let terms = plan.slots.iter().flat_map(|slot| slot.terms.iter().filter_map(|term| index.term(*term)));
+        let says = |documents: u32| inverse_frequency(index.len() as f64, f64::from(documents));
         let terms = terms.map(|term| (term.text.to_string(), says(term.documents))).collect();
-        Self { stems: Arc::clone(&corpus.stems), terms }
+        Self { stems: Arc::clone(&index.stems), terms }
     }
 
     /// Returns the piece of a text that holds the most of the query; `None` where it holds nothing.
@@ -79,7 +79,7 @@ impl Marker {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut matches: Vec<Match> = Vec::new();
         for_each_piece(text, |piece| {
-            let Piece::Chunk(chunk) = piece else { return };
+            let MarkdownToken::RawToken(chunk) = piece else { return };
             if matches.len() >= MAX_MATCHES {
                 return;
             }
@@ -188,8 +188,8 @@ mod tests {
 
     fn marked(text: &str, words: &[&str]) -> String {
         let terms = words.iter().map(|word| ((*word).to_owned(), 1.0)).collect();
-        let marker = Marker { stems: Arc::new(Stems::new(Language::English)), terms };
-        let Some(snippet) = marker.snippet(text) else { return "-".to_owned() };
+        let highlighter = Highlighter { stems: Arc::new(Stems::new(Language::English)), terms };
+        let Some(snippet) = highlighter.snippet(text) else { return "-".to_owned() };
         let mut out = snippet.text.clone();
         for mark in snippet.marks.iter().rev() {
             out.insert(mark.end, ']');

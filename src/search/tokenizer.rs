@@ -3,7 +3,7 @@
 //! A text falls into *chunks* (what stands between white space, brackets and the like), a chunk into
 //! *words* by the rules of UAX #29 as far as they matter here: letters, digits and their marks. A
 //! chunk of several words (`snake_case`, `node.js`, `src/main.rs`, `1.2.3`) is a term as a whole too, and
-//! so are the humps of a word (`HashMap`). Where words are written without spaces, every two
+//! so are the split_camel_case of a word (`HashMap`). Where words are written without spaces, every two
 //! neighbouring characters are a term.
 
 use std::ops::Range;
@@ -17,11 +17,11 @@ use super::stems::{Stems, fold};
 /// more words.
 const MAX_WHOLE: (usize, usize) = (64, 10);
 
-/// What a text is made of, in its order.
+/// A token of markdown: a raw token, or a mark of structure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum MarkdownToken<'a> {
     /// What stands between white space, brackets and the like.
-    Chunk(Chunk<'a>),
+    RawToken(RawToken<'a>),
     /// The line that begins is a heading, of markdown's `#` kind.
     Heading,
     /// A heading ends.
@@ -30,9 +30,9 @@ pub(super) enum Piece<'a> {
     Blank,
 }
 
-/// A chunk of a text.
+/// A run of characters between separators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chunk<'a> {
+pub(super) struct RawToken<'a> {
     /// Its characters, without full stops and the like at their end, which are in no term.
     pub(super) text: &'a str,
     /// Where in the text it begins.
@@ -42,7 +42,7 @@ pub(super) struct Chunk<'a> {
     pub(super) is_plain: bool,
 }
 
-/// What a byte may be in.
+/// The syntactic class of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Separator,
@@ -68,24 +68,24 @@ const fn classes() -> [Class; 256] {
 }
 
 /// Calls `take` with the pieces of a markdown text.
-pub(super) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) {
+pub(super) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(MarkdownToken<'a>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    let mut line = Line::at(bytes, 0, false);
+    let mut line = LineScanner::at(bytes, 0, false);
     if line.is_heading {
-        take(Piece::Heading);
+        take(MarkdownToken::Heading);
     }
     while let Some(byte) = bytes.get(at) {
         if CLASSES[usize::from(*byte)] == Class::Separator {
             at += 1;
             if *byte == b'\n' {
                 if line.is_heading {
-                    take(Piece::HeadingEnd);
+                    take(MarkdownToken::HeadingEnd);
                 }
-                line = Line::at(bytes, at, line.is_in_fence);
+                line = LineScanner::at(bytes, at, line.is_in_fence);
                 match line.is_heading {
-                    true => take(Piece::Heading),
-                    false if line.is_blank => take(Piece::Blank),
+                    true => take(MarkdownToken::Heading),
+                    false if line.is_blank => take(MarkdownToken::Blank),
                     false => {}
                 }
             }
@@ -104,11 +104,11 @@ pub(super) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>))
         }
         if let Some(text) = text.get(start..end).filter(|text| !text.is_empty()) {
             let is_plain = end <= end_of_letters && byte.is_ascii_alphabetic();
-            take(Piece::Chunk(Chunk { text, start, is_plain }));
+            take(MarkdownToken::RawToken(RawToken { text, start, is_plain }));
         }
     }
     if line.is_heading {
-        take(Piece::HeadingEnd);
+        take(MarkdownToken::HeadingEnd);
     }
 }
 
@@ -138,14 +138,14 @@ fn is_trailing(byte: u8) -> bool {
     matches!(byte, b'.' | b'-' | b'/' | b'_' | b'\'')
 }
 
-/// What is seen of a line from its beginning.
-struct Line {
+/// Classifies a line of markdown by its first characters.
+struct LineScanner {
     is_heading: bool,
     is_blank: bool,
     is_in_fence: bool,
 }
 
-impl Line {
+impl LineScanner {
     fn at(bytes: &[u8], start: usize, was_in_fence: bool) -> Self {
         let mut at = start;
         while bytes.get(at).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
@@ -162,24 +162,24 @@ impl Line {
 
 /// Calls `take` with each term of a chunk and the bytes of the chunk that it stands in. A whole
 /// comes before its parts and is marked as one.
-pub(super) fn for_each_term(chunk: &str, stems: &Stems, mut take: impl FnMut(&str, Range<usize>, Part)) {
+pub(super) fn for_each_term(chunk: &str, stems: &Stems, mut take: impl FnMut(&str, Range<usize>, SubtokenKind)) {
     if let Some(word) = plain_word(chunk) {
-        return stems.for_each_term(word, |term| take(term, 0..word.len(), Part::Word));
+        return stems.for_each_term(word, |term| take(term, 0..word.len(), SubtokenKind::Word));
     }
     let mut words = Vec::new();
     let mut runs = Runs { chunk, at: 0 };
     let mut end_of_last = 0;
     while let Some((kind, range)) = runs.next_run() {
         let joiner = chunk.get(end_of_last..range.start).unwrap_or_default();
-        if !words.is_empty() && (kind != Kind::Word || !is_joiner(joiner)) {
+        if !words.is_empty() && (kind != CharClass::Word || !is_joiner(joiner)) {
             group(chunk, &words, stems, &mut take);
             words.clear();
         }
         end_of_last = range.end;
         match kind {
-            Kind::Word => words.push(range),
-            Kind::Unspaced => unspaced(chunk, range, &mut take),
-            Kind::Sign => take(chunk.get(range.clone()).unwrap_or_default(), range, Part::Word),
+            CharClass::Word => words.push(range),
+            CharClass::Unspaced => script_bigrams(chunk, range, &mut take),
+            CharClass::Sign => take(chunk.get(range.clone()).unwrap_or_default(), range, SubtokenKind::Word),
         }
     }
     if !words.is_empty() {
@@ -187,12 +187,12 @@ pub(super) fn for_each_term(chunk: &str, stems: &Stems, mut take: impl FnMut(&st
     }
 }
 
-/// What a term is of its chunk.
+/// How a term relates to its raw token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum SubtokenKind {
     /// A word, or a pair of characters.
     Word,
-    /// Several words, or several humps, as one.
+    /// Several words, or several split_camel_case, as one.
     Whole,
 }
 
@@ -210,7 +210,7 @@ fn is_joiner(text: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharClass {
     /// Letters, digits, marks, apostrophes between them.
     Word,
     /// Characters of a script that is written without spaces.
@@ -219,27 +219,27 @@ enum Kind {
     Sign,
 }
 
-/// Walks over the words of a chunk.
+/// Iterates over the words of a raw token.
 struct Runs<'a> {
     chunk: &'a str,
     at: usize,
 }
 
 impl Runs<'_> {
-    fn next_run(&mut self) -> Option<(Kind, Range<usize>)> {
+    fn next_run(&mut self) -> Option<(CharClass, Range<usize>)> {
         let rest = self.chunk.get(self.at..)?;
         let (offset, first) = rest.char_indices().find(|(_, c)| kind(*c).is_some())?;
         let start = self.at + offset;
         let kind_of_run = kind(first)?;
         let mut end = start + first.len_utf8();
-        if kind_of_run != Kind::Sign {
+        if kind_of_run != CharClass::Sign {
             let mut chars = self.chunk.get(end..)?.char_indices().peekable();
             let from = end;
             while let Some((place, c)) = chars.next() {
-                let mut next_is_word = || chars.peek().is_some_and(|(_, next)| kind(*next) == Some(Kind::Word));
+                let mut next_is_word = || chars.peek().is_some_and(|(_, next)| kind(*next) == Some(CharClass::Word));
                 let goes_on = match kind_of_run {
                     _ if is_mark(c) => true,
-                    Kind::Word if matches!(c, '\'' | '’') => next_is_word(),
+                    CharClass::Word if matches!(c, '\'' | '’') => next_is_word(),
                     _ => kind(c) == Some(kind_of_run),
                 };
                 if !goes_on {
@@ -253,12 +253,12 @@ impl Runs<'_> {
     }
 }
 
-fn kind(c: char) -> Option<Kind> {
+fn kind(c: char) -> Option<CharClass> {
     match c {
-        _ if c.is_ascii() => c.is_ascii_alphanumeric().then_some(Kind::Word),
-        _ if is_unspaced(c) => Some(Kind::Unspaced),
-        _ if c.is_alphanumeric() => Some(Kind::Word),
-        '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' => Some(Kind::Sign),
+        _ if c.is_ascii() => c.is_ascii_alphanumeric().then_some(CharClass::Word),
+        _ if is_unspaced(c) => Some(CharClass::Unspaced),
+        _ if c.is_alphanumeric() => Some(CharClass::Word),
+        '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' => Some(CharClass::Sign),
         _ => None,
     }
 }
@@ -283,14 +283,14 @@ fn is_unspaced(c: char) -> bool {
 }
 
 /// Gives every two neighbouring characters, or the only one, in their common form (NFKC).
-fn unspaced(chunk: &str, range: Range<usize>, take: &mut impl FnMut(&str, Range<usize>, Part)) {
+fn script_bigrams(chunk: &str, range: Range<usize>, take: &mut impl FnMut(&str, Range<usize>, SubtokenKind)) {
     let text = chunk.get(range.clone()).unwrap_or_default();
     let visible = text.chars().filter(|c| !is_invisible(*c));
     let chars: Vec<char> = visible.nfkc().collect();
     let mut pair = String::new();
     if let [only] = chars.as_slice() {
         pair.push(*only);
-        return take(&pair, range, Part::Word);
+        return take(&pair, range, SubtokenKind::Word);
     }
     let bounds: Vec<usize> = text.char_indices().map(|(place, _)| place).chain([text.len()]).collect();
     let is_as_written = bounds.len() == chars.len() + 1;
@@ -299,12 +299,12 @@ fn unspaced(chunk: &str, range: Range<usize>, take: &mut impl FnMut(&str, Range<
         pair.extend(two);
         let written = bounds.get(place).zip(bounds.get(place + 2)).filter(|_| is_as_written);
         let bytes = written.map_or(range.clone(), |(from, to)| range.start + from..range.start + to);
-        take(&pair, bytes, Part::Word);
+        take(&pair, bytes, SubtokenKind::Word);
     }
 }
 
 /// Gives the terms of words that are joined, as in `snake_case`.
-fn group(chunk: &str, words: &[Range<usize>], stems: &Stems, take: &mut impl FnMut(&str, Range<usize>, Part)) {
+fn group(chunk: &str, words: &[Range<usize>], stems: &Stems, take: &mut impl FnMut(&str, Range<usize>, SubtokenKind)) {
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return };
     let (before, behind) = chunk.split_at_checked(last.end).unwrap_or((chunk, ""));
     let sign = match () {
@@ -318,10 +318,10 @@ fn group(chunk: &str, words: &[Range<usize>], stems: &Stems, take: &mut impl FnM
     let is_odd = sign > 0 || is_tag;
     if is_abbreviation(chunk, words) {
         let letters: String = words.iter().filter_map(|word| chunk.get(word.clone())).collect();
-        return stems.for_each_term(&letters, |term| take(term, range.clone(), Part::Word));
+        return stems.for_each_term(&letters, |term| take(term, range.clone(), SubtokenKind::Word));
     }
     if (words.len() > 1 || is_odd) && is_whole(text, words.len(), is_odd) {
-        take(&fold(&normal(text).to_lowercase()), range, Part::Whole);
+        take(&fold(&normal(text).to_lowercase()), range, SubtokenKind::Whole);
         if is_number(text) {
             return;
         }
@@ -361,16 +361,16 @@ fn normal(text: &str) -> String {
     text.chars().filter(|c| !is_invisible(*c)).map(|c| if c == '’' { '\'' } else { c }).nfkc().collect()
 }
 
-/// Gives the terms of one word: without what an apostrophe adds, and its humps.
-fn word(text: &str, range: Range<usize>, stems: &Stems, take: &mut impl FnMut(&str, Range<usize>, Part)) {
+/// Gives the terms of one word: without what an apostrophe adds, and its split_camel_case.
+fn word(text: &str, range: Range<usize>, stems: &Stems, take: &mut impl FnMut(&str, Range<usize>, SubtokenKind)) {
     let normal = normal(text);
     for word in without_apostrophes(&normal) {
-        let humps = humps(word);
-        if humps.len() > 1 {
-            stems.for_each_term(word, |term| take(term, range.clone(), Part::Whole));
+        let split_camel_case = split_camel_case(word);
+        if split_camel_case.len() > 1 {
+            stems.for_each_term(word, |term| take(term, range.clone(), SubtokenKind::Whole));
         }
-        for hump in humps {
-            stems.for_each_term(hump, |term| take(term, range.clone(), Part::Word));
+        for hump in split_camel_case {
+            stems.for_each_term(hump, |term| take(term, range.clone(), SubtokenKind::Word));
         }
     }
 }
@@ -397,8 +397,8 @@ fn without_apostrophes(word: &str) -> Vec<&str> {
     if is_elision { vec![tail.trim_matches('\'')] } else { word.split('\'').filter(|part| !part.is_empty()).collect() }
 }
 
-/// Returns the humps of a word such as `HashMap` or `HTTPServer`; one for most words.
-fn humps(word: &str) -> Vec<&str> {
+/// Returns the split_camel_case of a word such as `HashMap` or `HTTPServer`; one for most words.
+fn split_camel_case(word: &str) -> Vec<&str> {
     let mut starts = vec![0];
     let mut chars = word.char_indices().peekable();
     let mut before: Option<char> = None;

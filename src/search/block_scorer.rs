@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::corpus::Corpus;
-use super::lexicon::{is_time, time_terms};
+use super::composite_index::CompositeIndex;
 use super::plan::Plan;
 use super::ranking::inverse_frequency;
 use super::stems::{STOP_MARK, Stems};
-use super::words::{Piece, for_each_piece, for_each_term};
+use super::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
+use super::vocabulary::{is_time, time_terms};
 
 /// BM25's k1 for blocks.
-const SATURATION: f64 = 1.2;
+const K1: f64 = 1.2;
 /// BM25's b for blocks.
-const LENGTH: f64 = 0.5;
+const B: f64 = 0.5;
 /// How much the blocks before lend to one, the nearest first.
 const BEFORE: [f64; 3] = [0.5, 0.3, 0.2];
 /// How much the blocks after lend to one, the nearest first.
@@ -28,7 +28,7 @@ const TIMED: f64 = 0.3;
 /// What a block loses, as a share, of which every sentence is a question.
 const ASKING: f64 = 0.3;
 
-/// A block of a note, as far as its words count.
+/// The text of a block, with the headings above it.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockText<'a, 'h> {
     /// The headings above it, the note's title first.
@@ -37,7 +37,7 @@ pub struct BlockText<'a, 'h> {
     pub text: &'a str,
 }
 
-/// Scores the blocks of notes for one query. It outlives the corpus.
+/// Scores the blocks of notes for one query. Holds no reference to the index.
 pub struct BlockScorer {
     stems: Arc<Stems>,
     /// The slot of each term of the query.
@@ -56,9 +56,9 @@ impl std::fmt::Debug for BlockScorer {
     }
 }
 
-/// What a text holds.
+/// The query terms of a block.
 #[derive(Default)]
-struct Counts {
+struct BlockTerms {
     /// Its slots in their order, each with how often it holds it.
     slots: Vec<(u32, f64)>,
     /// How many terms it has that say something.
@@ -66,25 +66,25 @@ struct Counts {
     has_time: bool,
 }
 
-/// What is known of the chunks of texts that were counted: most words stand in many notes.
+/// Caches the query terms of raw tokens: most tokens occur in several notes.
 #[derive(Default)]
-pub struct KnownChunks<'t>(HashMap<&'t str, Chunk, RandomState>);
+pub struct TokenCache<'t>(HashMap<&'t str, TokenTerms, RandomState>);
 
-/// What a chunk of a text adds to the counts.
+/// The query terms of one raw token.
 #[derive(Default, Clone)]
-struct Chunk {
+struct TokenTerms {
     slots: Vec<u32>,
     length: u32,
     has_time: bool,
 }
 
 impl BlockScorer {
-    pub(super) fn new(plan: &Plan, corpus: &Corpus) -> Self {
-        let total = corpus.totals.paragraphs as f64;
+    pub(super) fn new(plan: &Plan, index: &CompositeIndex) -> Self {
+        let total = index.totals.paragraphs as f64;
         let mut slots = HashMap::default();
         let mut weights = Vec::with_capacity(plan.slots.len());
         for (number, slot) in plan.slots.iter().enumerate() {
-            let terms = slot.terms.iter().filter_map(|term| corpus.term(*term));
+            let terms = slot.terms.iter().filter_map(|term| index.term(*term));
             let mut holders = 0.0;
             for term in terms {
                 holders += f64::from(term.paragraphs);
@@ -92,22 +92,22 @@ impl BlockScorer {
             }
             weights.push(slot.weight * inverse_frequency(total, holders.clamp(1.0, total.max(1.0))));
         }
-        let average = (corpus.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
-        let stems = Arc::clone(&corpus.stems);
+        let average = (index.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
+        let stems = Arc::clone(&index.stems);
         let times = plan.asks_when.then(|| time_terms(&stems));
         Self { stems, slots, weights, average, times }
     }
 
     /// Returns the score of each block of a note, which are given in their order: 0 for one that holds no term of the
     /// query. Of one `known` only calls of one scorer may make use.
-    pub fn scores<'t>(&self, blocks: &[BlockText<'t, '_>], known: &mut KnownChunks<'t>) -> Vec<f64> {
-        let counts: Vec<Counts> = blocks.iter().map(|block| self.count(block.text, known)).collect();
-        let mut sums = Sums::new(self.weights.len());
+    pub fn scores<'t>(&self, blocks: &[BlockText<'t, '_>], known: &mut TokenCache<'t>) -> Vec<f64> {
+        let counts: Vec<BlockTerms> = blocks.iter().map(|block| self.count(block.text, known)).collect();
+        let mut sums = TermAmounts::new(self.weights.len());
         let mut above: (&str, Vec<(u32, f64)>) = ("", Vec::new());
         let mut scores = Vec::with_capacity(blocks.len());
         for (number, block) in blocks.iter().enumerate() {
             if block.headings != above.0 || above.1.is_empty() {
-                above = (block.headings, self.count(block.headings, &mut KnownChunks::default()).slots);
+                above = (block.headings, self.count(block.headings, &mut TokenCache::default()).slots);
             }
             let own = &counts[number];
             if own.slots.is_empty() && above.1.is_empty() {
@@ -132,7 +132,7 @@ impl BlockScorer {
             }
             let score = sums.take(|slot, amount| {
                 let weight = self.weights.get(slot as usize).copied().unwrap_or_default();
-                weight * (SATURATION + 1.0) * amount / (amount + SATURATION)
+                weight * (K1 + 1.0) * amount / (amount + K1)
             });
             let timed = if own.has_time { 1.0 + TIMED } else { 1.0 };
             scores.push(score * timed * (1.0 - ASKING * share_of_questions(block.text)));
@@ -141,15 +141,15 @@ impl BlockScorer {
     }
 
     /// Returns BM25's norm for the length of a block.
-    fn norm(&self, counts: &Counts) -> f64 {
-        1.0 - LENGTH + LENGTH * f64::from(counts.length) / self.average
+    fn norm(&self, counts: &BlockTerms) -> f64 {
+        1.0 - B + B * f64::from(counts.length) / self.average
     }
 
-    fn count<'t>(&self, text: &'t str, known: &mut KnownChunks<'t>) -> Counts {
-        let mut counts = Counts::default();
+    fn count<'t>(&self, text: &'t str, known: &mut TokenCache<'t>) -> BlockTerms {
+        let mut counts = BlockTerms::default();
         let mut slots: Vec<u32> = Vec::new();
         for_each_piece(text, |piece| {
-            let Piece::Chunk(chunk) = piece else { return };
+            let MarkdownToken::RawToken(chunk) = piece else { return };
             let chunk = known.0.entry(chunk.text).or_insert_with(|| self.read(chunk.text));
             counts.length += chunk.length;
             counts.has_time |= chunk.has_time;
@@ -161,8 +161,8 @@ impl BlockScorer {
         counts
     }
 
-    fn read(&self, text: &str) -> Chunk {
-        let mut chunk = Chunk::default();
+    fn read(&self, text: &str) -> TokenTerms {
+        let mut chunk = TokenTerms::default();
         for_each_term(text, &self.stems, |term, _, _| {
             chunk.length += u32::from(!term.starts_with(STOP_MARK));
             chunk.has_time |= self.times.as_ref().is_some_and(|times| is_time(term, times));
@@ -172,15 +172,16 @@ impl BlockScorer {
     }
 }
 
-/// What a block has of each slot: its own, of the headings above it, and what the blocks around lend.
-struct Sums {
-    sums: Vec<Sum>,
+/// Accumulates the amount of each query term in a block: its own, of the headings above it, and shares of the blocks
+/// around it.
+struct TermAmounts {
+    sums: Vec<TermAmount>,
     /// The slots of which there is any, in any order.
     slots: Vec<u32>,
 }
 
 #[derive(Default, Clone, Copy)]
-struct Sum {
+struct TermAmount {
     own: f64,
     heading: f64,
     before: f64,
@@ -188,12 +189,12 @@ struct Sum {
     is_met: bool,
 }
 
-impl Sums {
+impl TermAmounts {
     fn new(slots: usize) -> Self {
-        Self { sums: vec![Sum::default(); slots], slots: Vec::new() }
+        Self { sums: vec![TermAmount::default(); slots], slots: Vec::new() }
     }
 
-    fn add(&mut self, counts: &[(u32, f64)], times: f64, part: impl Fn(&mut Sum) -> &mut f64) {
+    fn add(&mut self, counts: &[(u32, f64)], times: f64, part: impl Fn(&mut TermAmount) -> &mut f64) {
         for (slot, count) in counts {
             let Some(sum) = self.sums.get_mut(*slot as usize) else { continue };
             if !std::mem::replace(&mut sum.is_met, true) {

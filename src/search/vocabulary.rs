@@ -5,11 +5,11 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::chunks::{Chunks, Numbers};
 use super::english;
-use super::reading::Reading;
+use super::interner::{IdTable, TokenInterner};
 use super::stems::{STOP_MARK, Stems, fold};
-use super::words::{Part, for_each_term};
+use super::token_stream::TokenStream;
+use super::tokenizer::{SubtokenKind, for_each_term};
 
 /// What a word's number has above it where chunks are taken apart: it says nothing.
 pub(super) const STOP: u32 = 1 << 30;
@@ -23,36 +23,36 @@ const MANY: u32 = 1 << 31;
 /// How many chunks are brought to their terms at once.
 const BATCH: usize = 512;
 
-/// Terms and words, and the chunks that were brought to them.
+/// Builds the vocabulary: maps tokens to surface forms (words) and these to terms.
 #[derive(Default)]
-pub(super) struct Lexicon {
-    pub(super) terms: Vec<Term>,
+pub(super) struct VocabularyBuilder {
+    pub(super) terms: Vec<VocabularyTerm>,
     /// A word is a way in which a term is written. Texts are kept as words, so that it is known which of them
     /// are left when notes change.
-    pub(super) words: Vec<Written>,
+    pub(super) words: Vec<SurfaceForm>,
     /// For each word, its term: apart, since it is looked up so often.
     pub(super) term_of: Vec<u32>,
-    ids: Numbers,
-    word_ids: Numbers,
+    ids: IdTable,
+    word_ids: IdTable,
     random: RandomState,
-    chunks: Chunks,
+    chunks: TokenInterner,
     spans: Spans,
 }
 
-/// A term.
+/// A term of the vocabulary.
 #[derive(Debug, Clone)]
-pub(super) struct Term {
+pub(super) struct VocabularyTerm {
     pub(super) text: Box<str>,
     /// Whether it says nothing.
     pub(super) is_stop: bool,
 }
 
-/// The words of chunks, by the chunks' numbers.
+/// The words of each token, by token id.
 #[derive(Default)]
 struct Spans {
     /// The only word, or a place in `many`.
     of: Vec<u32>,
-    /// Lists of words, each behind its length.
+    /// PostingsWriter of words, each behind its length.
     many: Vec<u32>,
 }
 
@@ -78,7 +78,7 @@ impl Spans {
     }
 }
 
-/// The terms of some chunks.
+/// The terms of a batch of tokens.
 #[derive(Default)]
 struct Batch {
     /// The texts of all terms.
@@ -88,19 +88,19 @@ struct Batch {
     ends: Vec<usize>,
 }
 
-/// A term of a chunk.
+/// A term of a token.
 struct Met {
     /// Where its text ends.
     end: usize,
     hash: u64,
     /// [`STOP`] and [`TIME`].
     flags: u32,
-    written: Written,
+    written: SurfaceForm,
 }
 
-/// How the word of a term is written.
+/// How a surface form is spelled, relative to its term.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Written {
+pub(super) enum SurfaceForm {
     /// It is no word by itself.
     NoWord,
     AsTerm,
@@ -108,10 +108,10 @@ pub(super) enum Written {
     Otherwise(Box<str>),
 }
 
-impl Lexicon {
+impl VocabularyBuilder {
     /// Brings the chunks that are new in what was read to their words. Those that are met most often come first,
     /// so that their words have the smallest numbers.
-    pub(super) fn take(&mut self, readings: &mut [Reading], stems: &Stems) {
+    pub(super) fn take(&mut self, readings: &mut [TokenStream], stems: &Stems) {
         let first = self.chunks.count();
         let numbers: Vec<Vec<u32>> = readings.iter().map(|reading| self.numbers(reading)).collect();
         let order = most_met_first(readings, &numbers, first, self.chunks.count());
@@ -129,7 +129,7 @@ impl Lexicon {
     }
 
     /// Gives the chunks that are new in what was read the numbers that they would have if all had been read in one.
-    fn numbers(&mut self, reading: &Reading) -> Vec<u32> {
+    fn numbers(&mut self, reading: &TokenStream) -> Vec<u32> {
         let new = reading.spans.len() as u32..reading.chunks.count();
         new.map(|number| self.chunks.number(reading.chunks.chunk(number))).collect()
     }
@@ -166,7 +166,7 @@ impl Lexicon {
         }
     }
 
-    fn word(&mut self, term: u32, written: Written) -> u32 {
+    fn word(&mut self, term: u32, written: SurfaceForm) -> u32 {
         let hash = self.random.hash_one((term, &written));
         let is_it = |id: u32| {
             let (have, of) = (self.words.get(id as usize), self.term_of.get(id as usize));
@@ -188,7 +188,7 @@ impl Lexicon {
         }
         let id = self.terms.len() as u32;
         let is_stop = met.flags & STOP != 0;
-        self.terms.push(Term { text: text.into(), is_stop });
+        self.terms.push(VocabularyTerm { text: text.into(), is_stop });
         self.ids.insert(met.hash, id);
         id
     }
@@ -200,13 +200,13 @@ impl Batch {
         for chunk in chunks {
             for_each_term(chunk, stems, |term, range, part| {
                 batch.text.push_str(term);
-                let is_word = part == Part::Word;
+                let is_word = part == SubtokenKind::Word;
                 let written = chunk.get(range).filter(|_| is_word && !term.starts_with(STOP_MARK));
                 batch.met.push(Met {
                     end: batch.text.len(),
                     hash: random.hash_one(term),
                     flags: flags(term, times),
-                    written: written.map_or(Written::NoWord, |word| written_as(word, term)),
+                    written: written.map_or(SurfaceForm::NoWord, |word| written_as(word, term)),
                 });
             });
             batch.ends.push(batch.met.len());
@@ -217,9 +217,9 @@ impl Batch {
 
 /// Puts the chunks from `first` to `end` in order: those that are met most often come first. `numbers` has those of the
 /// chunks that are new in each reading.
-fn most_met_first(readings: &[Reading], numbers: &[Vec<u32>], first: u32, end: u32) -> Vec<u32> {
+fn most_met_first(readings: &[TokenStream], numbers: &[Vec<u32>], first: u32, end: u32) -> Vec<u32> {
     // In each reading by its own numbers first.
-    let count = |(reading, numbers): (&Reading, &Vec<u32>)| {
+    let count = |(reading, numbers): (&TokenStream, &Vec<u32>)| {
         let (known, mut met) = (reading.spans.len() as u32, vec![0_u32; numbers.len()]);
         let met_at = |at: &u32| at.checked_sub(known).map(|new| new as usize);
         reading.stream.iter().filter_map(met_at).for_each(|new| met.get_mut(new).into_iter().for_each(|met| *met += 1));
@@ -239,12 +239,12 @@ fn most_met_first(readings: &[Reading], numbers: &[Vec<u32>], first: u32, end: u
 }
 
 /// Tells how a word is written, in small letters and folded.
-fn written_as(word: &str, term: &str) -> Written {
+fn written_as(word: &str, term: &str) -> SurfaceForm {
     if word.eq_ignore_ascii_case(term) && word.is_ascii() {
-        return Written::AsTerm;
+        return SurfaceForm::AsTerm;
     }
     let word = fold(&word.to_lowercase());
-    if *word == *term { Written::AsTerm } else { Written::Otherwise(word.into()) }
+    if *word == *term { SurfaceForm::AsTerm } else { SurfaceForm::Otherwise(word.into()) }
 }
 
 /// Tells whether a term in small letters and without endings tells a time: a year, or a word of
