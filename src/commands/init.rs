@@ -9,7 +9,7 @@ use crate::store::{self, MadeFile};
 
 /// Makes what is missing of a store and reports each file; what is there stays as it is.
 pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
-    let plan = store::Plan {
+    let plan = store::InitPlan {
         store: request.store.as_deref(),
         root: request.root.as_deref(),
         is_stealth: request.is_stealth,

@@ -54,3 +54,18 @@ pub(super) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static 
 pub(super) fn time_words() -> impl Iterator<Item = &'static str> {
     TIME_WORDS.split_whitespace()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_hold_words_alone() {
+        let forms = irregular_forms().flat_map(|(form, base)| [form, base]);
+        for word in stop_words().chain(time_words()).chain(forms) {
+            assert!(word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\''), "{word}");
+        }
+        let base = |sought: &str| irregular_forms().find(|(form, _)| *form == sought).map(|(_, base)| base);
+        assert_eq!((base("met"), base("held"), base("indices")), (Some("meet"), Some("hold"), Some("index")));
+    }
+}

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::de::DeTable;
 
 use super::MAX_CONFIG;
-use super::opened::{Opened, is_link};
+use super::dir_handle::{DirHandle, is_link};
 use crate::calendar::parse;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
@@ -126,7 +126,7 @@ impl Config {
     ///
     /// # Errors
     /// `Store` when the file can't be read, is too long or is not valid, with its place.
-    pub(super) fn load(dir: &Opened) -> Result<Self, Error> {
+    pub(super) fn load(dir: &DirHandle) -> Result<Self, Error> {
         match dir.read(Path::new(FILE), MAX_CONFIG) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) if is_link(&error) => Err(invalid("it is a symbolic link, not a plain file")),
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_config_that_is_too_long_is_refused_before_it_is_parsed() {
         let dir = tempfile::tempdir().unwrap();
-        let opened = Opened::new(dir.path()).unwrap();
+        let opened = DirHandle::new(dir.path()).unwrap();
         assert_eq!(Config::load(&opened).unwrap(), Config::default());
         let line = "# a comment\n";
         let text = line.repeat(MAX_CONFIG as usize / line.len());

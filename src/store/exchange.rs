@@ -7,8 +7,8 @@ use std::path::{Component, Path};
 
 use anyhow::{Context, bail};
 
-use super::opened::{Kind, is_link};
-use super::tree::{self, Item};
+use super::dir_handle::{FileType, is_link};
+use super::tree::{self, TreeItem};
 use super::{FOLDER_UNREADABLE, Location, NOTE_FOLDERS, PassedOver, Store, files, find_root};
 use crate::error::{Error, ErrorKind};
 
@@ -28,7 +28,7 @@ impl Store {
         let mut paths = Vec::new();
         for item in self.attached() {
             match item.kind {
-                Some(Kind::File) => paths.push(self.path_inside(&item.path)?),
+                Some(FileType::File) => paths.push(self.path_inside(&item.path)?),
                 None => {
                     let message = format!("{} can't be read", self.shown(&item.shown()));
                     return Err(Error::new(ErrorKind::Store, message).hint("it holds attachments"));
@@ -43,17 +43,17 @@ impl Store {
     /// Lists what stands among the attachments and is none, hidden files aside: its path in the store,
     /// and why.
     pub fn passed_over_attachments(&self) -> Vec<PassedOver> {
-        let why = |item: &Item| match item.kind {
-            Some(Kind::File | Kind::Folder) => None,
-            Some(Kind::Link) => Some("a symbolic link is not followed"),
-            Some(Kind::Other) => Some("it is not a plain file"),
+        let why = |item: &TreeItem| match item.kind {
+            Some(FileType::File | FileType::Folder) => None,
+            Some(FileType::Link) => Some("a symbolic link is not followed"),
+            Some(FileType::Other) => Some("it is not a plain file"),
             None => Some(FOLDER_UNREADABLE),
         };
         self.attached().iter().filter_map(|item| Some((item.shown(), why(item)?))).collect()
     }
 
     /// Everything among the attachments that is not hidden; where their folder is a link, that.
-    fn attached(&self) -> Vec<Item> {
+    fn attached(&self) -> Vec<TreeItem> {
         let all = self.dir.iter().flat_map(|dir| tree::items(dir, ATTACHMENTS, |path| !tree::is_hidden(path)));
         all.filter(|item| !tree::is_hidden(&item.path)).collect()
     }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use tempfile::TempPath;
 
-use super::opened::{is_link, open_plain, read_whole};
+use super::dir_handle::{is_link, open_plain, read_whole};
 use super::racy::{self, Version};
 use super::rename::{self, is_unsupported, rename_noreplace};
-use super::scan::Look;
+use super::scan::FileStat;
 use crate::env::Waits;
 
 /// The longest text file that is read and parsed, in bytes: a parser takes many times as much memory.
@@ -30,7 +30,8 @@ pub(super) fn is_temporary(name: &OsStr) -> bool {
     rest.is_some_and(|rest| rest.len() == TEMPORARY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// What a file must be when it is replaced or removed: exactly what was read, and not in the middle of a save.
+/// The precondition of replacing or removing a file: it has exactly the bytes that were read, and no other program is
+/// saving it.
 pub(super) struct Expected<'a> {
     /// Its bytes.
     pub(super) bytes: &'a [u8],
@@ -60,8 +61,8 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
     read_bytes_if_there(path).is_ok_and(|now| now.is_some_and(|now| now == bytes))
 }
 
-/// A file's new text, durable in a temporary file beside it. Without more it goes away again.
-pub(super) struct Beside {
+/// A staged file: the new text of a file, durable in a temporary file beside it. Dropping it removes the temporary file.
+pub(super) struct StagedFile {
     /// Not held open: there may be more of them than a process can hold.
     file: TempPath,
     path: PathBuf,
@@ -69,7 +70,7 @@ pub(super) struct Beside {
     pub(super) version: Version,
 }
 
-impl Beside {
+impl StagedFile {
     /// Writes it. It is never more readable than the file that is there, whose mode it gets.
     ///
     /// # Errors
@@ -81,7 +82,7 @@ impl Beside {
     /// The same, for the user alone to read.
     ///
     /// # Errors
-    /// As [`Beside::new`].
+    /// As [`StagedFile::new`].
     pub(super) fn private(path: &Path, bytes: &[u8]) -> Result<Self> {
         Self::with_access(path, bytes, Access::Private)
     }
@@ -138,7 +139,7 @@ impl Beside {
     }
 }
 
-/// The old version of a file that was replaced or removed, under a temporary name. It goes away when this does.
+/// The old version of a replaced or removed file, under a temporary name. Dropping it removes that file.
 pub(super) struct Displaced {
     path: PathBuf,
     /// `None` on a file system that can't exchange names.
@@ -197,7 +198,7 @@ impl Displaced {
             if Version::at(&self.path) != self.new {
                 return Ok(());
             }
-            return Beside::new(&self.path, bytes).and_then(Beside::put).context(failed);
+            return StagedFile::new(&self.path, bytes).and_then(StagedFile::put).context(failed);
         };
         let is_back = match self.new {
             Some(new) => exchange_back(&old, &self.path, new),
@@ -248,7 +249,7 @@ fn exchange_back(old: &Path, path: &Path, new: Version) -> io::Result<bool> {
 /// # Errors
 /// Names the file and what could not be done; the file is then as it was.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let new = Beside::new(path, bytes)?;
+    let new = StagedFile::new(path, bytes)?;
     remove_stale(folder_of(path), new.version.modified);
     new.put()?;
     sync_folder(folder_of(path))
@@ -260,14 +261,14 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// Names the file when it is not what was read, or can't be written; it is then as it was.
 pub(crate) fn replace_if_unchanged(path: &Path, expected: Option<&[u8]>, bytes: &[u8], waits: Waits) -> Result<()> {
-    let new = Beside::new(path, bytes)?;
+    let new = StagedFile::new(path, bytes)?;
     remove_stale(folder_of(path), new.version.modified);
     let Some(old) = expected else {
         new.create()?;
         return sync_folder(folder_of(path));
     };
     let now = new.version.modified;
-    settled(path, old, now, waits, |expected| new.replace(expected))
+    racy_until(path, old, now, waits, |expected| new.replace(expected))
 }
 
 /// Removes a file that a person may be saving.
@@ -276,11 +277,11 @@ pub(crate) fn replace_if_unchanged(path: &Path, expected: Option<&[u8]>, bytes: 
 /// Names the file when it is not what was read, or can't be removed; it is then as it was.
 pub(crate) fn remove_if_unchanged(path: &Path, expected: &[u8], waits: Waits) -> Result<()> {
     let now = racy::now(folder_of(path)).unwrap_or(i64::MAX);
-    settled(path, expected, now, waits, |expected| Displaced::remove(path, expected))
+    racy_until(path, expected, now, waits, |expected| Displaced::remove(path, expected))
 }
 
 /// Displaces a file once it was left alone for a while.
-fn settled(
+fn racy_until(
     path: &Path,
     bytes: &[u8],
     now: i64,
@@ -305,7 +306,7 @@ fn settled(
 /// # Errors
 /// Names the file when it is there already or can't be written.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
-    let new = Beside::new(path, bytes)?;
+    let new = StagedFile::new(path, bytes)?;
     remove_stale(folder_of(path), new.version.modified);
     new.create()?;
     sync_folder(folder_of(path))
@@ -313,15 +314,15 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Removes the temporary files of processes that died in a folder.
 pub(super) fn remove_stale(folder: &Path, now: i64) {
-    stale(folder, now, Look::latest).iter().for_each(|path| drop(fs::remove_file(path)));
+    stale(folder, now, FileStat::latest).iter().for_each(|path| drop(fs::remove_file(path)));
 }
 
 /// Lists the user's own temporary files in a folder that are so old that no process still writes them. What was
 /// replaced or removed lies under such a name for a moment, old as it is: where that can be, `moment` is not only the
 /// time of the last modification.
-pub(super) fn stale(folder: &Path, now: i64, moment: fn(&Look) -> i64) -> Vec<PathBuf> {
+pub(super) fn stale(folder: &Path, now: i64, moment: fn(&FileStat) -> i64) -> Vec<PathBuf> {
     let is_stale = |entry: &fs::DirEntry| {
-        let is_old = |found: &Metadata| moment(&Look::of(found)).saturating_add(STALE) < now;
+        let is_old = |found: &Metadata| moment(&FileStat::of(found)).saturating_add(STALE) < now;
         is_temporary(&entry.file_name())
             && entry.metadata().is_ok_and(|found| found.is_file() && is_own(&found) && is_old(&found))
     };
@@ -406,7 +407,7 @@ fn written_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<(Temp
         keep_access(new.as_file(), &old)?;
     }
     synced(new.as_file().sync_all())?;
-    let version = Version::of(&Look::of(&new.as_file().metadata()?));
+    let version = Version::of(&FileStat::of(&new.as_file().metadata()?));
     step();
     Ok((new.into_temp_path(), version))
 }
@@ -577,7 +578,7 @@ mod tests {
             assert!(seen.get() > 3 && mode(&file) == private, "{} {:o}", seen.get(), mode(&file));
             fs::remove_file(&file).unwrap();
         }
-        Beside::private(&file, b"list").unwrap().put().unwrap();
+        StagedFile::private(&file, b"list").unwrap().put().unwrap();
         assert_eq!(mode(&file), 0o600);
     }
 
@@ -588,8 +589,8 @@ mod tests {
             fs::write(dir.path().join(name.replace('/', ".")), "").unwrap();
         }
         fs::create_dir(dir.path().join(".qipu-tmp-folder")).unwrap();
-        let now = Look::of(&dir.path().join("a.md").metadata().unwrap()).modified;
-        let found = |now| stale(dir.path(), now, Look::latest);
+        let now = FileStat::of(&dir.path().join("a.md").metadata().unwrap()).modified;
+        let found = |now| stale(dir.path(), now, FileStat::latest);
         assert_eq!(found(now + STALE - 1_000_000_000), [] as [PathBuf; 0]);
         assert_eq!(found(now + STALE + 1_000_000_000), [dir.path().join(".qipu-tmp-aZ09xy")]);
         remove_stale(dir.path(), now + STALE + 1_000_000_000);

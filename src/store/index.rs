@@ -16,13 +16,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::beside::{self, Beside};
+use super::column_store::ColumnStore;
+use super::container::{Container, ContainerWriter};
+use super::dir_handle::{DirHandle, TempFile};
 use super::files::is_temporary;
-use super::load::Place;
-use super::opened::{Opened, Staged};
-use super::scan::{Found, Look};
-use super::sections::{Sections, Writer};
-use super::shelf::Shelf;
+use super::load::IndexLocation;
+use super::scan::{FileEntry, FileStat};
+use super::sidecar::{self, SidecarFile};
 use crate::note::PARTS;
 use crate::parts::{Parts, Pieces, pack, unpack};
 
@@ -59,7 +59,7 @@ const TOGETHER: usize = 512;
 
 /// What tells the index from others, and how its sections are to be read.
 #[derive(Default, Serialize, Deserialize)]
-struct Head {
+struct IndexHeader {
     /// The file system's time before the first file was looked at.
     begun: i64,
     /// How much older a file must be to be known.
@@ -74,17 +74,17 @@ struct Head {
 
 /// Files in the order of their paths.
 #[derive(Default, Serialize, Deserialize)]
-struct FileChunk {
+struct PathBlock {
     /// The paths, one behind the other, each without what it has in common with the one before it;
     /// and of each how many bytes are left out, and how many are not.
     paths: String,
     cuts: Vec<(u16, u16)>,
-    looks: Vec<Look>,
+    looks: Vec<FileStat>,
 }
 
-impl FileChunk {
+impl PathBlock {
     /// Takes files whose moments are told from another one on; `None` where a path is too long.
-    fn of(files: &[Found], moment: i64) -> Option<Self> {
+    fn of(files: &[FileEntry], moment: i64) -> Option<Self> {
         let (mut chunk, mut before) = (Self::default(), "");
         for found in files {
             let both = before.bytes().zip(found.path.bytes()).take_while(|(a, b)| a == b).count();
@@ -100,7 +100,7 @@ impl FileChunk {
 
     /// Reads chunks that are as long as `lengths` says from a section; `None` where one of them is not what it
     /// must be.
-    fn read_all(sections: &Sections, lengths: &[u32]) -> Option<Vec<Self>> {
+    fn read_all(sections: &Container, lengths: &[u32]) -> Option<Vec<Self>> {
         let mut end = 0;
         let range = |length: &u32| {
             let start = end;
@@ -119,11 +119,11 @@ impl FileChunk {
 
 /// Files of an index, one after the other: all paths at once would take as much memory as the store's
 /// own.
-pub(super) struct Files<'a> {
+pub(super) struct FileCursor<'a> {
     begun: i64,
-    chunks: std::slice::Iter<'a, FileChunk>,
+    chunks: std::slice::Iter<'a, PathBlock>,
     /// The chunk at hand, its paths that are left, and the place in it of the next file.
-    chunk: Option<&'a FileChunk>,
+    chunk: Option<&'a PathBlock>,
     rest: &'a str,
     inside: usize,
     /// The path of the file at hand, and the place of the next one.
@@ -131,9 +131,9 @@ pub(super) struct Files<'a> {
     pub(super) place: usize,
 }
 
-impl Files<'_> {
+impl FileCursor<'_> {
     /// Goes to the next file; `None` behind the last one.
-    pub(super) fn step(&mut self) -> Option<Look> {
+    pub(super) fn step(&mut self) -> Option<FileStat> {
         if self.chunk.is_none_or(|chunk| self.inside == chunk.looks.len()) {
             let chunk = self.chunks.next()?;
             (self.chunk, self.rest, self.inside) = (Some(chunk), &chunk.paths, 0);
@@ -151,56 +151,60 @@ impl Files<'_> {
     }
 }
 
-/// The notes of a store as they were when the index was written.
+/// An opened index: the records of notes and the stats of their files.
 pub(super) struct Index {
-    head: Head,
-    files: Vec<FileChunk>,
-    sections: Arc<Sections>,
+    head: IndexHeader,
+    files: Vec<PathBlock>,
+    sections: Arc<Container>,
     is_broken: Arc<AtomicBool>,
-    folder: Arc<Opened>,
+    folder: Arc<DirHandle>,
 }
 
 impl Index {
     /// Opens the first index of a store that can be used, if there is one.
-    pub(super) fn open(place: &Place<'_>) -> Option<Self> {
+    pub(super) fn open(place: &IndexLocation<'_>) -> Option<Self> {
         folders(place).find_map(|(folder, _)| Self::open_in(folder))
     }
 
-    fn open_in(folder: Arc<Opened>) -> Option<Self> {
-        let sections = Sections::open(&folder, FILE)?;
+    fn open_in(folder: Arc<DirHandle>) -> Option<Self> {
+        let sections = Container::open(&folder, FILE)?;
         if sections.len(HEAD) > MAX_HEAD {
             return None;
         }
-        let head: Head = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
-        let files = FileChunk::read_all(&sections, &head.files)?;
+        let head: IndexHeader = postcard::from_bytes(&sections.unpacked(HEAD)?).ok()?;
+        let files = PathBlock::read_all(&sections, &head.files)?;
         let (sections, is_broken) = (Arc::new(sections), Arc::default());
         Some(Self { head, files, sections, is_broken, folder })
     }
 
     /// Returns its length in bytes, with that of what is beside it.
     pub(super) fn len(&self) -> u64 {
-        self.sections.file_len() + beside::len(&self.folder)
+        self.sections.file_len() + sidecar::len(&self.folder)
     }
 
     /// Returns the place of a file beside it.
-    pub(super) fn beside(&self, file: &'static str) -> Beside {
-        Beside::new(Arc::clone(&self.folder), file, (self.head.begun, self.sections.file_len(), self.sections.sum()))
+    pub(super) fn beside(&self, file: &'static str) -> SidecarFile {
+        SidecarFile::new(
+            Arc::clone(&self.folder),
+            file,
+            (self.head.begun, self.sections.file_len(), self.sections.sum()),
+        )
     }
 
     /// Goes through its files in the order of their paths.
-    pub(super) fn files(&self) -> Files<'_> {
+    pub(super) fn files(&self) -> FileCursor<'_> {
         self.files_from(0, &self.files)
     }
 
     /// Goes through its files too, but many at once.
-    pub(super) fn parts_of_files(&self) -> impl IndexedParallelIterator<Item = Files<'_>> {
+    pub(super) fn parts_of_files(&self) -> impl IndexedParallelIterator<Item = FileCursor<'_>> {
         let parts = self.files.par_iter().enumerate();
         parts.map(|(number, chunk)| self.files_from(number * TOGETHER, std::slice::from_ref(chunk)))
     }
 
-    fn files_from<'a>(&self, place: usize, chunks: &'a [FileChunk]) -> Files<'a> {
+    fn files_from<'a>(&self, place: usize, chunks: &'a [PathBlock]) -> FileCursor<'a> {
         let (begun, chunks, path) = (self.head.begun, chunks.iter(), String::new());
-        Files { begun, chunks, chunk: None, rest: "", inside: 0, path, place }
+        FileCursor { begun, chunks, chunk: None, rest: "", inside: 0, path, place }
     }
 
     /// Returns what is set when a part of it can't be read.
@@ -209,8 +213,8 @@ impl Index {
     }
 
     /// Returns what is kept of the notes.
-    pub(super) fn notes(&self) -> Shelf {
-        Shelf::of_file(Arc::clone(&self.sections), NOTES, &self.head.chunks)
+    pub(super) fn notes(&self) -> ColumnStore {
+        ColumnStore::of_file(Arc::clone(&self.sections), NOTES, &self.head.chunks)
     }
 
     /// Returns how many notes it knows.
@@ -226,11 +230,11 @@ impl Index {
 
     /// Finds the place in the index of each file that looks as it did. A file whose real path is not the
     /// one that is shown is none of them.
-    pub(super) fn compare(&self, files: &[Found]) -> Compared {
+    pub(super) fn compare(&self, files: &[FileEntry]) -> StatDiff {
         let mut young = Vec::new();
         let mut known = self.files();
         let mut look = known.step();
-        let mut same_path = |found: &Found| {
+        let mut same_path = |found: &FileEntry| {
             if let Some(at) = found.at {
                 let look = self.files.get(at / TOGETHER)?.looks.get(at % TOGETHER)?;
                 return Some((at, look.after(self.head.begun)));
@@ -241,28 +245,28 @@ impl Index {
             let is_it = *known.path == *found.path && found.name.is_none();
             look.filter(|_| is_it).map(|look| (known.place - 1, look))
         };
-        let place = |found: &Found| {
+        let place = |found: &FileEntry| {
             let (at, have) = same_path(found)?;
             // A file that was young when it was read may have changed again within the same tick.
-            let settled = settled(have, self.head.begun, self.head.tick);
-            if have != found.look || settled >= self.head.begun {
-                young.extend((have == found.look).then_some(settled));
+            let racy_until = racy_until(have, self.head.begun, self.head.tick);
+            if have != found.look || racy_until >= self.head.begun {
+                young.extend((have == found.look).then_some(racy_until));
                 return None;
             }
             Some(at)
         };
         let places = files.iter().map(place).collect();
-        Compared { places, young, count: self.count() }
+        StatDiff { places, young, count: self.count() }
     }
 
     /// Tells whether so many files that changed, or are gone, are too many to read each time.
-    pub(super) fn is_outdated(notes: usize, changed: usize) -> bool {
+    pub(super) fn needs_rewrite(notes: usize, changed: usize) -> bool {
         changed > MAX_CHANGED.max(notes / CHANGED_SHARE)
     }
 }
 
-/// What an index knows of files.
-pub(super) struct Compared {
+/// The result of comparing the stats of files with the index.
+pub(super) struct StatDiff {
     /// For each file, its place in the index, where it looks as it did and was settled.
     pub(super) places: Vec<Option<usize>>,
     /// Of those that look as they did and were too young, the moments from which they can be known.
@@ -271,7 +275,7 @@ pub(super) struct Compared {
     count: usize,
 }
 
-impl Compared {
+impl StatDiff {
     /// Returns how many files are known as they are.
     pub(super) fn known(&self) -> usize {
         self.places.iter().flatten().count()
@@ -286,16 +290,16 @@ impl Compared {
             return changed;
         }
         let now = now().unwrap_or(i64::MIN);
-        changed + self.young.iter().filter(|settled| **settled < now).count()
+        changed + self.young.iter().filter(|racy_until| **racy_until < now).count()
     }
 }
 
 /// Opens the folders where an index may be, and tells whether that is beside the notes: in the store, else, for one
 /// that can't be written, in the user's own folder for such things. In the store, a link is no such folder.
-fn folders<'a>(place: &'a Place<'_>) -> impl Iterator<Item = (Arc<Opened>, bool)> + 'a {
+fn folders<'a>(place: &'a IndexLocation<'_>) -> impl Iterator<Item = (Arc<DirHandle>, bool)> + 'a {
     let open = |is_beside: bool| match is_beside {
         true => place.dir.folder(Path::new(FOLDER)).ok(),
-        false => Opened::new(&own_folder(place.root, place.cache?)).ok(),
+        false => DirHandle::new(&own_folder(place.root, place.cache?)).ok(),
     };
     [true, false].into_iter().filter_map(move |is_beside| Some((Arc::new(open(is_beside)?), is_beside)))
 }
@@ -308,17 +312,17 @@ pub(super) fn own_folder(root: &Path, cache: &Path) -> PathBuf {
 }
 
 /// Removes the indexes of a store, with what is beside them: one that can't be read is made anew.
-pub(super) fn discard(place: &Place<'_>) {
+pub(super) fn discard(place: &IndexLocation<'_>) {
     for (folder, _) in folders(place) {
         drop(folder.remove(FILE.as_ref()));
-        beside::remove(&folder);
+        sidecar::remove(&folder);
     }
 }
 
 /// What was gathered, in the file of the index.
 #[derive(Debug)]
 struct FileParts {
-    sections: Arc<Sections>,
+    sections: Arc<Container>,
     is_broken: Arc<AtomicBool>,
 }
 
@@ -340,17 +344,18 @@ impl Parts for FileParts {
     }
 }
 
-/// An index in the making. It is begun before the first file is looked at.
-pub(super) struct Begun {
-    staged: Staged,
-    folder: Arc<Opened>,
+/// An index file being written. Created before the first stat, so that racy timestamps can be recognised.
+pub(super) struct IndexWriter {
+    staged: TempFile,
+    folder: Arc<DirHandle>,
     moment: i64,
     tick: i64,
 }
 
-/// Returns the moment that must be over where something that looks so is looked at, so that whatever happens to it
-/// later leaves it looking otherwise. `begun` is a moment before that look; `tick` is the least that clocks need.
-pub(super) fn settled(look: Look, begun: i64, tick: i64) -> i64 {
+/// Returns the first time, in nanoseconds, at which `look` is no longer racy: a later write is then guaranteed to change
+/// the modification or change time. The rule of git's racy-clean check (git, `Documentation/technical/racy-git`).
+/// `begun` is a time of the file system before the stat, `tick` the assumed granularity of its timestamps.
+pub(super) fn racy_until(look: FileStat, begun: i64, tick: i64) -> i64 {
     let latest = look.latest();
     // Of whole seconds may be either, for a file system may be mounted in another one.
     latest.saturating_add(tick.max(tick_at(begun)).max(tick_at(latest)))
@@ -361,17 +366,17 @@ fn tick_at(moment: i64) -> i64 {
     if moment % 1_000_000_000 == 0 { LONG_TICK } else { TICK }
 }
 
-impl Begun {
+impl IndexWriter {
     /// Begins an index; `None` where none can be written.
-    pub(super) fn new(place: &Place<'_>) -> Option<Self> {
+    pub(super) fn new(place: &IndexLocation<'_>) -> Option<Self> {
         Self::new_beside(place).or_else(|| {
             let folder = own_folder(place.root, place.cache?);
             fs::create_dir_all(&folder).ok()?;
-            Self::new_in(Opened::new(&folder).ok()?, FOREIGN_TICK)
+            Self::new_in(DirHandle::new(&folder).ok()?, FOREIGN_TICK)
         })
     }
 
-    fn new_beside(place: &Place<'_>) -> Option<Self> {
+    fn new_beside(place: &IndexLocation<'_>) -> Option<Self> {
         if place.dir.kind(FOLDER.as_ref()).is_none() {
             place.dir.make_folder(FOLDER).ok()?;
         }
@@ -381,10 +386,10 @@ impl Begun {
         Self::new_in(folder, TICK)
     }
 
-    fn new_in(folder: impl Into<Arc<Opened>>, tick: i64) -> Option<Self> {
+    fn new_in(folder: impl Into<Arc<DirHandle>>, tick: i64) -> Option<Self> {
         let folder = folder.into();
-        let staged = Staged::new(Arc::clone(&folder)).ok()?;
-        let moment = Look::of(&staged.file.metadata().ok()?).modified;
+        let staged = TempFile::new(Arc::clone(&folder)).ok()?;
+        let moment = FileStat::of(&staged.file.metadata().ok()?).modified;
         remove_left_over(&folder, moment);
         Some(Self { staged, folder, moment, tick })
     }
@@ -393,17 +398,17 @@ impl Begun {
     /// gathered under a name. Nothing depends on whether it works out.
     pub(super) fn write(
         mut self,
-        files: &[Found],
+        files: &[FileEntry],
         notes: &[Vec<Vec<u8>>; PARTS],
         gathered: Option<(String, &[Pieces])>,
     ) -> Option<()> {
         let (key, parts) = gathered.unwrap_or_default();
-        let pack_files = |files| Some(pack(&postcard::to_allocvec(&FileChunk::of(files, self.moment)?).ok()?));
+        let pack_files = |files| Some(pack(&postcard::to_allocvec(&PathBlock::of(files, self.moment)?).ok()?));
         let files: Vec<Vec<u8>> = files.par_chunks(TOGETHER).map(pack_files).collect::<Option<_>>()?;
         let lengths = files.iter().map(|chunk| chunk.len() as u32).collect();
         let chunks = notes.each_ref().map(|chunks| chunks.iter().map(|chunk| chunk.len() as u32).collect());
-        let head = Head { begun: self.moment, tick: self.tick, gathered: key, files: lengths, chunks };
-        let mut writer = Writer::new(&mut self.staged.file).ok()?;
+        let head = IndexHeader { begun: self.moment, tick: self.tick, gathered: key, files: lengths, chunks };
+        let mut writer = ContainerWriter::new(&mut self.staged.file).ok()?;
         writer.packed(&postcard::to_allocvec(&head).ok()?).ok()?;
         writer.section_of(files.iter().map(Vec::as_slice)).ok()?;
         writer.section_of(notes.iter().flatten().map(Vec::as_slice)).ok()?;
@@ -411,14 +416,14 @@ impl Begun {
         writer.finish().ok()?;
         self.staged.replace(FILE).ok()?;
         // What belongs to another index is of no use any more.
-        beside::remove(&self.folder);
+        sidecar::remove(&self.folder);
         Some(())
     }
 }
 
 /// Keeps git away from a folder, whatever else ignores it. A file of the user's that says something stays; an empty
 /// one was left by a disk that was full. The file gets its name when it is whole.
-fn ensure_ignored(folder: &Arc<Opened>) -> io::Result<()> {
+fn ensure_ignored(folder: &Arc<DirHandle>) -> io::Result<()> {
     let is_there = match folder.look(IGNORED.as_ref())? {
         Some(look) => look.size > 0,
         // A folder or a link that came with the notes is not replaced.
@@ -427,14 +432,14 @@ fn ensure_ignored(folder: &Arc<Opened>) -> io::Result<()> {
     if is_there {
         return Ok(());
     }
-    let mut staged = Staged::new(Arc::clone(folder))?;
+    let mut staged = TempFile::new(Arc::clone(folder))?;
     staged.file.write_all(b"*\n")?;
     staged.set_shared()?;
     staged.replace(IGNORED)
 }
 
 /// Removes what processes left behind that died while they wrote an index, an hour ago or more.
-fn remove_left_over(folder: &Opened, now: i64) {
+fn remove_left_over(folder: &DirHandle, now: i64) {
     let is_old = |name: &OsStr| {
         folder.look(name).is_ok_and(|look| look.is_some_and(|look| look.modified.saturating_add(FOREIGN_TICK) < now))
     };
@@ -450,7 +455,7 @@ mod tests {
     #[test]
     fn git_is_kept_away_by_a_whole_file() {
         let dir = tempfile::tempdir().unwrap();
-        let (folder, file) = (Arc::new(Opened::new(dir.path()).unwrap()), dir.path().join(IGNORED));
+        let (folder, file) = (Arc::new(DirHandle::new(dir.path()).unwrap()), dir.path().join(IGNORED));
         let ensured = || {
             ensure_ignored(&folder).unwrap();
             fs::read_to_string(&file).unwrap()

@@ -66,7 +66,7 @@ pub struct MadeFile {
 
 /// Where a store is to be, and what it is to be like.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Plan<'a> {
+pub struct InitPlan<'a> {
     /// The store itself, where the user names it.
     pub store: Option<&'a Path>,
     /// The project, where the user names one.
@@ -88,7 +88,7 @@ pub struct Plan<'a> {
 ///
 /// # Errors
 /// `Failure` when a folder or file can't be made; `Usage` when the store that is there has another name.
-pub fn init(plan: &Plan<'_>, current_dir: &Path) -> Result<Made, Error> {
+pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<Made, Error> {
     let mut path = place(plan.store, plan.root, plan.is_visible, current_dir)?;
     // One that is there may have come with a repository.
     let is_own = path.symlink_metadata().is_err();
@@ -112,7 +112,7 @@ pub fn init(plan: &Plan<'_>, current_dir: &Path) -> Result<Made, Error> {
 }
 
 /// Adds the store to the list of those that the user trusts.
-fn add_to_list(root: &Path, plan: &Plan<'_>) -> Result<Option<(String, bool)>, Error> {
+fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)>, Error> {
     let Some(settings) = plan.settings else {
         let message = "there is no folder for your settings: neither XDG_CONFIG_HOME nor HOME names one";
         return if plan.is_trusted { Err(Error::failure(message)) } else { Ok(None) };
@@ -128,7 +128,11 @@ fn add_to_list(root: &Path, plan: &Plan<'_>) -> Result<Option<(String, bool)>, E
 
 /// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns the text before, and
 /// the new one where it writes it.
-fn missing(path: &Path, text: &'static str, plan: &Plan<'_>) -> Result<(Option<String>, Option<&'static str>), Error> {
+fn missing(
+    path: &Path,
+    text: &'static str,
+    plan: &InitPlan<'_>,
+) -> Result<(Option<String>, Option<&'static str>), Error> {
     let old = files::read_if_there(path)?;
     match old.as_deref() {
         None if plan.is_dry_run => {}

@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::beside::{Beside, LINKS};
-use super::folders::Memory;
-use super::index::{Begun, FOLDER as CACHE, Index, MIN_BYTES, MIN_NOTES};
-use super::opened::{Kind, Opened, is_unreadable};
-use super::scan::{self, Found, Look, Scanned};
-use super::shelf::{Packer, Shelf};
-use super::tree::{self, Item};
+use super::column_store::{ColumnStore, ColumnStoreWriter};
+use super::dir_cache::DirCache;
+use super::dir_handle::{DirHandle, FileType, is_unreadable};
+use super::index::{FOLDER as CACHE, Index, IndexWriter, MIN_BYTES, MIN_NOTES};
+use super::scan::{self, FileEntry, FileStat, Scanned};
+use super::sidecar::{LINKS, SidecarFile};
+use super::tree::{self, TreeItem};
 use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, NOTE_FOLDERS, PassedOver, files};
 use crate::error::{Error, ErrorKind};
 use crate::note::{Files, Keeping, Kept, KeptNote, MAX_BYTES, Note};
@@ -29,11 +29,11 @@ const USUAL_BYTES: usize = 32 * 1024;
 /// faster, and take more memory.
 const RUN: usize = 10_240;
 
-/// Where a store is, and where what can be made again may be kept.
-pub(super) struct Place<'a> {
+/// The root of a store, and where its index may be stored.
+pub(super) struct IndexLocation<'a> {
     pub(super) root: &'a Path,
     /// The folder itself.
-    pub(super) dir: &'a Arc<Opened>,
+    pub(super) dir: &'a Arc<DirHandle>,
     /// The user's folder for such things.
     pub(super) cache: Option<&'a Path>,
     /// Whether an index is read and written.
@@ -42,10 +42,10 @@ pub(super) struct Place<'a> {
     pub(super) since: Option<i64>,
 }
 
-/// Files of notes with how they looked before they were read.
-pub(super) type Recent = Vec<(PathBuf, Look)>;
+/// Files of notes, each with its stat from before it was read.
+pub(super) type Recent = Vec<(PathBuf, FileStat)>;
 
-/// The notes of a store, in the order of their paths' bytes, and what was gathered of them.
+/// The notes of a store in byte order of their paths, and their text index.
 pub(super) struct Loaded {
     pub(super) notes: Vec<Arc<Note>>,
     /// What was gathered, where that is asked for and was kept or made in passing. Its places are
@@ -58,13 +58,13 @@ pub(super) struct Loaded {
     /// Whether an index was written.
     pub(super) is_written: bool,
     /// Where something that is made of exactly these notes can be kept.
-    pub(super) beside: Option<Beside>,
+    pub(super) beside: Option<SidecarFile>,
     /// The files that were modified since the moment that is asked for.
     pub(super) recent: Recent,
 }
 
 /// Lists the files that were modified since the moment that is asked for.
-fn recent(place: &Place<'_>, files: &[Found]) -> Recent {
+fn recent(place: &IndexLocation<'_>, files: &[FileEntry]) -> Recent {
     let Some(since) = place.since else { return Vec::new() };
     let recent = files.iter().filter(|found| found.look.modified >= since);
     recent.map(|found| (place.root.join(found.real_path()), found.look)).collect()
@@ -72,15 +72,15 @@ fn recent(place: &Place<'_>, files: &[Found]) -> Recent {
 
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
 /// files. A file that can't be read is passed over (it may just have been removed).
-pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
+pub(super) fn notes(place: &IndexLocation<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
     let index = if place.uses_index { Index::open(place) } else { None };
     phases::end("index opened");
     if let Some(index) = index {
-        let memory = Memory::of(place.dir, &index);
+        let memory = DirCache::of(place.dir, &index);
         let Scanned { files, folders, unreadable } = scan::notes_known(place.dir, &memory)?;
         let is_listed = folders.iter().any(|folder| !folder.is_held);
         phases::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
-        if let Some(known) = Known::new(place.dir, &index, &files, gather.as_deref()) {
+        if let Some(known) = ReusePlan::new(place.dir, &index, &files, gather.as_deref()) {
             phases::end("files compared");
             memory.keep(folders, &files);
             // The files have their paths themselves now.
@@ -92,13 +92,13 @@ pub(super) fn notes(place: &Place<'_>, gather: Option<Box<dyn Gather>>) -> Resul
     let scanned = scan::notes_to_read(place.dir)?;
     phases::end("folders listed");
     let is_kept = place.uses_index && is_large(place.dir, &scanned.files);
-    let begun = is_kept.then(|| Begun::new(place)).flatten();
+    let begun = is_kept.then(|| IndexWriter::new(place)).flatten();
     Ok(read_all(place, scanned, gather, begun))
 }
 
 /// Tells whether an index of these files is read faster than they are.
-fn is_large(dir: &Opened, files: &[Found]) -> bool {
-    let size = |found: &Found| dir.look(found.real_path().as_os_str()).ok().flatten().map_or(0, |look| look.size);
+fn is_large(dir: &DirHandle, files: &[FileEntry]) -> bool {
+    let size = |found: &FileEntry| dir.look(found.real_path().as_os_str()).ok().flatten().map_or(0, |look| look.size);
     files.len() >= MIN_NOTES || files.iter().map(size).sum::<u64>() >= MIN_BYTES
 }
 
@@ -110,32 +110,32 @@ fn in_order(mut unreadable: Vec<PassedOver>, more: Unreadable) -> Vec<PassedOver
     unreadable
 }
 
-/// Files that could not be read; several threads add to it.
+/// Unreadable files, collected by several threads.
 type Unreadable = Mutex<Vec<PassedOver>>;
 
 /// Where a note was taken from: its place in the index, or the hash of its file.
 type Origin = Result<usize, Box<[u8; 32]>>;
 
-/// What an index knows of files.
-struct Known {
+/// The plan of a load: which slots of the index are reused; the other files are read.
+struct ReusePlan {
     /// For each file, its place in the index, where it looks as it did.
     places: Vec<Option<usize>>,
     /// How many files the index has.
     count: usize,
-    shelf: Shelf,
+    shelf: ColumnStore,
     gathered: Option<Arc<dyn Parts>>,
     is_broken: Arc<AtomicBool>,
-    beside: Beside,
+    beside: SidecarFile,
 }
 
-impl Known {
+impl ReusePlan {
     /// `None` where too much changed, or what is to be gathered was not.
-    fn new(dir: &Arc<Opened>, index: &Index, files: &[Found], gather: Option<&dyn Gather>) -> Option<Self> {
+    fn new(dir: &Arc<DirHandle>, index: &Index, files: &[FileEntry], gather: Option<&dyn Gather>) -> Option<Self> {
         let compared = index.compare(files);
         let changed = compared.changed(|| dir.moment().ok());
         // An index that knows nothing of what there is came from somewhere else.
         let is_foreign = compared.known() == 0 && !files.is_empty() && changed >= files.len();
-        if is_foreign || Index::is_outdated(files.len(), changed) {
+        if is_foreign || Index::needs_rewrite(files.len(), changed) {
             return None;
         }
         let gathered = match gather {
@@ -154,11 +154,11 @@ impl Known {
     }
 
     /// Takes what did not change, and reads the rest.
-    fn load(self, place: &Place<'_>, files: Vec<Found>, unreadable: Vec<PassedOver>) -> Loaded {
+    fn load(self, place: &IndexLocation<'_>, files: Vec<FileEntry>, unreadable: Vec<PassedOver>) -> Loaded {
         let Self { places, count, shelf, gathered, is_broken, beside } = self;
         let kept = Arc::new(Kept::new(count, files_of(place.dir, shelf, &is_broken)));
         let lost = Unreadable::default();
-        let note = |(mut found, at): (Found, Option<usize>)| {
+        let note = |(mut found, at): (FileEntry, Option<usize>)| {
             if let Some(at) = at {
                 let path = std::mem::take(&mut found.path);
                 match Note::from_kept(KeptNote::new(&kept, at), path.into()) {
@@ -191,14 +191,20 @@ impl Known {
 
 /// Reads all notes, and writes the index that was begun. Few that are not to be kept stay as they are, and are gathered
 /// by whoever wants it.
-fn read_all(place: &Place<'_>, mut scanned: Scanned, gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
+fn read_all(
+    place: &IndexLocation<'_>,
+    mut scanned: Scanned,
+    gather: Option<Box<dyn Gather>>,
+    begun: Option<IndexWriter>,
+) -> Loaded {
     let _work = progress::begin("reading notes", scanned.files.len());
     if begun.is_some() || scanned.files.len() > RUN {
-        return keep_all(place, scanned, gather, begun);
+        return rebuild_index(place, scanned, gather, begun);
     }
     let lost = Unreadable::default();
     let buffer = || Vec::with_capacity(USUAL_BYTES);
-    let read = |buffer: &mut Vec<u8>, found: &mut Found| Some(Arc::new(read_note(place.dir, found, buffer, &lost)?));
+    let read =
+        |buffer: &mut Vec<u8>, found: &mut FileEntry| Some(Arc::new(read_note(place.dir, found, buffer, &lost)?));
     let notes = scanned.files.par_iter_mut().with_min_len(16).map_init(buffer, read).flatten().collect();
     phases::end("notes read");
     let (recent, unreadable) = (recent(place, &scanned.files), in_order(scanned.unreadable, lost));
@@ -206,10 +212,15 @@ fn read_all(place: &Place<'_>, mut scanned: Scanned, gather: Option<Box<dyn Gath
 }
 
 /// Reads all notes, run by run, and keeps of each what is needed without its text.
-fn keep_all(place: &Place<'_>, scanned: Scanned, mut gather: Option<Box<dyn Gather>>, begun: Option<Begun>) -> Loaded {
+fn rebuild_index(
+    place: &IndexLocation<'_>,
+    scanned: Scanned,
+    mut gather: Option<Box<dyn Gather>>,
+    begun: Option<IndexWriter>,
+) -> Loaded {
     let (mut files, unreadable) = (scanned.files, Unreadable::default());
-    let (mut packer, mut lost, mut odd) = (Packer::default(), Vec::new(), Vec::new());
-    let mut spans: Vec<Span> = (0..rayon::current_num_threads()).map(|_| Span::default()).collect();
+    let (mut packer, mut lost, mut odd) = (ColumnStoreWriter::default(), Vec::new(), Vec::new());
+    let mut spans: Vec<WorkerBatch> = (0..rayon::current_num_threads()).map(|_| WorkerBatch::default()).collect();
     for (number, run) in files.chunks_mut(RUN).enumerate() {
         read_run(place.dir, &unreadable, number * RUN, run, gather.as_deref_mut(), &mut spans);
         // Each has steps in which it can use one thread only.
@@ -238,8 +249,8 @@ fn keep_all(place: &Place<'_>, scanned: Scanned, mut gather: Option<Box<dyn Gath
         phases::end("index written");
     }
     let is_broken = Arc::default();
-    let kept = Arc::new(Kept::new(files.len(), files_of(place.dir, Shelf::Memory(chunks), &is_broken)));
-    let note = |(at, found): (usize, &Found)| {
+    let kept = Arc::new(Kept::new(files.len(), files_of(place.dir, ColumnStore::DirCache(chunks), &is_broken)));
+    let note = |(at, found): (usize, &FileEntry)| {
         let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.to_string());
         // It was made of a note that has an id; only a lack of memory could have lost it.
         Arc::new(kept.unwrap_or_else(|path| Note::parse(&path, Vec::new())))
@@ -256,7 +267,7 @@ fn keep_all(place: &Place<'_>, scanned: Scanned, mut gather: Option<Box<dyn Gath
 
 /// What was read of files that follow one another; one for each thread does for all runs.
 #[derive(Default)]
-struct Span {
+struct WorkerBatch {
     kept: Keeping,
     /// The places of files that could not be read.
     lost: Vec<usize>,
@@ -267,12 +278,12 @@ struct Span {
 /// Reads files, of which the first has the place `first`. The text of a note is given up before the next one is read:
 /// what it takes is at hand.
 fn read_run(
-    dir: &Opened,
+    dir: &DirHandle,
     unreadable: &Unreadable,
     first: usize,
-    files: &mut [Found],
+    files: &mut [FileEntry],
     gather: Option<&mut (dyn Gather + 'static)>,
-    spans: &mut [Span],
+    spans: &mut [WorkerBatch],
 ) {
     let readers = gather.map(|gather| gather.readers()).into_iter().flatten().map(Some);
     let readers: Vec<Option<&mut dyn Reader>> = readers.chain(spans.iter().map(|_| None)).take(spans.len()).collect();
@@ -283,13 +294,13 @@ fn read_run(
     });
 }
 
-impl Span {
+impl WorkerBatch {
     fn read(
         &mut self,
-        dir: &Opened,
+        dir: &DirHandle,
         unreadable: &Unreadable,
         first: usize,
-        files: &mut [Found],
+        files: &mut [FileEntry],
         mut reader: Option<&mut dyn Reader>,
     ) {
         let mut buffer = Vec::with_capacity(USUAL_BYTES);
@@ -309,10 +320,10 @@ impl Span {
 
 /// Tells of the index, after it was written anew where that is asked for: how many notes there are, how
 /// many of them the index knows as they are, and its length in bytes.
-pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather>>) -> Result<Facts, Error> {
+pub(super) fn index_facts(place: &IndexLocation<'_>, rebuilt_with: Option<Box<dyn Gather>>) -> Result<Facts, Error> {
     if let Some(gather) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "no index can be written");
-        let begun = Begun::new(place).ok_or_else(unwritable)?;
+        let begun = IndexWriter::new(place).ok_or_else(unwritable)?;
         if !read_all(place, scan::notes_to_read(place.dir)?, Some(gather), Some(begun)).is_written {
             return Err(unwritable().hint("is there a folder in the place of cache/notes.index?"));
         }
@@ -327,15 +338,15 @@ pub(super) fn index_facts(place: &Place<'_>, rebuilt_with: Option<Box<dyn Gather
 
 /// Lists what stands where notes are and is passed over: symbolic links, pipes and the like, and
 /// files and folders that can't be read. Paths are inside the store.
-pub(super) fn passed_over(dir: &Opened) -> Vec<PassedOver> {
-    let why = |item: &Item| match item.kind {
+pub(super) fn passed_over(dir: &DirHandle) -> Vec<PassedOver> {
+    let why = |item: &TreeItem| match item.kind {
         None => Some(FOLDER_UNREADABLE),
-        Some(Kind::Link) => Some("a symbolic link is not followed"),
-        Some(Kind::File) if item.is_note() => {
+        Some(FileType::Link) => Some("a symbolic link is not followed"),
+        Some(FileType::File) if item.is_note() => {
             let error = dir.file(&item.path).err()?;
             is_unreadable(&error).then_some(FILE_UNREADABLE)
         }
-        Some(Kind::Other) if item.is_note() => Some("it is not a plain file"),
+        Some(FileType::Other) if item.is_note() => Some("it is not a plain file"),
         _ => None,
     };
     let all = NOTE_FOLDERS.iter().flat_map(|folder| tree::items(dir, folder, |path| !tree::is_hidden(path)));
@@ -343,17 +354,17 @@ pub(super) fn passed_over(dir: &Opened) -> Vec<PassedOver> {
 }
 
 /// Lists the temporary files of writers that died, anywhere in the store.
-pub(super) fn left_over(dir: &Opened) -> Vec<String> {
+pub(super) fn left_over(dir: &DirHandle) -> Vec<String> {
     // An index may just be written; what is left over of one goes away by itself.
     let all = tree::items(dir, "", |path| path != Path::new(CACHE));
     let ours = all
         .into_iter()
-        .filter(|item| item.kind == Some(Kind::File) && item.path.file_name().is_some_and(files::is_temporary));
+        .filter(|item| item.kind == Some(FileType::File) && item.path.file_name().is_some_and(files::is_temporary));
     ours.map(|item| item.shown()).collect()
 }
 
 /// Reads a note, and notes down how its file looked before; one buffer does for many.
-fn read_note(dir: &Opened, found: &mut Found, buffer: &mut Vec<u8>, unreadable: &Unreadable) -> Option<Note> {
+fn read_note(dir: &DirHandle, found: &mut FileEntry, buffer: &mut Vec<u8>, unreadable: &Unreadable) -> Option<Note> {
     progress::advance();
     match read_into(dir, found.real_path(), buffer) {
         Ok(look) => found.look = look,
@@ -370,7 +381,7 @@ fn read_note(dir: &Opened, found: &mut Found, buffer: &mut Vec<u8>, unreadable: 
 
 /// Reads a plain file, of an over-long one the beginning: one byte more than a note may have, so that it is noticed.
 /// Returns how it looked before.
-fn read_into(dir: &Opened, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Look> {
+fn read_into(dir: &DirHandle, path: &Path, buffer: &mut Vec<u8>) -> io::Result<FileStat> {
     buffer.clear();
     let (file, metadata) = dir.file_and_metadata(path)?;
     // One byte more than there seem to be: most files then end where they seemed to.
@@ -385,18 +396,18 @@ fn read_into(dir: &Opened, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Look
     if read != expected || read == 0 {
         file.read_to_end(buffer)?;
     }
-    Ok(Look::of(&metadata))
+    Ok(FileStat::of(&metadata))
 }
 
 /// The files of a store, and what was kept of them.
 #[derive(Debug)]
 struct StoreFiles {
-    dir: Arc<Opened>,
-    shelf: Shelf,
+    dir: Arc<DirHandle>,
+    shelf: ColumnStore,
     is_broken: Arc<AtomicBool>,
 }
 
-fn files_of(dir: &Arc<Opened>, shelf: Shelf, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
+fn files_of(dir: &Arc<DirHandle>, shelf: ColumnStore, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
     Arc::new(StoreFiles { dir: Arc::clone(dir), shelf, is_broken: Arc::clone(is_broken) })
 }
 

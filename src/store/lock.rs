@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use super::Location;
 use super::racy::{QUIET_EMPTY, Version};
-use super::scan::Look;
+use super::scan::FileStat;
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind};
 
@@ -87,7 +87,7 @@ impl Lock {
 
     /// Waits until files that were modified lately have been left alone for a while. Returns whether they are what
     /// they were: else what was read of them may be half of a save.
-    pub(super) fn settle(&self, recent: &[(PathBuf, Look)], now: i64, waits: Waits) -> bool {
+    pub(super) fn settle(&self, recent: &[(PathBuf, FileStat)], now: i64, waits: Waits) -> bool {
         let versions = recent.iter().map(|(path, look)| (path, Version::of(look)));
         let racy: Vec<_> = versions.filter(|(_, version)| self.is_racy(version, now)).collect();
         let Some(rest) = racy.iter().map(|(_, version)| version.rest(now)).max() else { return true };
@@ -168,7 +168,7 @@ fn open(root: &Path) -> Result<File> {
 
 /// Tells whether an open file is the one at a path.
 fn is_at(file: &File, path: &Path) -> bool {
-    let inode = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| Look::of(&found).number);
+    let inode = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| FileStat::of(&found).number);
     inode(file.metadata()) == inode(path.symlink_metadata())
 }
 
@@ -314,7 +314,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (file, lock) = (dir.path().join("a"), Lock::take(dir.path(), "", &location(0)).unwrap());
         fs::write(&file, "").unwrap();
-        let seen = |file: &Path| [(file.to_path_buf(), Look::of(&file.metadata().unwrap()))];
+        let seen = |file: &Path| [(file.to_path_buf(), FileStat::of(&file.metadata().unwrap()))];
         let found = seen(&file);
         let now = found[0].1.modified;
         WAITED.set(Duration::ZERO);

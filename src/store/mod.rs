@@ -1,25 +1,25 @@
 //! The store: the only reader and writer of files.
 
-mod beside;
+mod column_store;
 mod config;
+mod container;
+mod dir_cache;
+mod dir_handle;
 mod discover;
 mod exchange;
+mod external_dir;
 pub(crate) mod files;
-mod folders;
-mod foreign;
 pub(crate) mod git;
 mod index;
 mod init;
 mod load;
 mod lock;
 mod near;
-mod opened;
-mod pending;
 mod racy;
+mod redo_log;
 mod rename;
 mod scan;
-mod sections;
-mod shelf;
+mod sidecar;
 mod tree;
 mod trusted;
 mod watch;
@@ -32,15 +32,15 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use beside::Beside;
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
+use dir_handle::{DirHandle, FileType};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};
-pub use foreign::{Foreign, ForeignFile, expect_apart};
-pub use init::{Made, MadeFile, Plan, init};
+pub use external_dir::{ExternalDir, ExternalFile, expect_apart};
+pub use init::{InitPlan, Made, MadeFile, init};
 pub use lock::{FolderLock, Lock};
-use opened::{Kind, Opened};
+use sidecar::SidecarFile;
 pub use watch::{ChangeWatcher, look};
 pub use write::Change;
 pub(crate) use write::diff;
@@ -55,7 +55,7 @@ use crate::warnings;
 /// The folders of a store that hold notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 
-/// A file or folder that is passed over: its path in the store, and why.
+/// A skipped file or folder: its path in the store, and the reason.
 pub type PassedOver = (String, &'static str);
 
 /// Why files and folders among the notes are passed over that can't be read.
@@ -87,7 +87,7 @@ pub struct Store {
     /// Where it is; empty for a store that is in memory only.
     root: PathBuf,
     /// The folder itself, held open; whatever is read of the store is found from it.
-    dir: Option<Arc<Opened>>,
+    dir: Option<Arc<DirHandle>>,
     /// The user's folder for settings.
     settings: Option<PathBuf>,
     current_dir: PathBuf,
@@ -102,7 +102,7 @@ pub struct Store {
     gathered: Option<Gathered>,
     is_broken: Arc<AtomicBool>,
     /// Where something that is made of exactly these notes can be kept.
-    beside: Option<Beside>,
+    beside: Option<SidecarFile>,
 }
 
 /// Removes a temporary file of a command that died; see [`Store::stale_files`].
@@ -116,16 +116,16 @@ pub fn remove_stale_file(path: &Path) -> Result<(), Error> {
 /// Numbers with their names.
 pub type Facts = Vec<(&'static str, u64)>;
 
-/// Makes what gathers something of a store's notes.
-pub type Gathering = fn(&Config) -> Box<dyn Gather>;
+/// Creates the builder of a text index.
+pub type IndexBuilderFactory = fn(&Config) -> Box<dyn Gather>;
 
-fn place<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<Opened>) -> load::Place<'a> {
-    load::Place { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index, since: None }
+fn place<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHandle>) -> load::IndexLocation<'a> {
+    load::IndexLocation { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index, since: None }
 }
 
 /// Opens the folder of a store that was found.
-fn open_root(root: &Path) -> Result<Arc<Opened>, Error> {
-    let opened = Opened::new(root).map(Arc::new);
+fn open_root(root: &Path) -> Result<Arc<DirHandle>, Error> {
+    let opened = DirHandle::new(root).map(Arc::new);
     opened.map_err(|error| Error::new(ErrorKind::Store, format!("the store can't be read: {error}")))
 }
 
@@ -137,7 +137,7 @@ fn open_root(root: &Path) -> Result<Arc<Opened>, Error> {
 pub fn index_facts(
     location: &Location,
     current_dir: &Path,
-    rebuilt_with: Option<Gathering>,
+    rebuilt_with: Option<IndexBuilderFactory>,
 ) -> Result<(String, Facts), Error> {
     let root = find_root(location, current_dir)?;
     let dir = open_root(&root)?;
@@ -161,7 +161,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn open_with(location: &Location, current_dir: &Path, gathering: Option<Gathering>) -> Result<Self, Error> {
+    pub fn open_with(
+        location: &Location,
+        current_dir: &Path,
+        gathering: Option<IndexBuilderFactory>,
+    ) -> Result<Self, Error> {
         Ok(Self::open_since(location, current_dir, gathering, None)?.0)
     }
 
@@ -170,14 +174,14 @@ impl Store {
     fn open_since(
         location: &Location,
         current_dir: &Path,
-        gathering: Option<Gathering>,
+        gathering: Option<IndexBuilderFactory>,
         since: Option<i64>,
     ) -> Result<(Self, load::Recent), Error> {
         let root = find_root(location, current_dir)?;
         let dir = open_root(&root)?;
         let config = Config::load(&dir)?;
         let gather = gathering.map(|gathering| gathering(&config));
-        let loaded = load::notes(&load::Place { since, ..place(location, &root, &dir) }, gather)?;
+        let loaded = load::notes(&load::IndexLocation { since, ..place(location, &root, &dir) }, gather)?;
         let load::Loaded { notes, gathered, is_broken, beside, unreadable, recent, .. } = loaded;
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
@@ -518,7 +522,7 @@ impl Store {
 
     /// Tells of a list of changes that a writer which died had begun: in a sentence.
     pub fn unfinished(&self, location: &Location) -> Option<String> {
-        match pending::unfinished(&self.root, location.cache.as_deref()) {
+        match redo_log::unfinished(&self.root, location.cache.as_deref()) {
             Ok(None) => None,
             Ok(Some(files)) => Some(format!(
                 "a command died while it changed files ({files} in all); the next one that changes notes finishes it"
@@ -538,7 +542,7 @@ impl Store {
     pub fn left_over(&self) -> Vec<String> {
         let now = racy::now(&self.root).unwrap_or(i64::MIN);
         // What a link leads to is not ours to look through.
-        let has_cache = self.dir.as_ref().is_some_and(|dir| dir.kind(index::FOLDER.as_ref()) == Some(Kind::Folder));
+        let has_cache = self.dir.as_ref().is_some_and(|dir| dir.kind(index::FOLDER.as_ref()) == Some(FileType::Folder));
         let cache = has_cache.then(|| self.root.join(index::FOLDER));
         let cached = cache.iter().flat_map(|cache| files::stale(cache, now, |look| look.modified));
         let cached = cached.filter_map(|path| Some(format!("{}/{}", index::FOLDER, path.file_name()?.to_str()?)));
@@ -547,12 +551,12 @@ impl Store {
 
     /// Lists the temporary files of commands that died, an hour ago or more, in a folder outside of the store.
     pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
-        files::stale(folder, racy::now(&self.root).unwrap_or(i64::MIN), scan::Look::latest)
+        files::stale(folder, racy::now(&self.root).unwrap_or(i64::MIN), scan::FileStat::latest)
     }
 
     /// Returns the path of a list of changes that nobody carries out.
     pub fn foreign_list(&self, location: &Location) -> Option<String> {
-        pending::is_foreign(&self.root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
+        redo_log::is_foreign(&self.root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
     }
 
     /// Returns the directory that shown paths are relative to.

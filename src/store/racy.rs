@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::opened::Opened;
-use super::scan::Look;
+use super::dir_handle::DirHandle;
+use super::scan::FileStat;
 
 /// How long a file must be left alone.
 pub(super) const QUIET: Duration = Duration::from_millis(200);
@@ -18,7 +18,7 @@ pub(super) const QUIET_EMPTY: Duration = Duration::from_secs(1);
 
 /// Returns the moment that it is now for the file system of a folder; `None` where no file can be made there.
 pub(super) fn now(folder: &Path) -> Option<i64> {
-    Arc::new(Opened::new(folder).ok()?).moment().ok()
+    Arc::new(DirHandle::new(folder).ok()?).moment().ok()
 }
 
 /// One version of a file, known by its modification time, inode number and size. The youngest is the greatest.
@@ -31,13 +31,13 @@ pub(super) struct Version {
 }
 
 impl Version {
-    pub(super) fn of(look: &Look) -> Self {
+    pub(super) fn of(look: &FileStat) -> Self {
         Self { modified: look.modified, inode: look.number, size: look.size }
     }
 
     /// Returns the version that is at a path; `None` where there is no file.
     pub(super) fn at(path: &Path) -> Option<Self> {
-        path.symlink_metadata().ok().map(|found| Self::of(&Look::of(&found)))
+        path.symlink_metadata().ok().map(|found| Self::of(&FileStat::of(&found)))
     }
 
     /// Returns how much longer the file must be left alone at a moment; zero for one that is complete.

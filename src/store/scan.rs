@@ -11,26 +11,26 @@ use rayon::Scope;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::folders::{Held, Listed, Memory, Seen, parent};
+use super::dir_cache::{CachedDir, DirCache, DirListing, VisitedDir, parent};
+use super::dir_handle::{DirEntry, DirHandle, FileType, is_unreadable};
 use super::index;
-use super::opened::{Entry, Kind, Opened, is_unreadable};
 use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, NOTE_FOLDERS, PassedOver};
 use crate::error::{Error, ErrorKind};
 
-/// A file that is a note, and how it looked.
+/// A file of a note, with its stat.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Found {
+pub(super) struct FileEntry {
     /// The path in the store, with `/` between names.
     pub(super) path: Box<str>,
     /// Its real path in the store where that may be another, since it is no UTF-8.
     pub(super) name: Option<Box<Path>>,
     /// How the file looked; nothing of one that was only listed until it is read.
-    pub(super) look: Look,
+    pub(super) look: FileStat,
     /// Its place in the index, where it was found there.
     pub(super) at: Option<usize>,
 }
 
-impl Found {
+impl FileEntry {
     /// Returns what files are ordered by.
     fn order(&self) -> (&str, Option<&Path>) {
         (&self.path, self.name.as_deref())
@@ -42,10 +42,10 @@ impl Found {
     }
 }
 
-/// What shows that a file was changed or replaced. A moment is in nanoseconds of the file system's
+/// The stat of a file, by which a change or replacement is recognised. Times are in nanoseconds of the file system's
 /// clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Look {
+pub(super) struct FileStat {
     pub(super) size: u64,
     /// When the content changed.
     pub(super) modified: i64,
@@ -55,7 +55,7 @@ pub(super) struct Look {
     pub(super) number: u64,
 }
 
-impl Look {
+impl FileStat {
     /// Takes what a file system says of a file.
     #[cfg(unix)]
     pub(super) fn of(metadata: &Metadata) -> Self {
@@ -110,17 +110,17 @@ impl Look {
         Self { modified, changed: self.changed.wrapping_sub(self.modified), ..self }
     }
 
-    /// Undoes [`Look::since`].
+    /// Undoes [`FileStat::since`].
     pub(super) fn after(self, moment: i64) -> Self {
         let modified = self.modified.wrapping_add(moment);
         Self { modified, changed: self.changed.wrapping_add(modified), ..self }
     }
 }
 
-/// What shows that something was made, removed or renamed in a folder.
+/// The stat of a directory, by which creating, removing and renaming in it is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FolderLook {
-    pub(super) look: Look,
+pub(super) struct DirStat {
+    pub(super) look: FileStat,
     /// The number of the file system: another one may be mounted there, of which all else is the same.
     pub(super) device: u64,
 }
@@ -129,9 +129,9 @@ pub(super) struct FolderLook {
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     /// The files that are notes, in the order of their paths' bytes.
-    pub(super) files: Vec<Found>,
+    pub(super) files: Vec<FileEntry>,
     /// The folders that were come by.
-    pub(super) folders: Vec<Seen>,
+    pub(super) folders: Vec<VisitedDir>,
     /// The folders and files that can't be read, in no order.
     pub(super) unreadable: Vec<PassedOver>,
 }
@@ -141,7 +141,7 @@ pub(super) struct Scanned {
 ///
 /// # Errors
 /// `Store` when one of the folders can't be listed.
-pub(super) fn notes(root: &Opened) -> Result<Scanned, Error> {
+pub(super) fn notes(root: &DirHandle) -> Result<Scanned, Error> {
     notes_with(root, None, true)
 }
 
@@ -149,7 +149,7 @@ pub(super) fn notes(root: &Opened) -> Result<Scanned, Error> {
 ///
 /// # Errors
 /// As [`notes`].
-pub(super) fn notes_to_read(root: &Opened) -> Result<Scanned, Error> {
+pub(super) fn notes_to_read(root: &DirHandle) -> Result<Scanned, Error> {
     notes_with(root, None, false)
 }
 
@@ -157,19 +157,20 @@ pub(super) fn notes_to_read(root: &Opened) -> Result<Scanned, Error> {
 ///
 /// # Errors
 /// As [`notes`].
-pub(super) fn notes_known(root: &Opened, memory: &Memory<'_>) -> Result<Scanned, Error> {
+pub(super) fn notes_known(root: &DirHandle, memory: &DirCache<'_>) -> Result<Scanned, Error> {
     notes_with(root, Some(memory), true)
 }
 
-fn notes_with(root: &Opened, memory: Option<&Memory<'_>>, looks: bool) -> Result<Scanned, Error> {
+fn notes_with(root: &DirHandle, memory: Option<&DirCache<'_>>, looks: bool) -> Result<Scanned, Error> {
     let (mut listed, mut seen, mut held) = (Vec::new(), Vec::new(), BTreeMap::new());
     let unreadable = Mutex::default();
     for folder in NOTE_FOLDERS {
-        let looking = Looking { looks, unreadable: &unreadable, found: Mutex::default(), waiting: AtomicUsize::new(0) };
+        let looking =
+            StatQueue { looks, unreadable: &unreadable, found: Mutex::default(), waiting: AtomicUsize::new(0) };
         // Files are looked at while others are still being listed.
         rayon::scope(|scope| {
             let (seen, held) = (&mut seen, &mut held);
-            Walk { root, memory, seen, held, looking: &looking, scope }.list_folder(folder)
+            DirWalk { root, memory, seen, held, looking: &looking, scope }.list_folder(folder)
         })?;
         let found = sorted(looking.found.into_inner().unwrap_or_else(PoisonError::into_inner));
         // Most stores have one large folder.
@@ -183,8 +184,8 @@ fn notes_with(root: &Opened, memory: Option<&Memory<'_>>, looks: bool) -> Result
         return scanned(listed, unreadable);
     };
     let look = |files| look_at_kept(root, files, &held, &unreadable);
-    let kept: Vec<Vec<Found>> = memory.parts_of_files().map(look).collect();
-    let added: Vec<Vec<Found>> = held.par_iter().map(|(_, held)| look_at_added(root, held, &unreadable)).collect();
+    let kept: Vec<Vec<FileEntry>> = memory.parts_of_files().map(look).collect();
+    let added: Vec<Vec<FileEntry>> = held.par_iter().map(|(_, held)| look_at_added(root, held, &unreadable)).collect();
     let mut all = Vec::with_capacity(kept.iter().chain(&added).map(Vec::len).sum::<usize>() + listed.len());
     all.extend(kept.into_iter().flatten());
     let in_order = all.len();
@@ -197,7 +198,7 @@ fn notes_with(root: &Opened, memory: Option<&Memory<'_>>, looks: bool) -> Result
     scanned(all, unreadable)
 }
 
-/// What can't be read; several threads add to it.
+/// Unreadable files and folders, collected by several threads.
 type Unreadable = Mutex<Vec<PassedOver>>;
 
 fn add_unreadable(unreadable: &Unreadable, path: &str, why: &'static str) {
@@ -213,16 +214,16 @@ const BATCH: usize = 512;
 /// How many batches wait until somebody looks at them; whoever lists looks at more of them itself.
 const MAX_WAITING: usize = 16;
 
-/// The files of a folder, while they are looked at in batches.
-struct Looking<'a> {
+/// A work queue of stats: the files of a folder in batches.
+struct StatQueue<'a> {
     /// Whether they are looked at, not only listed.
     looks: bool,
     unreadable: &'a Unreadable,
-    found: Mutex<Vec<Vec<Found>>>,
+    found: Mutex<Vec<Vec<FileEntry>>>,
     waiting: AtomicUsize,
 }
 
-impl Looking<'_> {
+impl StatQueue<'_> {
     /// Looks at files of a folder: soon, or at once.
     fn look<'scope>(&'scope self, scope: &Scope<'scope>, folder: &Arc<Listing>, files: Vec<(OsString, String)>) {
         let folder = Arc::clone(folder);
@@ -239,18 +240,18 @@ impl Looking<'_> {
 
 /// Puts the files of a folder in the order of their paths. These begin alike: what comes behind that
 /// decides nearly always, and is compared as a number.
-fn sorted(batches: Vec<Vec<Found>>) -> Vec<Found> {
+fn sorted(batches: Vec<Vec<FileEntry>>) -> Vec<FileEntry> {
     let all = || batches.iter().flatten();
     let first = all().next().map(|found| found.path.as_bytes()).unwrap_or_default();
-    let common = |found: &Found| first.iter().zip(found.path.as_bytes()).take_while(|(a, b)| a == b).count();
+    let common = |found: &FileEntry| first.iter().zip(found.path.as_bytes()).take_while(|(a, b)| a == b).count();
     let common = all().map(common).min().unwrap_or_default();
-    let key = |found: &Found| {
+    let key = |found: &FileEntry| {
         let rest = found.path.as_bytes().get(common..).unwrap_or_default();
         let mut key = [0; 8];
         key.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
         u64::from_be_bytes(key)
     };
-    let mut keyed: Vec<(u64, Found)> = Vec::with_capacity(batches.iter().map(Vec::len).sum());
+    let mut keyed: Vec<(u64, FileEntry)> = Vec::with_capacity(batches.iter().map(Vec::len).sum());
     keyed.extend(batches.into_iter().flatten().map(|found| (key(&found), found)));
     keyed.par_sort_unstable_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.order().cmp(&right.order())));
     keyed.into_iter().map(|(_, found)| found).collect()
@@ -260,7 +261,7 @@ fn sorted(batches: Vec<Vec<Found>>) -> Vec<Found> {
 struct Listing {
     /// Its real path in the store.
     path: PathBuf,
-    opened: Opened,
+    opened: DirHandle,
 }
 
 /// Takes files of a folder. Where it `looks` at them, those that are gone by now, or are no plain files, are passed over.
@@ -269,17 +270,17 @@ fn look_at_listed(
     files: Vec<(OsString, String)>,
     looks: bool,
     unreadable: &Unreadable,
-) -> Vec<Found> {
+) -> Vec<FileEntry> {
     let look = |(name, path): (OsString, String)| {
-        let look = if looks { look_at(&folder.opened, &name, &path, unreadable)? } else { Look::default() };
+        let look = if looks { look_at(&folder.opened, &name, &path, unreadable)? } else { FileStat::default() };
         let name = is_odd(&path).then(|| folder.path.join(name).into());
-        Some(Found { path: path.into(), name, look, at: None })
+        Some(FileEntry { path: path.into(), name, look, at: None })
     };
     files.into_iter().filter_map(look).collect()
 }
 
 /// Returns how a file looks; `None` where it is gone by now, or is no plain file, or can't be looked at.
-fn look_at(folder: &Opened, name: &OsStr, path: &str, unreadable: &Unreadable) -> Option<Look> {
+fn look_at(folder: &DirHandle, name: &OsStr, path: &str, unreadable: &Unreadable) -> Option<FileStat> {
     folder.look(name).unwrap_or_else(|error| {
         if is_unreadable(&error) {
             add_unreadable(unreadable, path, FILE_UNREADABLE);
@@ -293,11 +294,16 @@ fn is_odd(path: &str) -> bool {
     !path.is_ascii() && path.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// Folders that hold what they held, by their paths.
-type Folders<'a> = BTreeMap<&'a str, &'a Held>;
+/// Unchanged folders, by path.
+type Folders<'a> = BTreeMap<&'a str, &'a CachedDir>;
 
 /// Looks at files of the index that are in such folders; those that are gone are passed over.
-fn look_at_kept(root: &Opened, mut files: index::Files<'_>, held: &Folders<'_>, unreadable: &Unreadable) -> Vec<Found> {
+fn look_at_kept(
+    root: &DirHandle,
+    mut files: index::FileCursor<'_>,
+    held: &Folders<'_>,
+    unreadable: &Unreadable,
+) -> Vec<FileEntry> {
     let (mut all, mut inside, mut opened) = (Vec::with_capacity(BATCH), String::new(), None);
     while files.step().is_some() {
         let (folder, name) = parent(&files.path).unwrap_or_default();
@@ -308,14 +314,14 @@ fn look_at_kept(root: &Opened, mut files: index::Files<'_>, held: &Folders<'_>, 
         }
         let Some((_, opened)) = opened.as_ref().filter(|(held, _)| held.has(files.place - 1)) else { continue };
         if let Some(look) = look_at(opened, name.as_ref(), &files.path, unreadable) {
-            all.push(Found { path: files.path.as_str().into(), name: None, look, at: Some(files.place - 1) });
+            all.push(FileEntry { path: files.path.as_str().into(), name: None, look, at: Some(files.place - 1) });
         }
     }
     all
 }
 
 /// Looks at files of such a folder that the index does not have.
-fn look_at_added(root: &Opened, held: &Held, unreadable: &Unreadable) -> Vec<Found> {
+fn look_at_added(root: &DirHandle, held: &CachedDir, unreadable: &Unreadable) -> Vec<FileEntry> {
     if held.added.is_empty() {
         return Vec::new();
     }
@@ -325,22 +331,22 @@ fn look_at_added(root: &Opened, held: &Held, unreadable: &Unreadable) -> Vec<Fou
     look_at_listed(&Listing { path, opened }, files.collect(), true, unreadable)
 }
 
-/// One of the store's folders, while its files are found.
-struct Walk<'w, 'm, 'scope> {
-    root: &'scope Opened,
-    memory: Option<&'m Memory<'m>>,
+/// A walk over one of the store's folders.
+struct DirWalk<'w, 'm, 'scope> {
+    root: &'scope DirHandle,
+    memory: Option<&'m DirCache<'m>>,
     /// The folders that were come by.
-    seen: &'w mut Vec<Seen>,
+    seen: &'w mut Vec<VisitedDir>,
     /// What those of them hold that look as they did.
     held: &'w mut Folders<'m>,
-    looking: &'scope Looking<'scope>,
+    looking: &'scope StatQueue<'scope>,
     scope: &'w Scope<'scope>,
 }
 
-impl<'scope> Walk<'_, '_, 'scope> {
+impl<'scope> DirWalk<'_, '_, 'scope> {
     /// Lists one of the store's folders, where there is such a folder.
     fn list_folder(&mut self, folder: &str) -> Result<(), Error> {
-        if self.root.kind(folder.as_ref()) != Some(Kind::Folder) {
+        if self.root.kind(folder.as_ref()) != Some(FileType::Folder) {
             return Ok(());
         }
         let listed = self.list(Path::new(folder), folder);
@@ -370,19 +376,19 @@ impl<'scope> Walk<'_, '_, 'scope> {
     fn held_before(&mut self, path: &Path, inside: &str) -> Option<Vec<(PathBuf, String)>> {
         let held = self.memory?.held(inside, path)?;
         let folders = held.folders.iter().map(|name| (path.join(name), format!("{inside}/{name}")));
-        self.seen.push(Seen { path: inside.to_owned(), is_held: true, listed: None });
+        self.seen.push(VisitedDir { path: inside.to_owned(), is_held: true, listed: None });
         self.held.insert(&held.path, held);
         Some(folders.collect())
     }
 
     /// Lists the files in a folder, and returns the folders in it.
     fn list_one(&mut self, path: PathBuf, inside: String) -> std::io::Result<Vec<(PathBuf, String)>> {
-        self.memory.into_iter().for_each(Memory::begin);
+        self.memory.into_iter().for_each(DirCache::begin);
         let folder = Arc::new(Listing { opened: self.root.folder(&path)?, path });
         let before = folder.opened.own_look();
         let (mut folders, mut files, mut notes, mut is_sure) = (Vec::new(), Vec::new(), 0, !is_odd(&inside));
         for entry in folder.opened.entries()? {
-            let Ok(Entry { name, kind, is_told }) = entry else {
+            let Ok(DirEntry { name, kind, is_told }) = entry else {
                 is_sure = false;
                 add_unreadable(self.looking.unreadable, &inside, FOLDER_UNREADABLE);
                 continue;
@@ -390,8 +396,8 @@ impl<'scope> Walk<'_, '_, 'scope> {
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
-            let is_note = kind == Kind::File && name.as_encoded_bytes().ends_with(b".md");
-            if !is_note && kind != Kind::Folder {
+            let is_note = kind == FileType::File && name.as_encoded_bytes().ends_with(b".md");
+            if !is_note && kind != FileType::Folder {
                 continue;
             }
             // Said at once how long it gets, it is moved no more.
@@ -417,14 +423,14 @@ impl<'scope> Walk<'_, '_, 'scope> {
         if !files.is_empty() {
             self.looking.look(self.scope, &folder, files);
         }
-        let is_settled = |look: &FolderLook| self.memory.is_some_and(|memory| memory.is_settled(&folder.opened, *look));
+        let is_settled = |look: &DirStat| self.memory.is_some_and(|memory| memory.is_settled(&folder.opened, *look));
         let listed = before.filter(|look| is_sure && is_settled(look)).map(|look| {
             let mut names: Vec<String> =
                 folders.iter().filter_map(|(_, path)| Some(parent(path)?.1.to_owned())).collect();
             names.sort_unstable();
-            Listed { look, folders: names, notes }
+            DirListing { look, folders: names, notes }
         });
-        self.seen.push(Seen { path: inside, is_held: false, listed });
+        self.seen.push(VisitedDir { path: inside, is_held: false, listed });
         Ok(folders)
     }
 }

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::opened::{Kind, Opened, is_unreadable};
+use super::dir_handle::{DirHandle, FileType, is_unreadable};
 
 /// A name in a tree of folders.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct TreeItem {
     /// Its real path, from the folder that the tree was asked of.
     pub(super) path: PathBuf,
     /// What it is; `None` for a folder that can't be read.
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<FileType>,
 }
 
-impl Item {
+impl TreeItem {
     /// Returns the path as it is shown, with `/` between names.
     pub(super) fn shown(&self) -> String {
         self.path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
@@ -32,14 +32,14 @@ pub(super) fn is_hidden(path: &Path) -> bool {
 
 /// Lists what is below a folder that is named from a directory handle, `""` for the handle's own, in the order of the
 /// names: the folder itself unless that is the handle, and all in folders that `enters` agrees to by their paths.
-pub(super) fn items(dir: &Opened, folder: &str, enters: impl Fn(&Path) -> bool) -> Vec<Item> {
+pub(super) fn items(dir: &DirHandle, folder: &str, enters: impl Fn(&Path) -> bool) -> Vec<TreeItem> {
     let mut all = Vec::new();
     let mut waiting = vec![(PathBuf::from(folder), None)];
     if !folder.is_empty() {
         waiting = dir.kind(folder.as_ref()).map(|kind| (PathBuf::from(folder), Some(kind))).into_iter().collect();
     }
     while let Some((path, mut kind)) = waiting.pop() {
-        if kind.is_none_or(|kind| kind == Kind::Folder) && enters(&path) {
+        if kind.is_none_or(|kind| kind == FileType::Folder) && enters(&path) {
             match inside(dir, &path) {
                 Ok(names) => waiting.extend(names.into_iter().rev()),
                 Err(error) if is_unreadable(&error) => kind = None,
@@ -47,14 +47,14 @@ pub(super) fn items(dir: &Opened, folder: &str, enters: impl Fn(&Path) -> bool) 
             }
         }
         if !path.as_os_str().is_empty() {
-            all.push(Item { path, kind });
+            all.push(TreeItem { path, kind });
         }
     }
     all
 }
 
 /// Lists what is in one folder, in the order of the names.
-fn inside(dir: &Opened, path: &Path) -> std::io::Result<Vec<(PathBuf, Option<Kind>)>> {
+fn inside(dir: &DirHandle, path: &Path) -> std::io::Result<Vec<(PathBuf, Option<FileType>)>> {
     let below = if path.as_os_str().is_empty() { None } else { Some(dir.folder(path)?) };
     let entries = below.as_ref().unwrap_or(dir).entries()?;
     let mut names = Vec::new();

@@ -96,8 +96,8 @@ mod reports {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
 
-    use super::super::opened::{Kind, Opened};
-    use super::super::scan::FolderLook;
+    use super::super::dir_handle::{DirHandle, FileType};
+    use super::super::scan::DirStat;
     use super::super::{Location, NOTE_FOLDERS, config, find_root};
 
     /// The most folders that are watched: a user may have some thousand watches in all on small machines
@@ -118,18 +118,18 @@ mod reports {
         root_watch: i32,
         has_changes: bool,
         /// Whether folders came or went, so that others have to be watched.
-        is_outdated: bool,
+        needs_rewrite: bool,
     }
 
     impl Reports {
         /// Begins to watch a store; `None` where the system or the file system does not allow it. Links are not
         /// followed.
         pub(super) fn new(root: &Path) -> Option<Self> {
-            let dir = Opened::new(root).ok()?;
+            let dir = DirHandle::new(root).ok()?;
             let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
             let root_watch = watch(&inotify, root, &dir)?;
             let mut waiting: Vec<PathBuf> = NOTE_FOLDERS.iter().map(PathBuf::from).collect();
-            waiting.retain(|folder| dir.kind(folder.as_os_str()) == Some(Kind::Folder));
+            waiting.retain(|folder| dir.kind(folder.as_os_str()) == Some(FileType::Folder));
             let mut watches = HashSet::new();
             while let Some(folder) = waiting.pop() {
                 let Ok(below) = dir.folder(&folder) else { continue };
@@ -140,21 +140,21 @@ mod reports {
                 }
                 for entry in below.entries().ok()? {
                     let entry = entry.ok()?;
-                    if entry.kind == Kind::Folder && !entry.name.as_encoded_bytes().starts_with(b".") {
+                    if entry.kind == FileType::Folder && !entry.name.as_encoded_bytes().starts_with(b".") {
                         waiting.push(folder.join(entry.name));
                     }
                 }
             }
             let identity = identity(&dir.own_look()?);
             let root = root.to_path_buf();
-            Some(Self { inotify, root, identity, root_watch, has_changes: false, is_outdated: false })
+            Some(Self { inotify, root, identity, root_watch, has_changes: false, needs_rewrite: false })
         }
 
         /// Forgets all reports up to now. Returns whether the same folders are to be watched.
         pub(super) fn begin_again(&mut self) -> bool {
             self.read();
             self.has_changes = false;
-            !self.is_outdated
+            !self.needs_rewrite
         }
 
         /// Tells whether a change was reported, or another store is found by now.
@@ -162,11 +162,11 @@ mod reports {
             self.read();
             let root = find_root(location, current_dir).ok();
             let is_same = root.is_some_and(|root| {
-                let look = Opened::new(&root).ok().and_then(|dir| dir.own_look());
+                let look = DirHandle::new(&root).ok().and_then(|dir| dir.own_look());
                 root == self.root && look.is_some_and(|look| identity(&look) == self.identity)
             });
-            self.is_outdated |= !is_same;
-            self.has_changes || self.is_outdated
+            self.needs_rewrite |= !is_same;
+            self.has_changes || self.needs_rewrite
         }
 
         /// Reads all reports that there are.
@@ -179,13 +179,13 @@ mod reports {
                         let name = event.file_name().map(|name| name.to_bytes());
                         let (changes, outdates) = meaning(event.wd() == self.root_watch, name, event.events());
                         self.has_changes |= changes;
-                        self.is_outdated |= outdates;
+                        self.needs_rewrite |= outdates;
                     }
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => return,
                     // Reports may be lost.
                     Err(_) => {
-                        self.is_outdated = true;
+                        self.needs_rewrite = true;
                         return;
                     }
                 }
@@ -207,7 +207,7 @@ mod reports {
     }
 
     /// Watches a folder that is open, by its path; `None` where changes of it could go unreported.
-    fn watch(inotify: &OwnedFd, path: &Path, folder: &Opened) -> Option<i32> {
+    fn watch(inotify: &OwnedFd, path: &Path, folder: &DirHandle) -> Option<i32> {
         let flags = WatchFlags::CREATE
             | WatchFlags::DELETE
             | WatchFlags::MODIFY
@@ -220,7 +220,7 @@ mod reports {
         folder.has_local_changes().then(|| inotify::add_watch(inotify, path, flags).ok())?
     }
 
-    fn identity(look: &FolderLook) -> (u64, u64) {
+    fn identity(look: &DirStat) -> (u64, u64) {
         (look.device, look.look.number())
     }
 

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::lock::{self, Lock};
-use super::pending::{self, base64_bytes};
+use super::redo_log::{self, base64_bytes};
 use super::{
     Config, Location, NOTE_FOLDERS, PENDING_FILE, Store, exchange::ATTACHMENTS, files, find_root, open_root, racy,
     relative_to,
@@ -119,7 +119,7 @@ fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
 
 /// Finishes what a writer that died had begun.
 fn finish(root: &Path, shown: &str, cache: Option<&Path>) -> Result<usize, Error> {
-    pending::finish(root, cache).map_err(|error| {
+    redo_log::finish(root, cache).map_err(|error| {
         let message = format!("{shown}{PENDING_FILE}, a list of changes, can't be carried out: {error:#}");
         Error::new(ErrorKind::Store, message)
             .hint("look into it (its texts are in base64), then remove it; `qipu doctor --fix` does that too")
@@ -150,7 +150,7 @@ impl Store {
     pub fn open_to_mend(location: &Location, current_dir: &Path) -> Result<(Self, Lock, Vec<String>), Error> {
         let root = find_root(location, current_dir)?;
         let lock = Lock::take(&root, &relative_to(&root, current_dir), location)?;
-        let is_removed = pending::remove_foreign(&root, location.cache.as_deref())?;
+        let is_removed = redo_log::remove_foreign(&root, location.cache.as_deref())?;
         drop(lock);
         let (store, lock) = Self::open_to_write(location, current_dir)?;
         Ok((store, lock, is_removed.then(|| PENDING_FILE.to_owned()).into_iter().collect()))
@@ -247,7 +247,7 @@ impl Store {
     /// # Errors
     /// `Failure`, naming the file that could not be written; nothing is changed then.
     pub fn apply(&self, changes: &[Change], lock: &Lock) -> Result<(), Error> {
-        Ok(pending::apply(&self.root, changes, lock)?)
+        Ok(redo_log::apply(&self.root, changes, lock)?)
     }
 }
 

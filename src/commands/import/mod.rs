@@ -16,7 +16,7 @@ use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
 use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
 use crate::request::{Import, ImportFrom};
-use crate::store::{self, Change, Foreign, Store};
+use crate::store::{self, Change, ExternalDir, Store};
 use drafts::{Draft, Fate};
 
 /// The longest attachment that is taken, and the most of all that are taken at once, in bytes: what
@@ -44,7 +44,7 @@ pub(super) fn run(request: &Import, current_dir: &Path) -> Result<Report, Error>
 
 /// A folder as it was read.
 struct Source {
-    folder: Foreign,
+    folder: ExternalDir,
     /// What the folder is called in the notes.
     name: String,
     settings: Settings,
@@ -58,7 +58,7 @@ struct Source {
 impl Source {
     fn read(request: &Import, store: &Store, current_dir: &Path) -> Result<Self, Error> {
         store.expect_all_readable()?;
-        let folder = Foreign::open(&request.dir, current_dir)?;
+        let folder = ExternalDir::open(&request.dir, current_dir)?;
         store::expect_apart(&folder, store)?;
         expect_vault(request, &folder, store)?;
         let settings = Settings::read(request.from, &folder.settings(Settings::file(request.from)));
@@ -122,7 +122,7 @@ fn linked_files(vault: &Vault) -> HashSet<String> {
 }
 
 /// Refuses the folder of a project that holds the store: its README and other documents are no vault.
-fn expect_vault(request: &Import, folder: &Foreign, store: &Store) -> Result<(), Error> {
+fn expect_vault(request: &Import, folder: &ExternalDir, store: &Store) -> Result<(), Error> {
     let is_project = request.from == ImportFrom::Obsidian && folder.contains(store) && !folder.has_folder(".obsidian");
     if !is_project || request.is_forced {
         return Ok(());
@@ -132,7 +132,7 @@ fn expect_vault(request: &Import, folder: &Foreign, store: &Store) -> Result<(),
 }
 
 /// Tells whether a folder holds what a graph does.
-fn is_graph(folder: &Foreign) -> bool {
+fn is_graph(folder: &ExternalDir) -> bool {
     folder.files.iter().any(|file| {
         let is_page = file.path.ends_with(".md") || file.path.ends_with(".markdown") || file.path.ends_with(".org");
         file.path.starts_with("logseq/") || (is_page && file.path.contains('/'))
@@ -239,7 +239,7 @@ impl<'a> Plan<'a> {
     /// Plans the attachments.
     fn attach(&mut self) -> Result<(), Error> {
         let mut left = MAX_ATTACHMENTS;
-        let by_path: HashMap<&str, &store::ForeignFile> =
+        let by_path: HashMap<&str, &store::ExternalFile> =
             self.source.folder.files.iter().map(|file| (file.path.as_str(), file)).collect();
         let _work = progress::begin("reading attachments", self.source.attachments.len());
         for (path, to) in &self.source.attachments {

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::sections::Sections;
+use super::container::Container;
 use crate::note::{CHUNK, Keeping, PARTS};
 use crate::parts::{pack, unpack};
 
 /// Packed chunks by part, in memory or in a file.
 #[derive(Debug)]
-pub(super) enum Shelf {
-    Memory([Vec<Vec<u8>>; PARTS]),
+pub(super) enum ColumnStore {
+    DirCache([Vec<Vec<u8>>; PARTS]),
     /// In a section, one behind the other, and where each ends.
-    File(Arc<Sections>, usize, [Vec<u64>; PARTS]),
+    File(Arc<Container>, usize, [Vec<u64>; PARTS]),
 }
 
-impl Shelf {
+impl ColumnStore {
     /// Takes chunks that are as long as `lengths` says from a section.
-    pub(super) fn of_file(sections: Arc<Sections>, section: usize, lengths: &[Vec<u32>; PARTS]) -> Self {
+    pub(super) fn of_file(sections: Arc<Container>, section: usize, lengths: &[Vec<u32>; PARTS]) -> Self {
         let mut end = 0;
         let mut next = |length: &u32| {
             end += u64::from(*length);
@@ -36,7 +36,7 @@ impl Shelf {
     /// Returns a chunk as [`Keeping::chunk`] made it.
     pub(super) fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>> {
         match self {
-            Self::Memory(chunks) => unpack(chunks.get(part)?.get(number)?),
+            Self::DirCache(chunks) => unpack(chunks.get(part)?.get(number)?),
             Self::File(sections, section, ends) => {
                 let ends = ends.get(part)?;
                 unpack(&sections.read(*section, *ends.get(number)?..*ends.get(number + 1)?)?)
@@ -47,13 +47,13 @@ impl Shelf {
 
 /// Chunks in the making.
 #[derive(Default)]
-pub(super) struct Packer {
+pub(super) struct ColumnStoreWriter {
     chunks: [Vec<Vec<u8>>; PARTS],
     /// The notes that do not fill a chunk yet.
     waiting: Keeping,
 }
 
-impl Packer {
+impl ColumnStoreWriter {
     /// Takes what is kept of the next notes.
     pub(super) fn add<'a>(&mut self, notes: impl Iterator<Item = &'a Keeping>) {
         notes.for_each(|notes| self.waiting.append(notes));

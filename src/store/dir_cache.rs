@@ -2,7 +2,7 @@
 //! looks as it did is not listed again, which is half of what it costs to look at its files.
 //!
 //! A folder's own moments change when a file in it is made, removed or renamed, not when one is
-//! written to. Not every file system keeps to that: see [`Opened::tells_of_changes`].
+//! written to. Not every file system keeps to that: see [`DirHandle::has_reliable_mtime`].
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -11,20 +11,20 @@ use std::sync::{Arc, OnceLock};
 use rayon::iter::IndexedParallelIterator;
 use serde::{Deserialize, Serialize};
 
-use super::beside;
+use super::dir_handle::DirHandle;
 use super::index::{self, Index};
-use super::opened::Opened;
-use super::scan::{FolderLook, Found};
+use super::scan::{DirStat, FileEntry};
+use super::sidecar;
 
 /// How this file is written; another number where that changes.
 const KEPT: &str = "folders 2";
 
 /// What a folder held: what the index says, and what is otherwise.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Held {
+pub(super) struct CachedDir {
     /// The path in the store, with `/` between names.
     pub(super) path: String,
-    look: FolderLook,
+    look: DirStat,
     /// The names of the folders in it, in order.
     pub(super) folders: Vec<String>,
     /// The names of files that the index does not have, in order; and the places in the index of those that are
@@ -33,7 +33,7 @@ pub(super) struct Held {
     gone: Vec<u32>,
 }
 
-impl Held {
+impl CachedDir {
     /// Tells whether a file that the index has in this folder is there.
     pub(super) fn has(&self, place: usize) -> bool {
         u32::try_from(place).is_ok_and(|place| self.gone.binary_search(&place).is_err())
@@ -52,53 +52,53 @@ impl Held {
 
 /// A folder that was come by.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct VisitedDir {
     pub(super) path: String,
     /// Whether it looks as it did, and was not listed.
     pub(super) is_held: bool,
     /// What it was like, where it was listed and can be known again.
-    pub(super) listed: Option<Listed>,
+    pub(super) listed: Option<DirListing>,
 }
 
 /// A folder that was listed.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct DirListing {
     /// How it looked before.
-    pub(super) look: FolderLook,
+    pub(super) look: DirStat,
     /// The names of the folders in it, in order.
     pub(super) folders: Vec<String>,
     /// How many notes there are in it.
     pub(super) notes: usize,
 }
 
-/// What is known of the folders of a store.
-pub(super) struct Memory<'a> {
-    root: &'a Arc<Opened>,
+/// The directory cache: the stats of directories, so that an unchanged one is not listed again.
+pub(super) struct DirCache<'a> {
+    root: &'a Arc<DirHandle>,
     index: &'a Index,
     /// In the order of their paths.
-    folders: Vec<Held>,
+    folders: Vec<CachedDir>,
     /// The moment before the first folder was listed.
     moment: OnceLock<Option<i64>>,
 }
 
-impl<'a> Memory<'a> {
+impl<'a> DirCache<'a> {
     /// Reads what is kept beside an index.
-    pub(super) fn of(root: &'a Arc<Opened>, index: &'a Index) -> Self {
-        let read = || postcard::from_bytes(&index.beside(beside::FOLDERS).read(KEPT)?).ok();
-        let mut folders: Vec<Held> = read().unwrap_or_default();
-        folders.retain(Held::is_sound);
+    pub(super) fn of(root: &'a Arc<DirHandle>, index: &'a Index) -> Self {
+        let read = || postcard::from_bytes(&index.beside(sidecar::FOLDERS).read(KEPT)?).ok();
+        let mut folders: Vec<CachedDir> = read().unwrap_or_default();
+        folders.retain(CachedDir::is_sound);
         Self { root, index, folders, moment: OnceLock::new() }
     }
 
     /// Returns what a folder holds, where it looks as it did.
-    pub(super) fn held(&self, path: &str, folder: &Path) -> Option<&Held> {
+    pub(super) fn held(&self, path: &str, folder: &Path) -> Option<&CachedDir> {
         let at = self.folders.binary_search_by(|held| held.path.as_str().cmp(path)).ok()?;
         let look = self.root.folder(folder).ok()?.own_look()?;
         self.folders.get(at).filter(|held| held.look == look)
     }
 
     /// Goes through the files that the index has, many at once.
-    pub(super) fn parts_of_files(&self) -> impl IndexedParallelIterator<Item = index::Files<'_>> {
+    pub(super) fn parts_of_files(&self) -> impl IndexedParallelIterator<Item = index::FileCursor<'_>> {
         self.index.parts_of_files()
     }
 
@@ -109,14 +109,14 @@ impl<'a> Memory<'a> {
 
     /// Tells whether a folder that was listed can be known by how it looked before: whatever happens to it from
     /// then on leaves it looking otherwise.
-    pub(super) fn is_settled(&self, folder: &Opened, before: FolderLook) -> bool {
+    pub(super) fn is_settled(&self, folder: &DirHandle, before: DirStat) -> bool {
         let begun = self.moment.get().copied().flatten();
-        begun.is_some_and(|begun| index::settled(before.look, begun, 0) < begun) && folder.tells_of_changes()
+        begun.is_some_and(|begun| index::racy_until(before.look, begun, 0) < begun) && folder.has_reliable_mtime()
     }
 
     /// Keeps what folders held that were listed just now; all that was found are `files`. Nothing depends on
     /// whether it works out.
-    pub(super) fn keep(self, seen: Vec<Seen>, files: &[Found]) {
+    pub(super) fn keep(self, seen: Vec<VisitedDir>, files: &[FileEntry]) {
         if seen.iter().all(|seen| seen.listed.is_none()) {
             return;
         }
@@ -131,17 +131,17 @@ impl<'a> Memory<'a> {
         folders.retain(|held| as_before.contains(&held.path));
         folders.extend(held);
         folders.sort_by(|a, b| a.path.cmp(&b.path));
-        self.index.beside(beside::FOLDERS).write(KEPT, || postcard::to_allocvec(&folders).ok());
+        self.index.beside(sidecar::FOLDERS).write(KEPT, || postcard::to_allocvec(&folders).ok());
     }
 }
 
 /// Says in what the folders that were listed differ from an index. One of which not all notes could be looked at
 /// is left out.
-fn held_now(seen: Vec<Seen>, files: &[Found], mut index: index::Files<'_>) -> Vec<Held> {
-    let mut all: BTreeMap<String, (Held, usize)> = BTreeMap::new();
-    for Seen { path, listed, .. } in seen {
-        let Some(Listed { look, folders, notes }) = listed else { continue };
-        all.insert(path.clone(), (Held { path, look, folders, added: Vec::new(), gone: Vec::new() }, notes));
+fn held_now(seen: Vec<VisitedDir>, files: &[FileEntry], mut index: index::FileCursor<'_>) -> Vec<CachedDir> {
+    let mut all: BTreeMap<String, (CachedDir, usize)> = BTreeMap::new();
+    for VisitedDir { path, listed, .. } in seen {
+        let Some(DirListing { look, folders, notes }) = listed else { continue };
+        all.insert(path.clone(), (CachedDir { path, look, folders, added: Vec::new(), gone: Vec::new() }, notes));
     }
     let mut new: HashSet<&str> = files.iter().map(|found| &*found.path).collect();
     while index.step().is_some() {
@@ -170,10 +170,10 @@ pub(super) fn parent(path: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    fn held(folders: &[&str], added: &[&str]) -> Held {
+    fn held(folders: &[&str], added: &[&str]) -> CachedDir {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let look = FolderLook { look: super::super::scan::Look::default(), device: 0 };
-        Held { path: "notes".into(), look, folders: names(folders), added: names(added), gone: vec![2, 7] }
+        let look = DirStat { look: super::super::scan::FileStat::default(), device: 0 };
+        CachedDir { path: "notes".into(), look, folders: names(folders), added: names(added), gone: vec![2, 7] }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::opened::Opened;
+use super::dir_handle::DirHandle;
 use crate::parts::{pack, unpack};
 
 /// What a file of this version begins and ends with. Another version's is not read: the number is
@@ -28,7 +28,7 @@ const FOOT: usize = 12;
 
 /// Where the sections are, and the checksums of blocks.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Table {
+struct Footer {
     /// Where each section begins and ends.
     ranges: Vec<(u64, u64)>,
     sums: Vec<u32>,
@@ -36,18 +36,18 @@ struct Table {
 
 /// An open file of sections.
 #[derive(Debug)]
-pub(super) struct Sections {
+pub(super) struct Container {
     file: File,
-    table: Table,
+    table: Footer,
     /// Where the table begins, and its checksum.
     end: u64,
     sum: u32,
     len: u64,
 }
 
-impl Sections {
+impl Container {
     /// Opens a file in a folder; `None` where it is not a whole one of this version.
-    pub(super) fn open(folder: &Opened, name: &str) -> Option<Self> {
+    pub(super) fn open(folder: &DirHandle, name: &str) -> Option<Self> {
         let mut file = folder.file(Path::new(name)).ok()?;
         let len = file.metadata().ok()?.len();
         let mut magic = vec![0; MAGIC.len()];
@@ -150,24 +150,24 @@ fn read_at(file: &File, range: Range<u64>) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A file of sections in the making.
-pub(super) struct Writer<'a> {
+/// A container file being written.
+pub(super) struct ContainerWriter<'a> {
     file: BufWriter<&'a mut File>,
     /// Where each section begins and ends.
     ranges: Vec<(u64, u64)>,
-    sums: Sums,
+    sums: BlockChecksums,
 }
 
 /// The checksums of what was written.
 #[derive(Default)]
-struct Sums {
+struct BlockChecksums {
     blocks: Vec<u32>,
     /// How many bytes were written.
     place: u64,
     block: crc32fast::Hasher,
 }
 
-impl Sums {
+impl BlockChecksums {
     fn add(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -187,11 +187,11 @@ impl Sums {
     }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ContainerWriter<'a> {
     /// Begins with an empty file.
     pub(super) fn new(file: &'a mut File) -> io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 18, file);
-        let mut writer = Self { file, ranges: Vec::new(), sums: Sums::default() };
+        let mut writer = Self { file, ranges: Vec::new(), sums: BlockChecksums::default() };
         writer.write(&[MAGIC])?;
         Ok(writer)
     }
@@ -227,7 +227,7 @@ impl<'a> Writer<'a> {
         if !self.sums.place.is_multiple_of(BLOCK) {
             self.sums.end_block();
         }
-        let table = Table { ranges: self.ranges, sums: self.sums.blocks };
+        let table = Footer { ranges: self.ranges, sums: self.sums.blocks };
         let table = postcard::to_allocvec(&table).map_err(io::Error::other)?;
         self.file.write_all(&table)?;
         self.file.write_all(&self.sums.place.to_le_bytes())?;
@@ -245,15 +245,15 @@ mod tests {
 
     fn written(sections: &[Vec<u8>]) -> tempfile::NamedTempFile {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        let mut writer = Writer::new(file.as_file_mut()).unwrap();
+        let mut writer = ContainerWriter::new(file.as_file_mut()).unwrap();
         sections.iter().for_each(|section| writer.section(section).unwrap());
         writer.finish().unwrap();
         file
     }
 
-    fn open(path: &Path) -> Option<Sections> {
-        let folder = Opened::new(path.parent().unwrap()).unwrap();
-        Sections::open(&folder, path.file_name().unwrap().to_str().unwrap())
+    fn open(path: &Path) -> Option<Container> {
+        let folder = DirHandle::new(path.parent().unwrap()).unwrap();
+        Container::open(&folder, path.file_name().unwrap().to_str().unwrap())
     }
 
     fn sections() -> Vec<Vec<u8>> {
@@ -283,7 +283,7 @@ mod tests {
     fn packed_sections_are_read_whole() {
         let text = "a text of some length, and again ".repeat(1000).into_bytes();
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        let mut writer = Writer::new(file.as_file_mut()).unwrap();
+        let mut writer = ContainerWriter::new(file.as_file_mut()).unwrap();
         [text.as_slice(), b"", b"x"].iter().for_each(|bytes| writer.packed(bytes).unwrap());
         writer.section(&[255, 255, 255, 127, 0]).unwrap();
         writer.finish().unwrap();

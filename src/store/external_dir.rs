@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Store;
-use super::opened::{Kind, Opened};
-use super::tree::{self, Item};
+use super::dir_handle::{DirHandle, FileType};
+use super::tree::{self, TreeItem};
 use crate::error::Error;
 
 /// The longest file of settings that is read, in bytes.
@@ -14,34 +14,35 @@ const MAX_SETTINGS: u64 = 1024 * 1024;
 
 /// The files of a folder.
 #[derive(Debug)]
-pub struct Foreign {
+pub struct ExternalDir {
     /// The folder's own name.
     pub name: String,
     /// Its plain files, in the order of their paths. Hidden ones are not among them.
-    pub files: Vec<ForeignFile>,
+    pub files: Vec<ExternalFile>,
     /// What can't be read: its path in the folder, and why.
     pub passed_over: Vec<(String, String)>,
     root: PathBuf,
-    dir: Arc<Opened>,
+    dir: Arc<DirHandle>,
 }
 
 /// A file of a folder.
 #[derive(Debug)]
-pub struct ForeignFile {
+pub struct ExternalFile {
     /// Its path in the folder, with `/` between names.
     pub path: String,
     /// Its real path there.
     real: PathBuf,
-    dir: Arc<Opened>,
+    dir: Arc<DirHandle>,
 }
 
-impl Foreign {
+impl ExternalDir {
     /// Lists the files of a folder. Symbolic links in it are not followed.
     ///
     /// # Errors
     /// `Usage` when there is no such folder.
     pub fn open(dir: &Path, current_dir: &Path) -> Result<Self, Error> {
-        let opened = current_dir.join(dir).canonicalize().ok().and_then(|root| Some((Opened::new(&root).ok()?, root)));
+        let opened =
+            current_dir.join(dir).canonicalize().ok().and_then(|root| Some((DirHandle::new(&root).ok()?, root)));
         let Some((opened, root)) = opened else {
             return Err(Error::usage(format!("there is no folder {}", dir.display())).hint("give the folder to import"));
         };
@@ -51,8 +52,9 @@ impl Foreign {
         // A store in the folder is no part of it.
         let is_store = |path: &Path| {
             let below = path.file_name().filter(|name| *name == "qipu").and_then(|_| dir.folder(path).ok());
-            let is = |below: &Opened, name: &str, kind| below.kind(name.as_ref()) == Some(kind);
-            below.is_some_and(|below| is(&below, "config.toml", Kind::File) && is(&below, "notes", Kind::Folder))
+            let is = |below: &DirHandle, name: &str, kind| below.kind(name.as_ref()) == Some(kind);
+            below
+                .is_some_and(|below| is(&below, "config.toml", FileType::File) && is(&below, "notes", FileType::Folder))
         };
         for item in tree::items(&dir, "", |path| !tree::is_hidden(path) && !is_store(path)) {
             if !tree::is_hidden(&item.path) {
@@ -64,15 +66,15 @@ impl Foreign {
         Ok(found)
     }
 
-    fn take(&mut self, item: Item) {
+    fn take(&mut self, item: TreeItem) {
         let why = match (inside(&item.path), item.kind) {
-            (_, Some(Kind::Folder)) => return,
-            (Ok(path), Some(Kind::File)) => {
-                return self.files.push(ForeignFile { path, real: item.path, dir: Arc::clone(&self.dir) });
+            (_, Some(FileType::Folder)) => return,
+            (Ok(path), Some(FileType::File)) => {
+                return self.files.push(ExternalFile { path, real: item.path, dir: Arc::clone(&self.dir) });
             }
             (Ok(path) | Err(path), None) => (path, "it can't be read"),
-            (Ok(path), Some(Kind::Link)) => (path, "a symbolic link is not followed"),
-            (Ok(path), Some(Kind::Other)) => (path, "it is no plain file"),
+            (Ok(path), Some(FileType::Link)) => (path, "a symbolic link is not followed"),
+            (Ok(path), Some(FileType::Other)) => (path, "it is no plain file"),
             (Err(path), Some(_)) => (path, "its name is not UTF-8"),
         };
         self.passed_over.push((why.0, why.1.to_owned()));
@@ -100,7 +102,7 @@ impl Foreign {
     }
 }
 
-impl ForeignFile {
+impl ExternalFile {
     /// Reads the file's bytes.
     ///
     /// # Errors
@@ -124,7 +126,7 @@ fn inside(path: &Path) -> Result<String, String> {
 ///
 /// # Errors
 /// `Usage`.
-pub fn expect_apart(foreign: &Foreign, store: &Store) -> Result<(), Error> {
+pub fn expect_apart(foreign: &ExternalDir, store: &Store) -> Result<(), Error> {
     if foreign.is_in(store) {
         return Err(Error::usage("the folder lies in the store").hint("notes of the store are there already"));
     }

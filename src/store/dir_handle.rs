@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::files::{TEMPORARY, TEMPORARY_CHARS};
-use super::scan::{FolderLook, Look};
+use super::scan::{DirStat, FileStat};
 
 /// How often a file that another process holds a lease on is tried again, and the pause between; the kernel breaks a
 /// lease after 45 seconds (`/proc/sys/fs/lease-break-time`).
@@ -25,7 +25,7 @@ const NAME_TRIES: usize = 16;
 
 /// What a name in a folder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileType {
     File,
     Folder,
     /// A symbolic link.
@@ -35,9 +35,9 @@ pub(super) enum Kind {
 
 /// What a folder holds under a name.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct DirEntry {
     pub(super) name: OsString,
-    pub(super) kind: Kind,
+    pub(super) kind: FileType,
     /// Whether the folder itself says of what kind it is; else it is what is mounted there now.
     pub(super) is_told: bool,
 }
@@ -45,10 +45,10 @@ pub(super) struct Entry {
 /// A folder.
 #[cfg(unix)]
 #[derive(Debug)]
-pub(super) struct Opened(std::os::fd::OwnedFd);
+pub(super) struct DirHandle(std::os::fd::OwnedFd);
 
 #[cfg(unix)]
-impl Opened {
+impl DirHandle {
     /// Opens a folder itself, not what a link leads to. Links on the way to it are followed.
     pub(super) fn new(folder: &Path) -> io::Result<Self> {
         use rustix::fs::Mode;
@@ -97,7 +97,7 @@ impl Opened {
     }
 
     /// Goes through what the folder holds; one at a time may.
-    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<Entry>>> {
+    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         use std::os::unix::ffi::OsStrExt;
         let entry = |entry: Result<rustix::fs::DirEntry, rustix::io::Errno>| {
             let entry = entry?;
@@ -105,13 +105,13 @@ impl Opened {
             // Not every file system tells.
             let kind = if is_told { entry.file_type() } else { kind_of(&self.stat(entry.file_name())?) };
             let kind = match kind {
-                rustix::fs::FileType::RegularFile => Kind::File,
-                rustix::fs::FileType::Directory => Kind::Folder,
-                rustix::fs::FileType::Symlink => Kind::Link,
-                _ => Kind::Other,
+                rustix::fs::FileType::RegularFile => FileType::File,
+                rustix::fs::FileType::Directory => FileType::Folder,
+                rustix::fs::FileType::Symlink => FileType::Link,
+                _ => FileType::Other,
             };
             let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
-            Ok(Entry { name, kind, is_told })
+            Ok(DirEntry { name, kind, is_told })
         };
         let is_own = |entry: &Result<rustix::fs::DirEntry, rustix::io::Errno>| {
             entry.as_ref().is_ok_and(|entry| [b".".as_slice(), b".."].contains(&entry.file_name().to_bytes()))
@@ -126,29 +126,29 @@ impl Opened {
     ///
     /// # Errors
     /// When that can't be told.
-    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Look>> {
+    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
         match self.stat(name) {
-            Ok(stat) => Ok(kind_of(&stat).is_file().then(|| Look::of_stat(&stat))),
+            Ok(stat) => Ok(kind_of(&stat).is_file().then(|| FileStat::of_stat(&stat))),
             Err(rustix::io::Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
     /// Returns of what kind that is which has a name in it; `None` where nothing has.
-    pub(super) fn kind(&self, name: &OsStr) -> Option<Kind> {
+    pub(super) fn kind(&self, name: &OsStr) -> Option<FileType> {
         Some(match kind_of(&self.stat(name).ok()?) {
-            rustix::fs::FileType::RegularFile => Kind::File,
-            rustix::fs::FileType::Directory => Kind::Folder,
-            rustix::fs::FileType::Symlink => Kind::Link,
-            _ => Kind::Other,
+            rustix::fs::FileType::RegularFile => FileType::File,
+            rustix::fs::FileType::Directory => FileType::Folder,
+            rustix::fs::FileType::Symlink => FileType::Link,
+            _ => FileType::Other,
         })
     }
 
     /// Returns how the folder looks; on other systems than Linux nobody has tried yet what changes its moments.
-    pub(super) fn own_look(&self) -> Option<FolderLook> {
+    pub(super) fn own_look(&self) -> Option<DirStat> {
         let stat = rustix::fs::fstat(&self.0).ok().filter(|_| cfg!(target_os = "linux"))?;
         #[allow(clippy::unnecessary_cast, reason = "the types differ from machine to machine")]
-        Some(FolderLook { look: Look::of_stat(&stat), device: stat.st_dev as u64 })
+        Some(DirStat { look: FileStat::of_stat(&stat), device: stat.st_dev as u64 })
     }
 
     /// Makes a folder in it.
@@ -243,9 +243,10 @@ const LOCAL: [u32; 7] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0xF2F5_2
 const OVERLAY: u32 = 0x794C_7630;
 
 #[cfg(target_os = "linux")]
-impl Opened {
-    /// Tells whether the folder's moments tell of all changes in it: folders of other kinds are listed each time.
-    pub(super) fn tells_of_changes(&self) -> bool {
+impl DirHandle {
+    /// Tells whether this file system updates the times of a directory synchronously on create, unlink and rename.
+    /// Directories on others (network, overlay, encrypted) are listed each time.
+    pub(super) fn has_reliable_mtime(&self) -> bool {
         use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
         // What an encrypted folder shows depends on who has a key.
         let statx = rustix::fs::statx(&self.0, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
@@ -263,9 +264,9 @@ impl Opened {
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Opened {
+impl DirHandle {
     /// See [`Self::own_look`].
-    pub(super) fn tells_of_changes(&self) -> bool {
+    pub(super) fn has_reliable_mtime(&self) -> bool {
         false
     }
 }
@@ -273,10 +274,10 @@ impl Opened {
 /// A folder, by its path.
 #[cfg(not(unix))]
 #[derive(Debug)]
-pub(super) struct Opened(std::path::PathBuf);
+pub(super) struct DirHandle(std::path::PathBuf);
 
 #[cfg(not(unix))]
-impl Opened {
+impl DirHandle {
     /// Takes a folder itself, not what a link leads to.
     pub(super) fn new(folder: &Path) -> io::Result<Self> {
         match folder.symlink_metadata()?.is_dir() {
@@ -312,10 +313,10 @@ impl Opened {
     }
 
     /// Goes through what the folder holds.
-    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<Entry>>> {
+    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         let entry = |entry: io::Result<std::fs::DirEntry>| {
             let entry = entry?;
-            Ok(Entry { name: entry.file_name(), kind: kind_of(entry.file_type()?), is_told: true })
+            Ok(DirEntry { name: entry.file_name(), kind: kind_of(entry.file_type()?), is_told: true })
         };
         Ok(self.0.read_dir()?.map(entry))
     }
@@ -324,21 +325,21 @@ impl Opened {
     ///
     /// # Errors
     /// When that can't be told.
-    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Look>> {
+    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
         match self.0.join(name).symlink_metadata() {
-            Ok(metadata) => Ok(metadata.is_file().then(|| Look::of(&metadata))),
+            Ok(metadata) => Ok(metadata.is_file().then(|| FileStat::of(&metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Returns of what kind that is which has a name in it; `None` where nothing has.
-    pub(super) fn kind(&self, name: &OsStr) -> Option<Kind> {
+    pub(super) fn kind(&self, name: &OsStr) -> Option<FileType> {
         Some(kind_of(self.0.join(name).symlink_metadata().ok()?.file_type()))
     }
 
     /// How the folder looks tells nothing: on other systems nobody has tried yet what changes its moments.
-    pub(super) fn own_look(&self) -> Option<FolderLook> {
+    pub(super) fn own_look(&self) -> Option<DirStat> {
         None
     }
 
@@ -366,16 +367,16 @@ impl Opened {
 }
 
 #[cfg(not(unix))]
-fn kind_of(kind: std::fs::FileType) -> Kind {
+fn kind_of(kind: std::fs::FileType) -> FileType {
     match kind {
-        kind if kind.is_symlink() => Kind::Link,
-        kind if kind.is_file() => Kind::File,
-        kind if kind.is_dir() => Kind::Folder,
-        _ => Kind::Other,
+        kind if kind.is_symlink() => FileType::Link,
+        kind if kind.is_file() => FileType::File,
+        kind if kind.is_dir() => FileType::Folder,
+        _ => FileType::Other,
     }
 }
 
-impl Opened {
+impl DirHandle {
     /// Reads a plain file below it.
     ///
     /// # Errors
@@ -386,10 +387,10 @@ impl Opened {
 
     /// Returns the moment that it is now for the folder's file system, by a file that is made there and goes away.
     pub(super) fn moment(self: &Arc<Self>) -> io::Result<i64> {
-        let of = |file: &File| Ok(Look::of(&file.metadata()?).modified);
+        let of = |file: &File| Ok(FileStat::of(&file.metadata()?).modified);
         match self.unnamed() {
             Ok(file) => of(&file),
-            Err(_) => of(&Staged::new(Arc::clone(self))?.file),
+            Err(_) => of(&TempFile::new(Arc::clone(self))?.file),
         }
     }
 }
@@ -412,16 +413,16 @@ pub(super) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
 
 /// A file with a temporary name in a folder. It replaces another file, or goes away.
 #[derive(Debug)]
-pub(super) struct Staged {
+pub(super) struct TempFile {
     pub(super) file: File,
-    folder: Arc<Opened>,
+    folder: Arc<DirHandle>,
     /// The temporary name; `None` when the file has its place.
     name: Option<String>,
 }
 
-impl Staged {
+impl TempFile {
     /// Makes an empty file for its owner alone, under a name that nothing had.
-    pub(super) fn new(folder: Arc<Opened>) -> io::Result<Self> {
+    pub(super) fn new(folder: Arc<DirHandle>) -> io::Result<Self> {
         let mut tries = 0;
         loop {
             let name = temporary_name()?;
@@ -449,7 +450,7 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for TempFile {
     fn drop(&mut self) {
         // Whatever can't be removed is removed as left over later.
         self.name.iter().for_each(|name| drop(self.folder.remove(name.as_ref())));
@@ -506,7 +507,7 @@ mod tests {
     use super::*;
 
     /// A folder with a note, links of all kinds and a pipe, beside a folder with a secret.
-    fn hostile() -> (tempfile::TempDir, Arc<Opened>) {
+    fn hostile() -> (tempfile::TempDir, Arc<DirHandle>) {
         let dir = tempfile::tempdir().unwrap();
         let at = |path: &str| dir.path().join(path);
         fs::create_dir_all(at("store/sub/deep")).unwrap();
@@ -516,7 +517,7 @@ mod tests {
         symlink(at("outside"), at("store/link")).unwrap();
         symlink(at("outside/deep/x.md"), at("store/link.md")).unwrap();
         assert!(Command::new("mkfifo").arg(at("store/pipe.md")).status().unwrap().success());
-        let opened = Opened::new(&at("store")).unwrap();
+        let opened = DirHandle::new(&at("store")).unwrap();
         (dir, Arc::new(opened))
     }
 
@@ -533,7 +534,7 @@ mod tests {
             assert!(!is_unreadable(&error), "{path:?}: {error}");
         }
         assert!(store.folder(Path::new("link")).is_err() && store.folder(Path::new("link/deep")).is_err());
-        assert!(Opened::new(&dir.path().join("store/link")).is_err());
+        assert!(DirHandle::new(&dir.path().join("store/link")).is_err());
         assert!(open_plain(&dir.path().join("store/pipe.md")).is_err());
         assert!(open_plain(&dir.path().join("store/link.md")).is_err());
     }
@@ -563,7 +564,7 @@ mod tests {
         fs::rename(at("store"), at("moved")).unwrap();
         symlink(at("outside"), at("store")).unwrap();
         assert_eq!(store.read(Path::new("was/deep/x.md"), 100).unwrap(), b"inside");
-        Staged::new(Arc::clone(&store)).unwrap().replace("new").unwrap();
+        TempFile::new(Arc::clone(&store)).unwrap().replace("new").unwrap();
         assert!(at("moved/new").is_file() && !at("outside/new").exists());
     }
 
@@ -573,10 +574,10 @@ mod tests {
         let at = |path: &str| dir.path().join(path);
         let names = || fs::read_dir(at("store")).unwrap().count();
         let before = names();
-        drop(Staged::new(Arc::clone(&store)).unwrap());
+        drop(TempFile::new(Arc::clone(&store)).unwrap());
         assert!(store.moment().is_ok());
         assert_eq!(names(), before);
-        Staged::new(Arc::clone(&store)).unwrap().replace("link.md").unwrap();
+        TempFile::new(Arc::clone(&store)).unwrap().replace("link.md").unwrap();
         assert_eq!(fs::read(at("store/link.md")).unwrap(), b"");
         assert_eq!(fs::read(at("outside/deep/x.md")).unwrap(), b"secret");
         let name = temporary_name().unwrap();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::container::{Container, ContainerWriter};
+use super::dir_handle::{DirHandle, TempFile};
 use super::index::FILE as INDEX;
-use super::opened::{Opened, Staged};
-use super::sections::{Sections, Writer};
 
 /// The files in the index's folder: what was made of all notes, and what the store's folders hold.
 pub(super) const LINKS: &str = "links.index";
@@ -21,21 +21,21 @@ const MADE: usize = 1;
 
 /// What tells an index from every other one: when it was begun, the length of its file, and the checksum of
 /// its table, which holds all others.
-type Identity = (i64, u64, u32);
+type IndexFingerprint = (i64, u64, u32);
 
 /// A place beside an index.
 #[derive(Debug)]
-pub(super) struct Beside {
-    folder: Arc<Opened>,
+pub(super) struct SidecarFile {
+    folder: Arc<DirHandle>,
     file: &'static str,
-    index: Identity,
+    index: IndexFingerprint,
     /// Tells the notes that were changed since from all others.
     changes: [u8; 32],
 }
 
-impl Beside {
+impl SidecarFile {
     /// Names one of the places beside an index.
-    pub(super) fn new(folder: Arc<Opened>, file: &'static str, index: Identity) -> Self {
+    pub(super) fn new(folder: Arc<DirHandle>, file: &'static str, index: IndexFingerprint) -> Self {
         Self { folder, file, index, changes: [0; 32] }
     }
 
@@ -49,7 +49,7 @@ impl Beside {
 
     /// Returns what was written under a name; `None` where there is none that can be used.
     pub(super) fn read(&self, key: &str) -> Option<Vec<u8>> {
-        let sections = Sections::open(&self.folder, self.file)?;
+        let sections = Container::open(&self.folder, self.file)?;
         let head = self.head(key)?;
         let is_it = sections.len(HEAD) == head.len() as u64 && sections.whole(HEAD)? == head;
         is_it.then(|| sections.whole(MADE))?
@@ -58,12 +58,12 @@ impl Beside {
     /// Writes what is made under a name, in place of what is there. `None` where it did not work out.
     pub(super) fn write(&self, key: &str, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<()> {
         // Beside another index, it would only be in the way.
-        let index = Sections::open(&self.folder, INDEX)?;
+        let index = Container::open(&self.folder, INDEX)?;
         if self.index != (self.index.0, index.file_len(), index.sum()) {
             return None;
         }
-        let mut staged = Staged::new(Arc::clone(&self.folder)).ok()?;
-        let mut writer = Writer::new(&mut staged.file).ok()?;
+        let mut staged = TempFile::new(Arc::clone(&self.folder)).ok()?;
+        let mut writer = ContainerWriter::new(&mut staged.file).ok()?;
         writer.section(&self.head(key)?).ok()?;
         writer.section(&make()?).ok()?;
         writer.finish().ok()?;
@@ -77,11 +77,11 @@ impl Beside {
 }
 
 /// Returns how long the files in a folder are together.
-pub(super) fn len(folder: &Opened) -> u64 {
+pub(super) fn len(folder: &DirHandle) -> u64 {
     FILES.iter().filter_map(|file| folder.look(file.as_ref()).ok()?).map(|look| look.size).sum()
 }
 
 /// Removes the files in a folder.
-pub(super) fn remove(folder: &Opened) {
+pub(super) fn remove(folder: &DirHandle) {
     FILES.iter().for_each(|file| drop(folder.remove(file.as_ref())));
 }

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::exchange::ATTACHMENTS;
-use super::files::{Beside, Displaced, Expected};
+use super::files::{Displaced, Expected, StagedFile};
 use super::lock::Lock;
 use super::racy::{self, Version};
-use super::scan::Look;
+use super::scan::FileStat;
 use super::write::{Change, inside};
 use super::{PENDING_FILE, files, index};
 use crate::progress;
@@ -30,12 +30,12 @@ const WITNESS: &str = "pending";
 
 /// The list as it is written.
 #[derive(Serialize, Deserialize)]
-struct Pending {
+struct LoggedChange {
     version: u32,
     changes: Vec<Change>,
 }
 
-/// Tells whether another program may be saving a version of a file.
+/// Whether another program may be saving a version of a file.
 type IsRacy<'a> = &'a dyn Fn(&Version) -> bool;
 
 /// Carries changes out in their order, all of them or none, as far as the disk lets us.
@@ -48,16 +48,17 @@ pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> 
     }
     // Each is written beside its place, and then put there.
     let _work = progress::begin("writing files", 2 * changes.len());
-    let mut prepared: Vec<Prepared> =
-        changes.par_iter().map(|change| Prepared::new(root, change)).collect::<Result<_>>()?;
+    let mut prepared: Vec<StagedChange> =
+        changes.par_iter().map(|change| StagedChange::new(root, change)).collect::<Result<_>>()?;
     let versions = || prepared.iter().filter_map(|prepared| Some(prepared.new.as_ref()?.version));
     let now = versions().next_back().map(|version| version.modified).or_else(|| racy::now(root)).unwrap_or(i64::MAX);
     lock.wrote(versions());
     // Notes were waited for when they were read; an attachment is waited for here.
     let attached = prepared.iter().filter(|prepared| prepared.change.source().starts_with(ATTACHMENTS));
-    let look =
-        |prepared: &Prepared<'_>| Some((prepared.path.clone(), Look::of(&prepared.path.symlink_metadata().ok()?)));
-    let attached: Vec<(PathBuf, Look)> = attached.filter_map(look).collect();
+    let look = |prepared: &StagedChange<'_>| {
+        Some((prepared.path.clone(), FileStat::of(&prepared.path.symlink_metadata().ok()?)))
+    };
+    let attached: Vec<(PathBuf, FileStat)> = attached.filter_map(look).collect();
     lock.settle(&attached, now, lock.waits);
     let is_one_step = changes.len() == 1 && !matches!(changes, [Change::Move { .. }]);
     let log = (!is_one_step).then(|| Log::begin(root, lock.cache.as_deref(), changes)).transpose()?;
@@ -71,20 +72,20 @@ pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> 
     log.map_or(Ok(()), Log::end)
 }
 
-fn carry_out(prepared: &mut [Prepared<'_>], is_racy: IsRacy<'_>) -> Result<()> {
+fn carry_out(prepared: &mut [StagedChange<'_>], is_racy: IsRacy<'_>) -> Result<()> {
     prepared.iter_mut().try_for_each(|prepared| prepared.carry_out(is_racy))?;
     sync_folders(prepared)?;
     // The last look at what was replaced comes as late as it can.
-    prepared.iter().try_for_each(Prepared::expect_kept)
+    prepared.iter().try_for_each(StagedChange::expect_kept)
 }
 
 /// Undoes what was done, the last of it first. One file that can't be put back keeps no other from that.
-fn undo(prepared: &mut [Prepared<'_>]) -> Result<()> {
+fn undo(prepared: &mut [StagedChange<'_>]) -> Result<()> {
     let failures: Vec<_> = prepared.iter_mut().rev().filter_map(|prepared| prepared.undo().err()).collect();
     failures.into_iter().next().map_or_else(|| sync_folders(prepared), Err)
 }
 
-/// A redo log that is being carried out.
+/// A redo log whose changes are being applied.
 struct Log {
     file: PathBuf,
     witness: Option<PathBuf>,
@@ -93,11 +94,11 @@ struct Log {
 impl Log {
     /// Writes the changes down. They hold texts of notes, so only the user can read them.
     fn begin(root: &Path, cache: Option<&Path>, changes: &[Change]) -> Result<Self> {
-        let text = serde_json::to_vec(&Pending { version: 1, changes: changes.to_vec() })?;
+        let text = serde_json::to_vec(&LoggedChange { version: 1, changes: changes.to_vec() })?;
         let witness = witness(root, cache);
         let is_witnessed = witness.as_deref().is_some_and(|witness| bear_witness(witness, &text).is_ok());
         let file = root.join(PENDING_FILE);
-        Beside::private(&file, &text)?.put()?;
+        StagedFile::private(&file, &text)?.put()?;
         files::sync_folder(root)?;
         Ok(Self { file, witness: witness.filter(|_| is_witnessed) })
     }
@@ -119,7 +120,7 @@ fn witness(root: &Path, cache: Option<&Path>) -> Option<PathBuf> {
 /// be carried out after a crash.
 fn bear_witness(witness: &Path, log: &[u8]) -> Result<()> {
     files::make_folders(witness)?;
-    Beside::private(witness, &Sha256::digest(log))?.put()?;
+    StagedFile::private(witness, &Sha256::digest(log))?.put()?;
     witness.parent().map_or(Ok(()), files::sync_folder)
 }
 
@@ -187,7 +188,7 @@ fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
         bail!("no command of yours that died on this machine left it");
     }
     let Some(bytes) = files::read_bytes_if_there(&file)? else { return Ok(None) };
-    let pending: Pending = serde_json::from_slice(&bytes).context("it is not a list of changes")?;
+    let pending: LoggedChange = serde_json::from_slice(&bytes).context("it is not a list of changes")?;
     if pending.version != 1 {
         bail!("it is of another version of qipu");
     }
@@ -223,7 +224,7 @@ fn redo(root: &Path, change: &Change) -> Result<bool> {
         }
     };
     if is_due {
-        let mut prepared = [Prepared { may_be_half_done: true, ..Prepared::new(root, change)? }];
+        let mut prepared = [StagedChange { may_be_half_done: true, ..StagedChange::new(root, change)? }];
         // It holds exactly what the log says, so nobody is in the middle of saving it.
         if let Err(error) = carry_out(&mut prepared, &|_| false) {
             return Err(undo(&mut prepared).err().unwrap_or(error));
@@ -232,14 +233,14 @@ fn redo(root: &Path, change: &Change) -> Result<bool> {
     Ok(is_due)
 }
 
-/// A change that is ready to be made: its new text lies beside the file.
-struct Prepared<'a> {
+/// A change that is ready to be applied: its new text is staged beside the file.
+struct StagedChange<'a> {
     change: &'a Change,
     /// The file; of a move, where it is now.
     path: PathBuf,
     /// Of a move, where it goes.
     to: Option<PathBuf>,
-    new: Option<Beside>,
+    new: Option<StagedFile>,
     /// The old version, once the change was made.
     old: Option<Displaced>,
     /// Whether a file was made, or moved.
@@ -248,10 +249,10 @@ struct Prepared<'a> {
     may_be_half_done: bool,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> StagedChange<'a> {
     fn new(root: &Path, change: &'a Change) -> Result<Self> {
         progress::advance();
-        let beside = |path: &Path, bytes: &[u8]| Beside::new(path, bytes).map(Some);
+        let beside = |path: &Path, bytes: &[u8]| StagedFile::new(path, bytes).map(Some);
         let (path, to, new) = match change {
             Change::Create { path, new } => {
                 let path = inside(root, path)?;
@@ -347,7 +348,7 @@ fn expect_free(path: &Path) -> Result<()> {
 }
 
 /// Makes the names of files durable, each folder once.
-fn sync_folders(prepared: &[Prepared<'_>]) -> Result<()> {
+fn sync_folders(prepared: &[StagedChange<'_>]) -> Result<()> {
     let paths = prepared.iter().flat_map(|prepared| [Some(&prepared.path), prepared.to.as_ref()]).flatten();
     let folders: BTreeSet<&Path> = paths.filter_map(|path| path.parent()).collect();
     folders.into_iter().try_for_each(files::sync_folder)
