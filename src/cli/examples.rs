@@ -126,7 +126,8 @@ pub(super) const DOCTOR: &str = "Examples:
 pub(super) const EVAL: &str = "A question is an object: a line of a .jsonl file, or an item of a list in JSON or YAML.
   {\"question\": \"Why do we abort when fsync fails?\", \"answers\": {\"sentences\": [\"it logs the path\"]}}
   {\"question\": \"How do I peel a mango?\", \"silent\": true}
-Answers are ids of notes, or headings, sentences and patterns (regular expressions) in them; beside these, ids only\nsay which notes hold them.
+Answers are ids of notes, or headings, sentences and patterns (regular expressions) in them; beside these, ids only
+say which notes hold them.
 
 Examples:
   qipu eval questions.jsonl

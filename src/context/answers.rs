@@ -32,13 +32,13 @@ impl Selector<'_, '_> {
         if self.selectors.within_notes {
             // The words are looked for in the notes that are named.
             self.hits(&question);
-            self.relevance.clear();
-            self.question = Some(question);
+            self.result.relevance.clear();
+            self.result.question = Some(question);
             return Vec::new();
         }
         let mut answers = self.named(&mut question);
         answers.extend(self.journals_of_days(&question));
-        self.named.extend(&answers);
+        self.result.named.extend(&answers);
         let of_periods = self.journals_of_periods(&question);
         let found = self.hits(&question);
         // What was searched for is known by now.
@@ -48,19 +48,19 @@ impl Selector<'_, '_> {
         beyond.extend(found.beyond);
         // What the question names, or something else has chosen, is no mere hit of the search.
         for asked_for in answers.iter().chain(&self.chosen) {
-            self.relevance.remove(asked_for);
+            self.result.relevance.remove(asked_for);
         }
         answers.extend(found.hits);
-        self.relevance.extend(off_topic.iter().filter(|note| !answers.contains(note)).map(|note| (*note, 0.0)));
+        self.result.relevance.extend(off_topic.iter().filter(|note| !answers.contains(note)).map(|note| (*note, 0.0)));
         answers.extend(off_topic);
         let mut seen = HashSet::new();
         answers.retain(|note| seen.insert(*note));
         let rest = answers.split_off(answers.len().min(max_answers.unwrap_or(usize::MAX)));
         beyond.splice(0..0, rest);
-        self.answers = answers.iter().filter(|note| !self.seen.contains(note)).copied().collect();
-        self.insufficient = answers.is_empty().then(|| why_empty(&question, found.unanswered));
+        self.result.answers = answers.iter().filter(|note| !self.seen.contains(note)).copied().collect();
+        self.result.insufficient = answers.is_empty().then(|| why_empty(&question, found.unanswered));
         answers.into_iter().for_each(|note| self.choose_itself(note));
-        self.question = Some(question);
+        self.result.question = Some(question);
         beyond
     }
 
@@ -127,7 +127,7 @@ impl Selector<'_, '_> {
         for named in &mut question.periods {
             named.journals = narrowed(named.period, window).map_or(0, selected);
         }
-        self.journals = Some(kept);
+        self.result.journals = Some(kept);
     }
 
     /// Returns the notes that the question names; those of a namespace that is left out are told.
@@ -149,19 +149,19 @@ impl Selector<'_, '_> {
 
     /// Returns the journals of the days that the question names.
     fn journals_of_days(&self, question: &Question) -> Vec<usize> {
-        let Some(journals) = &self.journals else { return Vec::new() };
+        let Some(journals) = &self.result.journals else { return Vec::new() };
         let of_days = question.dates.iter().flat_map(|named| journals.on(named.day));
         of_days.filter(|note| self.passes(*note)).collect()
     }
 
     /// Returns the journals of the periods that the question names.
     fn journals_of_periods(&self, question: &Question) -> Vec<usize> {
-        let Some(journals) = &self.journals else { return Vec::new() };
+        let Some(journals) = &self.result.journals else { return Vec::new() };
         let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
         let of_period =
             |period: Period| narrowed(period, window).map_or(Vec::new(), |days| journals.newest_first(days));
         let of_periods = question.periods.iter().flat_map(|named| of_period(named.period));
-        let of_periods = of_periods.map(|note| self.digests.stand_in(note));
+        let of_periods = of_periods.map(|note| self.result.digests.stand_in(note));
         of_periods.filter(|note| self.passes(*note)).collect()
     }
 
@@ -169,7 +169,7 @@ impl Selector<'_, '_> {
     /// that were not looked at.
     fn with_answers(&self, mut notes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
         let most = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
-        let (Some(most), Some(highlighter)) = (most, &self.highlighter) else { return (notes, Vec::new()) };
+        let (Some(most), Some(highlighter)) = (most, &self.result.highlighter) else { return (notes, Vec::new()) };
         let beyond = notes.split_off(notes.len().min(most));
         let all = self.store.notes();
         (notes.into_par_iter().filter(|note| has_answer(&all[*note], highlighter)).collect(), beyond)
@@ -180,20 +180,20 @@ impl Selector<'_, '_> {
         let Some(text) = &question.rest else { return FoundHits::default() };
         let (engine, around) = self.desk.searching(!self.selectors.no_graph);
         let found = engine.search(&Query::parse(text), around.as_ref());
-        self.spellings = found.spellings;
-        self.highlighter = found.highlighter.map(Arc::new);
-        self.scorer = found.scorer.map(Arc::new);
+        self.result.spellings = found.spellings;
+        self.result.highlighter = found.highlighter.map(Arc::new);
+        self.result.scorer = found.scorer.map(Arc::new);
         let mut hits = found.hits;
         self.favour(&mut hits, &question.favoured);
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
         for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
-            let share = self.shares.entry(self.digests.stand_in(hit.note)).or_default();
+            let share = self.result.shares.entry(self.result.digests.stand_in(hit.note)).or_default();
             *share = share.max(hit.score / best);
         }
         let asking = self.selectors.asking.as_ref();
         let least = asking.and_then(|asking| asking.min_relevance).map(|least| f64::from(least) / MILLION);
         let has_periods = !question.periods.is_empty();
-        let holding = hits.iter().filter(|_| has_periods).map(|hit| self.digests.stand_in(hit.note)).collect();
+        let holding = hits.iter().filter(|_| has_periods).map(|hit| self.result.digests.stand_in(hit.note)).collect();
         // Whoever names a least relevance decides by it; else what hardly answers is no answer.
         let is_answered = asking.is_none() || least.is_some() || found.best.is_answer();
         let unanswered = if is_answered { 0 } else { hits.len() };
@@ -204,13 +204,13 @@ impl Selector<'_, '_> {
         let notes = self.store.notes();
         let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.holds(day)));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
-        self.has_filtered = hits.len() < count;
+        self.result.has_filtered = hits.len() < count;
         let mut seen = HashSet::new();
-        let stand_in = |hit: &Hit| (self.digests.stand_in(hit.note), hit.relevance);
+        let stand_in = |hit: &Hit| (self.result.digests.stand_in(hit.note), hit.relevance);
         let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
         let hits = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note]));
         let hits: Vec<(usize, f64)> = self.store.retired_last(hits, |(note, _)| *note);
-        self.relevance = hits.iter().copied().collect();
+        self.result.relevance = hits.iter().copied().collect();
         let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
         let mut beyond = hits.split_off(hits.len().min(limit));

@@ -97,11 +97,13 @@ pub fn select(
         store,
         selectors: &selectors,
         filters,
-        digests: Digests::in_answer(store.notes(), selectors.no_compaction),
         chosen: Vec::new(),
         seen: HashSet::new(),
         over_limit: 0,
-        spellings: Vec::new(),
+        result: Selection {
+            digests: Digests::in_answer(store.notes(), selectors.no_compaction),
+            ..Selection::default()
+        },
         excluded: Namespaces::new(
             store
                 .config
@@ -111,54 +113,13 @@ pub fn select(
                 .filter(|_| selectors.asking.is_some())
                 .chain(selectors.asking.iter().flat_map(|asking| &asking.excluded_namespaces)),
         ),
-        question: None,
-        journals: None,
-        highlighter: None,
-        scorer: None,
-        shares: HashMap::new(),
-        relevance: HashMap::new(),
-        named: HashSet::new(),
-        answers: HashSet::new(),
-        insufficient: None,
-        has_filtered: false,
     };
     selector.run(max_hits)?;
-    let Selector {
-        chosen: mut notes,
-        over_limit,
-        digests,
-        spellings,
-        question,
-        journals,
-        highlighter,
-        scorer,
-        shares,
-        relevance,
-        named,
-        answers,
-        insufficient,
-        has_filtered,
-        ..
-    } = selector;
-    let insufficient = insufficient.filter(|_| notes.is_empty());
+    let Selector { chosen: mut notes, over_limit, result, .. } = selector;
+    let insufficient = result.insufficient.filter(|_| notes.is_empty());
     let matched = notes.len() + over_limit;
     notes.truncate(max_notes.unwrap_or(usize::MAX));
-    Ok(Selection {
-        notes,
-        matched,
-        digests,
-        spellings,
-        question,
-        journals,
-        highlighter,
-        scorer,
-        shares,
-        relevance,
-        named,
-        answers,
-        insufficient,
-        has_filtered,
-    })
+    Ok(Selection { notes, matched, insufficient, ..result })
 }
 
 /// Takes the bare words apart: ids where they name notes, else the query.
@@ -194,24 +155,14 @@ struct Selector<'a, 's> {
     store: &'a Store,
     selectors: &'a Selectors,
     filters: Vec<Filter>,
-    digests: Digests,
     chosen: Vec<usize>,
     seen: HashSet<usize>,
     /// Notes that the query found beyond its limit, and nothing else chose.
     over_limit: usize,
-    spellings: Vec<Spelling>,
+    /// What is known of the selection so far, but for its notes.
+    result: Selection,
     /// Namespaces whose notes only `--note` shows.
     excluded: Namespaces,
-    question: Option<Question>,
-    journals: Option<Arc<Journals>>,
-    highlighter: Option<Arc<Highlighter>>,
-    scorer: Option<Arc<BlockScorer>>,
-    shares: HashMap<usize, f64>,
-    relevance: HashMap<usize, f64>,
-    named: HashSet<usize>,
-    answers: HashSet<usize>,
-    insufficient: Option<String>,
-    has_filtered: bool,
 }
 
 impl<'a, 's> Selector<'a, 's> {
@@ -220,7 +171,7 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_itself(note);
             self.choose(note);
         }
-        self.named.extend(&self.chosen);
+        self.result.named.extend(&self.chosen);
         let mocs = self.store.positions(&self.selectors.mocs)?;
         let walks = self.store.positions(&self.selectors.walks)?;
         for moc in mocs {
@@ -244,7 +195,7 @@ impl<'a, 's> Selector<'a, 's> {
 
     /// Chooses a note, or the digest that stands for it.
     fn choose(&mut self, note: usize) {
-        self.choose_itself(self.digests.stand_in(note));
+        self.choose_itself(self.result.digests.stand_in(note));
     }
 
     fn choose_itself(&mut self, note: usize) {
@@ -321,7 +272,7 @@ impl<'a, 's> Selector<'a, 's> {
         });
         for note in self.store.retired_last(wanted, |note| *note) {
             self.choose(note);
-            self.relevance.remove(&self.digests.stand_in(note));
+            self.result.relevance.remove(&self.result.digests.stand_in(note));
         }
     }
 

@@ -114,21 +114,20 @@ fn best_score(passages: &Passages) -> Option<f64> {
 
 /// Returns the fragments of a note, with their scores.
 fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, known: &mut TokenCache<'t>) -> Passages {
-    let mut fragments = fragments(note, sizes);
+    let (parts, mut fragments): (Vec<Part<'_>>, Vec<Fragment>) = fragments(note, sizes).into_iter().unzip();
     let headings: Vec<String> =
-        fragments.iter().map(|(_, fragment)| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
-    let texts = fragments.iter().zip(&headings).map(|((part, _), headings)| BlockText { headings, text: part.text });
+        fragments.iter().map(|fragment| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
+    let texts = parts.iter().zip(&headings).map(|(part, headings)| BlockText { headings, text: part.text });
     let scores = scorer.scores(&texts.collect::<Vec<_>>(), known);
-    let parts: Vec<Part<'_>> = fragments.iter().map(|(part, _)| part.clone()).collect();
     let best = scores.iter().copied().fold(0.0, f64::max);
     let scores = with_neighbours(&parts, &scores);
-    for (((part, fragment), score), with) in fragments.iter_mut().zip(scores).zip(companions(&parts)) {
+    let of_fragments = parts.iter().zip(scores).zip(companions(&parts));
+    for (fragment, ((part, score), with)) in fragments.iter_mut().zip(of_fragments) {
         let least = if is_conclusion(&fragment.path) { CONCLUSION * best } else { 0.0 };
         fragment.worth = score.max(least);
         fragment.with = with;
         fragment.is_alone = !part.announces();
     }
-    let fragments = fragments.into_iter().map(|(_, fragment)| fragment).collect();
     Passages { fragments, whole: None, is_named: false }
 }
 
@@ -218,7 +217,6 @@ fn line_start(body: &str, at: usize) -> usize {
 }
 
 /// What tells which fragments belong together.
-#[derive(Clone)]
 struct Part<'a> {
     kind: BlockKind,
     depth: usize,

@@ -116,19 +116,12 @@ impl BlockScorer {
             }
             sums.add(&own.slots, 1.0 / self.norm(own), |sum| &mut sum.own);
             sums.add(&above.1, HEADING, |sum| &mut sum.heading);
-            let around = [(&BEFORE, -1), (&AFTER, 1)];
-            for (steps, (share, direction)) in around
-                .into_iter()
-                .flat_map(|(shares, direction)| shares.iter().map(move |share| (share, direction)).enumerate())
-            {
-                let at = number.checked_add_signed(direction * (steps as isize + 1));
-                let Some(other) = at.and_then(|at| counts.get(at)) else { continue };
-                let norm = self.norm(other);
-                sums.add(
-                    &other.slots,
-                    share / norm,
-                    |sum| if direction < 0 { &mut sum.before } else { &mut sum.after },
-                );
+            for (steps, share) in (1..).zip(BEFORE) {
+                let Some(other) = number.checked_sub(steps).and_then(|before| counts.get(before)) else { break };
+                sums.add(&other.slots, share / self.norm(other), |sum| &mut sum.before);
+            }
+            for (other, share) in counts.iter().skip(number + 1).zip(AFTER) {
+                sums.add(&other.slots, share / self.norm(other), |sum| &mut sum.after);
             }
             let score = sums.take(|slot, amount| {
                 let weight = self.weights.get(slot as usize).copied().unwrap_or_default();

@@ -76,16 +76,16 @@ const MAX_CLOSE_TERMS: u64 = 120_000;
 /// See `MAX_CLOSE_TERMS`.
 const MIN_CLOSE_LOOKS: usize = 20;
 
-/// The bounds of the k1, and how many terms of a body there are for 1 of it.
-const SATURATIONS: (f64, f64) = (1.2, 2.0);
-/// See `SATURATIONS`.
-const TERMS_PER_SATURATION: f64 = 25.0;
+/// The bounds of `k1`, and how many terms the average body has for 1 of it.
+const K1_BOUNDS: (f64, f64) = (1.2, 2.0);
+/// See `K1_BOUNDS`.
+const TERMS_PER_K1: f64 = 25.0;
 
 impl Weights {
-    /// Returns the usual weights with the k1 that suits the texts of a store: in short texts a second mention
+    /// Returns the usual weights with the `k1` that suits the texts of a store: in short texts a second mention
     /// says little.
     pub(super) fn of(index: &CompositeIndex) -> Self {
-        let k1 = (index.body_average() / TERMS_PER_SATURATION).clamp(SATURATIONS.0, SATURATIONS.1);
+        let k1 = (index.body_average() / TERMS_PER_K1).clamp(K1_BOUNDS.0, K1_BOUNDS.1);
         Self { k1, ..Self::default() }
     }
 }
