@@ -28,7 +28,7 @@ pub fn answer(args: &[OsString], env: &Env) -> Option<Vec<u8>> {
     let name = env.vars.get(COMPLETE)?.to_str()?;
     let shell = shells.completer(name)?;
     let words: Vec<OsString> = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
-    let place = Arc::new(Place::new(name, &words, env));
+    let place = Arc::new(CompletionContext::new(name, &words, env));
     let mut command = with_values(cli::command(), "", &place);
     command.build();
     let mut answer = Vec::new();
@@ -37,7 +37,7 @@ pub fn answer(args: &[OsString], env: &Env) -> Option<Vec<u8>> {
 }
 
 /// The store that words are completed from; opened when it is first asked.
-struct Place {
+struct CompletionContext {
     location: Location,
     current_dir: PathBuf,
     store: OnceLock<Option<Store>>,
@@ -47,7 +47,7 @@ struct Place {
     is_quoting: bool,
 }
 
-impl Place {
+impl CompletionContext {
     fn new(shell: &str, words: &[OsString], env: &Env) -> Self {
         let given = |flag: &str| {
             let pair = words.windows(2).find(|pair| pair[0] == flag).map(|pair| PathBuf::from(&pair[1]));
@@ -142,7 +142,7 @@ impl Values {
     }
 
     /// Returns the values that begin with a text, each with what is said of it.
-    fn beginning_with(self, text: &str, place: &Place) -> Vec<CompletionCandidate> {
+    fn beginning_with(self, text: &str, place: &CompletionContext) -> Vec<CompletionCandidate> {
         let notes = || place.notes().iter();
         let one = |value: &str| (value.to_owned(), None);
         let all: Vec<(String, Option<String>)> = match self {
@@ -171,7 +171,7 @@ impl Values {
 }
 
 /// Attaches values to every argument of a command and of the commands below it.
-fn with_values(command: Command, above: &str, place: &Arc<Place>) -> Command {
+fn with_values(command: Command, above: &str, place: &Arc<CompletionContext>) -> Command {
     // A list of notes has types of notes, one of links has types of links.
     let is_link = above == "link";
     let name = command.get_name().to_owned();
@@ -181,7 +181,7 @@ fn with_values(command: Command, above: &str, place: &Arc<Place>) -> Command {
     command.mut_subcommands(|below| with_values(below, &name, place))
 }
 
-fn with_value(arg: Arg, command: &str, place: &Arc<Place>) -> Arg {
+fn with_value(arg: Arg, command: &str, place: &Arc<CompletionContext>) -> Arg {
     let names: Vec<&str> = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
     let values = names.first().and_then(|name| Values::of(command, name));
     let hint = arg.get_value_hint();

@@ -61,7 +61,7 @@ pub struct Env {
     /// Whether somebody sees what is written to standard error while work goes on.
     pub tells_progress: bool,
     /// How large the terminal is, where standard output is one.
-    pub size: Option<Size>,
+    pub size: Option<TerminalSize>,
     /// The command line that shows a long text on a terminal, page by page; `None` where nobody wants that.
     pub pager: Option<OsString>,
     /// The moment of the call. Only what is written into notes depends on it.
@@ -113,7 +113,7 @@ impl Eq for Today {}
 
 /// How large a terminal is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct TerminalSize {
     /// How many columns it has.
     pub columns: usize,
     /// How many rows it has.
@@ -221,10 +221,10 @@ pub fn has_color_for_errors() -> bool {
 }
 
 /// Returns how large the terminal is, or what most are where it does not tell.
-fn size() -> Size {
+fn size() -> TerminalSize {
     let told = terminal_size::terminal_size_of(io::stdout());
-    let told = told.map(|(columns, rows)| Size { columns: columns.0.into(), rows: rows.0.into() });
-    told.filter(|size| size.columns > 0 && size.rows > 0).unwrap_or(Size { columns: 80, rows: 24 })
+    let told = told.map(|(columns, rows)| TerminalSize { columns: columns.0.into(), rows: rows.0.into() });
+    told.filter(|size| size.columns > 0 && size.rows > 0).unwrap_or(TerminalSize { columns: 80, rows: 24 })
 }
 
 /// Returns what QIPU_PAGER or PAGER say, else what shows colours everywhere. One that is set to nothing,

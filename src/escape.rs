@@ -60,12 +60,12 @@ fn is_joined(c: char) -> bool {
 /// Makes the characters of a text harmless, one after the other. What is invisible stays only where a script or an
 /// emoji needs it.
 #[derive(Debug, Default)]
-pub(crate) struct Filter {
+pub(crate) struct EscapeFilter {
     /// The character before, where it was shown as it is.
     before: Option<char>,
 }
 
-impl Filter {
+impl EscapeFilter {
     /// Returns what is shown for the next character, given the one behind it; `None` for nothing.
     pub(crate) fn shown(&mut self, c: char, after: Option<char>) -> Option<char> {
         let shown = match invisible(c) {
@@ -96,7 +96,7 @@ impl Filter {
 
 /// Returns what is shown for the characters of a text.
 fn filtered(text: &str) -> impl Iterator<Item = char> {
-    let (mut filter, mut chars) = (Filter::default(), text.chars().peekable());
+    let (mut filter, mut chars) = (EscapeFilter::default(), text.chars().peekable());
     std::iter::from_fn(move || {
         loop {
             let c = chars.next()?;
@@ -165,7 +165,7 @@ pub(crate) fn lines(text: &str) -> String {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
-    let mut filter = Filter::default();
+    let mut filter = EscapeFilter::default();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         let shown = match c {
@@ -212,7 +212,7 @@ pub(crate) fn harmless_json(json: String) -> String {
         return json;
     }
     let mut out = String::with_capacity(json.len() + 16);
-    let (mut filter, mut chars) = (Filter::default(), json.chars().peekable());
+    let (mut filter, mut chars) = (EscapeFilter::default(), json.chars().peekable());
     while let Some(c) = chars.next() {
         if filter.shown(c, chars.peek().copied()) == Some(c) {
             out.push(c);

@@ -75,10 +75,10 @@ use std::io::Write;
 
 pub use render::Screen;
 
-use cli::Parsed;
+use cli::ParsedCli;
 use env::Env;
 use error::Error;
-use request::{Command, Graph, Request};
+use request::{Command, GraphRequest, Request};
 
 /// Runs one call of the program: words become a request, the request a report, the report is cut
 /// to size once, the text is written once.
@@ -90,8 +90,8 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         return Ok(out.write_all(&answer)?);
     }
     let request = match cli::parse(args, env)? {
-        Parsed::Request(request) => request,
-        Parsed::Help(text) => return Ok(out.write_all(text.as_bytes())?),
+        ParsedCli::Request(request) => request,
+        ParsedCli::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
     // It would tell of hours.
     if let Command::Browse(request) = &request.command {
@@ -121,7 +121,7 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     };
     phases::end("fit");
     let text = match &request.command {
-        Command::Graph(Graph { location, saved: Some(saved), .. }) => {
+        Command::Graph(GraphRequest { location, saved: Some(saved), .. }) => {
             let told = |action| {
                 let report = commands::saved(saved, report.head.store.as_deref(), action);
                 fit::fit(&report, request.budget, saved.told_as, screen)

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::env::{Env, Size};
+use crate::env::{Env, TerminalSize};
 
 /// What a shell ends with when it can't start a program.
 const NOT_STARTED: [i32; 2] = [126, 127];
@@ -19,7 +19,7 @@ pub(crate) fn show(text: &str, env: &Env) -> bool {
 }
 
 /// Tells whether a text does not fit on a screen together with the next prompt.
-fn is_longer(text: &str, size: Size) -> bool {
+fn is_longer(text: &str, size: TerminalSize) -> bool {
     let rows = text.lines().map(|line| shown_chars(line).div_ceil(size.columns.max(1)).max(1));
     rows.sum::<usize>() >= size.rows
 }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_text_is_long_when_it_leaves_no_row_for_the_prompt() {
-        let size = Size { columns: 10, rows: 4 };
+        let size = TerminalSize { columns: 10, rows: 4 };
         assert!(!is_longer("1\n2\n3\n", size));
         assert!(is_longer("1\n2\n3\n4\n", size));
         assert!(is_longer(&format!("1\n{}\n", "x".repeat(30)), size));

@@ -12,7 +12,7 @@ const MAX_PACKED: usize = 16;
 const NOT_PACKED: u32 = u32::MAX;
 
 /// Parts that were kept, by their numbers.
-pub trait Parts: Debug + Send + Sync {
+pub trait BlobSource: Debug + Send + Sync {
     /// Returns the length of a part in bytes; 0 where there is none.
     fn len(&self, part: usize) -> u64;
 
@@ -29,32 +29,32 @@ pub trait Parts: Debug + Send + Sync {
 }
 
 /// Takes in notes, some at a time, and makes parts of them.
-pub trait Gather: Send {
+pub trait IndexBuilder: Send {
     /// Names what parts are made, and how. Parts of another name are of no use.
     fn key(&self) -> String;
 
     /// Returns what the next notes are given to, one for each thread: at the same time each takes some notes that
     /// follow one another, the first one the first of them.
-    fn readers(&mut self) -> Vec<&mut dyn Reader>;
+    fn readers(&mut self) -> Vec<&mut dyn IndexWorker>;
 
     /// Takes in the notes that were read since it did so last.
     fn take(&mut self);
 
     /// Returns the parts.
-    fn parts(self: Box<Self>) -> Vec<Pieces>;
+    fn parts(self: Box<Self>) -> Vec<ByteChunks>;
 }
 
 /// Reads notes for whoever gathers something of them, one after the other: none is needed any longer then.
-pub trait Reader: Send {
+pub trait IndexWorker: Send {
     /// Reads the next note.
     fn read(&mut self, note: &Note);
 }
 
 /// What was gathered of a store's notes.
 #[derive(Debug, Clone)]
-pub struct Gathered {
+pub struct TextIndex {
     /// The parts.
-    pub parts: Arc<dyn Parts>,
+    pub parts: Arc<dyn BlobSource>,
     /// For each note that was taken in, in that order, its place in the store; `None` where it is no
     /// longer what it was.
     pub places: Vec<Option<usize>>,
@@ -62,12 +62,12 @@ pub struct Gathered {
 
 /// Parts in memory, each in pieces that are one behind the other.
 #[derive(Debug, Default)]
-pub struct InMemory(pub Vec<Pieces>);
+pub struct MemoryBlobs(pub Vec<ByteChunks>);
 
 /// A part in pieces: one that is large need not be moved to be whole.
-pub type Pieces = Vec<Vec<u8>>;
+pub type ByteChunks = Vec<Vec<u8>>;
 
-impl Parts for InMemory {
+impl BlobSource for MemoryBlobs {
     fn len(&self, part: usize) -> u64 {
         self.0.get(part).map_or(0, |pieces| pieces.iter().map(|piece| piece.len() as u64).sum())
     }
@@ -120,7 +120,7 @@ mod tests {
     fn pieces_are_read_as_if_they_were_one() {
         let whole = b"one two three";
         let pieces = [&b"one"[..], b"", b" two", b" three"].map(<[u8]>::to_vec);
-        let parts = InMemory(vec![Vec::new(), pieces.to_vec()]);
+        let parts = MemoryBlobs(vec![Vec::new(), pieces.to_vec()]);
         assert_eq!((parts.len(0), parts.len(1), parts.len(2)), (0, 13, 0));
         for start in 0..=15 {
             for end in 0..=15 {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use jiff::civil::Date;
 
-use crate::calendar::Span;
-use crate::graph::{Follow, Limits};
+use crate::calendar::DateRange;
+use crate::graph::{Follow, WalkLimits};
 pub use crate::report::{Format, Level, Picture};
 use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
@@ -27,12 +27,12 @@ pub struct Request {
     /// Whether it is told where the time goes.
     pub is_verbose: bool,
     /// How it is shown on a terminal.
-    pub show: Showing,
+    pub show: OutputOptions,
 }
 
 /// How an answer is shown on a terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Showing {
+pub struct OutputOptions {
     /// Whether it has colours; `None` leaves it to the surroundings.
     pub color: Option<bool>,
     /// Whether it is shown page by page where it is longer than the screen.
@@ -78,57 +78,57 @@ impl Budget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Show the primer.
-    Prime(Prime),
+    Prime(PrimeRequest),
     /// Show a bundle of notes.
-    Context(Context),
+    Context(ContextRequest),
     /// Show more of notes that were shown.
-    Expand(Expand),
+    Expand(ExpandRequest),
     /// Show links.
-    Link(Link),
+    Link(LinkRequest),
     /// Draw notes and the links between them.
-    Graph(Graph),
+    Graph(GraphRequest),
     /// Search for notes.
-    Search(Search),
+    Search(SearchRequest),
     /// Show the notes that are like one.
-    Related(Related),
+    Related(RelatedRequest),
     /// Show notes as a list.
-    List(List),
+    List(ListRequest),
     /// Show notes whole.
-    Show(Show),
+    Show(ShowRequest),
     /// Show the journals of a day.
-    Journal(Journal),
+    Journal(JournalRequest),
     /// Show the tags in use.
     Tags(Location),
     /// Show what is in the store.
     Status(Location),
     /// Look for what is wrong or odd.
-    Doctor(Doctor),
+    Doctor(DoctorRequest),
     /// Measure how many questions are answered.
-    Eval(Eval),
+    Eval(EvalRequest),
     /// Tell of the index, or write it anew.
-    Index(Index),
+    Index(IndexRequest),
     /// Make a store.
-    Init(Init),
+    Init(InitRequest),
     /// Change notes.
-    Change(Change),
+    Change(ChangeRequest),
     /// Open a note in the user's editor.
-    Edit(Edit),
+    Edit(EditRequest),
     /// Write notes and attachments into a pack.
-    Dump(Dump),
+    Dump(DumpRequest),
     /// Take what a pack holds into the store.
-    Load(Load),
+    Load(LoadRequest),
     /// Take the notes of another app into the store.
-    Import(Import),
+    Import(ImportRequest),
     /// Install instructions for agent tools.
-    Setup(Setup),
+    Setup(SetupRequest),
     /// Write manual pages into a folder.
-    Pages(Pages),
+    Pages(ManPagesRequest),
     /// Merge two versions of a note, for git.
-    MergeDriver(MergeDriver),
+    MergeDriver(MergeDriverRequest),
     /// Serve agent tools over MCP.
-    Mcp(Mcp),
+    Mcp(McpRequest),
     /// Look around in the store, on a terminal.
-    Browse(Browse),
+    Browse(BrowseRequest),
 }
 
 impl Command {
@@ -140,7 +140,7 @@ impl Command {
 
 /// Manual pages to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pages {
+pub struct ManPagesRequest {
     /// The folder.
     pub dir: PathBuf,
     /// The names of their files, and what each says.
@@ -151,7 +151,7 @@ pub struct Pages {
 
 /// A call of `prime`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prime {
+pub struct PrimeRequest {
     /// Where the store is.
     pub location: Location,
     /// Whether the warning is given; `None` leaves it to the format.
@@ -164,7 +164,7 @@ pub struct Prime {
 
 /// A call of `context`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Context {
+pub struct ContextRequest {
     /// Where the store is.
     pub location: Location,
     /// What is selected.
@@ -183,22 +183,22 @@ pub struct Context {
     /// How many characters the answer has at most, where it shows passages of notes that don't fit whole.
     pub passages_within: Option<usize>,
     /// Whether blocks are shown in place of bodies, and which.
-    pub blocks: Option<Blocks>,
+    pub blocks: Option<BlockOptions>,
     /// What the notes are needed for; `None` shows them whole, in the order in which they were selected.
-    pub need: Option<Need>,
+    pub need: Option<NeedOptions>,
     /// The most hits of a search that are weighed, where notes are chosen by their use; `None` for no limit.
     pub max_candidates: Option<usize>,
 }
 
 /// A call of `eval`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Eval {
+pub struct EvalRequest {
     /// Where the store is.
     pub location: Location,
     /// The question file.
     pub questions: TextSource,
     /// The search whose ranking is measured, without its query.
-    pub search: Search,
+    pub search: SearchRequest,
     /// The answers that are measured, in the order of their budgets.
     pub answers: Vec<MeasuredAnswer>,
     /// The least share of hits in every budget, in millionths; `None` checks nothing.
@@ -225,7 +225,7 @@ pub enum TextSource {
 
 /// What notes are needed for, and what of them counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Need {
+pub struct NeedOptions {
     /// The task; `None` keeps the order of relevance.
     pub purpose: Option<Purpose>,
     /// How much of each note is shown.
@@ -247,7 +247,7 @@ pub struct Need {
     pub today: Option<Date>,
 }
 
-impl Need {
+impl NeedOptions {
     /// Returns the need for passages that answer, in the order of relevance.
     pub fn passages() -> Self {
         Self::default()
@@ -299,7 +299,7 @@ pub enum Abstraction {
 
 /// A call of `context --expand`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Expand {
+pub struct ExpandRequest {
     /// Where the store is.
     pub location: Location,
     /// The notes.
@@ -316,7 +316,7 @@ pub struct Expand {
 
 /// Which blocks of notes are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Blocks {
+pub struct BlockOptions {
     /// By what they are chosen; `None` leaves it to the store's config.
     pub choice: Option<BlockChoice>,
     /// The most blocks of a note, where the user names a number.
@@ -341,7 +341,7 @@ pub enum BlockChoice {
 
 /// How a query is read beyond its words, and what of its answers counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asking {
+pub struct QuestionOptions {
     /// Whether the words are searched for as they stand.
     pub is_plain: bool,
     /// The day that counts as today.
@@ -371,12 +371,12 @@ pub struct NamedSpan {
     /// The user's words.
     pub text: String,
     /// The days.
-    pub span: Span,
+    pub span: DateRange,
 }
 
 /// A call of `journal` that shows a day's journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Journal {
+pub struct JournalRequest {
     /// Where the store is.
     pub location: Location,
     /// The day.
@@ -417,18 +417,18 @@ pub struct Selectors {
     /// Whether notes are selected although a digest stands for them.
     pub no_compaction: bool,
     /// How the query is read; `None` searches for its words and nothing else.
-    pub asking: Option<Asking>,
+    pub asking: Option<QuestionOptions>,
     /// Whether the query looks for passages of the notes that are named, and selects no others.
     pub within_notes: bool,
 }
 
 /// A call of `search`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct SearchRequest {
     /// The words.
     pub query: String,
     /// Where the store is, and which notes may be found; its order does not count.
-    pub only: List,
+    pub only: ListRequest,
     /// The most notes; `None` for no limit.
     pub limit: Option<usize>,
     /// The least relevance, in millionths.
@@ -443,7 +443,7 @@ pub struct Search {
 
 /// A call of `related`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Related {
+pub struct RelatedRequest {
     /// Where the store is.
     pub location: Location,
     /// The note.
@@ -454,7 +454,7 @@ pub struct Related {
 
 /// A call of `link`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct LinkRequest {
     /// Where the store is.
     pub location: Location,
     /// Which view.
@@ -462,14 +462,14 @@ pub struct Link {
     /// Which links are followed.
     pub follow: Follow,
     /// How far.
-    pub limits: Limits,
+    pub limits: WalkLimits,
     /// Whether notes are shown although a digest stands for them.
     pub no_compaction: bool,
 }
 
 /// A call of `graph`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Graph {
+pub struct GraphRequest {
     /// Where the store is.
     pub location: Location,
     /// Which notes; `None` for the whole store.
@@ -483,12 +483,12 @@ pub struct Graph {
     /// Whether notes are shown although a digest stands for them.
     pub no_compaction: bool,
     /// The file that the picture goes to; `None` for standard output.
-    pub saved: Option<Saved>,
+    pub saved: Option<OutputFile>,
 }
 
 /// A file that an answer goes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Saved {
+pub struct OutputFile {
     /// The file, named from the current directory.
     pub file: PathBuf,
     /// How it is told on standard output that it was written.
@@ -508,7 +508,7 @@ pub enum LinkView {
 
 /// A call of `list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct List {
+pub struct ListRequest {
     /// Where the store is.
     pub location: Location,
     /// Only notes of these types; empty for all.
@@ -551,7 +551,7 @@ pub enum Sort {
 
 /// A call of `show`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Show {
+pub struct ShowRequest {
     /// Where the store is.
     pub location: Location,
     /// The notes.
@@ -564,7 +564,7 @@ pub struct Show {
 
 /// A call of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doctor {
+pub struct DoctorRequest {
     /// Where the store is.
     pub location: Location,
     /// Whether warnings fail the check too.
@@ -577,7 +577,7 @@ pub struct Doctor {
 
 /// A call of `index`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Index {
+pub struct IndexRequest {
     /// Where the store is.
     pub location: Location,
     /// Whether it is written anew.
@@ -586,7 +586,7 @@ pub struct Index {
 
 /// A call of `init`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Init {
+pub struct InitRequest {
     /// The project, where the user names one.
     pub root: Option<PathBuf>,
     /// The store itself, where the user names it.
@@ -605,7 +605,7 @@ pub struct Init {
 
 /// A call of `edit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
+pub struct EditRequest {
     /// Where the store is.
     pub location: Location,
     /// The note.
@@ -616,7 +616,7 @@ pub struct Edit {
 
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct ChangeRequest {
     /// Where the store is.
     pub location: Location,
     /// What is done.
@@ -765,7 +765,7 @@ pub struct NewFields {
 
 /// A call of `browse`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Browse {
+pub struct BrowseRequest {
     /// Where the store is.
     pub location: Location,
     /// What is typed at first.
@@ -776,7 +776,7 @@ pub struct Browse {
 
 /// A call of `dump`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dump {
+pub struct DumpRequest {
     /// Where the store is.
     pub location: Location,
     /// Which notes; `None` for the whole store.
@@ -791,7 +791,7 @@ pub struct Dump {
 
 /// A call of `load`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Load {
+pub struct LoadRequest {
     /// Where the store is.
     pub location: Location,
     /// The pack.
@@ -816,7 +816,7 @@ pub enum Strategy {
 
 /// A call of `import`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Import {
+pub struct ImportRequest {
     /// Where the store is.
     pub location: Location,
     /// The app.
@@ -852,7 +852,7 @@ impl ImportFrom {
 
 /// A call of `setup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setup {
+pub struct SetupRequest {
     /// Where the project and its store are.
     pub location: Location,
     /// What to do.
@@ -884,7 +884,7 @@ pub enum SetupAction {
 
 /// A call of `mcp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mcp {
+pub struct McpRequest {
     /// Where the store is.
     pub location: Location,
     /// The date that counts as today, where it is given; else each call asks the calendar.
@@ -893,7 +893,7 @@ pub struct Mcp {
 
 /// A call of `merge-driver`: three files, of which the second gets the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MergeDriver {
+pub struct MergeDriverRequest {
     /// What both sides come from.
     pub base: PathBuf,
     /// Our side.

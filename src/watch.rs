@@ -16,9 +16,9 @@ const PACE: Duration = Duration::from_millis(100);
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// Somebody who watches the work. When this goes, nothing of it is left on the terminal.
-pub(crate) struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
+pub(crate) struct ProgressReporter(Option<(Sender<()>, JoinHandle<()>)>);
 
-impl Drop for Watch {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);
@@ -28,9 +28,9 @@ impl Drop for Watch {
 }
 
 /// Watches the work of this call, where somebody sees it.
-pub(crate) fn begin(env: &Env) -> Watch {
+pub(crate) fn begin(env: &Env) -> ProgressReporter {
     if !env.tells_progress {
-        return Watch(None);
+        return ProgressReporter(None);
     }
     let (sender, receiver) = channel();
     let watch = move || {
@@ -52,7 +52,7 @@ pub(crate) fn begin(env: &Env) -> Watch {
         }
     };
     // A machine without room for a thread does the work all the same.
-    Watch(Builder::new().spawn(watch).ok().map(|thread| (sender, thread)))
+    ProgressReporter(Builder::new().spawn(watch).ok().map(|thread| (sender, thread)))
 }
 
 fn line(progress: Progress) -> String {

@@ -15,7 +15,7 @@ use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::report::{Format, Picture, Report};
-use qipu::request::{Budget, Command, Graph};
+use qipu::request::{Budget, Command, GraphRequest};
 use serde_json::Value;
 
 use process::call;
@@ -200,7 +200,7 @@ fn every_picture_of_hostile_notes_is_sound_and_complete() {
     let strategy = (stores(), prop::collection::vec(0_usize..3000, 3));
     runner(60)
         .run(&strategy, |(store, budgets)| {
-            let report = run_on(&Command::Graph(Graph::default()), &store).unwrap();
+            let report = run_on(&Command::Graph(GraphRequest::default()), &store).unwrap();
             let notes = report.count_notes();
             let links: usize = report.entries.iter().map(|entry| entry.note().unwrap().edges.len()).sum();
             prop_assert_eq!(notes, store.notes().len() - hidden(&store));
@@ -221,7 +221,7 @@ fn every_picture_of_hostile_notes_is_sound_and_complete() {
 
 /// Counts the notes for which another stands.
 fn hidden(store: &qipu::store::Store) -> usize {
-    let digests = qipu::graph::Digests::new(store.notes());
+    let digests = qipu::graph::Compactions::new(store.notes());
     (0..store.notes().len()).filter(|note| digests.stand_in(*note) != *note).count()
 }
 

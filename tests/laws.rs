@@ -14,8 +14,8 @@ use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::note::{Note, NoteId};
 use qipu::report::Picture;
-use qipu::report::{Mode, Report};
-use qipu::request::{Budget, Command, Format, Prime};
+use qipu::report::{Report, ReportKind};
+use qipu::request::{Budget, Command, Format, PrimeRequest};
 use qipu::store::{Config, Location, Store};
 
 use regex::Regex;
@@ -39,7 +39,7 @@ fn a_hooks_answer_is_sound() {
     runner(60)
         .run(&(stores(), prop::collection::vec(0_usize..4000, 4)), |(store, budgets)| {
             let prime =
-                Prime { location: Location::default(), banner: Some(true), is_hook: true, no_compaction: false };
+                PrimeRequest { location: Location::default(), banner: Some(true), is_hook: true, no_compaction: false };
             let report = run_on(&Command::Prime(prime), &store).unwrap();
             let said = |text: &str| {
                 let json: serde_json::Value = serde_json::from_str(text).unwrap();
@@ -86,7 +86,8 @@ fn no_answer_holds_what_nobody_sees() {
         .run(&stores(), |store| {
             for command in commands(&store) {
                 let Ok(report) = run_on(&command, &store) else { continue };
-                let pictures = pictures.map(Format::Picture).into_iter().filter(|_| report.head.mode == Mode::Graph);
+                let pictures =
+                    pictures.map(Format::Picture).into_iter().filter(|_| report.head.mode == ReportKind::Graph);
                 for format in FORMATS.into_iter().chain(formats).chain(pictures) {
                     for screen in [Screen::default(), terminal] {
                         let text = write(&report, format, screen);
@@ -179,8 +180,8 @@ fn check_honest(report: &Report, whole: &str, text: &str, budget: usize, format:
 /// People are told of what is missing too: bundles in their third line, all else in the last.
 fn check_says_what_is_missing(report: &Report, text: &str, is_missing: bool) {
     let line = match report.head.mode {
-        Mode::Context => text.lines().nth(2),
-        Mode::LinkPath { length: None, .. } => return,
+        ReportKind::Context => text.lines().nth(2),
+        ReportKind::LinkPath { length: None, .. } => return,
         _ => text.lines().last(),
     };
     let says_so = line.is_some_and(|line| line.ends_with(" (truncated)") || line.ends_with(" notes shown)"));

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use proptest::prelude::*;
 use qipu::note::Note;
-use qipu::note::merge::{Merged, merge};
+use qipu::note::merge::{MergeTexts, merge};
 
 /// A repository with a store, and the note that both sides change.
 struct Repository {
@@ -557,8 +557,8 @@ fn front() -> impl Strategy<Value = String> {
 }
 
 /// What a merge by lines does where no two sides differ from the base: `None` where they do.
-fn by_lines(merged: Merged) -> Option<String> {
-    let Merged { base, ours, theirs } = merged;
+fn by_lines(merged: MergeTexts) -> Option<String> {
+    let MergeTexts { base, ours, theirs } = merged;
     match () {
         () if theirs == base || theirs == ours => Some(ours),
         () if ours == base => Some(theirs),

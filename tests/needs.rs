@@ -12,7 +12,10 @@ use qipu::commands::run_on;
 use qipu::fit::fit;
 use qipu::note::Note;
 use qipu::report::Report;
-use qipu::request::{Abstraction, Asking, Budget, Command, Context, Expand, Format, Level, Need, Purpose, Selectors};
+use qipu::request::{
+    Abstraction, Budget, Command, ContextRequest, ExpandRequest, Format, Level, NeedOptions, Purpose, QuestionOptions,
+    Selectors,
+};
 use qipu::store::{Config, Store};
 use qipu::tokens::Tokenizer;
 use serde_json::Value;
@@ -28,15 +31,15 @@ fn store(notes: &[(&str, &str)]) -> Store {
     Store::from_notes(".qipu/".to_owned(), Config::default(), notes.iter().map(note).collect())
 }
 
-fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> Need {
+fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> NeedOptions {
     let today = purpose.map(|_| "2025-03-05".parse().unwrap());
-    Need { purpose, abstraction, today, ..Need::default() }
+    NeedOptions { purpose, abstraction, today, ..NeedOptions::default() }
 }
 
-fn asked(query: &str, need: Need) -> Command {
-    let asking = Some(Asking { is_plain: true, ..Asking::default() });
+fn asked(query: &str, need: NeedOptions) -> Command {
+    let asking = Some(QuestionOptions { is_plain: true, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
-    Command::Context(Context { selection, need: Some(need), ..Context::default() })
+    Command::Context(ContextRequest { selection, need: Some(need), ..ContextRequest::default() })
 }
 
 fn written(report: &Report, budget: Budget, format: Format) -> String {
@@ -137,7 +140,7 @@ fn traps_do_not_win() {
     // Without a purpose, time plays no part.
     let command = asked("cache crash write buffer", need(None, ADAPTIVE));
     assert!(ids(&json(&store, &command, tokens(4000))).contains(&"outdated"));
-    let strict = Need { min_confidence: 600_000, ..need(Some(Purpose::Verify), ADAPTIVE) };
+    let strict = NeedOptions { min_confidence: 600_000, ..need(Some(Purpose::Verify), ADAPTIVE) };
     assert_eq!(ids(&json(&store, &asked("cache crash", strict), tokens(4000))), ["good"]);
 }
 
@@ -180,7 +183,8 @@ fn a_claim_brings_its_opponent_and_what_it_comes_from() {
     let plain = json(&store, &asked("zeta", need(Some(Purpose::Answer), ADAPTIVE)), tokens(4000));
     assert_eq!(ids(&plain), ["claim"]);
     assert_eq!(plain["contradictions_available"], true);
-    let wanted = Need { with_derivations: true, with_contradictions: true, ..need(Some(Purpose::Answer), ADAPTIVE) };
+    let wanted =
+        NeedOptions { with_derivations: true, with_contradictions: true, ..need(Some(Purpose::Answer), ADAPTIVE) };
     let command = asked("zeta", wanted);
     let answer = json(&store, &command, tokens(4000));
     assert_eq!(ids(&answer), ["claim", "origin", "denial"], "{answer}");
@@ -238,7 +242,7 @@ fn an_expansion_that_is_too_long_shows_what_fits_of_the_note_that_was_asked_for(
         ("b", "type: permanent\n\nFrom here.".to_owned()),
     ];
     let notes: Vec<(&str, &str)> = notes.iter().map(|(id, text)| (*id, text.as_str())).collect();
-    let expand = Expand { ids: vec!["a".to_owned()], derivation: true, ..Expand::default() };
+    let expand = ExpandRequest { ids: vec!["a".to_owned()], derivation: true, ..ExpandRequest::default() };
     let answer = json(&store(&notes), &Command::Expand(expand), tokens(500));
     assert_eq!((ids(&answer)[0], &note(&answer, "a")["level"]), ("a", &Value::from("extract")), "{answer}");
     assert!(note(&answer, "a")["content"].as_str().unwrap().starts_with("Paragraph 0 tells"), "{answer}");
@@ -276,7 +280,7 @@ fn an_expansion_shows_only_what_is_new() {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
         json(
             &store,
-            &Command::Expand(Expand { ids, derivation, evidence, contradictions, ..Expand::default() }),
+            &Command::Expand(ExpandRequest { ids, derivation, evidence, contradictions, ..ExpandRequest::default() }),
             tokens(500),
         )
     };
@@ -371,7 +375,7 @@ const SLACK: usize = 120;
 fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
     // No note is left out for saying what others say.
     let asked = |abstraction| {
-        let need = Need { novelty_threshold: Some(0), ..need(Some(Purpose::Answer), abstraction) };
+        let need = NeedOptions { novelty_threshold: Some(0), ..need(Some(Purpose::Answer), abstraction) };
         asked("alpha beta gamma", need)
     };
     let looked_at = [const { Cell::new(0) }; 3];
@@ -457,7 +461,10 @@ fn no_tokenizer_is_exceeded_in_any_format() {
         .run(&(stores::stores(), 60_usize..900), |(store, max_tokens)| {
             let adaptive = need(Some(Purpose::Explore), ADAPTIVE);
             let detailed = need(None, Abstraction::Fixed(Level::Detailed));
-            let plain = Command::Context(Context { selection: selected("fsync word 日本語"), ..Context::default() });
+            let plain = Command::Context(ContextRequest {
+                selection: selected("fsync word 日本語"),
+                ..ContextRequest::default()
+            });
             for command in [asked("fsync word 日本語", adaptive), asked("fsync word item", detailed), plain] {
                 let report = run_on(&command, &store).unwrap();
                 for tokenizer in [Tokenizer::Cl100k, Tokenizer::O200k, Tokenizer::Estimate] {
@@ -474,7 +481,7 @@ fn no_tokenizer_is_exceeded_in_any_format() {
 }
 
 fn selected(query: &str) -> Selectors {
-    let asking = Some(Asking { is_plain: true, ..Asking::default() });
+    let asking = Some(QuestionOptions { is_plain: true, ..QuestionOptions::default() });
     Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() }
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use process::{Answer, call, call_with};
 use proptest::prelude::*;
-use qipu::note::{Note, NoteId, Source};
+use qipu::note::{ContentSource, Note, NoteId};
 use qipu::pack::{Pack, PackedFile, PackedNote, parse, write};
 use stores::{File, files, runner};
 use tempfile::TempDir;
@@ -303,7 +303,7 @@ fn lines_that_say_something_else_than_the_file_are_refused() {
         refuses(note, part);
     }
     let mut note = true_note();
-    note.sources.push(Source { url: "https://y.org".into(), title: None, accessed: None });
+    note.sources.push(ContentSource { url: "https://y.org".into(), title: None, accessed: None });
     refuses(note, "sources");
     load(&to, "", &pack_of(vec![true_note()], &[]));
     assert_eq!(read(&to, "notes/a.md"), text);

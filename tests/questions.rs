@@ -520,7 +520,7 @@ fn understanding_costs_next_to_nothing_among_ten_thousand_notes() {
     use std::sync::Arc;
 
     use qipu::calendar::Period;
-    use qipu::context::question::Asked;
+    use qipu::context::question::QuestionContext;
     use qipu::note::{Language, Note};
 
     let note = |number: usize| {
@@ -544,7 +544,8 @@ fn understanding_costs_next_to_nothing_among_ten_thousand_notes() {
         let times = (0..20).map(|_| {
             let start = std::time::Instant::now();
             let question =
-                Asked { notes: &notes, language: Language::English, today, window, journals: None }.understand(text);
+                QuestionContext { notes: &notes, language: Language::English, today, window, journals: None }
+                    .understand(text);
             assert!(!question.terms.is_empty() || question.comparison.is_some());
             start.elapsed()
         });

@@ -10,17 +10,17 @@ use std::collections::BTreeSet;
 use process::call;
 use proptest::prelude::*;
 use qipu::commands::run_on;
-use qipu::context::Desk;
+use qipu::context::Session;
 use qipu::note::Note;
 use qipu::report::{Entry, Report};
-use qipu::request::{Command, Related, Search};
+use qipu::request::{Command, RelatedRequest, SearchRequest};
 use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
 
 use stores::{files, hostile_text, runner, store_of};
 
 fn find(store: &Store, query: &str) -> SearchResults {
-    let desk = Desk::new(store);
+    let desk = Session::new(store);
     let (engine, around) = desk.searching(true);
     engine.search(&Query::parse(query), around.as_ref())
 }
@@ -276,7 +276,7 @@ fn related_notes_are_near_and_not_linked() {
         ("hub", "title: Hub", "Everything."),
         ("e", "title: Cats", "A cat sleeps."),
     ]);
-    let request = Related { id: "a".to_owned(), limit: None, ..Related::default() };
+    let request = RelatedRequest { id: "a".to_owned(), limit: None, ..RelatedRequest::default() };
     let report = run_on(&Command::Related(request), &store).unwrap();
     assert_eq!(notes_of(&report), ["c", "d"]);
     let found = report.entries[0].note().unwrap().found.as_ref().unwrap();
@@ -296,8 +296,8 @@ fn filters_and_limits_choose_among_hits() {
             "fsync once among many other words that stand here",
         ),
     ]);
-    let search = |change: &dyn Fn(&mut Search)| {
-        let mut request = Search { query: "fsync".to_owned(), ..Search::default() };
+    let search = |change: &dyn Fn(&mut SearchRequest)| {
+        let mut request = SearchRequest { query: "fsync".to_owned(), ..SearchRequest::default() };
         change(&mut request);
         let report = run_on(&Command::Search(request), &store).unwrap();
         (notes_of(&report), report.head.matched, report.head.is_limited)

@@ -5,7 +5,7 @@ use ratatui::layout::Size;
 
 use super::library::Library;
 use super::model::{Facet, Focus, Model, Overlay, Picker};
-use super::page::Page;
+use super::page::NotePage;
 use super::theme::Theme;
 use super::update::{Effect, update};
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::store::Store;
 
 /// What a key leaves to the terminal.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum KeyOutcome {
     /// Draw.
     Stay,
     /// Let the user edit a note.
@@ -48,18 +48,18 @@ impl Browser {
     }
 
     /// Lets a key do what it does.
-    pub(super) fn press(&mut self, key: KeyEvent) -> Outcome {
+    pub(super) fn press(&mut self, key: KeyEvent) -> KeyOutcome {
         if self.model.focus != Focus::List {
             // Keys may walk along links that nobody has waited for.
             self.settle();
             self.look_for_links();
         }
         let outcome = match update(&mut self.model, key) {
-            Effect::Nothing => Outcome::Stay,
-            Effect::Quit => return Outcome::Quit,
-            Effect::Suspend => return Outcome::Suspend,
-            Effect::Edit(id) => return Outcome::Edit(id),
-            Effect::Copy(id) => return Outcome::Copy(id),
+            Effect::Nothing => KeyOutcome::Stay,
+            Effect::Quit => return KeyOutcome::Quit,
+            Effect::Suspend => return KeyOutcome::Suspend,
+            Effect::Edit(id) => return KeyOutcome::Edit(id),
+            Effect::Copy(id) => return KeyOutcome::Copy(id),
             Effect::List => self.told(Self::list),
             Effect::Search(query) => self.told(|browser| browser.search(query)),
             Effect::Offer(facet) => self.told(|browser| browser.offer(facet)),
@@ -70,11 +70,11 @@ impl Browser {
     }
 
     /// Does something; tells the user where it fails.
-    fn told(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) -> Outcome {
+    fn told(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) -> KeyOutcome {
         if let Err(error) = work(self) {
             self.say(&error.message);
         }
-        Outcome::Stay
+        KeyOutcome::Stay
     }
 
     /// Tells the user something.
@@ -152,7 +152,7 @@ impl Browser {
             self.model.page = None;
             return;
         };
-        let page = self.library.note(id).map(|note| Page::new(note, self.model.today));
+        let page = self.library.note(id).map(|note| NotePage::new(note, self.model.today));
         if page.is_none() {
             let gone = format!("{id} is not there any more");
             self.model.open = None;

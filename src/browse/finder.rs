@@ -59,12 +59,12 @@ impl Finder {
 }
 
 /// Finds in titles what was typed.
-pub(super) struct Marker {
+pub(super) struct TitleHighlighter {
     pattern: Pattern,
     matcher: Matcher,
 }
 
-impl Marker {
+impl TitleHighlighter {
     pub(super) fn new(text: &str) -> Self {
         Self { pattern: pattern(text), matcher: matcher() }
     }
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn marks_are_places_in_the_title() {
-        let marks = |text, title| Marker::new(text).marks(title);
+        let marks = |text, title| TitleHighlighter::new(text).marks(title);
         assert_eq!(marks("rf", "Retry fsync"), [0, 6]);
         assert_eq!(marks("本", "日本語"), [1]);
         assert_eq!(marks("zz", "Retry"), [] as [u32; 0]);

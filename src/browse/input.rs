@@ -32,7 +32,7 @@ impl Input {
 
     /// Adds a character, unless it would steer a terminal.
     pub(super) fn insert(&mut self, c: char) {
-        if self.text.len() < MAX && escape::Filter::default().shown(c, None) == Some(c) {
+        if self.text.len() < MAX && escape::EscapeFilter::default().shown(c, None) == Some(c) {
             self.text.insert(self.cursor, c);
             self.cursor += c.len_utf8();
         }

@@ -8,15 +8,15 @@ use super::page::{self, LinkLine};
 use crate::commands;
 use crate::env::Today;
 use crate::error::Error;
-use crate::graph::{Follow, Limits};
+use crate::graph::{Follow, WalkLimits};
 use crate::note::{Note, NoteId};
 use crate::report::{Entry, Report};
-use crate::request::{Command, Link, LinkView, List, Search};
+use crate::request::{Command, LinkRequest, LinkView, ListRequest, SearchRequest};
 use crate::store::{Location, Store};
 
 /// Which notes are looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Filter {
+pub(super) struct ListFilter {
     /// Only notes of these types; empty for all.
     pub(super) kinds: Vec<String>,
     /// Only notes with any of these tags; empty for all.
@@ -24,7 +24,7 @@ pub(super) struct Filter {
 }
 
 /// What words found in the texts of notes.
-pub(super) struct Hits {
+pub(super) struct TextHits {
     /// The notes, the best first.
     pub(super) notes: Vec<Arc<Note>>,
     /// What is to be said of words that no note holds.
@@ -90,16 +90,16 @@ impl Library {
         commands::run_on(command, &self.store)
     }
 
-    fn only(&self, filter: &Filter) -> List {
+    fn only(&self, filter: &ListFilter) -> ListRequest {
         let (kinds, tags) = (filter.kinds.clone(), filter.tags.clone());
-        List { location: self.location.clone(), kinds, tags, ..List::default() }
+        ListRequest { location: self.location.clone(), kinds, tags, ..ListRequest::default() }
     }
 
     /// Returns the notes that pass a filter, the latest change first.
     ///
     /// # Errors
     /// As `qipu list`.
-    pub(super) fn list(&mut self, filter: &Filter) -> Result<Vec<Arc<Note>>, Error> {
+    pub(super) fn list(&mut self, filter: &ListFilter) -> Result<Vec<Arc<Note>>, Error> {
         let request = self.only(filter);
         Ok(notes(&self.ask(&Command::List(request))?))
     }
@@ -108,21 +108,21 @@ impl Library {
     ///
     /// # Errors
     /// As `qipu search`.
-    pub(super) fn search(&mut self, query: &str, filter: &Filter) -> Result<Hits, Error> {
+    pub(super) fn search(&mut self, query: &str, filter: &ListFilter) -> Result<TextHits, Error> {
         if !self.has_words {
             self.store = commands::open_to_search(&self.location, &self.current_dir)?;
             self.has_words = true;
         }
         let only = self.only(filter);
         // The list shows notes although a digest stands for them, so this does too.
-        let search = Search { query: query.to_owned(), only, no_compaction: true, ..Search::default() };
+        let search = SearchRequest { query: query.to_owned(), only, no_compaction: true, ..SearchRequest::default() };
         let report = self.ask(&Command::Search(search))?;
         let remarks = report.head.spellings.iter().map(|spelling| match spelling.shown.as_slice() {
             [] => format!("no note holds `{}`", spelling.word),
             shown => format!("no note holds `{}`; searched for {}", spelling.word, shown.join(", ")),
         });
         let remark = remarks.reduce(|all, next| format!("{all}; {next}"));
-        Ok(Hits { notes: notes(&report), remark })
+        Ok(TextHits { notes: notes(&report), remark })
     }
 
     /// Returns the links at a note, both ways, as they are written.
@@ -130,11 +130,11 @@ impl Library {
     /// # Errors
     /// As `qipu link list`.
     pub(super) fn links(&mut self, id: &NoteId) -> Result<Vec<LinkLine>, Error> {
-        let link = Link {
+        let link = LinkRequest {
             location: self.location.clone(),
             view: LinkView::List(id.to_string()),
             follow: Follow { raw: true, ..Follow::default() },
-            limits: Limits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 },
+            limits: WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 },
             no_compaction: true,
         };
         Ok(page::links(id, &self.ask(&Command::Link(link))?))

@@ -34,9 +34,9 @@ use crate::env::{Env, moment};
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
-use crate::request::{Browse, Command, Edit};
+use crate::request::{BrowseRequest, Command, EditRequest};
 use crate::store::Store;
-use browser::{Browser, Outcome};
+use browser::{Browser, KeyOutcome};
 use library::Library;
 use theme::Theme;
 
@@ -50,7 +50,7 @@ const TICK: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// `Usage` where there is no terminal; what keeps the store from being opened; what a terminal refuses.
-pub(crate) fn run(request: &Browse, env: &Env) -> Result<(), Error> {
+pub(crate) fn run(request: &BrowseRequest, env: &Env) -> Result<(), Error> {
     if !env.is_terminal || !io::stdin().is_terminal() {
         return Err(Error::usage("`qipu browse` needs a terminal, for what it shows and for the keys")
             .hint("`qipu list` and `qipu search WORDS` print notes anywhere"));
@@ -61,23 +61,23 @@ pub(crate) fn run(request: &Browse, env: &Env) -> Result<(), Error> {
     let news = watch::watch(request.location.clone(), env.current_dir.clone());
     // A panic restores the terminal too: that is what this sets up first.
     let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
-    let ended = Face { browser: &mut browser, request, env, terminal, news }.stay();
+    let ended = App { browser: &mut browser, request, env, terminal, news }.stay();
     let restored = ratatui::try_restore();
     ended?;
     Ok(restored?)
 }
 
 /// The browser on a terminal.
-struct Face<'a> {
+struct App<'a> {
     browser: &'a mut Browser,
-    request: &'a Browse,
+    request: &'a BrowseRequest,
     env: &'a Env,
     terminal: DefaultTerminal,
     /// The store, whenever it changed.
     news: Receiver<Store>,
 }
 
-impl Face<'_> {
+impl App<'_> {
     /// Takes keys until the user quits.
     fn stay(mut self) -> Result<(), Error> {
         self.draw()?;
@@ -118,13 +118,13 @@ impl Face<'_> {
     }
 
     /// Does what a key leaves to the terminal. Tells whether the browser stays open.
-    fn carry_out(&mut self, outcome: Outcome) -> Result<bool, Error> {
+    fn carry_out(&mut self, outcome: KeyOutcome) -> Result<bool, Error> {
         match outcome {
-            Outcome::Stay => {}
-            Outcome::Quit => return Ok(false),
-            Outcome::Edit(id) => self.edit(&id)?,
-            Outcome::Suspend => self.suspend()?,
-            Outcome::Copy(id) => {
+            KeyOutcome::Stay => {}
+            KeyOutcome::Quit => return Ok(false),
+            KeyOutcome::Edit(id) => self.edit(&id)?,
+            KeyOutcome::Suspend => self.suspend()?,
+            KeyOutcome::Copy(id) => {
                 copy(&mut io::stdout(), id.as_str())?;
                 self.browser.say(&format!("copied {id}, if your terminal takes it (OSC 52)"));
             }
@@ -148,7 +148,7 @@ impl Face<'_> {
     /// Lends the terminal to the user's editor, as `qipu edit` does, and reads the store again.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
         let now = self.request.today.clone().unwrap_or_else(second);
-        let edit = Command::Edit(Edit { location: self.request.location.clone(), id: id.to_string(), now });
+        let edit = Command::Edit(EditRequest { location: self.request.location.clone(), id: id.to_string(), now });
         ratatui::try_restore()?;
         let report = commands::run(&edit, self.env);
         self.take_terminal()?;

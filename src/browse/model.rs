@@ -7,8 +7,8 @@ use ratatui::layout::Size;
 use super::areas::{Areas, areas};
 use super::finder::Finder;
 use super::input::Input;
-use super::library::{Filter, Hits};
-use super::page::{LinkLine, Page};
+use super::library::{ListFilter, TextHits};
+use super::page::{LinkLine, NotePage};
 use super::theme::Theme;
 use crate::env::Today;
 use crate::note::{Note, NoteId};
@@ -80,7 +80,7 @@ pub(super) struct Visit {
 
 /// What was found in the texts of notes.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct TextMatches {
     pub(super) query: String,
     pub(super) notes: Vec<Arc<Note>>,
 }
@@ -93,18 +93,18 @@ pub(super) struct Model {
     pub(super) focus: Focus,
     /// What is typed.
     pub(super) line: Input,
-    pub(super) filter: Filter,
+    pub(super) filter: ListFilter,
     pub(super) finder: Finder,
     /// The places of the notes that what is typed finds, the best first.
     pub(super) matches: Vec<u32>,
     /// What was found in texts, where that is shown in place of the matches.
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<TextMatches>,
     /// The row of the list that is chosen, and the first one on the screen.
     pub(super) cursor: usize,
     pub(super) top: usize,
     /// The note that is to be shown, and what is shown.
     pub(super) open: Option<NoteId>,
-    pub(super) page: Option<Page>,
+    pub(super) page: Option<NotePage>,
     /// The first line of the page on the screen; the link that is chosen, and the first on the screen.
     pub(super) scroll: usize,
     pub(super) link: usize,
@@ -130,7 +130,7 @@ impl Model {
             theme,
             focus: Focus::List,
             line: Input::new(query),
-            filter: Filter::default(),
+            filter: ListFilter::default(),
             finder: Finder::default(),
             matches: Vec::new(),
             found: None,
@@ -171,8 +171,8 @@ impl Model {
     }
 
     /// Shows what was found in texts.
-    pub(super) fn take_hits(&mut self, query: String, hits: Hits) {
-        self.found = Some(Found { query, notes: hits.notes });
+    pub(super) fn take_hits(&mut self, query: String, hits: TextHits) {
+        self.found = Some(TextMatches { query, notes: hits.notes });
         self.status = hits.remark;
         self.top = 0;
         self.choose(0);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::text::{self, one_line};
 use crate::env::Today;
 use crate::escape;
-use crate::note::{IMPORTED, Marked, Note, NoteId};
+use crate::note::{IMPORTED, Note, NoteId, StyleSet};
 use crate::report::{Entry, Report};
 
 /// The most bytes of a body that are shown: far more than anybody reads on a screen.
@@ -16,7 +16,7 @@ const TAB: usize = 4;
 
 /// What a line of a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// The title.
     Title,
     /// Id, type, dates and other fields.
@@ -31,16 +31,16 @@ pub(super) enum Kind {
 
 /// A line before it is wrapped.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
-    pub(super) kind: Kind,
+pub(super) struct LogicalLine {
+    pub(super) kind: LineKind,
     pub(super) text: String,
     /// Where its marks change, in bytes, and what they are from there on.
-    pub(super) marks: Vec<(usize, Marked)>,
+    pub(super) marks: Vec<(usize, StyleSet)>,
 }
 
 /// A piece of a line that fits on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct WrappedLine {
     /// The line.
     pub(super) line: usize,
     /// Its bytes that are shown.
@@ -51,7 +51,7 @@ pub(super) struct Piece {
 
 /// Which way a link leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum LinkDirection {
     /// From the note.
     Out,
     /// To the note.
@@ -63,7 +63,7 @@ pub(super) enum Way {
 /// A link of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LinkLine {
-    pub(super) way: Way,
+    pub(super) way: LinkDirection,
     /// The type as it is written, made harmless.
     pub(super) kind: String,
     /// The title at the other end, or what is named and does not exist, made harmless.
@@ -74,28 +74,28 @@ pub(super) struct LinkLine {
 
 /// A note as it is read.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct NotePage {
     pub(super) id: NoteId,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<LogicalLine>,
     /// The links; `None` until somebody looked for them.
     pub(super) links: Option<Vec<LinkLine>>,
     /// The pieces of the lines, and the width that they were made for.
-    pieces: Vec<Piece>,
+    pieces: Vec<WrappedLine>,
     width: usize,
 }
 
-impl Page {
+impl NotePage {
     /// Reads a note.
     pub(super) fn new(note: &Note, today: Today) -> Self {
         let mut lines = fields(note);
         if let Some(retired) = note.retired(|| today.day()) {
-            lines.insert(1, plain(Kind::Odd, format!("! {}", retired.words())));
+            lines.insert(1, plain(LineKind::Odd, format!("! {}", retired.words())));
         }
-        lines.push(plain(Kind::Body, String::new()));
+        lines.push(plain(LineKind::Body, String::new()));
         let body = note.body().trim_end();
         lines.extend(body_lines(body, &note.marked()));
         if body.len() > MAX_BODY {
-            lines.push(plain(Kind::Odd, format!("…the rest of {} bytes is in its file", body.len())));
+            lines.push(plain(LineKind::Odd, format!("…the rest of {} bytes is in its file", body.len())));
         }
         Self { id: note.id.clone(), lines, links: None, pieces: Vec::new(), width: 0 }
     }
@@ -110,7 +110,7 @@ impl Page {
         for (number, line) in self.lines.iter().enumerate() {
             let hang = text::hang(&line.text).min(width / 2);
             let pieces = text::wrap(&line.text, width, hang).into_iter().enumerate();
-            self.pieces.extend(pieces.map(|(nth, range)| Piece {
+            self.pieces.extend(pieces.map(|(nth, range)| WrappedLine {
                 line: number,
                 range,
                 indent: if nth == 0 { 0 } else { hang },
@@ -119,7 +119,7 @@ impl Page {
     }
 
     /// Returns what fits on the screen, in pieces.
-    pub(super) fn pieces(&self) -> &[Piece] {
+    pub(super) fn pieces(&self) -> &[WrappedLine] {
         &self.pieces
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn links(id: &NoteId, report: &Report) -> Vec<LinkLine> {
     for entry in &report.entries {
         match entry {
             Entry::Note(entry) => links.extend(entry.edges.iter().map(|edge| {
-                let way = if edge.from == *id { Way::Out } else { Way::In };
+                let way = if edge.from == *id { LinkDirection::Out } else { LinkDirection::In };
                 LinkLine {
                     way,
                     kind: one_line(&edge.kind),
@@ -140,7 +140,7 @@ pub(super) fn links(id: &NoteId, report: &Report) -> Vec<LinkLine> {
             })),
             Entry::Unresolved { target, .. } => {
                 let title = one_line(target);
-                links.push(LinkLine { way: Way::Nowhere, kind: String::new(), title, to: None });
+                links.push(LinkLine { way: LinkDirection::Nowhere, kind: String::new(), title, to: None });
             }
             _ => {}
         }
@@ -150,19 +150,19 @@ pub(super) fn links(id: &NoteId, report: &Report) -> Vec<LinkLine> {
     links
 }
 
-fn plain(kind: Kind, text: String) -> Line {
-    Line { kind, text, marks: Vec::new() }
+fn plain(kind: LineKind, text: String) -> LogicalLine {
+    LogicalLine { kind, text, marks: Vec::new() }
 }
 
 /// Returns what a note says of itself, a line each.
-fn fields(note: &Note) -> Vec<Line> {
-    let mut lines = vec![plain(Kind::Title, one_line(&note.title))];
+fn fields(note: &Note) -> Vec<LogicalLine> {
+    let mut lines = vec![plain(LineKind::Title, one_line(&note.title))];
     let mut facts = vec![note.id.to_string(), one_line(&note.kind)];
     facts.extend(note.value.map(|value| format!("value {value}")));
     facts.extend(note.verified.map(|verified| if verified { "verified" } else { "not verified" }.to_owned()));
     facts.extend(note.created.as_ref().map(|stamp| format!("created {}", one_line(stamp.as_str()))));
     facts.extend(note.updated.as_ref().map(|stamp| format!("updated {}", one_line(stamp.as_str()))));
-    let mut field = |text: String| lines.push(plain(Kind::Field, text));
+    let mut field = |text: String| lines.push(plain(LineKind::Field, text));
     field(facts.join(" · "));
     for alias in &note.aliases {
         field(format!("alias: {}", one_line(alias)));
@@ -179,22 +179,22 @@ fn fields(note: &Note) -> Vec<Line> {
     }
     if !note.tags.is_empty() {
         let tags: Vec<String> = note.tags.iter().map(|tag| format!("#{}", one_line(tag))).collect();
-        lines.push(plain(Kind::Tags, tags.join(" ")));
+        lines.push(plain(LineKind::Tags, tags.join(" ")));
     }
-    let odd = note.findings.iter().map(|finding| plain(Kind::Odd, format!("! {}", one_line(&finding.message))));
+    let odd = note.findings.iter().map(|finding| plain(LineKind::Odd, format!("! {}", one_line(&finding.message))));
     lines.extend(odd);
     lines
 }
 
 /// Returns the lines of a body, made harmless, with their marks.
-fn body_lines(body: &str, changes: &[(usize, Marked)]) -> Vec<Line> {
+fn body_lines(body: &str, changes: &[(usize, StyleSet)]) -> Vec<LogicalLine> {
     let body = body.get(..body.floor_char_boundary(MAX_BODY)).unwrap_or(body);
     let mut changes = changes.iter().peekable();
-    let mut marks = Marked::default();
-    let mut lines = vec![plain(Kind::Body, String::new())];
+    let mut marks = StyleSet::default();
+    let mut lines = vec![plain(LineKind::Body, String::new())];
     let mut chars = body.char_indices().peekable();
     let mut column = 0;
-    let mut filter = escape::Filter::default();
+    let mut filter = escape::EscapeFilter::default();
     while let Some((at, c)) = chars.next() {
         while let Some((_, next)) = changes.next_if(|(from, _)| *from <= at) {
             marks = *next;
@@ -203,12 +203,12 @@ fn body_lines(body: &str, changes: &[(usize, Marked)]) -> Vec<Line> {
             if c == '\r' {
                 chars.next_if(|(_, next)| *next == '\n');
             }
-            lines.push(plain(Kind::Body, String::new()));
+            lines.push(plain(LineKind::Body, String::new()));
             column = 0;
             continue;
         }
         let Some(line) = lines.last_mut() else { continue };
-        if line.marks.last().map_or(Marked::default(), |(_, last)| *last) != marks {
+        if line.marks.last().map_or(StyleSet::default(), |(_, last)| *last) != marks {
             line.marks.push((line.text.len(), marks));
         }
         if c == '\t' {
@@ -226,7 +226,7 @@ fn body_lines(body: &str, changes: &[(usize, Marked)]) -> Vec<Line> {
     lines
 }
 
-impl Line {
+impl LogicalLine {
     /// Takes piled-up marks away; a text so odd needs no looks.
     fn thin(&mut self) {
         let text = text::thinned(std::mem::take(&mut self.text));
@@ -237,12 +237,12 @@ impl Line {
     }
 
     /// Returns the pieces of a range of the text that look alike.
-    pub(super) fn looks(&self, range: &Range<usize>) -> Vec<(&str, Marked)> {
+    pub(super) fn looks(&self, range: &Range<usize>) -> Vec<(&str, StyleSet)> {
         let mut looks = Vec::new();
         let mut start = range.start;
         let first = self.marks.partition_point(|(at, _)| *at <= start);
         let (before, after) = self.marks.split_at_checked(first).unwrap_or_default();
-        let mut marks = before.last().map_or(Marked::default(), |(_, marks)| *marks);
+        let mut marks = before.last().map_or(StyleSet::default(), |(_, marks)| *marks);
         for (at, next) in after.iter().take_while(|(at, _)| *at < range.end) {
             looks.extend(self.text.get(start..*at).map(|text| (text, marks)));
             (start, marks) = (*at, *next);
@@ -255,10 +255,10 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::note::Mark;
+    use crate::note::InlineStyle;
 
-    fn page(text: &str) -> Page {
-        let mut page = Page::new(&Note::parse("notes/qp-aaaa.md", text.as_bytes().to_vec()), Today::default());
+    fn page(text: &str) -> NotePage {
+        let mut page = NotePage::new(&Note::parse("notes/qp-aaaa.md", text.as_bytes().to_vec()), Today::default());
         page.wrap(20);
         page
     }
@@ -268,10 +268,12 @@ mod tests {
         let page = page("---\nid: qp-aaaa\ntitle: T\n---\n# Head\n\nsome *text* `code`\n");
         let texts: Vec<&str> = page.lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(texts, ["T", "qp-aaaa · fleeting", "", "# Head", "", "some *text* `code`"]);
-        assert!(page.lines[3].marks[0].1.has(Mark::Heading));
+        assert!(page.lines[3].marks[0].1.has(InlineStyle::Heading));
         let looks = page.lines[5].looks(&(0..page.lines[5].text.len()));
-        let looks: Vec<(&str, bool, bool)> =
-            looks.into_iter().map(|(text, marks)| (text, marks.has(Mark::Emphasis), marks.has(Mark::Code))).collect();
+        let looks: Vec<(&str, bool, bool)> = looks
+            .into_iter()
+            .map(|(text, marks)| (text, marks.has(InlineStyle::Emphasis), marks.has(InlineStyle::Code)))
+            .collect();
         assert_eq!(
             looks,
             [("some ", false, false), ("*text*", true, false), (" ", false, false), ("`code`", false, true)]

@@ -11,7 +11,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 use ratatui::style::Color;
 
-use super::browser::{Browser, Outcome};
+use super::browser::{Browser, KeyOutcome};
 use super::library::Library;
 use super::model::{Focus, Overlay};
 use super::theme::Theme;
@@ -38,16 +38,16 @@ fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-fn press(browser: &mut Browser, code: KeyCode) -> Outcome {
+fn press(browser: &mut Browser, code: KeyCode) -> KeyOutcome {
     browser.press(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
-fn control(browser: &mut Browser, letter: char) -> Outcome {
+fn control(browser: &mut Browser, letter: char) -> KeyOutcome {
     browser.press(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
 }
 
 fn type_in(browser: &mut Browser, text: &str) {
-    text.chars().for_each(|c| assert_eq!(press(browser, KeyCode::Char(c)), Outcome::Stay));
+    text.chars().for_each(|c| assert_eq!(press(browser, KeyCode::Char(c)), KeyOutcome::Stay));
 }
 
 /// Draws as the terminal would be, links and all.
@@ -142,7 +142,7 @@ fn typing_finds_and_text_search_ranks_as_the_command_does() {
     control(&mut browser, 'f');
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research");
     let store = crate::commands::open_to_search(&Location::default(), &dir).unwrap();
-    let search = crate::request::Search {
+    let search = crate::request::SearchRequest {
         query: "what happens when fsync fails".to_owned(),
         no_compaction: true,
         ..Default::default()
@@ -154,7 +154,7 @@ fn typing_finds_and_text_search_ranks_as_the_command_does() {
     assert_eq!(rows, wanted);
     press(&mut browser, KeyCode::Esc);
     assert_eq!(browser.model.count(), all, "Esc clears what was searched for");
-    assert_eq!(press(&mut browser, KeyCode::Esc), Outcome::Quit);
+    assert_eq!(press(&mut browser, KeyCode::Esc), KeyOutcome::Quit);
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn one_walks_along_links_and_back_and_forward() {
     press(&mut browser, KeyCode::Down);
     press(&mut browser, KeyCode::Enter);
     assert!(browser.model.status.as_ref().unwrap().contains("no such note"));
-    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), Outcome::Suspend);
-    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Outcome::Quit);
+    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), KeyOutcome::Suspend);
+    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), KeyOutcome::Quit);
 }
 
 #[test]
@@ -240,12 +240,12 @@ fn changes_on_disk_are_seen_and_the_place_is_kept() {
 fn editing_and_copying_are_about_the_note_that_is_shown() {
     let mut browser = fixture("research", "retry until");
     let id = || crate::note::NoteId::parse("qp-h2v6").unwrap();
-    assert_eq!(control(&mut browser, 'y'), Outcome::Copy(id()));
-    assert_eq!(control(&mut browser, 'o'), Outcome::Edit(id()));
+    assert_eq!(control(&mut browser, 'y'), KeyOutcome::Copy(id()));
+    assert_eq!(control(&mut browser, 'o'), KeyOutcome::Edit(id()));
     press(&mut browser, KeyCode::Enter);
-    assert_eq!(press(&mut browser, KeyCode::Char('y')), Outcome::Copy(id()));
-    assert_eq!(press(&mut browser, KeyCode::Char('e')), Outcome::Edit(id()));
-    assert_eq!(press(&mut browser, KeyCode::Char('q')), Outcome::Quit);
+    assert_eq!(press(&mut browser, KeyCode::Char('y')), KeyOutcome::Copy(id()));
+    assert_eq!(press(&mut browser, KeyCode::Char('e')), KeyOutcome::Edit(id()));
+    assert_eq!(press(&mut browser, KeyCode::Char('q')), KeyOutcome::Quit);
     let mut clipboard = Vec::new();
     super::copy(&mut clipboard, "qp-h2v6").unwrap();
     assert_eq!(clipboard, b"\x1b]52;c;cXAtaDJ2Ng==\x07");

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::note::{Mark, Marked};
+use crate::note::{InlineStyle, StyleSet};
 
 /// How things look.
 #[derive(Debug, Clone, Copy)]
@@ -64,16 +64,16 @@ impl Theme {
     }
 
     /// Marked text of a body.
-    pub(super) fn marked(self, marks: Marked) -> Style {
-        let looks: [(Mark, Style); 8] = [
-            (Mark::Quote, self.faint()),
-            (Mark::Heading, self.colored(Style::new().add_modifier(Modifier::BOLD), Color::Cyan)),
-            (Mark::Strong, Style::new().add_modifier(Modifier::BOLD)),
-            (Mark::Emphasis, Style::new().add_modifier(Modifier::ITALIC)),
-            (Mark::Struck, Style::new().add_modifier(Modifier::CROSSED_OUT)),
-            (Mark::Code, self.colored(Style::new(), Color::Green)),
-            (Mark::Link, self.colored(Style::new().add_modifier(Modifier::UNDERLINED), Color::Blue)),
-            (Mark::Bullet, self.colored(Style::new(), Color::Cyan)),
+    pub(super) fn marked(self, marks: StyleSet) -> Style {
+        let looks: [(InlineStyle, Style); 8] = [
+            (InlineStyle::Quote, self.faint()),
+            (InlineStyle::Heading, self.colored(Style::new().add_modifier(Modifier::BOLD), Color::Cyan)),
+            (InlineStyle::Strong, Style::new().add_modifier(Modifier::BOLD)),
+            (InlineStyle::Emphasis, Style::new().add_modifier(Modifier::ITALIC)),
+            (InlineStyle::Struck, Style::new().add_modifier(Modifier::CROSSED_OUT)),
+            (InlineStyle::Code, self.colored(Style::new(), Color::Green)),
+            (InlineStyle::Link, self.colored(Style::new().add_modifier(Modifier::UNDERLINED), Color::Blue)),
+            (InlineStyle::Bullet, self.colored(Style::new(), Color::Cyan)),
         ];
         let all = looks.into_iter().filter(|(mark, _)| marks.has(*mark));
         all.fold(Style::new(), |style, (_, look)| style.patch(look))

@@ -7,12 +7,12 @@ mod tokens;
 
 use jiff::civil::Date;
 
-pub use phrases::{Found, Outcome};
-pub use tokens::{Gap, Token, Tokens};
+pub use phrases::{DatePhrase, PhraseMeaning};
+pub use tokens::{Separator, Token, Tokens};
 
 /// What a phrase means: a day, or a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Span {
+pub enum DateRange {
     /// One day.
     Day(Date),
     /// Several days, both ends included.
@@ -35,7 +35,7 @@ impl Period {
     }
 }
 
-impl Span {
+impl DateRange {
     /// Returns the days as a period: of a day, that day alone.
     pub fn period(self) -> Period {
         match self {
@@ -49,17 +49,17 @@ impl Span {
 ///
 /// # Errors
 /// A sentence that says why it is none.
-pub fn parse(text: &str, today: Date) -> Result<Span, String> {
+pub fn parse(text: &str, today: Date) -> Result<DateRange, String> {
     let text = text.trim();
     let tokens = Tokens::new(text);
     match tokens.phrase_at(0, today, None) {
-        Some(Found { outcome: Outcome::Span(span), warning: None, end, .. })
+        Some(DatePhrase { outcome: PhraseMeaning::Span(span), warning: None, end, .. })
             if end == tokens.len() && tokens.is_whole(0, end) =>
         {
             Ok(span)
         }
-        Some(Found { outcome: Outcome::Impossible, warning: Some(warning), .. }) => Err(warning),
-        Some(Found { warning: Some(warning), end, .. }) if end == tokens.len() => Err(warning),
+        Some(DatePhrase { outcome: PhraseMeaning::Impossible, warning: Some(warning), .. }) => Err(warning),
+        Some(DatePhrase { warning: Some(warning), end, .. }) if end == tokens.len() => Err(warning),
         _ => Err(format!("can't parse `{text}` as a date or period")),
     }
 }

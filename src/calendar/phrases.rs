@@ -2,15 +2,15 @@
 
 use jiff::civil::Date;
 
-use super::tokens::{Gap, Tokens};
-use super::{Period, Span};
+use super::tokens::{Separator, Tokens};
+use super::{DateRange, Period};
 use crate::escape::abbreviated;
 
 /// A phrase in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct DatePhrase {
     /// What it means.
-    pub outcome: Outcome,
+    pub outcome: PhraseMeaning,
     /// The word behind it.
     pub end: usize,
     /// What is odd about it.
@@ -19,9 +19,9 @@ pub struct Found {
 
 /// What a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PhraseMeaning {
     /// A day or a period.
-    Span(Span),
+    Span(DateRange),
     /// It has the form of a date, and no calendar has that date.
     Impossible,
 }
@@ -32,9 +32,9 @@ const BEFORE_DAYS: [&str; 6] = ["for", "from", "of", "on", "in", "during"];
 impl Tokens<'_> {
     /// Reads a phrase that begins at a word; looks at a bounded number of words. `previous` is the
     /// period that was spoken of before, for `the week before`.
-    pub fn phrase_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+    pub fn phrase_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         if let Some(start) = self.behind_journal(at) {
-            return self.spanned(start, today, previous).filter(|found| found.outcome != Outcome::Impossible);
+            return self.spanned(start, today, previous).filter(|found| found.outcome != PhraseMeaning::Impossible);
         }
         self.spanned(at, today, previous)
     }
@@ -43,14 +43,14 @@ impl Tokens<'_> {
     /// `since January`, `in 2024`. Returns the word behind them.
     pub fn vague_at(&self, at: usize, today: Date) -> Option<usize> {
         const LEADS: [&str; 8] = ["in", "since", "before", "after", "until", "from", "between", "during"];
-        let is_led = LEADS.contains(&self.word(at)) && self.gap(at + 1) == Gap::Space && !self.is_glued(at + 2);
+        let is_led = LEADS.contains(&self.word(at)) && self.gap(at + 1) == Separator::Space && !self.is_glued(at + 2);
         let may_be_meant = is_led && (self.is_year(at + 1) || self.is_month_name(at + 1));
         (may_be_meant && self.single_at(at + 1, today, None).is_none()).then_some(at + 2)
     }
 
     /// Reads one day or period without `to`, `since` and the like; what belongs to it, such as
     /// `'s journal`, included.
-    pub fn simple_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(Span, usize)> {
+    pub fn simple_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
         let at = self.behind_journal(at).filter(|start| self.simple(*start, today, previous).is_some()).unwrap_or(at);
         self.simple(at, today, previous)
     }
@@ -60,9 +60,9 @@ impl Tokens<'_> {
         if !matches!(self.word(at), "journal" | "journals") {
             return None;
         }
-        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Gap::Space;
+        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Separator::Space;
         let at = if is_entry { at + 2 } else { at + 1 };
-        let is_open = self.gap(at) == Gap::Space;
+        let is_open = self.gap(at) == Separator::Space;
         // `on Wednesday` and `in January` need their word.
         let needs_it =
             matches!(self.word(at), "on" | "in") && !self.word(at + 1).starts_with(|c: char| c.is_ascii_digit());
@@ -76,23 +76,23 @@ impl Tokens<'_> {
         if self.follows(at, "the") && !is_step { at + 1 } else { at }
     }
 
-    fn simple(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(Span, usize)> {
+    fn simple(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
         let single = self.single_at(at, today, previous)?;
         Some((single.span?, self.behind_possessive(single.end)))
     }
 
     /// Returns the word behind `'s`, `'s journal`, ` journal entries`.
     fn behind_possessive(&self, at: usize) -> usize {
-        let is_possessive = self.word(at) == "s" && self.gap(at) == Gap::Apostrophe;
+        let is_possessive = self.word(at) == "s" && self.gap(at) == Separator::Apostrophe;
         let at = if is_possessive { at + 1 } else { at };
-        if self.gap(at) != Gap::Space || !matches!(self.word(at), "journal" | "journals") {
+        if self.gap(at) != Separator::Space || !matches!(self.word(at), "journal" | "journals") {
             return at;
         }
-        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Gap::Space;
+        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Separator::Space;
         if is_entry { at + 2 } else { at + 1 }
     }
 
-    fn spanned(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+    fn spanned(&self, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         match self.word(at) {
             "between" => self.joined(at + 1, &["and"], today, previous),
             "from" => self.joined(at + 1, &["to", "through", "until"], today, previous),
@@ -109,22 +109,22 @@ impl Tokens<'_> {
         }
     }
 
-    fn alone(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+    fn alone(&self, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         let single = self.single_at(at, today, previous)?;
         let Some(span) = single.span else {
             let warning = Some(format!("`{}` is not a valid date", self.quoted(at, single.end)));
-            return Some(Found { outcome: Outcome::Impossible, end: single.end, warning });
+            return Some(DatePhrase { outcome: PhraseMeaning::Impossible, end: single.end, warning });
         };
-        Some(Found { outcome: Outcome::Span(span), end: self.behind_possessive(single.end), warning: None })
+        Some(DatePhrase { outcome: PhraseMeaning::Span(span), end: self.behind_possessive(single.end), warning: None })
     }
 
     /// `A to B`, `A..B`, or what `between` and `from` begin.
-    fn joined(&self, at: usize, words: &[&str], today: Date, previous: Option<Period>) -> Option<Found> {
+    fn joined(&self, at: usize, words: &[&str], today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         let (first, end) = self.simple(self.behind_the(at), today, previous)?;
         let (first, previous) = (first.period(), Some(first.period()));
-        let is_word = self.gap(end) == Gap::Space && words.contains(&self.word(end));
+        let is_word = self.gap(end) == Separator::Space && words.contains(&self.word(end));
         let next = match self.gap(end) {
-            Gap::Dots => end,
+            Separator::Dots => end,
             _ if is_word => self.behind_the(end + 1),
             _ => return None,
         };
@@ -138,7 +138,7 @@ impl Tokens<'_> {
         Some(found(Period { from: second.from, to: first.to }, end, Some(warning)))
     }
 
-    fn open_ended(&self, word: &str, at: usize, today: Date, previous: Option<Period>) -> Option<Found> {
+    fn open_ended(&self, word: &str, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         let (span, end) = self.simple(self.behind_the(at), today, previous)?;
         let period = span.period();
         if word == "before" {
@@ -154,6 +154,6 @@ impl Tokens<'_> {
     }
 }
 
-fn found(period: Period, end: usize, warning: Option<String>) -> Found {
-    Found { outcome: Outcome::Span(Span::Period(period)), end, warning }
+fn found(period: Period, end: usize, warning: Option<String>) -> DatePhrase {
+    DatePhrase { outcome: PhraseMeaning::Span(DateRange::Period(period)), end, warning }
 }

@@ -3,12 +3,12 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::tokens::{Gap, Tokens};
-use super::{Period, Span};
+use super::tokens::{Separator, Tokens};
+use super::{DateRange, Period};
 
 /// What words at a place mean: nothing where they have the form of a date that no calendar has.
-pub(super) struct Single {
-    pub(super) span: Option<Span>,
+pub(super) struct SingleDate {
+    pub(super) span: Option<DateRange>,
     pub(super) end: usize,
 }
 
@@ -43,7 +43,7 @@ const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
 
 impl Tokens<'_> {
     /// Reads a single day or period at a word. `previous` is the period that was spoken of before.
-    pub(super) fn single_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Single> {
+    pub(super) fn single_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
         self.numeric(at)
             .or_else(|| self.named_date(at, today))
             .or_else(|| self.relative(at, today))
@@ -65,7 +65,7 @@ impl Tokens<'_> {
     /// `2025-03-05`, with `-`, `_` or `/`.
     pub(super) fn numeric_day(&self, at: usize) -> Option<(Option<Date>, usize)> {
         let sign = self.gap(at + 1);
-        let is_sign = matches!(sign, Gap::Dash | Gap::Underscore | Gap::Slash);
+        let is_sign = matches!(sign, Separator::Dash | Separator::Underscore | Separator::Slash);
         let (year, month) = (digits(self.word(at), 4)?, digits(self.word(at + 1), 2)?);
         let day = digits(self.word(at + 2), 2).filter(|_| is_sign && self.gap(at + 2) == sign)?;
         let day = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
@@ -73,17 +73,17 @@ impl Tokens<'_> {
     }
 
     /// `2025-03-05` or `2025-03`.
-    fn numeric(&self, at: usize) -> Option<Single> {
+    fn numeric(&self, at: usize) -> Option<SingleDate> {
         if self.is_glued(at) {
             return None;
         }
         if let Some((day, end)) = self.numeric_day(at) {
-            return (!self.is_glued(end)).then_some(Single { span: day.map(Span::Day), end });
+            return (!self.is_glued(end)).then_some(SingleDate { span: day.map(DateRange::Day), end });
         }
         let (year, month) = (digits(self.word(at), 4)?, digits(self.word(at + 1), 2)?);
-        let is_month = self.gap(at + 1) == Gap::Dash && !self.is_glued(at + 2);
+        let is_month = self.gap(at + 1) == Separator::Dash && !self.is_glued(at + 2);
         let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
-        is_month.then(|| Single { span: Some(month_of(first)), end: at + 2 })
+        is_month.then(|| SingleDate { span: Some(month_of(first)), end: at + 2 })
     }
 
     /// `March 5`, `Mar 5th`, `5 March`, `5th of March`: month, day, and where it ends.
@@ -93,18 +93,20 @@ impl Tokens<'_> {
         }
         if let Some(month) = month(self.word(at)) {
             let day = day_of_month(self.word(at + 1))?;
-            let is_close = matches!(self.gap(at + 1), Gap::Space | Gap::Stop) && !self.is_glued(at + 2);
+            let is_close = matches!(self.gap(at + 1), Separator::Space | Separator::Stop) && !self.is_glued(at + 2);
             return is_close.then_some((month, day, at + 2));
         }
         let day = day_of_month(self.word(at))?;
         let name = if self.follows(at + 1, "of") { at + 2 } else { at + 1 };
-        let month = month(self.word(name)).filter(|_| self.gap(name) == Gap::Space && !self.is_glued(name + 1))?;
+        let month =
+            month(self.word(name)).filter(|_| self.gap(name) == Separator::Space && !self.is_glued(name + 1))?;
         Some((month, day, name + 1))
     }
 
     fn year_at(&self, at: usize) -> Option<(i16, usize)> {
         let year = i16::try_from(digits(self.word(at), 4)?).ok()?;
-        let is_close = matches!(self.gap(at), Gap::Space | Gap::Comma | Gap::Stop) && !self.is_glued(at + 1);
+        let is_close =
+            matches!(self.gap(at), Separator::Space | Separator::Comma | Separator::Stop) && !self.is_glued(at + 1);
         (is_close && YEARS.contains(&year)).then_some((year, at + 1))
     }
 
@@ -120,10 +122,10 @@ impl Tokens<'_> {
     }
 
     /// A day of a named month, or such a month with its year.
-    fn named_date(&self, at: usize, today: Date) -> Option<Single> {
+    fn named_date(&self, at: usize, today: Date) -> Option<SingleDate> {
         if let Some((month, day, end)) = self.month_and_day(at) {
             if let Some((year, end)) = self.year_at(end) {
-                return Some(Single { span: Date::new(year, month, day).ok().map(Span::Day), end });
+                return Some(SingleDate { span: Date::new(year, month, day).ok().map(DateRange::Day), end });
             }
             // `the top 5 may` and `you may 3 times` are no dates, though `5 May` and `on may 3` are.
             let is_bare = |at: usize| self.word(at).bytes().all(|byte| byte.is_ascii_digit());
@@ -133,20 +135,20 @@ impl Tokens<'_> {
             {
                 return None;
             }
-            return Some(Single { span: latest(month, day, today).map(Span::Day), end });
+            return Some(SingleDate { span: latest(month, day, today).map(DateRange::Day), end });
         }
         let month = month(self.word(at)).filter(|_| !self.is_glued(at))?;
         let (year, end) = self.year_at(at + 1)?;
         let first = Date::new(year, month, 1).ok()?;
-        Some(Single { span: Some(month_of(first)), end })
+        Some(SingleDate { span: Some(month_of(first)), end })
     }
 
     /// `today`, `this week`, `last month`, `past 3 days`, `two weeks ago`.
-    fn relative(&self, at: usize, today: Date) -> Option<Single> {
+    fn relative(&self, at: usize, today: Date) -> Option<SingleDate> {
         if self.is_glued(at) {
             return None;
         }
-        let day = |day: Result<Date, jiff::Error>, end| Some(Single { span: day.ok().map(Span::Day), end });
+        let day = |day: Result<Date, jiff::Error>, end| Some(SingleDate { span: day.ok().map(DateRange::Day), end });
         match self.word(at) {
             "today" => day(Ok(today), at + 1),
             "yesterday" => day(today.yesterday(), at + 1),
@@ -156,12 +158,12 @@ impl Tokens<'_> {
             _ => {
                 let (count, unit) = (number(self.word(at))?, self.unit_at(at + 1)?);
                 let is_ago = self.follows(at + 2, "ago") && unit != Unit::Year;
-                is_ago.then(|| Single { span: before(today, unit, count).map(Span::Day), end: at + 3 })
+                is_ago.then(|| SingleDate { span: before(today, unit, count).map(DateRange::Day), end: at + 3 })
             }
         }
     }
 
-    fn this_unit(&self, at: usize, today: Date) -> Option<Single> {
+    fn this_unit(&self, at: usize, today: Date) -> Option<SingleDate> {
         let span = match self.word(at) {
             "week" => {
                 let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).ok();
@@ -171,11 +173,11 @@ impl Tokens<'_> {
             "year" => period(Some(today.first_of_year()), today.last_of_year()),
             _ => return None,
         };
-        (self.gap(at) == Gap::Space && !self.is_glued(at + 1)).then_some(Single { span, end: at + 1 })
+        (self.gap(at) == Separator::Space && !self.is_glued(at + 1)).then_some(SingleDate { span, end: at + 1 })
     }
 
-    fn last_units(&self, at: usize, today: Date) -> Option<Single> {
-        if self.gap(at) != Gap::Space {
+    fn last_units(&self, at: usize, today: Date) -> Option<SingleDate> {
+        if self.gap(at) != Separator::Space {
             return None;
         }
         let (count, unit, end) = match self.word(at) {
@@ -185,7 +187,7 @@ impl Tokens<'_> {
             word => (number(word)?, self.unit_at(at + 1)?, at + 2),
         };
         let from = before(today, unit, count);
-        (!self.is_glued(end)).then(|| Single { span: from.and_then(|from| period(Some(from), today)), end })
+        (!self.is_glued(end)).then(|| SingleDate { span: from.and_then(|from| period(Some(from), today)), end })
     }
 
     fn unit_at(&self, at: usize) -> Option<Unit> {
@@ -196,11 +198,11 @@ impl Tokens<'_> {
             "year" | "years" => Unit::Year,
             _ => return None,
         };
-        (self.gap(at) == Gap::Space).then_some(unit)
+        (self.gap(at) == Separator::Space).then_some(unit)
     }
 
     /// `last Wednesday`, `on Wednesday`: the latest before today.
-    fn weekday(&self, at: usize, today: Date) -> Option<Single> {
+    fn weekday(&self, at: usize, today: Date) -> Option<SingleDate> {
         let is_short_allowed = match self.word(at) {
             "last" | "past" => true,
             // `on sun` is seldom a day; `on Sun` is.
@@ -208,22 +210,23 @@ impl Tokens<'_> {
             _ => return None,
         };
         let weekday = weekday(self.word(at + 1), is_short_allowed)?;
-        let is_close = self.gap(at + 1) == Gap::Space && !self.is_glued(at + 2);
-        is_close.then(|| Single { span: today.nth_weekday(-1, weekday).ok().map(Span::Day), end: at + 2 })
+        let is_close = self.gap(at + 1) == Separator::Space && !self.is_glued(at + 2);
+        is_close.then(|| SingleDate { span: today.nth_weekday(-1, weekday).ok().map(DateRange::Day), end: at + 2 })
     }
 
     /// `in January`: the latest one that has begun.
-    fn in_month(&self, at: usize, today: Date) -> Option<Single> {
-        let month = month(self.word(at + 1)).filter(|_| self.word(at) == "in" && self.gap(at + 1) == Gap::Space)?;
+    fn in_month(&self, at: usize, today: Date) -> Option<SingleDate> {
+        let month =
+            month(self.word(at + 1)).filter(|_| self.word(at) == "in" && self.gap(at + 1) == Separator::Space)?;
         if self.is_glued(at + 2) || self.year_at(at + 2).is_some() || self.month_and_day(at + 1).is_some() {
             return None;
         }
         let year = if month <= today.month() { Some(today.year()) } else { today.year().checked_sub(1) };
-        Some(Single { span: year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))), end: at + 2 })
+        Some(SingleDate { span: year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))), end: at + 2 })
     }
 
     /// `the week before`, behind another period; `the week before last week`, `the day before yesterday`.
-    fn week_before(&self, at: usize, today: Date, previous: Option<Period>) -> Option<Single> {
+    fn week_before(&self, at: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
         let is_day = self.follows(at + 1, "day");
         let is_said =
             self.word(at) == "the" && (is_day || self.follows(at + 1, "week")) && self.follows(at + 2, "before");
@@ -239,10 +242,10 @@ impl Tokens<'_> {
         };
         let days = |count: i64| start.checked_sub(count.days()).ok();
         let span = match is_day {
-            true => days(1).map(Span::Day),
+            true => days(1).map(DateRange::Day),
             false => days(1).and_then(|to| period(Some(days(7)?), to)),
         };
-        Some(Single { span, end })
+        Some(SingleDate { span, end })
     }
 }
 
@@ -271,12 +274,12 @@ fn before(day: Date, unit: Unit, count: Option<i64>) -> Option<Date> {
     day.checked_sub(span.ok()?).ok()
 }
 
-fn period(from: Option<Date>, to: Date) -> Option<Span> {
-    Some(Span::Period(Period { from, to }))
+fn period(from: Option<Date>, to: Date) -> Option<DateRange> {
+    Some(DateRange::Period(Period { from, to }))
 }
 
-fn month_of(first: Date) -> Span {
-    Span::Period(Period { from: Some(first), to: first.last_of_month() })
+fn month_of(first: Date) -> DateRange {
+    DateRange::Period(Period { from: Some(first), to: first.last_of_month() })
 }
 
 /// Returns the latest such day that is not after today: in a leap year, where only those have it.

@@ -10,11 +10,11 @@ fn date(text: &str) -> Date {
 }
 
 /// Writes a span as `2025-03-05`, `2025-03-05..2025-03-07` or `..2025-03-07`.
-fn said(span: Span) -> String {
+fn said(span: DateRange) -> String {
     match span {
-        Span::Day(day) => day.to_string(),
-        Span::Period(Period { from: Some(from), to }) => format!("{from}..{to}"),
-        Span::Period(Period { from: None, to }) => format!("..{to}"),
+        DateRange::Day(day) => day.to_string(),
+        DateRange::Period(Period { from: Some(from), to }) => format!("{from}..{to}"),
+        DateRange::Period(Period { from: None, to }) => format!("..{to}"),
     }
 }
 
@@ -27,7 +27,7 @@ fn read(text: &str, today: Date) -> (Vec<String>, Vec<String>) {
             at += 1;
             continue;
         };
-        if let Outcome::Span(span) = found.outcome {
+        if let PhraseMeaning::Span(span) = found.outcome {
             spans.push(said(span));
             previous = Some(span.period());
         }
@@ -113,9 +113,9 @@ fn every_weekday_at_every_weekday() {
             while day.weekday() != Weekday::from_monday_zero_offset(number as i8).unwrap() {
                 day = day.yesterday().unwrap();
             }
-            assert!(found.iter().all(|found| *found == Ok(Span::Day(day))), "{name} at {today}: {found:?}");
+            assert!(found.iter().all(|found| *found == Ok(DateRange::Day(day))), "{name} at {today}: {found:?}");
         }
-        let Ok(Span::Period(week)) = parse("this week", today) else { panic!("no week at {today}") };
+        let Ok(DateRange::Period(week)) = parse("this week", today) else { panic!("no week at {today}") };
         let from = week.from.unwrap();
         assert_eq!((from.weekday(), week.to.weekday()), (Weekday::Monday, Weekday::Sunday));
         assert!(week.holds(today) && from.until(week.to).unwrap().get_days() == 6);

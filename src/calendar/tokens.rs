@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// What stands before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gap {
+pub enum Separator {
     /// White space.
     Space,
     /// A comma, with white space perhaps.
@@ -35,7 +35,7 @@ pub struct Token {
     /// Its bytes in the text.
     pub range: Range<usize>,
     /// What stands before it.
-    pub gap: Gap,
+    pub gap: Separator,
 }
 
 /// The words of a text.
@@ -60,7 +60,7 @@ impl<'a> Tokens<'a> {
                 stop = at + c.len_utf8();
             }
             let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
-            let gap = if start == 0 { Gap::Other } else { gap(slice(end..start)) };
+            let gap = if start == 0 { Separator::Other } else { gap(slice(end..start)) };
             tokens.push(Token { word: slice(start..stop).to_lowercase(), range: start..stop, gap });
             end = stop;
         }
@@ -98,13 +98,13 @@ impl<'a> Tokens<'a> {
     }
 
     /// Returns what stands before a word.
-    pub fn gap(&self, at: usize) -> Gap {
-        self.tokens.get(at).map_or(Gap::Other, |token| token.gap)
+    pub fn gap(&self, at: usize) -> Separator {
+        self.tokens.get(at).map_or(Separator::Other, |token| token.gap)
     }
 
     /// Tells whether a word stands behind the one before it with nothing but white space between.
     pub fn follows(&self, at: usize, word: &str) -> bool {
-        self.word(at) == word && self.gap(at) == Gap::Space
+        self.word(at) == word && self.gap(at) == Separator::Space
     }
 
     /// Returns the bytes of words.
@@ -121,23 +121,23 @@ impl<'a> Tokens<'a> {
 
     /// Tells whether a word hangs on the one before it, so that it is a part of something longer.
     pub(super) fn is_glued(&self, at: usize) -> bool {
-        matches!(self.gap(at), Gap::Dash | Gap::Underscore | Gap::Slash | Gap::Point)
+        matches!(self.gap(at), Separator::Dash | Separator::Underscore | Separator::Slash | Separator::Point)
     }
 }
 
-fn gap(text: &str) -> Gap {
+fn gap(text: &str) -> Separator {
     match text {
-        "-" => Gap::Dash,
-        "_" => Gap::Underscore,
-        "/" => Gap::Slash,
-        "'" | "’" => Gap::Apostrophe,
-        "." | ":" => Gap::Point,
+        "-" => Separator::Dash,
+        "_" => Separator::Underscore,
+        "/" => Separator::Slash,
+        "'" | "’" => Separator::Apostrophe,
+        "." | ":" => Separator::Point,
         _ => match text.trim() {
-            "" => Gap::Space,
-            "," => Gap::Comma,
-            "." => Gap::Stop,
-            ".." => Gap::Dots,
-            _ => Gap::Other,
+            "" => Separator::Space,
+            "," => Separator::Comma,
+            "." => Separator::Stop,
+            ".." => Separator::Dots,
+            _ => Separator::Other,
         },
     }
 }

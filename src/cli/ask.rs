@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use super::context::QuestionArgs;
 use super::search::word;
 use crate::error::Error;
-use crate::request::{Budget, Context, Format, Need, Selectors};
+use crate::request::{Budget, ContextRequest, Format, NeedOptions, Selectors};
 use crate::store::Location;
 
 /// The most characters of an answer where nobody names a number.
@@ -36,7 +36,7 @@ impl AskArgs {
         format: Format,
         budget: Budget,
         today: &dyn Fn() -> Date,
-    ) -> Result<Context, Error> {
+    ) -> Result<ContextRequest, Error> {
         let question = self.words.join(" ");
         if question.trim().is_empty() {
             return Err(Error::usage("there is nothing to ask: the words are empty"));
@@ -54,15 +54,15 @@ pub(super) fn passages(
     notes: Vec<String>,
     format: Format,
     budget: Budget,
-) -> Context {
+) -> ContextRequest {
     let within_notes = !notes.is_empty();
-    Context {
+    ContextRequest {
         location,
         selection: Selectors { query: Some(question), notes, within_notes, ..Selectors::default() },
         with_body: Some(true),
         passages_within: budget.most_chars(),
-        need: (format == Format::Prompt).then(Need::passages),
+        need: (format == Format::Prompt).then(NeedOptions::passages),
         max_candidates: budget.max_candidates(),
-        ..Context::default()
+        ..ContextRequest::default()
     }
 }

@@ -6,7 +6,7 @@ use super::examples;
 use super::numbers::value;
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Init, NewFields, NewNote};
+use crate::request::{Action, InitRequest, NewFields, NewNote};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -23,8 +23,8 @@ pub(super) struct InitArgs {
 }
 
 impl InitArgs {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Init {
-        Init {
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> InitRequest {
+        InitRequest {
             root: location.root,
             store: location.store,
             is_stealth: self.stealth,

@@ -12,7 +12,9 @@ use super::numbers::{count, share, value, whole};
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Follow;
-use crate::request::{Abstraction, Asking, BlockChoice, Blocks, Budget, Command, Context, Format, Selectors};
+use crate::request::{
+    Abstraction, BlockChoice, BlockOptions, Budget, Command, ContextRequest, Format, QuestionOptions, Selectors,
+};
 use crate::store::Location;
 
 /// The most notes that a query selects when there is no budget and no other limit.
@@ -180,10 +182,10 @@ pub(super) struct QuestionArgs {
 
 impl QuestionArgs {
     /// `asks` says whether there is a text to be read.
-    pub(super) fn into_asking(self, asks: bool, today: &dyn Fn() -> Date) -> Result<Asking, Error> {
+    pub(super) fn into_asking(self, asks: bool, today: &dyn Fn() -> Date) -> Result<QuestionOptions, Error> {
         let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
         let today = if asks { today() } else { Date::default() };
-        Ok(Asking {
+        Ok(QuestionOptions {
             is_plain: self.plain,
             today,
             since,
@@ -224,9 +226,9 @@ enum BlocksName {
 
 impl BlockArgs {
     /// Returns which blocks are shown; limits alone ask for all blocks.
-    fn into_blocks(self, has_budget: bool) -> Option<Blocks> {
+    fn into_blocks(self, has_budget: bool) -> Option<BlockOptions> {
         let is_asked = self.blocks.is_some() || self.max_blocks_per_note.is_some() || self.max_blocks.is_some();
-        is_asked.then(|| Blocks {
+        is_asked.then(|| BlockOptions {
             choice: self.blocks.map(|name| match name {
                 BlocksName::All => BlockChoice::All,
                 BlocksName::Matched => BlockChoice::Matched,
@@ -267,7 +269,7 @@ impl ContextArgs {
         budget: Budget,
         today: &dyn Fn() -> Date,
         env: &Env,
-    ) -> Result<Context, Error> {
+    ) -> Result<ContextRequest, Error> {
         let has_budget = budget.is_limited();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
         let has_text = self.selectors.query.is_some() || !self.words.is_empty();
@@ -288,7 +290,7 @@ impl ContextArgs {
             asking: Some(self.question.into_asking(asks, today)?),
             ..self.selectors.into_selectors(env)?
         };
-        Ok(Context {
+        Ok(ContextRequest {
             location,
             selection,
             max_notes,

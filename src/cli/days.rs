@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::calendar::{Span, parse};
+use crate::calendar::{DateRange, parse};
 use crate::error::Error;
 use crate::request::NamedSpan;
 
@@ -16,7 +16,7 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 
 /// Parses the phrase of a flag. A flag takes short forms too, which a question does not: there, `monday` and `3d`
 /// may be any words.
-fn span(flag: &str, text: &str, today: Date, examples: &str) -> Result<Span, Error> {
+fn span(flag: &str, text: &str, today: Date, examples: &str) -> Result<DateRange, Error> {
     let parsed = parse(text, today).or_else(|reason| {
         let phrase = long_form(text).and_then(|phrase| parse(&phrase, today).ok());
         phrase.ok_or(reason)
@@ -42,8 +42,8 @@ fn long_form(text: &str) -> Option<String> {
 /// Reads one day.
 pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {
     match span(flag, text, today, DAYS)? {
-        Span::Day(day) => Ok(day),
-        Span::Period(_) => Err(Error::usage(format!("{flag}: `{text}` names more than a day")).hint(DAYS)),
+        DateRange::Day(day) => Ok(day),
+        DateRange::Period(_) => Err(Error::usage(format!("{flag}: `{text}` names more than a day")).hint(DAYS)),
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
         Some(NamedSpan { text: text.trim().to_owned(), span })
     };
     if let Some(side) = side(text) {
-        return Ok([side, NamedSpan { text: "today".to_owned(), span: Span::Day(today) }]);
+        return Ok([side, NamedSpan { text: "today".to_owned(), span: DateRange::Day(today) }]);
     }
     let pairs = text.match_indices(',').take(MAX_COMMAS).filter_map(|(at, _)| text.split_at_checked(at));
     let mut sides = pairs.filter_map(|(a, b)| Some([side(a)?, side(b.get(1..)?)?]));

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::numbers::{count, share};
-use super::{Parsed, parse};
+use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Eval, List, MeasuredAnswer, Search, TextSource};
+use crate::request::{EvalRequest, ListRequest, MeasuredAnswer, SearchRequest, TextSource};
 use crate::store::Location;
 
 /// The call whose answer is measured; the budget follows.
@@ -30,7 +30,7 @@ pub(super) struct EvalArgs {
 }
 
 impl EvalArgs {
-    pub(super) fn into_request(self, location: Location, today: Option<&str>, env: &Env) -> Result<Eval, Error> {
+    pub(super) fn into_request(self, location: Location, today: Option<&str>, env: &Env) -> Result<EvalRequest, Error> {
         let unreadable =
             |error: std::io::Error| Error::usage(format!("can't read the questions from standard input: {error}"));
         let questions = if self.file == Path::new("-") {
@@ -42,8 +42,11 @@ impl EvalArgs {
         budgets.sort_unstable();
         budgets.dedup();
         let answers = budgets.into_iter().map(|chars| measured(chars, today, env)).collect::<Result<_, Error>>()?;
-        let search = Search { only: List { location: location.clone(), ..List::default() }, ..Search::default() };
-        Ok(Eval { location, questions, search, answers, min_hit: self.min_hit })
+        let search = SearchRequest {
+            only: ListRequest { location: location.clone(), ..ListRequest::default() },
+            ..SearchRequest::default()
+        };
+        Ok(EvalRequest { location, questions, search, answers, min_hit: self.min_hit })
     }
 }
 
@@ -53,7 +56,7 @@ fn measured(chars: usize, today: Option<&str>, env: &Env) -> Result<MeasuredAnsw
     let words = MEASURED.iter().map(OsString::from).chain([chars.to_string().into()]);
     let words: Vec<OsString> = words.chain(day.map(Into::into)).collect();
     match parse(&words, env)? {
-        Parsed::Request(request) => Ok(MeasuredAnswer { chars, request: *request }),
-        Parsed::Help(_) => Err(Error::failure("the call that is measured is none")),
+        ParsedCli::Request(request) => Ok(MeasuredAnswer { chars, request: *request }),
+        ParsedCli::Help(_) => Err(Error::failure("the call that is measured is none")),
     }
 }

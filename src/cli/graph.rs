@@ -9,7 +9,7 @@ use super::link::DirectionName;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Follow;
-use crate::request::{Format, Graph, Picture, Saved, Selectors};
+use crate::request::{Format, GraphRequest, OutputFile, Picture, Selectors};
 use crate::store::Location;
 
 pub(super) const EXAMPLES: &str = "Examples:
@@ -99,7 +99,7 @@ impl GraphArgs {
         format: Format,
         has_budget: bool,
         env: &Env,
-    ) -> Result<(Graph, Format), Error> {
+    ) -> Result<(GraphRequest, Format), Error> {
         let file = self.output.clone().filter(|file| file != Path::new("-"));
         if is_format_named && file.is_none() && self.form.is_some() {
             return Err(Error::usage("a picture is a format of its own").hint("give --as or a format, not both"));
@@ -122,9 +122,9 @@ impl GraphArgs {
                 ..self.selectors.into_selectors(env)?
             }),
         };
-        let saved = file.map(|file| Saved { file, told_as: format });
+        let saved = file.map(|file| OutputFile { file, told_as: format });
         let no_compaction = self.no_compaction;
-        Ok((Graph { location, selection, max_notes, max_hits, follow, no_compaction, saved }, answer))
+        Ok((GraphRequest { location, selection, max_notes, max_hits, follow, no_compaction, saved }, answer))
     }
 
     /// Returns the form that is named, else the one that the ending of the file's name says.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::examples;
-use crate::request::{Import, ImportFrom};
+use crate::request::{ImportFrom, ImportRequest};
 use crate::store::Location;
 
 #[derive(Debug, Subcommand)]
@@ -31,12 +31,12 @@ pub(super) struct ImportArgs {
 }
 
 impl ImportSub {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Import {
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> ImportRequest {
         let (from, args) = match self {
             Self::Logseq(args) => (ImportFrom::Logseq, args),
             Self::Obsidian(args) => (ImportFrom::Obsidian, args),
         };
         let name = args.name.filter(|name| !name.is_empty());
-        Import { location, from, dir: args.dir, name, is_forced: args.force, is_dry_run }
+        ImportRequest { location, from, dir: args.dir, name, is_forced: args.force, is_dry_run }
     }
 }

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use super::days::day;
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Action, Journal};
+use crate::request::{Action, JournalRequest};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -20,17 +20,17 @@ pub(super) struct JournalArgs {
 }
 
 /// What the words ask for.
-pub(super) enum Parsed {
-    View(Journal),
+pub(super) enum ParsedJournal {
+    View(JournalRequest),
     Action(Action),
 }
 
 impl JournalArgs {
-    pub(super) fn into_request(self, location: Location, today: Date, env: &Env) -> Result<Parsed, Error> {
+    pub(super) fn into_request(self, location: Location, today: Date, env: &Env) -> Result<ParsedJournal, Error> {
         let day = self.date.map_or(Ok(today), |text| day("--date", &text, today))?;
         match super::change::text(self.text, env)? {
-            None => Ok(Parsed::View(Journal { location, day })),
-            Some(text) => Ok(Parsed::Action(Action::Journal { day, text })),
+            None => Ok(ParsedJournal::View(JournalRequest { location, day })),
+            Some(text) => Ok(ParsedJournal::Action(Action::Journal { day, text })),
         }
     }
 }

@@ -4,8 +4,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::examples;
 use super::numbers::{count, value, whole};
-use crate::graph::{Direction, Follow, Limits};
-use crate::request::{Action, Link, LinkView};
+use crate::graph::{Direction, Follow, WalkLimits};
+use crate::request::{Action, LinkRequest, LinkView};
 use crate::store::Location;
 
 /// How far a tree and a path go when nobody says.
@@ -72,9 +72,9 @@ pub(super) enum LinkSub {
 }
 
 /// What the words of `qipu link` come to.
-pub(super) enum Parsed {
+pub(super) enum ParsedLink {
     /// A view of links.
-    View(Link),
+    View(LinkRequest),
     /// A change of links.
     Action(Action),
 }
@@ -144,18 +144,18 @@ fn hops(text: &str) -> Result<usize, String> {
 }
 
 impl LinkSub {
-    pub(super) fn into_request(self, location: Location) -> Parsed {
+    pub(super) fn into_request(self, location: Location) -> ParsedLink {
         let (view, max_hops, links) = match self {
-            Self::Add { from, to, kind } => return Parsed::Action(Action::AddLink { from, to, kind }),
-            Self::Remove { from, to, kind } => return Parsed::Action(Action::RemoveLink { from, to, kind }),
+            Self::Add { from, to, kind } => return ParsedLink::Action(Action::AddLink { from, to, kind }),
+            Self::Remove { from, to, kind } => return ParsedLink::Action(Action::RemoveLink { from, to, kind }),
             Self::List { id, links } => (LinkView::List(id), 1, links),
             Self::Tree { id, max_hops, links } => (LinkView::Tree(id), max_hops, links),
             Self::Path { from, to, max_hops, links } => (LinkView::Path(from, to), max_hops, links),
         };
-        Parsed::View(Link {
+        ParsedLink::View(LinkRequest {
             location,
             view,
-            limits: Limits {
+            limits: WalkLimits {
                 max_hops,
                 max_nodes: links.max_nodes.map(Into::into),
                 max_fanout: links.max_fanout,

@@ -11,7 +11,7 @@ use super::days::window;
 use super::numbers::{count, value};
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
-use crate::request::{Budget, Command, Format, List, Show, Sort};
+use crate::request::{Budget, Command, Format, ListRequest, ShowRequest, Sort};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ impl ShowArgs {
     pub(super) fn into_command(self, location: Location, format: Format, budget: Budget) -> Command {
         match self.query {
             Some(query) => Command::Context(ask::passages(location, query, self.ids, format, budget)),
-            None => Command::Show(Show { location, ids: self.ids, with_links: self.links, is_raw: self.raw }),
+            None => Command::Show(ShowRequest { location, ids: self.ids, with_links: self.links, is_raw: self.raw }),
         }
     }
 }
@@ -69,9 +69,9 @@ pub(super) struct FilterArgs {
 }
 
 impl FilterArgs {
-    pub(super) fn into_list(self, location: Location, today: &dyn Fn() -> Date) -> Result<List, Error> {
+    pub(super) fn into_list(self, location: Location, today: &dyn Fn() -> Date) -> Result<ListRequest, Error> {
         let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
-        Ok(List {
+        Ok(ListRequest {
             location,
             kinds: self.kinds,
             tags: self.tag,
@@ -79,7 +79,7 @@ impl FilterArgs {
             until,
             min_value: self.min_value,
             custom_filters: self.custom_filter,
-            ..List::default()
+            ..ListRequest::default()
         })
     }
 }
@@ -119,8 +119,8 @@ enum SortName {
 }
 
 impl ListArgs {
-    pub(super) fn into_request(self, location: Location, today: &dyn Fn() -> Date) -> Result<List, Error> {
-        Ok(List {
+    pub(super) fn into_request(self, location: Location, today: &dyn Fn() -> Date) -> Result<ListRequest, Error> {
+        Ok(ListRequest {
             sort: match self.sort {
                 SortName::Updated => Sort::Updated,
                 SortName::Created => Sort::Created,
@@ -137,7 +137,7 @@ impl ListArgs {
 }
 
 /// Returns the list of notes that wait to be worked on.
-pub(super) fn inbox(location: Location, limit: LimitArgs) -> List {
+pub(super) fn inbox(location: Location, limit: LimitArgs) -> ListRequest {
     let limit = limit.limit.map(Into::into);
-    List { location, kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, limit, ..List::default() }
+    ListRequest { location, kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, limit, ..ListRequest::default() }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::request::MergeDriver;
+use crate::request::MergeDriverRequest;
 
 #[derive(Debug, Args)]
 pub(super) struct MergeDriverArgs {
@@ -20,8 +20,8 @@ pub(super) struct MergeDriverArgs {
 }
 
 impl MergeDriverArgs {
-    pub(super) fn into_request(self) -> MergeDriver {
+    pub(super) fn into_request(self) -> MergeDriverRequest {
         let Self { base, ours, theirs, marker_size } = self;
-        MergeDriver { base, ours, theirs, marker_size }
+        MergeDriverRequest { base, ours, theirs, marker_size }
     }
 }

@@ -33,14 +33,15 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::{
-    Action, Browse, Budget, Change, Command, Doctor, Edit, Format, Index, Mcp, Request, SetupAction, Showing,
+    Action, BrowseRequest, Budget, ChangeRequest, Command, DoctorRequest, EditRequest, Format, IndexRequest,
+    McpRequest, OutputOptions, Request, SetupAction,
 };
 use crate::store::Location;
 use crate::tokens::Tokenizer;
 
 /// What the words of a call come to.
 #[derive(Debug)]
-pub enum Parsed {
+pub enum ParsedCli {
     /// Something to do.
     Request(Box<Request>),
     /// A text that was asked for: help or the version.
@@ -326,21 +327,21 @@ enum TokenizerName {
 ///
 /// # Errors
 /// `Usage`, with what was wrong and what is expected.
-pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
+pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let words = search::with_marked_words(args, Cli::command);
     let cli = match Cli::try_parse_from(&words).map_err(|error| with_fitted_help(error, &words)) {
         Ok(cli) => cli,
         Err(error) if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) => {
-            return Ok(Parsed::Help(error.to_string()));
+            return Ok(ParsedCli::Help(error.to_string()));
         }
         // Nothing was asked for, so nothing was asked for wrongly: help is the answer.
         Err(error) if words.len() < 2 && error.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            return Ok(Parsed::Help(error.to_string()));
+            return Ok(ParsedCli::Help(error.to_string()));
         }
         Err(error) => return Err(misuse::error(&error, &Cli::command(), args)),
     };
     if let Some(text) = shell_text(&cli.command) {
-        return text.map(Parsed::Help);
+        return text.map(ParsedCli::Help);
     }
     let mut format = cli.global.format()?;
     let today = match &cli.command {
@@ -357,7 +358,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     let mut budget = given;
     let change = |location, action| {
         let now = stamp(today.as_deref(), env);
-        Command::Change(Change { location, action, is_dry_run, now, random: env.random, opens_editor: false })
+        Command::Change(ChangeRequest { location, action, is_dry_run, now, random: env.random, opens_editor: false })
     };
     let command = match cli.command {
         Sub::Prime(args) => {
@@ -371,8 +372,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             args.into_command(location, format, budget, &day, env)?
         }
         Sub::Link(sub) => match sub.into_request(location.clone()) {
-            link::Parsed::View(view) => Command::Link(view),
-            link::Parsed::Action(action) => change(location, action),
+            link::ParsedLink::View(view) => Command::Link(view),
+            link::ParsedLink::Action(action) => change(location, action),
         },
         Sub::Graph(args) => {
             let (graph, picture) =
@@ -391,8 +392,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
             args.into_command(location, format, budget)
         }
         Sub::Journal(args) => match args.into_request(location.clone(), day(), env)? {
-            journal::Parsed::View(view) => Command::Journal(view),
-            journal::Parsed::Action(action) => change(location, action),
+            journal::ParsedJournal::View(view) => Command::Journal(view),
+            journal::ParsedJournal::Action(action) => change(location, action),
         },
         Sub::List(args) => Command::List(args.into_request(location, &day)?),
         Sub::Search(args) => Command::Search(args.into_request(location, has_budget, &day)?),
@@ -407,26 +408,28 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
         Sub::Compact { digest, ids, undo } => change(location, Action::Compact { digest, ids, is_undone: undo }),
         Sub::Delete { ids, force } => change(location, Action::Delete { ids, is_forced: force }),
         Sub::Status => Command::Status(location),
-        Sub::Doctor { strict, fix } => Command::Doctor(Doctor { location, is_strict: strict, is_fix: fix, is_dry_run }),
+        Sub::Doctor { strict, fix } => {
+            Command::Doctor(DoctorRequest { location, is_strict: strict, is_fix: fix, is_dry_run })
+        }
         Sub::Eval(args) => Command::Eval(args.into_request(location, today.as_deref(), env)?),
-        Sub::Index { rebuild, status: _ } => Command::Index(Index { location, is_rebuilt: rebuild }),
+        Sub::Index { rebuild, status: _ } => Command::Index(IndexRequest { location, is_rebuilt: rebuild }),
         Sub::Init(args) => Command::Init(args.into_request(location, is_dry_run)),
         Sub::Capture(args) => change(location, args.into_action(env)?),
         Sub::Create(args) => {
             let opens_editor = args.opens_editor();
             match change(location, args.into_action(env)?) {
-                Command::Change(made) => Command::Change(Change { opens_editor, ..made }),
+                Command::Change(made) => Command::Change(ChangeRequest { opens_editor, ..made }),
                 other => other,
             }
         }
-        Sub::Edit { id } => Command::Edit(Edit { location, id, now: stamp(today.as_deref(), env) }),
+        Sub::Edit { id } => Command::Edit(EditRequest { location, id, now: stamp(today.as_deref(), env) }),
         Sub::Update(args) => change(location, args.into_action(env)?),
         Sub::Setup(args) => Command::Setup(args.into_request(location, is_dry_run)?),
-        Sub::Mcp => Command::Mcp(Mcp { location, today }),
+        Sub::Mcp => Command::Mcp(McpRequest { location, today }),
         Sub::MergeDriver(args) => Command::MergeDriver(args.into_request()),
         Sub::Dump(args) => Command::Dump(args.into_request(location, format, env)?),
         Sub::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
-        Sub::Browse { query } => Command::Browse(Browse { location, query: query.join(" "), today }),
+        Sub::Browse { query } => Command::Browse(BrowseRequest { location, query: query.join(" "), today }),
         Sub::Load(args) => Command::Load(args.into_request(location, is_dry_run, env)?),
         Sub::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
         Sub::Completions(_) => return Err(Error::usage("that is no request")),
@@ -441,7 +444,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<Parsed, Error> {
     let is_verbose = cli.global.verbose;
     let today = env.is_terminal.then(day);
     let show = cli.global.showing(today, format == Format::Human && may_be_paged(&command));
-    Ok(Parsed::Request(Box::new(Request { command, format, budget, is_verbose, show })))
+    Ok(ParsedCli::Request(Box::new(Request { command, format, budget, is_verbose, show })))
 }
 
 /// Returns the text for a shell or for `man`, where one was asked for.
@@ -536,8 +539,8 @@ pub fn wants_json(args: &[OsString]) -> bool {
 
 impl Global {
     /// Returns how an answer is shown on a terminal.
-    fn showing(&self, today: Option<jiff::civil::Date>, may_be_paged: bool) -> Showing {
-        Showing { color: self.color.and_then(ColorName::choice), is_paged: may_be_paged && !self.no_pager, today }
+    fn showing(&self, today: Option<jiff::civil::Date>, may_be_paged: bool) -> OutputOptions {
+        OutputOptions { color: self.color.and_then(ColorName::choice), is_paged: may_be_paged && !self.no_pager, today }
     }
 
     fn format(&self) -> Result<Format, Error> {

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::numbers::{share, whole};
 use crate::error::Error;
-use crate::request::{Abstraction, Budget, Expand, Format, Level, Need, Purpose};
+use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose};
 use crate::store::Location;
 
 /// What notes are needed for, and how much of each is shown.
@@ -100,7 +100,7 @@ impl NeedArgs {
         has_budget: bool,
         format: Format,
         today: &dyn Fn() -> Date,
-    ) -> Result<Option<Need>, Error> {
+    ) -> Result<Option<NeedOptions>, Error> {
         let wants_prompt = format == Format::Prompt;
         if !self.is_asked() && !wants_prompt {
             return Ok(None);
@@ -125,7 +125,7 @@ impl NeedArgs {
         if abstraction == Abstraction::Fixed(Level::Extract) && !has_query {
             return Err(Error::usage("--abstraction extract needs a query").hint("add --query WORDS"));
         }
-        Ok(Some(Need {
+        Ok(Some(NeedOptions {
             purpose,
             abstraction,
             min_confidence: self.min_confidence.unwrap_or_default(),
@@ -184,9 +184,9 @@ impl ExpandArgs {
         Ok(Budget { max_tokens: Some(budget.max_tokens.map_or(most, |given| given.min(most))), ..budget })
     }
 
-    pub(super) fn into_request(self, location: Location, banner: Option<bool>) -> Expand {
+    pub(super) fn into_request(self, location: Location, banner: Option<bool>) -> ExpandRequest {
         let has = |name| self.include.contains(&name);
-        Expand {
+        ExpandRequest {
             location,
             derivation: has(IncludeName::Derivation),
             evidence: has(IncludeName::Evidence),

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::context::SelectorArgs;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Dump, Format, Load, Selectors, Strategy, TextSource};
+use crate::request::{DumpRequest, Format, LoadRequest, Selectors, Strategy, TextSource};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(super) struct DumpArgs {
 }
 
 impl DumpArgs {
-    pub(super) fn into_request(self, location: Location, format: Format, env: &Env) -> Result<Dump, Error> {
+    pub(super) fn into_request(self, location: Location, format: Format, env: &Env) -> Result<DumpRequest, Error> {
         let file = (self.file != Path::new("-")).then_some(self.file);
         if file.is_none() && format != Format::Human {
             return Err(Error::usage("a pack is a format of its own").hint("give a file, or leave the format out"));
@@ -31,7 +31,7 @@ impl DumpArgs {
             true => None,
             false => Some(originals(self.selectors.into_selectors(env)?)),
         };
-        Ok(Dump { location, selection, max_notes, max_hits, file })
+        Ok(DumpRequest { location, selection, max_notes, max_hits, file })
     }
 }
 
@@ -55,7 +55,7 @@ enum StrategyName {
 }
 
 impl LoadArgs {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool, env: &Env) -> Result<Load, Error> {
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool, env: &Env) -> Result<LoadRequest, Error> {
         let strategy = match self.strategy {
             StrategyName::Skip => Strategy::Skip,
             StrategyName::Overwrite => Strategy::Overwrite,
@@ -65,7 +65,7 @@ impl LoadArgs {
             true => TextSource::Text((env.stdin)().map_err(|error| unreadable(&error))?),
             false => TextSource::File(self.file),
         };
-        Ok(Load { location, pack, strategy, is_dry_run })
+        Ok(LoadRequest { location, pack, strategy, is_dry_run })
     }
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::Error;
-use crate::request::{Budget, Format, Prime};
+use crate::request::{Budget, Format, PrimeRequest};
 use crate::store::Location;
 
 /// The most characters of a primer for which nobody names a limit.
@@ -67,8 +67,8 @@ impl PrimeArgs {
         matches!(&self.hook, Some(Some(tool)) if HOOK_TOOLS.contains(&tool.as_str()))
     }
 
-    pub(super) fn into_request(self, location: Location) -> Prime {
-        Prime {
+    pub(super) fn into_request(self, location: Location) -> PrimeRequest {
+        PrimeRequest {
             location,
             banner: super::context::choice(self.banner, self.no_banner),
             is_hook: self.hook.is_some(),

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::list::FilterArgs;
 use super::numbers::{count, share};
 use crate::error::Error;
-use crate::request::{Related, Search};
+use crate::request::{RelatedRequest, SearchRequest};
 use crate::store::Location;
 
 /// The most notes that are found when there is no budget and nobody names a limit.
@@ -61,8 +61,8 @@ impl SearchArgs {
         location: Location,
         has_budget: bool,
         today: &dyn Fn() -> Date,
-    ) -> Result<Search, Error> {
-        Ok(Search {
+    ) -> Result<SearchRequest, Error> {
+        Ok(SearchRequest {
             query: self.words.join(" "),
             only: self.only.into_list(location, today)?,
             limit: limit(self.limit, has_budget),
@@ -75,8 +75,8 @@ impl SearchArgs {
 }
 
 impl RelatedArgs {
-    pub(super) fn into_request(self, location: Location, has_budget: bool) -> Related {
-        Related { location, id: self.id, limit: limit(self.limit, has_budget) }
+    pub(super) fn into_request(self, location: Location, has_budget: bool) -> RelatedRequest {
+        RelatedRequest { location, id: self.id, limit: limit(self.limit, has_budget) }
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn with_marked_words(args: &[OsString], command: impl Fn() -> Command
     }
     let mut root = command();
     root.build();
-    let mut flags = Flags::of(&root);
+    let mut flags = SearchFlags::of(&root);
     let mut marked = Vec::with_capacity(args.len());
     let (mut is_value, mut is_open, mut takes_text) = (true, true, None);
     for arg in args {
@@ -104,7 +104,7 @@ pub(super) fn with_marked_words(args: &[OsString], command: impl Fn() -> Command
         let is_word = takes_text == Some(true) && is_open && !is_value && flags.is_hyphened_word(text);
         if takes_text.is_none() && !is_value && !text.starts_with('-') {
             takes_text = Some(TAKE_TEXT.contains(&text));
-            flags = root.find_subcommand(text).map_or(flags, Flags::of);
+            flags = root.find_subcommand(text).map_or(flags, SearchFlags::of);
         }
         marked.push(if is_word { OsString::from(format!("{MARK}{text}")) } else { arg.clone() });
         is_value = is_open && flags.takes_value(text);
@@ -118,12 +118,12 @@ pub(super) fn word(text: &str) -> Result<String, std::convert::Infallible> {
 }
 
 /// The long flags of a command; and those of them whose value is the next word.
-struct Flags {
+struct SearchFlags {
     names: Vec<String>,
     valued: Vec<String>,
 }
 
-impl Flags {
+impl SearchFlags {
     fn of(command: &Command) -> Self {
         let names = |arg: &Arg| -> Vec<String> {
             let aliases = arg.get_all_aliases().unwrap_or_default();

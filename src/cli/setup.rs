@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::Error;
-use crate::request::{Setup, SetupAction};
+use crate::request::{SetupAction, SetupRequest};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub(super) struct SetupArgs {
 }
 
 impl SetupArgs {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Result<Setup, Error> {
+    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Result<SetupRequest, Error> {
         let action = match (self.recipe, self.print, self.check, self.remove) {
             (Some(recipe), true, _, _) => SetupAction::Print(recipe),
             (Some(recipe), _, true, _) => SetupAction::Check(recipe),
@@ -43,6 +43,6 @@ impl SetupArgs {
             (None, false, false, false) if !self.force => SetupAction::List,
             (None, ..) => return Err(Error::usage("which recipe?").hint("`qipu setup --list` names them")),
         };
-        Ok(Setup { location, action, is_forced: self.force, is_dry_run })
+        Ok(SetupRequest { location, action, is_forced: self.force, is_dry_run })
     }
 }

@@ -12,7 +12,7 @@ use clap_mangen::roff::{Roff, roman};
 use super::Cli;
 use super::fitting::fitted;
 use crate::error::{Error, ErrorKind};
-use crate::request::Pages;
+use crate::request::ManPagesRequest;
 
 /// The variable by which a shell asks for completions. Its value is the shell's name.
 pub const COMPLETE: &str = "QIPU_COMPLETE";
@@ -57,10 +57,10 @@ impl ManArgs {
     }
 
     /// Returns all pages, each with the name of its file.
-    pub(super) fn into_request(self, is_dry_run: bool) -> Result<Pages, Error> {
+    pub(super) fn into_request(self, is_dry_run: bool) -> Result<ManPagesRequest, Error> {
         let mut pages = Vec::new();
         add_pages(root(), &mut pages)?;
-        Ok(Pages { dir: self.dir.unwrap_or_default(), pages, is_dry_run })
+        Ok(ManPagesRequest { dir: self.dir.unwrap_or_default(), pages, is_dry_run })
     }
 
     /// Finds the command that is named, also where the program's name stands before it.

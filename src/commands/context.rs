@@ -6,15 +6,16 @@ use std::num::NonZeroUsize;
 use crate::calendar::parse;
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
-    BlockLimits, Desk, MAX_NOTES_WITH_PASSAGES, NeedLimits, Selection, Standing, Weighed, add_passages, compare,
-    expand, gist, journal_day, patterns, select, show_blocks, weigh,
+    AnswerScore, BlockLimits, MAX_NOTES_WITH_PASSAGES, NeedLimits, RankedNotes, Selection, Session, add_passages,
+    compare, expand, gist, journal_day, patterns, select, show_blocks, weigh,
 };
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, Body, DayEntry, Entry, Head, LABELS, Mode, NoteEntry, Passages, PeriodEntry, Report, Role, Show,
+    Analysis, Body, DayEntry, Entry, EntryRole, LABELS, NoteEntry, Passages, PeriodEntry, Report, ReportHead,
+    ReportKind, ShownFields,
 };
-use crate::request::{BlockChoice, Blocks, Context, Expand, MIN_CANDIDATES};
+use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES};
 use crate::search::StopWords;
 use crate::store::{BlocksSetting, ContextConfig, Store};
 
@@ -38,7 +39,7 @@ const MAX_TERMS: usize = 32;
 const NO_MATCH: &str = "no word of the question stands there; the beginning is shown";
 
 /// Selects notes and reports them in their order, behind what was found out about several.
-pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
+pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report, Error> {
     let store = desk.store;
     let request = &with_settings(request, &store.config.context);
     // What does not count for the task must not take the place of what does, so limits come behind that.
@@ -49,7 +50,7 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
     };
     let mut question = selection.question.take();
     let found_out = question.as_mut().map(|question| found_out(store, &selection, question)).unwrap_or_default();
-    let entry = |place: usize| super::note_entry(store, &selection.digests, place, Role::Selected);
+    let entry = |place: usize| super::note_entry(store, &selection.digests, place, EntryRole::Selected);
     let weighed = request.need.as_ref().zip(limits);
     let weighed = weighed.map(|(need, limits)| weigh(desk, &selection, need, found_out.len(), limits, entry));
     let (mut notes, ranking, following) = match weighed {
@@ -75,11 +76,11 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
     let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
     let told = question.filter(|question| !is_plain || !question.intents.is_empty());
-    let head = Head {
-        mode: Mode::Context,
+    let head = ReportHead {
+        mode: ReportKind::Context,
         store: Some(store.shown_path.clone()),
         banner: request.banner,
-        show: Show {
+        show: ShownFields {
             body: match request.with_body {
                 None => Body::ByFormat,
                 Some(true) => Body::Shown,
@@ -104,7 +105,7 @@ pub(super) fn run(request: &Context, desk: &Desk<'_>) -> Result<Report, Error> {
     Ok(Report { ranking, ..Report::new(head, entries) })
 }
 
-impl Context {
+impl ContextRequest {
     /// Returns the most characters of an answer that shows passages; `None` where it shows none.
     fn shows_passages(&self, selection: &Selection) -> Option<usize> {
         let is_wanted = self.with_body != Some(false) && self.blocks.is_none() && selection.scorer.is_some();
@@ -120,7 +121,7 @@ fn holds_words(entry: &NoteEntry) -> bool {
 
 /// Returns for each entry of which passages may be shown how well its note answers, the best having 1; so have those
 /// that were asked for by name. With a purpose, notes that are of less use for it answer less.
-fn standings(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec<Standing> {
+fn standings(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec<AnswerScore> {
     let utility = |entry: &NoteEntry| Some(entry.belief.as_ref()?.utility?.total());
     let most = entries.iter().filter_map(utility).fold(0.0, f64::max);
     let standing = |entry: &NoteEntry| {
@@ -129,9 +130,9 @@ fn standings(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec
         let is_hit = selection.relevance.contains_key(&place) && !is_named;
         let use_of_most = utility(entry).filter(|_| most > 0.0).map_or(1.0, |utility| utility / most);
         let share = if is_hit { use_of_most * selection.shares.get(&place).copied().unwrap_or_default() } else { 1.0 };
-        Some(Standing { share, is_named })
+        Some(AnswerScore { share, is_named })
     };
-    let standing = |entry| standing(entry).unwrap_or(Standing { share: 1.0, is_named: false });
+    let standing = |entry| standing(entry).unwrap_or(AnswerScore { share: 1.0, is_named: false });
     entries.iter().take(MAX_NOTES_WITH_PASSAGES).map(standing).collect()
 }
 
@@ -145,7 +146,7 @@ fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
 
 impl NeedLimits {
     /// Returns the limits of a request. Several times as many hits are weighed as are shown.
-    fn of(request: &Context) -> Self {
+    fn of(request: &ContextRequest) -> Self {
         let max_hits = request.max_hits;
         let shown = max_hits.or(request.max_notes);
         let weighed = || shown.map_or(usize::MAX, |most| most.saturating_mul(FOR_ONE).max(MIN_CANDIDATES));
@@ -154,13 +155,13 @@ impl NeedLimits {
 }
 
 /// Shows more of notes that were shown.
-pub(super) fn run_expand(request: &Expand, desk: &Desk<'_>) -> Result<Report, Error> {
-    let Weighed { entries, ranking, .. } = expand(desk, request)?;
-    let head = Head {
+pub(super) fn run_expand(request: &ExpandRequest, desk: &Session<'_>) -> Result<Report, Error> {
+    let RankedNotes { entries, ranking, .. } = expand(desk, request)?;
+    let head = ReportHead {
         banner: request.banner,
-        show: Show { sources: request.evidence, ..Show::default() },
+        show: ShownFields { sources: request.evidence, ..ShownFields::default() },
         matched: entries.len(),
-        ..Head::new(Mode::Expansion, Some(&desk.store.shown_path))
+        ..ReportHead::new(ReportKind::Expansion, Some(&desk.store.shown_path))
     };
     Ok(Report { ranking: Some(ranking), ..Report::new(head, entries.into_iter().map(Entry::Note).collect()) })
 }
@@ -187,7 +188,7 @@ fn found_out(store: &Store, selection: &Selection, question: &mut Question) -> V
 }
 
 /// Fills in what the store's config says where no flag does.
-fn with_settings(request: &Context, config: &ContextConfig) -> Context {
+fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextRequest {
     let mut request = request.clone();
     request.max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
     let setting = config.blocks.map(|setting| match setting {
@@ -200,7 +201,8 @@ fn with_settings(request: &Context, config: &ContextConfig) -> Context {
         Some(blocks) => blocks.choice = blocks.choice.or(setting).or(Some(BlockChoice::All)),
         // Notes at levels, and notes whose text is asked for or refused, have no blocks.
         blocks @ None if request.need.is_none() && request.with_body.is_none() => {
-            let by_setting = |choice| Blocks { choice: Some(choice), has_defaults: !has_budget, ..Blocks::default() };
+            let by_setting =
+                |choice| BlockOptions { choice: Some(choice), has_defaults: !has_budget, ..BlockOptions::default() };
             *blocks = setting.map(by_setting);
         }
         None => {}
@@ -240,7 +242,7 @@ fn add_blocks(
     store: &Store,
     selection: &Selection,
     named: &HashSet<NoteId>,
-    blocks: Blocks,
+    blocks: BlockOptions,
     entries: &mut Vec<NoteEntry>,
 ) -> BlocksAdded {
     let choice = blocks.choice.unwrap_or_default();
@@ -261,7 +263,7 @@ fn add_blocks(
     added
 }
 
-fn block_limits(store: &Store, blocks: Blocks) -> BlockLimits {
+fn block_limits(store: &Store, blocks: BlockOptions) -> BlockLimits {
     let config = &store.config.context;
     let usual = |config: Option<NonZeroUsize>, most| blocks.has_defaults.then(|| config.map_or(most, Into::into));
     BlockLimits {

@@ -6,21 +6,21 @@ use super::change::{self, repair};
 use crate::context::odd_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
-use crate::graph::{Digests, Graph};
-use crate::note::{Finding, Note};
-use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
-use crate::request::Doctor;
+use crate::graph::{Compactions, Graph};
+use crate::note::{Diagnostic, Note};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::request::DoctorRequest;
 use crate::search::{Alike, Engine};
-use crate::setup::{self, Place};
+use crate::setup::{self, Project};
 use crate::store::{self, Location, Store, UnknownKey, relative_to};
 
 /// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
-pub(super) fn run(request: &Doctor, store: &Store) -> Report {
+pub(super) fn run(request: &DoctorRequest, store: &Store) -> Report {
     report(request, store, Vec::new())
 }
 
 /// Puts right what is safe, and reports that and what remains.
-pub(super) fn run_fix(request: &Doctor, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run_fix(request: &DoctorRequest, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = open(request, current_dir)?;
         let planned = repair::plan(&store);
@@ -46,7 +46,7 @@ pub(super) fn run_fix(request: &Doctor, current_dir: &Path) -> Result<Report, Er
 }
 
 /// Opens the store for a check: of each file, what it holds now counts, not what an index knows.
-pub(super) fn open(request: &Doctor, current_dir: &Path) -> Result<Store, Error> {
+pub(super) fn open(request: &DoctorRequest, current_dir: &Path) -> Result<Store, Error> {
     Store::open(&Location { no_index: true, ..request.location.clone() }, current_dir)
 }
 
@@ -55,8 +55,8 @@ fn removed(store: &Store, path: &str) -> Entry {
 }
 
 /// Lists the temporary files that commands which died left in the project, in the folders that setup writes into.
-fn left_beside(store: &Store, request: &Doctor) -> Vec<PathBuf> {
-    let place = Place::find(&request.location, store.current_dir(), false);
+fn left_beside(store: &Store, request: &DoctorRequest) -> Vec<PathBuf> {
+    let place = Project::find(&request.location, store.current_dir(), false);
     setup::folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
 }
 
@@ -69,7 +69,7 @@ fn shown_beside(store: &Store, path: &Path) -> String {
     relative_to(path, store.current_dir()).trim_end_matches('/').to_owned()
 }
 
-fn report(request: &Doctor, store: &Store, mut entries: Vec<Entry>) -> Report {
+fn report(request: &DoctorRequest, store: &Store, mut entries: Vec<Entry>) -> Report {
     let mut findings = note_findings(store);
     findings.extend(link_findings(store));
     findings.extend(belief_findings(store));
@@ -80,7 +80,7 @@ fn report(request: &Doctor, store: &Store, mut entries: Vec<Entry>) -> Report {
     let errors = findings.iter().filter(|finding| finding.is_error).count();
     let warnings = findings.len() - errors;
     entries.extend(findings.into_iter().map(Entry::Finding));
-    let mut report = Report::new(Head::new(Mode::Doctor, Some(&store.shown_path)), entries);
+    let mut report = Report::new(ReportHead::new(ReportKind::Doctor, Some(&store.shown_path)), entries);
     if errors > 0 || (request.is_strict && warnings > 0) {
         let message = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
         report.verdict = Some(Error::new(ErrorKind::Store, message));
@@ -93,8 +93,8 @@ fn counted(count: usize, word: &str) -> String {
 }
 
 /// What stands where notes are and is none.
-fn file_findings(store: &Store, request: &Doctor) -> Vec<FindingEntry> {
-    let finding = |is_error: bool, code: &'static str, path: &str, message: &str| FindingEntry {
+fn file_findings(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEntry> {
+    let finding = |is_error: bool, code: &'static str, path: &str, message: &str| DiagnosticEntry {
         is_error,
         code,
         id: None,
@@ -106,20 +106,20 @@ fn file_findings(store: &Store, request: &Doctor) -> Vec<FindingEntry> {
     let odd = odd.iter().map(|(path, why)| finding(true, "passed-over", path, why));
     let unfinished = store
         .unfinished(&request.location)
-        .map(|why| FindingEntry { path: store.pending_path(), ..finding(true, "unfinished-change", "", &why) });
+        .map(|why| DiagnosticEntry { path: store.pending_path(), ..finding(true, "unfinished-change", "", &why) });
     let why = "left over by a process that died; `qipu doctor --fix` takes it away";
     let left = store.left_over();
     let left = left.iter().map(|path| finding(false, "left-over", path, why));
     let beside = left_beside(store, request);
     let beside = beside
         .iter()
-        .map(|path| FindingEntry { path: shown_beside(store, path), ..finding(false, "left-over", "", why) });
+        .map(|path| DiagnosticEntry { path: shown_beside(store, path), ..finding(false, "left-over", "", why) });
     odd.chain(unfinished).chain(left).chain(beside).collect()
 }
 
 /// Settings of the config that mean nothing.
-fn config_findings(store: &Store) -> Vec<FindingEntry> {
-    let finding = |key: &UnknownKey| FindingEntry {
+fn config_findings(store: &Store) -> Vec<DiagnosticEntry> {
+    let finding = |key: &UnknownKey| DiagnosticEntry {
         is_error: false,
         code: "unknown-setting",
         id: None,
@@ -131,48 +131,51 @@ fn config_findings(store: &Store) -> Vec<FindingEntry> {
 }
 
 /// Notes that say almost what another one does.
-fn duplicate_findings(store: &Store) -> Vec<FindingEntry> {
+fn duplicate_findings(store: &Store) -> Vec<DiagnosticEntry> {
     let notes = store.notes();
     let finding = |alike: &Alike| {
         let (first, second) = (&notes[alike.first], &notes[alike.second]);
         let percent = (alike.share * 100.0).floor();
         let message = format!("{percent} % of its text is that of `{}`", first.id);
-        let finding = Finding { code: "near-duplicate", line: None, message };
-        FindingEntry::of_note(store.shown(&second.path), second, &finding)
+        let finding = Diagnostic { code: "near-duplicate", line: None, message };
+        DiagnosticEntry::of_note(store.shown(&second.path), second, &finding)
     };
     Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
 }
 
-fn note_findings(store: &Store) -> Vec<FindingEntry> {
+fn note_findings(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
         let findings =
-            note.findings.iter().map(|finding| FindingEntry::of_note(store.shown(&note.path), note, finding));
+            note.findings.iter().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding));
         findings.collect::<Vec<_>>()
     };
     store.notes().iter().flat_map(of_note).collect()
 }
 
 /// Fields that say how far a note can be relied on, and make no sense.
-fn belief_findings(store: &Store) -> Vec<FindingEntry> {
+fn belief_findings(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
         let odd = odd_fields(note).into_iter().map(|(field, expected)| {
             let message = format!("`{field}` counts as absent: expected {expected}");
-            let finding = Finding { code: "odd-belief", line: None, message };
-            FindingEntry::of_note(store.shown(&note.path), note, &finding)
+            let finding = Diagnostic { code: "odd-belief", line: None, message };
+            DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
         });
         odd.collect::<Vec<_>>()
     };
     store.notes().iter().flat_map(of_note).collect()
 }
 
-fn link_findings(store: &Store) -> Vec<FindingEntry> {
+fn link_findings(store: &Store) -> Vec<DiagnosticEntry> {
     let types = &store.config.link_types;
     let graph = Graph::new(store.notes(), types);
     let mut findings = Vec::new();
     for (place, note) in store.notes().iter().enumerate() {
         let mut find = |is_error: bool, code: &'static str, message: String| {
-            let finding = Finding { code, line: None, message };
-            findings.push(FindingEntry { is_error, ..FindingEntry::of_note(store.shown(&note.path), note, &finding) });
+            let finding = Diagnostic { code, line: None, message };
+            findings.push(DiagnosticEntry {
+                is_error,
+                ..DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
+            });
         };
         for target in graph.unresolved(place) {
             find(false, "broken-link", format!("broken link: no note named `{target}`"));
@@ -187,10 +190,10 @@ fn link_findings(store: &Store) -> Vec<FindingEntry> {
             find(false, "no-links", "no link leads from it or to it".to_owned());
         }
     }
-    for (place, message) in Digests::new(store.notes()).refused() {
-        let finding = Finding { code: "broken-digest", line: None, message: message.clone() };
+    for (place, message) in Compactions::new(store.notes()).refused() {
+        let finding = Diagnostic { code: "broken-digest", line: None, message: message.clone() };
         let note = &store.notes()[*place];
-        findings.push(FindingEntry::of_note(store.shown(&note.path), note, &finding));
+        findings.push(DiagnosticEntry::of_note(store.shown(&note.path), note, &finding));
     }
     findings
 }

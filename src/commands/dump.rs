@@ -4,24 +4,24 @@ use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use crate::context::{Desk, select};
+use crate::context::{Session, select};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, joined};
 use crate::note::Note;
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
-use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
-use crate::request::Dump;
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::request::DumpRequest;
 use crate::store::{self, PassedOver, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer itself.
-pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(&request.location, current_dir)?;
     let (store, all) = store.trusted(&request.location, current_dir, |store| packed(store, request))?;
     let (store, (pack, odd)) = (&*ManuallyDrop::new(store), all?);
     let text = pack::write(&pack);
-    let mode = Mode::Change { command: "dump", is_dry_run: false };
-    let head = Head::new(mode, Some(&store.shown_path));
+    let mode = ReportKind::Change { command: "dump", is_dry_run: false };
+    let head = ReportHead::new(mode, Some(&store.shown_path));
     let Some(file) = &request.file else {
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };
@@ -35,7 +35,7 @@ pub(super) fn run(request: &Dump, current_dir: &Path) -> Result<Report, Error> {
 }
 
 fn left_out(store: &Store, path: &str, why: &str) -> Entry {
-    Entry::Finding(FindingEntry {
+    Entry::Finding(DiagnosticEntry {
         is_error: false,
         code: "not-dumped",
         id: None,
@@ -46,14 +46,14 @@ fn left_out(store: &Store, path: &str, why: &str) -> Entry {
 }
 
 /// Returns the pack, and what stands among the attachments that it should hold and is none.
-fn packed(store: &Store, request: &Dump) -> Result<(Pack, Vec<PassedOver>), Error> {
+fn packed(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<PassedOver>), Error> {
     if request.selection.is_none() {
         store.expect_all_readable()?;
     }
     let places: BTreeSet<usize> = match &request.selection {
         None => (0..store.notes().len()).collect(),
         Some(selectors) => {
-            select(&Desk::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect()
+            select(&Session::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect()
         }
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);

@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::context::{Desk, Selection, edge_entry, select};
+use crate::context::{Selection, Session, edge_entry, select};
 use crate::error::Error;
-use crate::graph::{Digests, Edge, other_end};
-use crate::report::{ChangeEntry, EdgeEntry, Entry, Head, Mode, NoteEntry, Report, Role};
-use crate::request::{Graph as Request, Saved};
+use crate::graph::{Compactions, Edge, other_end};
+use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
+use crate::request::{GraphRequest as Request, OutputFile};
 use crate::store::Store;
 
 /// Reports the selected notes, or all of them by value, each with its links to those before it.
-pub(super) fn run(request: &Request, desk: &Desk<'_>) -> Result<Report, Error> {
+pub(super) fn run(request: &Request, desk: &Session<'_>) -> Result<Report, Error> {
     let store = desk.store;
     let selection = match &request.selection {
         Some(selectors) => select(desk, selectors, request.max_hits, request.max_notes)?,
@@ -27,21 +27,21 @@ pub(super) fn run(request: &Request, desk: &Desk<'_>) -> Result<Report, Error> {
         let mut edges: Vec<EdgeEntry> =
             edges.map(|edge| edge_entry(store, &edge, number_of[&other_end(&edge, *place)])).collect();
         edges.sort_by(|a, b| (&a.from, &a.to, &a.kind).cmp(&(&b.from, &b.to, &b.kind)));
-        Entry::Note(NoteEntry { edges, ..super::note_entry(store, &digests, *place, Role::Selected) })
+        Entry::Note(NoteEntry { edges, ..super::note_entry(store, &digests, *place, EntryRole::Selected) })
     };
     let entries: Vec<Entry> = places.iter().enumerate().map(entry).collect();
-    let head = Head {
+    let head = ReportHead {
         matched,
         is_limited: entries.len() < matched,
         spellings: super::search::spellings(spellings),
-        ..Head::new(Mode::Graph, Some(&store.shown_path))
+        ..ReportHead::new(ReportKind::Graph, Some(&store.shown_path))
     };
     Ok(Report::new(head, entries))
 }
 
 /// Selects every note for which no other stands, the most valuable first.
 fn everything(request: &Request, store: &Store) -> Selection {
-    let digests = Digests::in_answer(store.notes(), request.no_compaction);
+    let digests = Compactions::in_answer(store.notes(), request.no_compaction);
     let mut notes: Vec<usize> = (0..store.notes().len()).filter(|place| digests.stand_in(*place) == *place).collect();
     notes.sort_by_key(|place| (Reverse(store.notes()[*place].value_or_default()), *place));
     let matched = notes.len();
@@ -50,11 +50,11 @@ fn everything(request: &Request, store: &Store) -> Selection {
 }
 
 /// Reports what became of the picture's file.
-pub fn saved(saved: &Saved, store: Option<&str>, action: &'static str) -> Report {
+pub fn saved(saved: &OutputFile, store: Option<&str>, action: &'static str) -> Report {
     let path = saved.file.to_string_lossy().into_owned();
     let change = ChangeEntry { id: None, action, path, diff: None };
     Report::new(
-        Head::new(Mode::Change { command: "graph.save", is_dry_run: false }, store),
+        ReportHead::new(ReportKind::Change { command: "graph.save", is_dry_run: false }, store),
         vec![Entry::Change(change)],
     )
 }

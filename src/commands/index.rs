@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::report::{Entry, Head, Mode, Report};
-use crate::request::Index;
+use crate::report::{Entry, Report, ReportHead, ReportKind};
+use crate::request::IndexRequest;
 use crate::store::index_facts;
 
 /// Writes the index anew, or only tells of it.
-pub(super) fn run(request: &Index, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &IndexRequest, current_dir: &Path) -> Result<Report, Error> {
     let (shown_path, facts) =
         index_facts(&request.location, current_dir, request.is_rebuilt.then_some(super::gathering))?;
     let entry = |(name, count): (&str, u64)| Entry::Fact { name: name.to_owned(), count: count as usize };
-    let head = Head::new(Mode::Index, Some(&shown_path));
+    let head = ReportHead::new(ReportKind::Index, Some(&shown_path));
     Ok(Report::new(head, facts.into_iter().map(entry).collect()))
 }

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
-use crate::request::Init;
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::request::InitRequest;
 use crate::store::{self, MadeFile};
 
 /// Makes what is missing of a store and reports each file; what is there stays as it is.
-pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &InitRequest, current_dir: &Path) -> Result<Report, Error> {
     let plan = store::InitPlan {
         store: request.store.as_deref(),
         root: request.root.as_deref(),
@@ -35,14 +35,14 @@ pub(super) fn run(request: &Init, current_dir: &Path) -> Result<Report, Error> {
         let action = if was_there { "changed" } else { "created" };
         Entry::Change(ChangeEntry { id: None, action, path, diff: None })
     });
-    let mode = Mode::Change { command: "init", is_dry_run: request.is_dry_run };
-    let head = Head::new(mode, Some(&made.shown_path));
+    let mode = ReportKind::Change { command: "init", is_dry_run: request.is_dry_run };
+    let head = ReportHead::new(mode, Some(&made.shown_path));
     Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).collect()))
 }
 
 /// Warns that a `.gitignore` has no effect on files that git tracks already.
-fn still_tracked(path: &str, store: &str) -> FindingEntry {
-    FindingEntry {
+fn still_tracked(path: &str, store: &str) -> DiagnosticEntry {
+    DiagnosticEntry {
         is_error: false,
         code: "still-tracked",
         id: None,

@@ -1,20 +1,20 @@
 //! `qipu journal`: the journals of a day.
 
 use crate::context::Journals;
-use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role, Show};
-use crate::request::Journal;
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
+use crate::request::JournalRequest;
 use crate::store::Store;
 
 /// Reports the journals of a day, whole.
-pub(super) fn run(request: &Journal, store: &Store) -> Report {
+pub(super) fn run(request: &JournalRequest, store: &Store) -> Report {
     let notes = store.notes();
     let journals = Journals::new(notes);
-    let entry = |place: usize| Some(Entry::Note(NoteEntry::alone(notes.get(place)?, Role::Selected)));
+    let entry = |place: usize| Some(Entry::Note(NoteEntry::alone(notes.get(place)?, EntryRole::Selected)));
     let entries: Vec<Entry> = journals.on(request.day).filter_map(entry).collect();
-    let head = Head {
-        show: Show { sources: true, custom: true, ..Show::default() },
+    let head = ReportHead {
+        show: ShownFields { sources: true, custom: true, ..ShownFields::default() },
         matched: entries.len(),
-        ..Head::new(Mode::Journal { day: request.day }, Some(&store.shown_path))
+        ..ReportHead::new(ReportKind::Journal { day: request.day }, Some(&store.shown_path))
     };
     Report::new(head, entries)
 }

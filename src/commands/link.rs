@@ -1,15 +1,15 @@
 //! `qipu link`: the links at a note, the notes around it, a way between two notes.
 
-use crate::context::{Desk, edge_entry};
+use crate::context::{Session, edge_entry};
 use crate::error::Error;
-use crate::graph::{Digests, Direction, Edge, Limits, Reached, other_end};
+use crate::graph::{Compactions, Direction, Edge, Reached, WalkLimits, other_end};
 use crate::note::NoteId;
-use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
-use crate::request::{Link, LinkView};
+use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
+use crate::request::{LinkRequest, LinkView};
 use crate::store::Store;
 
 /// Walks along links and reports who is reached, the root first.
-pub(super) fn run(request: &Link, desk: &Desk<'_>) -> Result<Report, Error> {
+pub(super) fn run(request: &LinkRequest, desk: &Session<'_>) -> Result<Report, Error> {
     match &request.view {
         LinkView::List(id) => list(request, desk, id),
         LinkView::Tree(id) => tree(request, desk, id),
@@ -17,14 +17,14 @@ pub(super) fn run(request: &Link, desk: &Desk<'_>) -> Result<Report, Error> {
     }
 }
 
-fn list(request: &Link, desk: &Desk<'_>, id: &str) -> Result<Report, Error> {
+fn list(request: &LinkRequest, desk: &Session<'_>, id: &str) -> Result<Report, Error> {
     let store = desk.store;
     let digests = digests(request, store);
     let (place, id) = find(store, &digests, id)?;
     let graph = desk.graph().compacted(&digests);
-    let limits = Limits { max_hops: 1, ..request.limits };
+    let limits = WalkLimits { max_hops: 1, ..request.limits };
     let walk = graph.walk(place, &request.follow, &limits);
-    let mode = Mode::LinkList { id: id.clone(), direction: request.follow.direction.name() };
+    let mode = ReportKind::LinkList { id: id.clone(), direction: request.follow.direction.name() };
     let mut entries = entries(store, &digests, &walk.reached);
     let follow = &request.follow;
     let is_narrowed = follow.direction == Direction::In
@@ -37,23 +37,24 @@ fn list(request: &Link, desk: &Desk<'_>, id: &str) -> Result<Report, Error> {
     Ok(report(store, mode, entries, walk.matched, walk.is_limited()))
 }
 
-fn tree(request: &Link, desk: &Desk<'_>, root: &str) -> Result<Report, Error> {
+fn tree(request: &LinkRequest, desk: &Session<'_>, root: &str) -> Result<Report, Error> {
     let store = desk.store;
     let digests = digests(request, store);
     let (place, root) = find(store, &digests, root)?;
     let graph = desk.graph().compacted(&digests);
     let walk = graph.walk(place, &request.follow, &request.limits);
-    let mode = Mode::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
+    let mode =
+        ReportKind::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
     Ok(report(store, mode, entries(store, &digests, &walk.reached), walk.matched, walk.is_limited()))
 }
 
-fn path(request: &Link, desk: &Desk<'_>, from: &str, to: &str) -> Result<Report, Error> {
+fn path(request: &LinkRequest, desk: &Session<'_>, from: &str, to: &str) -> Result<Report, Error> {
     let store = desk.store;
     let digests = digests(request, store);
     let ((from_place, from), (to_place, to)) = (find(store, &digests, from)?, find(store, &digests, to)?);
     let graph = desk.graph().compacted(&digests);
     let (path, is_limited) = graph.path(from_place, to_place, &request.follow, &request.limits);
-    let mode = Mode::LinkPath {
+    let mode = ReportKind::LinkPath {
         from,
         to,
         direction: request.follow.direction.name(),
@@ -63,27 +64,27 @@ fn path(request: &Link, desk: &Desk<'_>, from: &str, to: &str) -> Result<Report,
     Ok(report(store, mode, entries(store, &digests, &path), path.len(), is_limited))
 }
 
-fn digests(request: &Link, store: &Store) -> Digests {
-    Digests::in_answer(store.notes(), request.no_compaction)
+fn digests(request: &LinkRequest, store: &Store) -> Compactions {
+    Compactions::in_answer(store.notes(), request.no_compaction)
 }
 
 /// Finds a note, or the digest that stands for it.
-fn find(store: &Store, digests: &Digests, id: &str) -> Result<(usize, NoteId), Error> {
+fn find(store: &Store, digests: &Compactions, id: &str) -> Result<(usize, NoteId), Error> {
     let place = digests.stand_in(store.resolve(id)?);
     Ok((place, store.notes()[place].id.clone()))
 }
 
-fn report(store: &Store, mode: Mode, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
-    let head = Head {
-        show: Show { body: Body::Hidden, ..Show::default() },
+fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
+    let head = ReportHead {
+        show: ShownFields { body: Body::Hidden, ..ShownFields::default() },
         matched,
         is_limited,
-        ..Head::new(mode, Some(&store.shown_path))
+        ..ReportHead::new(mode, Some(&store.shown_path))
     };
     Report::new(head, entries)
 }
 
-fn entries(store: &Store, digests: &Digests, reached: &[Reached<'_>]) -> Vec<Entry> {
+fn entries(store: &Store, digests: &Compactions, reached: &[Reached<'_>]) -> Vec<Entry> {
     let place_of: std::collections::HashMap<usize, usize> =
         reached.iter().enumerate().map(|(number, step)| (step.note, number)).collect();
     let entry = |step: &Reached| {
@@ -92,7 +93,7 @@ fn entries(store: &Store, digests: &Digests, reached: &[Reached<'_>]) -> Vec<Ent
             hop: step.hop,
             parent: step.parent,
             edges: step.edges.iter().map(edge).collect(),
-            ..super::note_entry(store, digests, step.note, Role::Selected)
+            ..super::note_entry(store, digests, step.note, EntryRole::Selected)
         })
     };
     reached.iter().map(entry).collect()

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use crate::context::{Desk, Filter, day_of};
+use crate::context::{FieldFilter, Session, day_of};
 use crate::error::Error;
 use crate::note::Note;
-use crate::report::{Body, Entry, Head, Mode, NoteEntry, Report, Role, Show};
-use crate::request::{List, Sort};
+use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
+use crate::request::{ListRequest, Sort};
 use crate::store::Store;
 
 /// Reports the notes that pass all filters, in the order asked for.
-pub(super) fn run(request: &List, desk: &Desk<'_>) -> Result<Report, Error> {
+pub(super) fn run(request: &ListRequest, desk: &Session<'_>) -> Result<Report, Error> {
     let store = desk.store;
-    let filters = Filter::parse_all(&request.custom_filters)?;
+    let filters = FieldFilter::parse_all(&request.custom_filters)?;
     let links = (request.only_orphans || request.only_broken).then(|| desk.graph());
     let has_links_wanted = |place: usize| {
         links.is_none_or(|graph| {
@@ -33,12 +33,12 @@ pub(super) fn run(request: &List, desk: &Desk<'_>) -> Result<Report, Error> {
     let matched = notes.len();
     notes.truncate(request.limit.unwrap_or(matched));
     let is_limited = notes.len() < matched;
-    let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, Role::Selected))).collect();
-    let report = report(store, Mode::List, entries);
-    Ok(Report { head: Head { matched, is_limited, ..report.head }, ..report })
+    let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
+    let report = report(store, ReportKind::List, entries);
+    Ok(Report { head: ReportHead { matched, is_limited, ..report.head }, ..report })
 }
 
-pub(super) fn passes(request: &List, note: &Note) -> bool {
+pub(super) fn passes(request: &ListRequest, note: &Note) -> bool {
     let dates = request.since.is_some() || request.until.is_some();
     let day = dates.then(|| day_of(note)).flatten();
     let is_since = |since: Date| day.is_some_and(|day| day >= since);
@@ -78,7 +78,7 @@ pub(super) fn run_tags(store: &Store) -> Report {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| Reverse(*count));
     let entries = counts.into_iter().map(|(tag, count)| Entry::Tag { tag: tag.to_owned(), count });
-    report(store, Mode::Tags, entries.collect())
+    report(store, ReportKind::Tags, entries.collect())
 }
 
 /// Reports how many notes and findings there are, and how many notes of each type.
@@ -92,12 +92,12 @@ pub(super) fn run_status(store: &Store) -> Report {
     let mut entries = vec![fact("notes", store.notes().len())];
     entries.push(fact("findings", findings));
     entries.extend(kinds.into_iter().map(|(kind, count)| Entry::Kind { kind: kind.to_owned(), count }));
-    report(store, Mode::Status, entries)
+    report(store, ReportKind::Status, entries)
 }
 
-fn report(store: &Store, mode: Mode, entries: Vec<Entry>) -> Report {
-    let show = Show { body: Body::Hidden, ..Show::default() };
-    let head = Head { show, ..Head::new(mode, Some(&store.shown_path)) };
+fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>) -> Report {
+    let show = ShownFields { body: Body::Hidden, ..ShownFields::default() };
+    let head = ReportHead { show, ..ReportHead::new(mode, Some(&store.shown_path)) };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();
     report

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::note::MAX_BYTES;
 use crate::note::merge::{is_sound, merge};
-use crate::request::MergeDriver;
+use crate::request::MergeDriverRequest;
 use crate::store::{files, git};
 
 /// Merges the fields by their meaning and the rest by lines; writes the result over our side. What
@@ -13,7 +13,7 @@ use crate::store::{files, git};
 ///
 /// # Errors
 /// `Check` when conflicts are left; `Store` when nothing could be merged, our side is then as it was.
-pub(super) fn run(request: &MergeDriver, current_dir: &Path) -> Result<(), Error> {
+pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<(), Error> {
     let broken = |error: anyhow::Error| Error::new(ErrorKind::Store, format!("{error:#}"));
     let path = |path: &Path| current_dir.join(path);
     let read = |name: &Path| {

@@ -28,13 +28,16 @@ use std::time::Duration;
 
 pub use graph::saved;
 
-use crate::context::Desk;
+use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
-use crate::graph::Digests;
-use crate::parts::Gather;
-use crate::report::{NoteEntry, Report, Role};
-use crate::request::{Command, Context, Expand, Graph, Journal, Link, List, Prime, Related, Search, Show};
+use crate::graph::Compactions;
+use crate::parts::IndexBuilder;
+use crate::report::{EntryRole, NoteEntry, Report};
+use crate::request::{
+    Command, ContextRequest, ExpandRequest, GraphRequest, JournalRequest, LinkRequest, ListRequest, PrimeRequest,
+    RelatedRequest, SearchRequest, ShowRequest,
+};
 use crate::search::TextIndexer;
 use crate::store::{Config, Location, Store};
 
@@ -70,15 +73,15 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
             Err(Error::usage("what asks commands is none of them"))
         }
-        Command::Context(Context { location, .. })
-        | Command::Expand(Expand { location, .. })
-        | Command::Link(Link { location, .. })
-        | Command::Graph(Graph { location, .. })
-        | Command::List(List { location, .. })
-        | Command::Search(Search { only: List { location, .. }, .. })
-        | Command::Related(Related { location, .. })
-        | Command::Show(Show { location, .. })
-        | Command::Journal(Journal { location, .. })
+        Command::Context(ContextRequest { location, .. })
+        | Command::Expand(ExpandRequest { location, .. })
+        | Command::Link(LinkRequest { location, .. })
+        | Command::Graph(GraphRequest { location, .. })
+        | Command::List(ListRequest { location, .. })
+        | Command::Search(SearchRequest { only: ListRequest { location, .. }, .. })
+        | Command::Related(RelatedRequest { location, .. })
+        | Command::Show(ShowRequest { location, .. })
+        | Command::Journal(JournalRequest { location, .. })
         | Command::Tags(location)
         | Command::Status(location) => {
             (env.lend_thread)();
@@ -112,7 +115,7 @@ pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, 
 }
 
 /// Makes what gathers the words of a store's notes.
-pub fn gathering(config: &Config) -> Box<dyn Gather> {
+pub fn gathering(config: &Config) -> Box<dyn IndexBuilder> {
     Box::new(TextIndexer::new(config.language))
 }
 
@@ -122,20 +125,20 @@ pub fn gathering(config: &Config) -> Box<dyn Gather> {
 /// Whatever keeps the command from answering; `Usage` for a command that needs no store.
 pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
     // Like the store, what is made of it is left to the end of the process.
-    run_at(command, &ManuallyDrop::new(Desk::new(store)))
+    run_at(command, &ManuallyDrop::new(Session::new(store)))
 }
 
 /// Runs a command that reads a store which lies on the desk.
 ///
 /// # Errors
 /// As [`run_on`].
-pub fn run_at(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
+pub fn run_at(command: &Command, desk: &Session<'_>) -> Result<Report, Error> {
     let mut report = reported(command, desk)?;
     report.mark_retired(desk.store.today);
     Ok(suggest::with_unknown_names(report, command, desk.store))
 }
 
-fn reported(command: &Command, desk: &Desk<'_>) -> Result<Report, Error> {
+fn reported(command: &Command, desk: &Session<'_>) -> Result<Report, Error> {
     let store = desk.store;
     match command {
         Command::Prime(request) => Ok(prime::run(request, store)),
@@ -172,12 +175,12 @@ const HOOK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs `prime` in a hook. A project without a store, with a broken one, or with one on a disk that does not
 /// answer is nothing to speak of.
-fn primed_in_time(request: &Prime, current_dir: &Path) -> Option<Report> {
+fn primed_in_time(request: &PrimeRequest, current_dir: &Path) -> Option<Report> {
     let (request, current_dir) = (request.clone(), current_dir.to_path_buf());
     within(HOOK_PATIENCE, move || prime_of(&request, &current_dir).ok()).flatten()
 }
 
-fn prime_of(request: &Prime, current_dir: &Path) -> Result<Report, Error> {
+fn prime_of(request: &PrimeRequest, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(&request.location, current_dir)?;
     answered(store, &request.location, current_dir, |store| {
         let mut report = prime::run(request, store);
@@ -195,7 +198,7 @@ fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send
 }
 
 /// Makes the entry of a note; a digest names the notes that it stands for.
-fn note_entry(store: &Store, digests: &Digests, place: usize, role: Role) -> NoteEntry {
+fn note_entry(store: &Store, digests: &Compactions, place: usize, role: EntryRole) -> NoteEntry {
     let notes = store.notes();
     let compacts = digests.members(place).iter().map(|member| notes[*member].id.clone()).collect();
     NoteEntry { compacts, ..NoteEntry::alone(&notes[place], role) }

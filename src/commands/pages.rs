@@ -4,15 +4,15 @@ use std::path::Path;
 
 use crate::env::Waits;
 use crate::error::Error;
-use crate::report::{ChangeEntry, Entry, Head, Mode, Report};
-use crate::request::Pages;
+use crate::report::{ChangeEntry, Entry, Report, ReportHead, ReportKind};
+use crate::request::ManPagesRequest;
 use crate::store::{diff, files};
 
 /// What every page of ours says in its title.
 const TITLE: &str = "\n.TH qipu";
 
 /// Writes the pages, or tells which would be written. Nothing is written where one can't be.
-pub(super) fn run(request: &Pages, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Report, Error> {
     let mut old = Vec::new();
     for (name, _) in &request.pages {
         let path = current_dir.join(&request.dir).join(name);
@@ -39,6 +39,6 @@ pub(super) fn run(request: &Pages, current_dir: &Path) -> Result<Report, Error> 
         let diff = is_diff_shown.then(|| diff(&shown, old.as_deref(), Some(new)));
         entries.push(Entry::Change(ChangeEntry { id: None, action, path: shown, diff }));
     }
-    let mode = Mode::Change { command: "man", is_dry_run: request.is_dry_run };
-    Ok(Report::new(Head::new(mode, None), entries))
+    let mode = ReportKind::Change { command: "man", is_dry_run: request.is_dry_run };
+    Ok(Report::new(ReportHead::new(mode, None), entries))
 }

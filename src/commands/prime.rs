@@ -7,10 +7,10 @@ use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::context::Journals;
-use crate::graph::Digests;
+use crate::graph::Compactions;
 use crate::note::Note;
-use crate::report::{Entry, Gist, Head, Mode, NoteEntry, OverviewEntry, Report, Role};
-use crate::request::Prime;
+use crate::report::{Entry, EntryRole, Gist, NoteEntry, OverviewEntry, Report, ReportHead, ReportKind};
+use crate::request::PrimeRequest;
 use crate::store::Store;
 
 /// What qipu is, in the words of the primer.
@@ -68,8 +68,8 @@ const ELLIPSIS: &str = "…";
 
 /// Reports what qipu is, its commands, what the store is about, where the last session stopped, the latest decisions,
 /// the maps of most value and the notes changed last.
-pub(super) fn run(request: &Prime, store: &Store) -> Report {
-    let digests = Digests::in_answer(store.notes(), request.no_compaction);
+pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
+    let digests = Compactions::in_answer(store.notes(), request.no_compaction);
     let mut entries = vec![Entry::About(ABOUT)];
     entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
     let journals = Journals::new(store.notes());
@@ -77,11 +77,14 @@ pub(super) fn run(request: &Prime, store: &Store) -> Report {
     // A note is shown once, whatever else it is.
     let mut seen = HashSet::new();
     entries.extend(last_journal(store, &journals, &digests, &mut seen));
-    entries.extend(shown(store, &digests, Role::Decision, &mut seen));
-    entries.extend(shown(store, &digests, Role::Map, &mut seen));
-    entries.extend(shown(store, &digests, Role::Recent, &mut seen));
+    entries.extend(shown(store, &digests, EntryRole::Decision, &mut seen));
+    entries.extend(shown(store, &digests, EntryRole::Map, &mut seen));
+    entries.extend(shown(store, &digests, EntryRole::Recent, &mut seen));
     // A session begins with it, whoever reads it and in whatever format.
-    let head = Head { banner: request.banner.or(Some(true)), ..Head::new(Mode::Prime, Some(&store.shown_path)) };
+    let head = ReportHead {
+        banner: request.banner.or(Some(true)),
+        ..ReportHead::new(ReportKind::Prime, Some(&store.shown_path))
+    };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();
     report
@@ -121,13 +124,13 @@ fn folder_of(note: &Note) -> Option<&str> {
 }
 
 /// Returns the latest journal that has a text, with the end of it.
-fn last_journal(store: &Store, journals: &Journals, digests: &Digests, seen: &mut HashSet<usize>) -> Option<Entry> {
+fn last_journal(store: &Store, journals: &Journals, digests: &Compactions, seen: &mut HashSet<usize>) -> Option<Entry> {
     let notes = store.notes();
     let latest = journals.latest_first().filter(|place| digests.stand_in(*place) == *place).take(MAX_EMPTY_JOURNALS);
     let mut texts = latest.map(|place| (place, end_of(&notes[place])));
     let (place, text) = texts.find(|(_, text)| !text.is_empty())?;
     seen.insert(place);
-    Some(Entry::Note(summed_up(super::note_entry(store, digests, place, Role::LastJournal), text)))
+    Some(Entry::Note(summed_up(super::note_entry(store, digests, place, EntryRole::LastJournal), text)))
 }
 
 /// Returns the last blocks of a journal, as many as there is room for: what is added to a journal stands at its end.
@@ -177,10 +180,10 @@ fn summed_up(entry: NoteEntry, text: String) -> NoteEntry {
 
 /// Returns the latest decisions, the maps of most value, or the other notes that changed last; a digest stands in for
 /// its notes, at the place of the first. None was seen before.
-fn shown(store: &Store, digests: &Digests, role: Role, seen: &mut HashSet<usize>) -> Vec<Entry> {
+fn shown(store: &Store, digests: &Compactions, role: EntryRole, seen: &mut HashSet<usize>) -> Vec<Entry> {
     let (places, most) = match role {
-        Role::Decision => (decisions(store), MAX_DECISIONS),
-        Role::Map => (key_maps(store), MAX_MAPS),
+        EntryRole::Decision => (decisions(store), MAX_DECISIONS),
+        EntryRole::Map => (key_maps(store), MAX_MAPS),
         _ => (recent_notes(store), MAX_RECENT),
     };
     let stand_ins = places.into_iter().map(|place| digests.stand_in(place));
@@ -188,7 +191,7 @@ fn shown(store: &Store, digests: &Digests, role: Role, seen: &mut HashSet<usize>
     let unseen = stand_ins.into_iter().filter(|place| seen.insert(*place));
     let entry = |place| {
         let entry = super::note_entry(store, digests, place, role);
-        if role != Role::Decision {
+        if role != EntryRole::Decision {
             return entry;
         }
         let summary = entry.note.summary().map(|summary| shortened(summary, MAX_DECISION_CHARS)).unwrap_or_default();

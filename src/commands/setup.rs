@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::report::{ChangeEntry, Entry, Head, Mode, RecipeEntry, Report};
-use crate::request::{Setup, SetupAction};
-use crate::setup::{FileChange, Place, RECIPES, Recipe, State};
+use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, ReportKind};
+use crate::request::{SetupAction, SetupRequest};
+use crate::setup::{FileChange, Project, RECIPES, Recipe, RecipeState};
 
 /// Lists, prints, installs, checks or removes recipes in the project.
-pub(super) fn run(request: &Setup, current_dir: &Path) -> Result<Report, Error> {
-    let place = Place::find(&request.location, current_dir, request.is_forced);
+pub(super) fn run(request: &SetupRequest, current_dir: &Path) -> Result<Report, Error> {
+    let place = Project::find(&request.location, current_dir, request.is_forced);
     // Recipes may share a file.
     let is_writing = !matches!(&request.action, SetupAction::List | SetupAction::Print(_) | SetupAction::Check(_));
     let _lock = if is_writing && !request.is_dry_run { place.lock()? } else { None };
@@ -46,7 +46,7 @@ fn find(name: &str) -> Result<&'static Recipe, Error> {
     })
 }
 
-fn list(place: &Place<'_>) -> Result<Report, Error> {
+fn list(place: &Project<'_>) -> Result<Report, Error> {
     let entry = |recipe: &'static Recipe| match entry(recipe, place, recipe.state(place)?.name()) {
         Entry::Recipe(entry) => Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.fits(place)), ..entry })),
         other => Ok(other),
@@ -56,20 +56,20 @@ fn list(place: &Place<'_>) -> Result<Report, Error> {
 }
 
 /// Returns the recipes that fit the project.
-fn fitting(place: &Place<'_>) -> Vec<&'static Recipe> {
+fn fitting(place: &Project<'_>) -> Vec<&'static Recipe> {
     RECIPES.iter().filter(|recipe| recipe.fits(place)).collect()
 }
 
-fn install(recipes: &[&'static Recipe], place: &Place<'_>) -> Result<Report, Error> {
+fn install(recipes: &[&'static Recipe], place: &Project<'_>) -> Result<Report, Error> {
     // What can't be done is known before anything is.
     recipes.iter().try_for_each(|recipe| recipe.preview(place, false).map(|_| ()))?;
     let mut entries = Vec::new();
     for recipe in recipes {
         let (state, changes) = recipe.install(place)?;
         let done = match state {
-            State::Missing => "installed",
-            State::Stale | State::Edited => "updated",
-            State::Current => "current",
+            RecipeState::Missing => "installed",
+            RecipeState::Stale | RecipeState::Edited => "updated",
+            RecipeState::Current => "current",
         };
         entries.push(entry(recipe, place, done));
         entries.extend(changes.into_iter().map(changed));
@@ -77,10 +77,10 @@ fn install(recipes: &[&'static Recipe], place: &Place<'_>) -> Result<Report, Err
     Ok(report(entries))
 }
 
-fn check(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
+fn check(recipe: &'static Recipe, place: &Project<'_>) -> Result<Report, Error> {
     let mut report = report(vec![entry(recipe, place, recipe.state(place)?.name())]);
     if let Some(message) = recipe.flaw(place)? {
-        let force = if recipe.state(place)? == State::Edited { " --force" } else { "" };
+        let force = if recipe.state(place)? == RecipeState::Edited { " --force" } else { "" };
         let hint = format!("`qipu setup {}{force}` writes it", recipe.name);
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }
@@ -88,15 +88,15 @@ fn check(recipe: &'static Recipe, place: &Place<'_>) -> Result<Report, Error> {
 }
 
 /// Shows what would change, as a command that changes notes does.
-fn preview(recipes: &[&'static Recipe], place: &Place<'_>, is_removal: bool) -> Result<Report, Error> {
+fn preview(recipes: &[&'static Recipe], place: &Project<'_>, is_removal: bool) -> Result<Report, Error> {
     let mut entries: Vec<Entry> = Vec::new();
     for recipe in recipes {
         entries.extend(recipe.preview(place, is_removal)?.into_iter().map(changed));
     }
-    Ok(Report::new(Head::new(Mode::Change { command: "setup", is_dry_run: true }, None), entries))
+    Ok(Report::new(ReportHead::new(ReportKind::Change { command: "setup", is_dry_run: true }, None), entries))
 }
 
-fn remove(recipes: &[&'static Recipe], place: &Place<'_>) -> Result<Report, Error> {
+fn remove(recipes: &[&'static Recipe], place: &Project<'_>) -> Result<Report, Error> {
     // What can't be done is known before anything is.
     recipes.iter().try_for_each(|recipe| recipe.preview(place, true).map(|_| ()))?;
     let mut entries = Vec::new();
@@ -110,7 +110,7 @@ fn remove(recipes: &[&'static Recipe], place: &Place<'_>) -> Result<Report, Erro
 }
 
 /// Takes out every recipe of which there is something, the last one first: what was written last remembers least.
-fn remove_all(place: &Place<'_>) -> Result<Report, Error> {
+fn remove_all(place: &Project<'_>) -> Result<Report, Error> {
     let mut there = Vec::new();
     for recipe in RECIPES.iter().rev() {
         if !recipe.preview(place, true)?.is_empty() {
@@ -127,11 +127,11 @@ fn changed(change: FileChange) -> Entry {
     Entry::Change(ChangeEntry { id: None, action: change.action, path: change.path, diff: change.diff })
 }
 
-fn entry(recipe: &'static Recipe, place: &Place<'_>, state: &'static str) -> Entry {
+fn entry(recipe: &'static Recipe, place: &Project<'_>, state: &'static str) -> Entry {
     Entry::Recipe(RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(place), state, fits: None })
 }
 
 fn report(entries: Vec<Entry>) -> Report {
-    let head = Head::new(Mode::Setup, None);
+    let head = ReportHead::new(ReportKind::Setup, None);
     Report::new(head, entries)
 }

@@ -1,15 +1,15 @@
 //! `qipu show`: notes whole, for reading them.
 
-use crate::context::{Desk, edge_entry};
+use crate::context::{Session, edge_entry};
 use crate::error::Error;
-use crate::graph::{Follow, Graph, Limits};
-use crate::report::{Entry, Head, Mode, NoteEntry, Report, Role};
-use crate::request::Show;
+use crate::graph::{Follow, Graph, WalkLimits};
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
+use crate::request::ShowRequest;
 use crate::store::Store;
 
 /// Reports the notes that are named, with their links where these are asked for; or their files
 /// as they are.
-pub(super) fn run(request: &Show, desk: &Desk<'_>) -> Result<Report, Error> {
+pub(super) fn run(request: &ShowRequest, desk: &Session<'_>) -> Result<Report, Error> {
     let store = desk.store;
     let places = store.positions(&request.ids)?;
     if request.is_raw {
@@ -21,7 +21,7 @@ pub(super) fn run(request: &Show, desk: &Desk<'_>) -> Result<Report, Error> {
     let mut entries = Vec::new();
     for place in &places {
         let number = entries.len();
-        entries.push(Entry::Note(NoteEntry::alone(&store.notes()[*place], Role::Selected)));
+        entries.push(Entry::Note(NoteEntry::alone(&store.notes()[*place], EntryRole::Selected)));
         if let Some(graph) = graph {
             entries.extend(links(store, graph, *place, number));
         }
@@ -31,7 +31,7 @@ pub(super) fn run(request: &Show, desk: &Desk<'_>) -> Result<Report, Error> {
 
 /// Returns a note's links both ways; `number` is the note's entry.
 fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<Entry> {
-    let limits = Limits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
+    let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
     let walk = graph.walk(place, &Follow::default(), &limits);
     let notes = store.notes();
     let entry = |edge: &crate::graph::Edge<'_>| Entry::Link {
@@ -51,10 +51,10 @@ fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<E
 }
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
-    let head = Head {
-        show: crate::report::Show { sources: true, custom: true, ..Default::default() },
+    let head = ReportHead {
+        show: crate::report::ShownFields { sources: true, custom: true, ..Default::default() },
         matched,
-        ..Head::new(Mode::Show, Some(&store.shown_path))
+        ..ReportHead::new(ReportKind::Show, Some(&store.shown_path))
     };
     Report::new(head, entries)
 }

@@ -1,7 +1,7 @@
 //! What may have been meant where an answer is empty because nothing has a tag or a type.
 
 use crate::report::{Entry, Report, UnknownName};
-use crate::request::{Command, Context, Graph, List, Search};
+use crate::request::{Command, ContextRequest, GraphRequest, ListRequest, SearchRequest};
 use crate::store::Store;
 
 /// Names the tags and types of a request that no note has, in a report that shows no note.
@@ -22,12 +22,10 @@ pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &
 /// Returns the tags and the types that a request names.
 fn names(command: &Command) -> (&[String], &[String]) {
     match command {
-        Command::List(List { tags, kinds, .. }) | Command::Search(Search { only: List { tags, kinds, .. }, .. }) => {
-            (tags, kinds)
-        }
-        Command::Context(Context { selection, .. }) | Command::Graph(Graph { selection: Some(selection), .. }) => {
-            (&selection.tags, &[])
-        }
+        Command::List(ListRequest { tags, kinds, .. })
+        | Command::Search(SearchRequest { only: ListRequest { tags, kinds, .. }, .. }) => (tags, kinds),
+        Command::Context(ContextRequest { selection, .. })
+        | Command::Graph(GraphRequest { selection: Some(selection), .. }) => (&selection.tags, &[]),
         _ => (&[], &[]),
     }
 }

@@ -8,11 +8,11 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use super::blocks::has_answer;
-use super::question::{Asked, COMPARISON, Favoured, PATTERNS, Question, Side, narrowed};
+use super::question::{COMPARISON, FavouredDays, PATTERNS, PeriodSide, Question, QuestionContext, narrowed};
 use super::{Journals, Selector, day_of};
-use crate::calendar::{Period, Span};
+use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
-use crate::request::Asking;
+use crate::request::QuestionOptions;
 use crate::search::{Hit, Query};
 
 /// How much more a note says that was made or changed in a period which the question names. The words of the period
@@ -68,7 +68,7 @@ impl Selector<'_, '_> {
     fn question(&mut self) -> Option<Question> {
         let (text, asking) = (self.selectors.query.as_deref(), self.selectors.asking.as_ref());
         let Some(asking) = asking else { return text.map(Question::plain) };
-        let mut asked = Asked {
+        let mut asked = QuestionContext {
             notes: self.store.notes(),
             language: self.store.config.language,
             today: asking.today,
@@ -85,7 +85,7 @@ impl Selector<'_, '_> {
             for side in sides {
                 asked.add(&mut question, &side.text, side.span);
             }
-            let [a, b] = sides.clone().map(|side| Side { text: side.text, span: side.span });
+            let [a, b] = sides.clone().map(|side| PeriodSide { text: side.text, span: side.span });
             question.comparison = Some((a, b));
             question.intend(COMPARISON);
         }
@@ -117,7 +117,7 @@ impl Selector<'_, '_> {
         let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
         let selected = |period: Period| kept.within(period).iter().filter(|(_, note)| self.passes(*note)).count();
         for named in &mut question.dates {
-            named.journals = selected(Span::Day(named.day).period());
+            named.journals = selected(DateRange::Day(named.day).period());
             let is_missing = named.journals == 0 && !all.on(named.day).any(is_out);
             question.warnings.extend(is_missing.then(|| match all.on(named.day).next() {
                 None => format!("there is no journal of {}", named.day),
@@ -176,8 +176,8 @@ impl Selector<'_, '_> {
     }
 
     /// Returns what a search finds.
-    fn hits(&mut self, question: &Question) -> FoundHits {
-        let Some(text) = &question.rest else { return FoundHits::default() };
+    fn hits(&mut self, question: &Question) -> SearchHits {
+        let Some(text) = &question.rest else { return SearchHits::default() };
         let (engine, around) = self.desk.searching(!self.selectors.no_graph);
         let found = engine.search(&Query::parse(text), around.as_ref());
         self.result.spellings = found.spellings;
@@ -215,12 +215,12 @@ impl Selector<'_, '_> {
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
         let mut beyond = hits.split_off(hits.len().min(limit));
         beyond.extend(not_looked_at);
-        FoundHits { hits, beyond, holding, unanswered }
+        SearchHits { hits, beyond, holding, unanswered }
     }
 
     /// Lets notes go first that were made or changed in periods of which no journal tells. What the
     /// whole query is the title of stays where it is.
-    fn favour(&self, hits: &mut [Hit], favoured: &[Favoured]) {
+    fn favour(&self, hits: &mut [Hit], favoured: &[FavouredDays]) {
         if favoured.is_empty() {
             return;
         }
@@ -239,7 +239,7 @@ impl Selector<'_, '_> {
 
 /// What a search found.
 #[derive(Default)]
-struct FoundHits {
+struct SearchHits {
     /// The notes, the best first.
     hits: Vec<usize>,
     /// Those beyond the limit of a search.
@@ -250,7 +250,7 @@ struct FoundHits {
     unanswered: usize,
 }
 
-impl FoundHits {
+impl SearchHits {
     /// Parts the journals of periods into those that say something of the topic and the others; where there is no
     /// topic, all say something of it.
     fn by_topic(&self, journals: Vec<usize>, question: &Question) -> (Vec<usize>, Vec<usize>) {
@@ -275,6 +275,6 @@ fn why_empty(question: &Question, unanswered: usize) -> String {
 const ALWAYS: Period = Period { from: None, to: Date::MAX };
 
 /// Returns the days that hits and journals are narrowed to.
-fn window(asking: &Asking) -> Period {
+fn window(asking: &QuestionOptions) -> Period {
     Period { from: asking.since, to: asking.until.unwrap_or(Date::MAX) }
 }

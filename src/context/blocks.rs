@@ -19,7 +19,7 @@ pub struct BlockLimits {
 }
 
 /// What was chosen of one note.
-pub struct Chosen {
+pub struct ChosenBlocks {
     /// The blocks that are shown.
     pub blocks: ShownBlocks,
     /// Whether it has a block that was asked for.
@@ -28,7 +28,7 @@ pub struct Chosen {
     pub is_shown: bool,
 }
 
-impl Chosen {
+impl ChosenBlocks {
     fn new(blocks: Vec<BlockEntry>, has_more: bool) -> Self {
         let is_shown = !blocks.is_empty();
         Self { has_any: is_shown || has_more, is_shown, blocks: ShownBlocks(Arc::new(move |_| blocks.clone())) }
@@ -44,13 +44,13 @@ pub fn show_blocks<'a>(
     choice: BlockChoice,
     limits: BlockLimits,
     highlighter: Option<&Arc<Highlighter>>,
-) -> (Vec<Chosen>, bool) {
+) -> (Vec<ChosenBlocks>, bool) {
     // Without words to look for, all blocks match, and none of them is better than another.
     let choice = if highlighter.is_none() && choice == BlockChoice::Matched { BlockChoice::All } else { choice };
-    let chooser = Chooser { choice, highlighter: highlighter.cloned() };
+    let chooser = BlockChooser { choice, highlighter: highlighter.cloned() };
     if limits == BlockLimits::default() && choice == BlockChoice::All {
         let all = ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0));
-        let chosen = |_| Chosen { blocks: all.clone(), has_any: true, is_shown: true };
+        let chosen = |_| ChosenBlocks { blocks: all.clone(), has_any: true, is_shown: true };
         return (notes.into_iter().map(chosen).collect(), false);
     }
     let per_note = limits.per_note.unwrap_or(usize::MAX);
@@ -64,7 +64,7 @@ pub fn show_blocks<'a>(
         let (blocks, has_more) = chooser.choose(note, left.min(per_note));
         left -= blocks.len();
         is_limited |= has_more;
-        Chosen::new(blocks, has_more)
+        ChosenBlocks::new(blocks, has_more)
     });
     let chosen = chosen.collect();
     (chosen, is_limited)
@@ -77,12 +77,12 @@ pub(super) fn has_answer(note: &Note, highlighter: &Highlighter) -> bool {
 
 /// Finds all blocks of notes, each with how much it holds of what was asked.
 pub(super) fn answers(highlighter: &Arc<Highlighter>) -> ShownBlocks {
-    let chooser = Chooser { choice: BlockChoice::All, highlighter: Some(Arc::clone(highlighter)) };
+    let chooser = BlockChooser { choice: BlockChoice::All, highlighter: Some(Arc::clone(highlighter)) };
     ShownBlocks(Arc::new(move |note| chooser.choose(note, usize::MAX).0))
 }
 
 /// Keeps the best blocks of several notes, so many at most; of blocks that are as good the first.
-fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<Chosen>, bool) {
+fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<ChosenBlocks>, bool) {
     let all = chosen.iter().enumerate().flat_map(|(note, (blocks, _))| {
         blocks.iter().enumerate().map(move |(place, block)| (block.score, note, place))
     });
@@ -93,7 +93,7 @@ fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, most: usize) -> (Vec<Chosen
     let kept = chosen.into_iter().enumerate().map(|(note, (blocks, has_more))| {
         let has_any = has_more || !blocks.is_empty();
         let blocks = blocks.into_iter().enumerate().filter(|(place, _)| best.contains(&(note, *place)));
-        Chosen::new(blocks.map(|(_, block)| block).collect(), has_any)
+        ChosenBlocks::new(blocks.map(|(_, block)| block).collect(), has_any)
     });
     (kept.collect(), is_limited)
 }
@@ -109,12 +109,12 @@ pub fn gist(most: Option<usize>) -> Gist {
 /// The most characters that sum a journal up.
 const MAX_GIST: usize = 480;
 
-struct Chooser {
+struct BlockChooser {
     choice: BlockChoice,
     highlighter: Option<Arc<Highlighter>>,
 }
 
-impl Chooser {
+impl BlockChooser {
     /// Returns so many blocks of a note at most, in the order of the text, and whether there are more.
     fn choose(&self, note: &Note, most: usize) -> (Vec<BlockEntry>, bool) {
         let blocks = note.blocks().into_iter().enumerate().map(|(number, block)| BlockEntry {

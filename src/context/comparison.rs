@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::Journals;
 use super::journal_texts::JournalText;
-use super::question::Side;
+use super::question::PeriodSide;
 use crate::calendar::Period;
 use crate::note::Note;
-use crate::report::{ComparisonEntry, SideEntry, Traits};
+use crate::report::{ComparisonEntry, JournalTraits, SideEntry};
 use crate::search::StopWords;
 
 /// The most of each sort that are told.
@@ -19,13 +19,13 @@ const MAX_TOLD: usize = 20;
 pub fn compare(
     notes: &[Arc<Note>],
     journals: &Journals,
-    sides: &(Side, Side),
+    sides: &(PeriodSide, PeriodSide),
     stop_words: &StopWords,
 ) -> ComparisonEntry {
     let (a, b) = (sides.0.span.period(), sides.1.span.period());
     let (a_gives_way, b_gives_way) = (is_longer(a, b), is_longer(b, a));
-    let a_texts = Texts::of(notes, &without(journals, a, b, a_gives_way), stop_words);
-    let b_texts = Texts::of(notes, &without(journals, b, a, b_gives_way), stop_words);
+    let a_texts = SideTexts::of(notes, &without(journals, a, b, a_gives_way), stop_words);
+    let b_texts = SideTexts::of(notes, &without(journals, b, a, b_gives_way), stop_words);
     let shared = |keep: fn(bool, bool) -> bool| traits(&a_texts, &b_texts, keep);
     ComparisonEntry {
         a: side(&sides.0, &a_texts),
@@ -52,7 +52,7 @@ fn without(journals: &Journals, period: Period, other: Period, gives_way: bool) 
 }
 
 /// What the journals of a side hold together.
-struct Texts {
+struct SideTexts {
     journals: usize,
     blocks: usize,
     tags: BTreeMap<String, usize>,
@@ -60,7 +60,7 @@ struct Texts {
     fields: BTreeMap<String, usize>,
 }
 
-impl Texts {
+impl SideTexts {
     fn of(notes: &[Arc<Note>], places: &[usize], stop_words: &StopWords) -> Self {
         let (tags, keywords, fields) = Default::default();
         let mut texts = Self { journals: places.len(), blocks: 0, tags, keywords, fields };
@@ -82,13 +82,13 @@ impl Texts {
     }
 }
 
-fn side(side: &Side, texts: &Texts) -> SideEntry {
+fn side(side: &PeriodSide, texts: &SideTexts) -> SideEntry {
     let Period { from, to } = side.span.period();
     SideEntry { text: side.text.clone(), from, to, journals: texts.journals, blocks: texts.blocks }
 }
 
 /// Returns the share of keywords that both have, with two decimals.
-fn similarity(a: &Texts, b: &Texts) -> Option<f64> {
+fn similarity(a: &SideTexts, b: &SideTexts) -> Option<f64> {
     if a.journals == 0 || b.journals == 0 {
         return None;
     }
@@ -97,8 +97,8 @@ fn similarity(a: &Texts, b: &Texts) -> Option<f64> {
     Some(if all == 0 { 0.0 } else { (shared as f64 / all as f64 * 100.0).round() / 100.0 })
 }
 
-fn traits(a: &Texts, b: &Texts, keep: fn(bool, bool) -> bool) -> Traits {
-    Traits {
+fn traits(a: &SideTexts, b: &SideTexts, keep: fn(bool, bool) -> bool) -> JournalTraits {
+    JournalTraits {
         tags: chosen(&a.tags, &b.tags, keep),
         keywords: chosen(&a.keywords, &b.keywords, keep),
         fields: chosen(&a.fields, &b.fields, keep),

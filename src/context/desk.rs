@@ -13,7 +13,7 @@ use crate::store::Store;
 ///
 /// These are made by all threads. Work that is itself shared among threads asks for them before it begins: a
 /// thread that waits while one of them is made may take up other work, which would wait for this thread.
-pub struct Desk<'a> {
+pub struct Session<'a> {
     /// The store.
     pub store: &'a Store,
     graph: OnceLock<Graph<'a>>,
@@ -21,7 +21,7 @@ pub struct Desk<'a> {
     engine: OnceLock<Engine<'a>>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Session<'a> {
     /// Lays a store on the desk.
     pub fn new(store: &'a Store) -> Self {
         Self { store, graph: OnceLock::new(), sequences: OnceLock::new(), engine: OnceLock::new() }

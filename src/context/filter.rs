@@ -9,22 +9,22 @@ use crate::note::{Note, Value};
 
 /// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filter {
+pub struct FieldFilter {
     key: String,
-    test: Test,
+    test: FieldTest,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Test {
+enum FieldTest {
     Present,
     Absent,
     Equals(String),
     Differs(String),
-    Compares(Comparison, Operand),
+    Compares(ComparisonOperator, Operand),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
+enum ComparisonOperator {
     Less,
     LessOrEqual,
     Greater,
@@ -39,14 +39,14 @@ enum Operand {
 }
 
 /// Comparison signs, the longer ones first.
-const SIGNS: [(&str, Comparison); 4] = [
-    (">=", Comparison::GreaterOrEqual),
-    ("<=", Comparison::LessOrEqual),
-    (">", Comparison::Greater),
-    ("<", Comparison::Less),
+const SIGNS: [(&str, ComparisonOperator); 4] = [
+    (">=", ComparisonOperator::GreaterOrEqual),
+    ("<=", ComparisonOperator::LessOrEqual),
+    (">", ComparisonOperator::Greater),
+    ("<", ComparisonOperator::Less),
 ];
 
-impl Filter {
+impl FieldFilter {
     /// Parses expressions, all of which must hold.
     ///
     /// # Errors
@@ -71,27 +71,27 @@ impl Filter {
     pub fn matches(&self, note: &Note) -> bool {
         let field = field(note, &self.key);
         match (&self.test, field) {
-            (Test::Present, field) => field.is_some(),
-            (Test::Absent, field) => field.is_none(),
-            (Test::Differs(unwanted), field) => {
+            (FieldTest::Present, field) => field.is_some(),
+            (FieldTest::Absent, field) => field.is_none(),
+            (FieldTest::Differs(unwanted), field) => {
                 !field.is_some_and(|field| any_text(&field, &|text| equals(text, unwanted)))
             }
             (_, None) => false,
-            (Test::Equals(wanted), Some(field)) => any_text(&field, &|text| equals(text, wanted)),
-            (Test::Compares(comparison, operand), Some(field)) => {
+            (FieldTest::Equals(wanted), Some(field)) => any_text(&field, &|text| equals(text, wanted)),
+            (FieldTest::Compares(comparison, operand), Some(field)) => {
                 any_text(&field, &|text| compare(text, operand).is_some_and(|order| comparison.allows(order)))
             }
         }
     }
 }
 
-fn parse(text: &str) -> Option<Filter> {
+fn parse(text: &str) -> Option<FieldFilter> {
     let text = text.trim();
     let at = text.find(['=', '<', '>']);
     let Some(at) = at else {
         let (key, test) = match text.strip_prefix('!') {
-            Some(key) => (key.trim_start(), Test::Absent),
-            None => (text, Test::Present),
+            Some(key) => (key.trim_start(), FieldTest::Absent),
+            None => (text, FieldTest::Present),
         };
         return filter(key, test);
     };
@@ -100,19 +100,19 @@ fn parse(text: &str) -> Option<Filter> {
         let value = value.trim().to_owned();
         // What has the field with another value passes, and so does what has no such field.
         return match key.strip_suffix('!') {
-            Some(key) => filter(key, Test::Differs(value)),
-            None => filter(key, Test::Equals(value)),
+            Some(key) => filter(key, FieldTest::Differs(value)),
+            None => filter(key, FieldTest::Equals(value)),
         };
     }
     let (rest, comparison) =
         SIGNS.iter().find_map(|(sign, comparison)| Some((rest.strip_prefix(sign)?, *comparison)))?;
-    filter(key, Test::Compares(comparison, operand(rest.trim())?))
+    filter(key, FieldTest::Compares(comparison, operand(rest.trim())?))
 }
 
-fn filter(key: &str, test: Test) -> Option<Filter> {
+fn filter(key: &str, test: FieldTest) -> Option<FieldFilter> {
     let key = key.trim();
     let is_key = !key.is_empty() && !key.contains(|c: char| c == '!' || c.is_whitespace());
-    is_key.then(|| Filter { key: key.to_owned(), test })
+    is_key.then(|| FieldFilter { key: key.to_owned(), test })
 }
 
 fn operand(text: &str) -> Option<Operand> {
@@ -130,7 +130,7 @@ fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
-impl Comparison {
+impl ComparisonOperator {
     fn allows(self, order: Ordering) -> bool {
         match self {
             Self::Less => order.is_lt(),
@@ -205,7 +205,7 @@ mod tests {
         let text = "---\nid: n\ntitle: T\nvalue: 70\ntags: [a, b]\nauthor: Ann\nupdated: 2025-03-05T10:00:00Z\ncustom:\n  \
                     effort: 3\n  status: done\n  ratio: 0.50\n  empty: \"\"\n  nothing:\n  due: 2025-03-05\n  value: 5\n---\n";
         let note = Note::parse("notes/n.md", text.as_bytes().to_vec());
-        Filter::parse(expression).unwrap().matches(&note)
+        FieldFilter::parse(expression).unwrap().matches(&note)
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
             "a!>3",
             "!=3",
         ] {
-            assert_eq!(Filter::parse(bad).map_err(|error| error.kind.exit_code()), Err(2), "{bad}");
+            assert_eq!(FieldFilter::parse(bad).map_err(|error| error.kind.exit_code()), Err(2), "{bad}");
         }
     }
 }

@@ -19,21 +19,21 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use belief::{NeedLimits, Weighed, expand, odd_fields, weigh};
-pub use blocks::{BlockLimits, Chosen, gist, show_blocks};
+pub use belief::{NeedLimits, RankedNotes, expand, odd_fields, weigh};
+pub use blocks::{BlockLimits, ChosenBlocks, gist, show_blocks};
 pub use comparison::compare;
-pub use desk::Desk;
+pub use desk::Session;
 pub use edges::edge_entry;
-pub use filter::Filter;
+pub use filter::FieldFilter;
 pub use journals::{Journals, day_of, journal_day};
 pub use namespaces::Namespaces;
-pub use passages::{MAX_NOTES_WITH_PASSAGES, Standing, add_passages};
+pub use passages::{AnswerScore, MAX_NOTES_WITH_PASSAGES, add_passages};
 pub use patterns::patterns;
 
 use question::Question;
 
 use crate::error::Error;
-use crate::graph::{Digests, Graph, Limits};
+use crate::graph::{Compactions, Graph, WalkLimits};
 use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::Store;
@@ -46,7 +46,7 @@ pub struct Selection {
     /// How many there were before any limit.
     pub matched: usize,
     /// The digests that stand in for notes.
-    pub digests: Digests,
+    pub digests: Compactions,
     /// Words of the query that no note holds.
     pub spellings: Vec<Spelling>,
     /// What the query was understood to mean, where it was asked.
@@ -80,7 +80,7 @@ pub struct Selection {
 /// `NoNote` for an id that does not exist; `Usage` for a bad filter expression or when nothing
 /// selects.
 pub fn select(
-    desk: &Desk<'_>,
+    desk: &Session<'_>,
     selectors: &Selectors,
     max_hits: Option<usize>,
     max_notes: Option<usize>,
@@ -91,7 +91,7 @@ pub fn select(
         return Err(Error::usage("nothing selects notes")
             .hint("give a query, or one of --note, --tag, --moc, --query, --walk, --min-value, --custom-filter"));
     }
-    let filters = Filter::parse_all(&selectors.custom_filters)?;
+    let filters = FieldFilter::parse_all(&selectors.custom_filters)?;
     let mut selector = Selector {
         desk,
         store,
@@ -101,7 +101,7 @@ pub fn select(
         seen: HashSet::new(),
         over_limit: 0,
         result: Selection {
-            digests: Digests::in_answer(store.notes(), selectors.no_compaction),
+            digests: Compactions::in_answer(store.notes(), selectors.no_compaction),
             ..Selection::default()
         },
         excluded: Namespaces::new(
@@ -151,10 +151,10 @@ fn filters_select(selectors: &Selectors) -> bool {
 }
 
 struct Selector<'a, 's> {
-    desk: &'a Desk<'s>,
+    desk: &'a Session<'s>,
     store: &'a Store,
     selectors: &'a Selectors,
-    filters: Vec<Filter>,
+    filters: Vec<FieldFilter>,
     chosen: Vec<usize>,
     seen: HashSet<usize>,
     /// Notes that the query found beyond its limit, and nothing else chose.
@@ -240,7 +240,7 @@ impl<'a, 's> Selector<'a, 's> {
 
     /// Chooses the notes around several ones by hops; those of the first root first.
     fn choose_around(&mut self, roots: &[usize]) {
-        let limits = Limits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
+        let limits = WalkLimits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
         let follow = self.selectors.follow.clone();
         let mut reached: Vec<(usize, usize)> = Vec::new();
         for root in roots {

@@ -50,7 +50,7 @@ const CONCLUSIONS: [&str; 8] = ["decision", "summary", "answer", "fix", "tl;dr",
 
 /// How well a note answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Standing {
+pub struct AnswerScore {
     /// Its score as a share of the best one, 0 to 1.
     pub share: f64,
     /// Whether it was asked for by name.
@@ -59,7 +59,7 @@ pub struct Standing {
 
 /// Adds to entries, the best first, the fragments of their notes with what each is worth. `standings` has one for each
 /// entry; the answer has `most_chars` characters at most.
-pub fn add_passages(entries: &mut [NoteEntry], standings: &[Standing], scorer: &BlockScorer, most_chars: usize) {
+pub fn add_passages(entries: &mut [NoteEntry], standings: &[AnswerScore], scorer: &BlockScorer, most_chars: usize) {
     let count = count_notes(entries, most_chars.saturating_mul(FOR_ONE));
     let for_each_thread = count.div_ceil(rayon::current_num_threads());
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
@@ -114,7 +114,7 @@ fn best_score(passages: &Passages) -> Option<f64> {
 
 /// Returns the fragments of a note, with their scores.
 fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, known: &mut TokenCache<'t>) -> Passages {
-    let (parts, mut fragments): (Vec<Part<'_>>, Vec<Fragment>) = fragments(note, sizes).into_iter().unzip();
+    let (parts, mut fragments): (Vec<BlockContext<'_>>, Vec<Fragment>) = fragments(note, sizes).into_iter().unzip();
     let headings: Vec<String> =
         fragments.iter().map(|fragment| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
     let texts = parts.iter().zip(&headings).map(|(part, headings)| BlockText { headings, text: part.text });
@@ -133,10 +133,10 @@ fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, know
 
 /// Returns the fragments of a note without what they are worth, each with what tells how it belongs to others. They are
 /// in the order of the text, and do not overlap.
-fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(Part<'t>, Fragment)> {
+fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>, Fragment)> {
     let (body, title) = (note.body(), note.title());
-    let mut fragments: Vec<(Part<'t>, Fragment)> = Vec::new();
-    let mut line = Lines { body, at: 0, line: note.body_line() };
+    let mut fragments: Vec<(BlockContext<'t>, Fragment)> = Vec::new();
+    let mut line = LineCounter { body, at: 0, line: note.body_line() };
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
     let blocks = blocks(note);
@@ -158,7 +158,7 @@ fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(Part<'t>, Fragmen
                 (fragment.range.end, fragment.lines.1) = (range.end, lines.1);
                 continue;
             }
-            let part = Part { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
+            let part = BlockContext { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
             let (chars, path) = (shown_chars(text), Arc::clone(&path));
             let fragment = Fragment { range, lines, chars, path, worth: 0.0, with: Vec::new(), is_alone: true };
             fragments.push((part, fragment));
@@ -217,14 +217,14 @@ fn line_start(body: &str, at: usize) -> usize {
 }
 
 /// What tells which fragments belong together.
-struct Part<'a> {
+struct BlockContext<'a> {
     kind: BlockKind,
     depth: usize,
     path: Arc<[String]>,
     text: &'a str,
 }
 
-impl Part<'_> {
+impl BlockContext<'_> {
     /// Tells whether both stand in one section.
     fn is_beside(&self, other: &Self) -> bool {
         self.path == other.path
@@ -251,7 +251,7 @@ impl Part<'_> {
 
 /// Raises the scores of fragments to what those near them in the same section are worth, less with every step: what
 /// stands around an answer in its section belongs to it, whatever words it uses.
-fn with_neighbours(parts: &[Part<'_>], scores: &[f64]) -> Vec<f64> {
+fn with_neighbours(parts: &[BlockContext<'_>], scores: &[f64]) -> Vec<f64> {
     let mut raised = scores.to_vec();
     let joins = |a: usize, b: usize| parts[a].is_beside(&parts[b]);
     let mut lent = 0.0;
@@ -269,7 +269,7 @@ fn with_neighbours(parts: &[Part<'_>], scores: &[f64]) -> Vec<f64> {
 }
 
 /// Returns for each fragment those without which it can't be understood.
-fn companions(parts: &[Part<'_>]) -> Vec<Vec<usize>> {
+fn companions(parts: &[BlockContext<'_>]) -> Vec<Vec<usize>> {
     // Of the list that is gone through: the items that the current one stands in, and the text that leads to the list.
     let (mut outer, mut lead): (Vec<usize>, Option<usize>) = (Vec::new(), None);
     let mut all = Vec::with_capacity(parts.len());
@@ -304,7 +304,7 @@ fn companions(parts: &[Part<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the fragments that a text announces.
-fn what_follows(parts: &[Part<'_>], number: usize) -> Vec<usize> {
+fn what_follows(parts: &[BlockContext<'_>], number: usize) -> Vec<usize> {
     let Some(part) = parts.get(number) else { return Vec::new() };
     let mut chars = 0;
     let mut follow = Vec::new();
@@ -396,13 +396,13 @@ fn sentence_ends(text: &str) -> Vec<usize> {
 }
 
 /// Counts the lines of a body from its beginning on.
-struct Lines<'a> {
+struct LineCounter<'a> {
     body: &'a str,
     at: usize,
     line: usize,
 }
 
-impl Lines<'_> {
+impl LineCounter<'_> {
     /// Returns the line of the file that the last byte before a place is in; places must not fall.
     fn of(&mut self, place: usize) -> usize {
         let between = self.body.as_bytes().get(self.at..place).unwrap_or_default();

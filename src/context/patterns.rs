@@ -24,7 +24,7 @@ const MAX_OPENINGS: usize = 10;
 const MAX_WEEKDAYS: usize = 7;
 
 /// The days on which something was seen; a journal counts once.
-type Seen = BTreeMap<String, Vec<Date>>;
+type Occurrences = BTreeMap<String, Vec<Date>>;
 
 /// Finds what recurs in the journals of a period, and how many journals there are.
 pub fn patterns(
@@ -33,11 +33,12 @@ pub fn patterns(
     period: Period,
     stop_words: &StopWords,
 ) -> (Vec<PatternEntry>, usize) {
-    let (mut tags, mut topics, mut openings, mut weekdays) = (Seen::new(), Seen::new(), Seen::new(), Seen::new());
+    let (mut tags, mut topics, mut openings, mut weekdays) =
+        (Occurrences::new(), Occurrences::new(), Occurrences::new(), Occurrences::new());
     let found = journals.within(period);
     for (day, note) in found.iter().filter_map(|(day, place)| Some((*day, notes.get(*place)?))) {
         let text = JournalText::of(note, stop_words);
-        let see = |seen: &mut Seen, names: BTreeSet<String>| {
+        let see = |seen: &mut Occurrences, names: BTreeSet<String>| {
             names.into_iter().for_each(|name| seen.entry(name).or_default().push(day));
         };
         see(&mut tags, text.tags);
@@ -59,7 +60,7 @@ pub fn patterns(
 }
 
 /// Returns what was seen often enough, the most often first, then a to z.
-fn recurring(kind: &'static str, seen: Seen, least: usize, most: usize) -> Vec<PatternEntry> {
+fn recurring(kind: &'static str, seen: Occurrences, least: usize, most: usize) -> Vec<PatternEntry> {
     let mut patterns: Vec<(String, Vec<Date>)> = seen.into_iter().filter(|(_, days)| days.len() >= least).collect();
     patterns.sort_by_key(|(_, days)| Reverse(days.len()));
     let entry = |(pattern, days): (String, Vec<Date>)| {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::commands;
-use crate::context::Desk;
+use crate::context::Session;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::fit;
@@ -24,11 +24,11 @@ use crate::note::{Note, NoteId};
 use crate::progress;
 use crate::render::Screen;
 use crate::report::{Entry, Report};
-use crate::request::{Command, Eval, MeasuredAnswer, Search, TextSource};
+use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
 use crate::store::{self, Store};
 use answer::{ShownAnswer, headings};
 use figures::RankingScores;
-use questions::{Expected, JudgedQuestion, Passage};
+use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
 use text::{NormalizedText, words};
 
 /// How far down a ranking an agent looks: a relevant note below counts as ranked low.
@@ -41,7 +41,7 @@ const STANDARD_INPUT: &str = "-";
 ///
 /// # Errors
 /// `Usage` for a question file that can't be understood; whatever keeps a question from being answered.
-pub(crate) fn run(request: &Eval, env: &Env) -> Result<Report, Error> {
+pub(crate) fn run(request: &EvalRequest, env: &Env) -> Result<Report, Error> {
     let (name, questions) = read(&request.questions, &env.current_dir)?;
     (env.lend_thread)();
     let store = commands::open_to_search(&request.location, &env.current_dir)?;
@@ -126,8 +126,12 @@ impl Outcome<'_> {
     }
 }
 
-fn measured<'a>(request: &Eval, questions: &'a [JudgedQuestion], store: &Store) -> Result<Vec<Outcome<'a>>, Error> {
-    let desk = Desk::new(store);
+fn measured<'a>(
+    request: &EvalRequest,
+    questions: &'a [JudgedQuestion],
+    store: &Store,
+) -> Result<Vec<Outcome<'a>>, Error> {
+    let desk = Session::new(store);
     let relevant = relevant_notes(questions, store);
     let _work = progress::begin("asking questions", questions.len());
     let outcome = |(question, relevant): (&'a JudgedQuestion, RelevantNotes)| {
@@ -142,7 +146,7 @@ fn measured<'a>(request: &Eval, questions: &'a [JudgedQuestion], store: &Store) 
 /// passages. Each body is read once.
 fn relevant_notes(questions: &[JudgedQuestion], store: &Store) -> Vec<RelevantNotes> {
     let mut relevant: Vec<RelevantNotes> = questions.iter().map(|question| named_notes(question, store)).collect();
-    let without_ids: Vec<(usize, &[Passage])> = questions
+    let without_ids: Vec<(usize, &[ExpectedPassage])> = questions
         .iter()
         .enumerate()
         .filter_map(|(question_idx, question)| Some((question_idx, question.expected.as_ref()?)))
@@ -162,11 +166,11 @@ fn relevant_notes(questions: &[JudgedQuestion], store: &Store) -> Vec<RelevantNo
 }
 
 /// Returns the questions, of those given with their passages, of which a note contains one.
-fn answered_by(note: &Arc<Note>, questions: &[(usize, &[Passage])]) -> Vec<usize> {
+fn answered_by(note: &Arc<Note>, questions: &[(usize, &[ExpectedPassage])]) -> Vec<usize> {
     let texts = [NormalizedText::new(note.body()), NormalizedText::new(note.summary_field().unwrap_or_default())];
     let mut headings = headings(note.body());
     headings.push(words(note.title()));
-    let contains_one = |passages: &[Passage]| passages.iter().any(|passage| passage.is_in(&texts, &headings));
+    let contains_one = |passages: &[ExpectedPassage]| passages.iter().any(|passage| passage.is_in(&texts, &headings));
     questions.iter().filter(|(_, passages)| contains_one(passages)).map(|(question_idx, _)| *question_idx).collect()
 }
 
@@ -184,10 +188,10 @@ fn named_notes(question: &JudgedQuestion, store: &Store) -> RelevantNotes {
 }
 
 fn asked<'a>(
-    request: &Eval,
+    request: &EvalRequest,
     question: &'a JudgedQuestion,
     relevant: RelevantNotes,
-    desk: &Desk<'_>,
+    desk: &Session<'_>,
 ) -> Result<Outcome<'a>, Error> {
     let ranks = match &question.expected {
         Some(_) => ranks(&ranked(request, question, desk)?, &relevant.ids),
@@ -204,8 +208,8 @@ fn asked<'a>(
 }
 
 /// Returns the notes that a search finds, best first, each with those that it stands for.
-fn ranked(request: &Eval, question: &JudgedQuestion, desk: &Desk<'_>) -> Result<Vec<Vec<NoteId>>, Error> {
-    let search = Search { query: question.text.clone(), ..request.search.clone() };
+fn ranked(request: &EvalRequest, question: &JudgedQuestion, desk: &Session<'_>) -> Result<Vec<Vec<NoteId>>, Error> {
+    let search = SearchRequest { query: question.text.clone(), ..request.search.clone() };
     let report = commands::run_at(&Command::Search(search), desk)?;
     let notes = report.entries.iter().filter_map(Entry::note);
     Ok(notes.map(|entry| [&entry.note.id].into_iter().chain(&entry.compacts).cloned().collect()).collect())
@@ -220,7 +224,7 @@ fn ranks(ranking: &[Vec<NoteId>], relevant: &[NoteId]) -> Vec<(usize, NoteId)> {
 }
 
 /// Returns the answer as it is written. Where not even an empty one fits, there is none.
-fn answered(measured: &MeasuredAnswer, question: &JudgedQuestion, desk: &Desk<'_>) -> Result<ShownAnswer, Error> {
+fn answered(measured: &MeasuredAnswer, question: &JudgedQuestion, desk: &Session<'_>) -> Result<ShownAnswer, Error> {
     let mut request = measured.request.clone();
     if let Command::Context(context) = &mut request.command {
         context.selection.query = Some(question.text.clone());
@@ -234,13 +238,13 @@ fn answered(measured: &MeasuredAnswer, question: &JudgedQuestion, desk: &Desk<'_
 }
 
 /// Compares an answer with what is expected of it.
-fn judged(expected: Option<&Expected>, relevant: &RelevantNotes, answer: &ShownAnswer) -> AnswerOutcome {
+fn judged(expected: Option<&ExpectedAnswer>, relevant: &RelevantNotes, answer: &ShownAnswer) -> AnswerOutcome {
     let shown = relevant.ids.iter().filter(|id| answer.shows(id.as_str())).count();
     let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let evidence = match expected.map_or(&[][..], |expected| expected.passages.as_slice()) {
         [] => share(shown, relevant.count()),
         passages => {
-            let is_shown = |passage: &&Passage| passage.is_in(&answer.texts, &answer.headings);
+            let is_shown = |passage: &&ExpectedPassage| passage.is_in(&answer.texts, &answer.headings);
             share(passages.iter().filter(is_shown).count(), passages.len())
         }
     };

@@ -24,19 +24,19 @@ pub(super) struct JudgedQuestion {
     /// The question.
     pub(super) text: String,
     /// What answers it; `None` where the store has no answer, so that none may be shown.
-    pub(super) expected: Option<Expected>,
+    pub(super) expected: Option<ExpectedAnswer>,
 }
 
 /// What answers a question.
-pub(super) struct Expected {
+pub(super) struct ExpectedAnswer {
     /// The notes that hold the answer; where none are given, those that contain one of the passages.
     pub(super) ids: Vec<String>,
     /// What an answer must show; where none are given, one of the notes.
-    pub(super) passages: Vec<Passage>,
+    pub(super) passages: Vec<ExpectedPassage>,
 }
 
 /// A part of a note that answers a question.
-pub(super) enum Passage {
+pub(super) enum ExpectedPassage {
     /// The section below a heading: the heading's words.
     Heading(String),
     /// A sentence: its words.
@@ -45,7 +45,7 @@ pub(super) enum Passage {
     Pattern(Regex),
 }
 
-impl Passage {
+impl ExpectedPassage {
     /// Tells whether it occurs in one of the texts or is one of the headings, which are words.
     pub(super) fn is_in(&self, texts: &[NormalizedText], headings: &[String]) -> bool {
         match self {
@@ -182,7 +182,7 @@ fn check_names(object: &Map<String, Value>, known: &[&str], above: &str) -> Resu
     }
 }
 
-fn expected(answers: Value, patterns_left: &mut usize) -> Result<Expected, String> {
+fn expected(answers: Value, patterns_left: &mut usize) -> Result<ExpectedAnswer, String> {
     let Value::Object(mut answers) = answers else {
         return Err(format!("`answers`: expected an object with any of {}", ANSWER_FIELDS.join(", ")));
     };
@@ -191,20 +191,20 @@ fn expected(answers: Value, patterns_left: &mut usize) -> Result<Expected, Strin
     let ids = take("ids")?;
     let mut passages = Vec::new();
     for heading in take("headings")? {
-        passages.push(Passage::Heading(said(&heading, "headings")?));
+        passages.push(ExpectedPassage::Heading(said(&heading, "headings")?));
     }
     for sentence in take("sentences")? {
-        passages.push(Passage::Sentence(said(&sentence, "sentences")?));
+        passages.push(ExpectedPassage::Sentence(said(&sentence, "sentences")?));
     }
     for pattern in take("patterns")? {
         let left = patterns_left.checked_sub(1);
         *patterns_left = left.ok_or_else(|| format!("`answers.patterns`: there are more than {MAX_PATTERNS}"))?;
-        passages.push(Passage::Pattern(compiled(&pattern)?));
+        passages.push(ExpectedPassage::Pattern(compiled(&pattern)?));
     }
     if ids.is_empty() && passages.is_empty() {
         return Err(format!("`answers` is empty: expected any of {}", ANSWER_FIELDS.join(", ")));
     }
-    Ok(Expected { ids, passages })
+    Ok(ExpectedAnswer { ids, passages })
 }
 
 /// Returns the words of a passage, which must have some.
@@ -249,7 +249,7 @@ mod tests {
 
     fn lines(text: &str) -> Vec<(usize, String, usize)> {
         let questions = parse("q", text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let count = |expected: &Expected| expected.ids.len() + expected.passages.len();
+        let count = |expected: &ExpectedAnswer| expected.ids.len() + expected.passages.len();
         questions.into_iter().map(|q| (q.line, q.text, q.expected.as_ref().map_or(0, count))).collect()
     }
 

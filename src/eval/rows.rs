@@ -4,8 +4,8 @@
 use super::figures::mean;
 use super::{AnswerOutcome, Loss, Outcome, RankingScores};
 use crate::error::{Error, ErrorKind};
-use crate::report::{Entry, Head, Mode, Report, RowEntry, RowValue};
-use crate::request::Eval;
+use crate::report::{Entry, Report, ReportHead, ReportKind, RowEntry, RowValue};
+use crate::request::EvalRequest;
 
 /// Millionths of 1.
 const MILLION: f64 = 1_000_000.0;
@@ -33,7 +33,7 @@ impl Loss {
 }
 
 /// Reports what came of the questions of a file.
-pub(super) fn report(request: &Eval, file: &str, outcomes: &[Outcome<'_>], store: &str) -> Report {
+pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>], store: &str) -> Report {
     let (asked, silent): (Vec<&Outcome<'_>>, Vec<&Outcome<'_>>) =
         outcomes.iter().partition(|outcome| outcome.question.expected.is_some());
     let budgets: Vec<usize> = request.answers.iter().map(|answer| answer.chars).collect();
@@ -49,7 +49,7 @@ pub(super) fn report(request: &Eval, file: &str, outcomes: &[Outcome<'_>], store
     rows.extend(silent.iter().filter_map(|outcome| false_answer(file, outcome, &budgets)));
     let entries = rows.into_iter().map(Entry::Row).collect();
     let verdict = request.min_hit.and_then(|least| verdict(f64::from(least) / MILLION, &asked, &budgets));
-    Report { verdict, ..Report::new(Head::new(Mode::Eval, Some(store)), entries) }
+    Report { verdict, ..Report::new(ReportHead::new(ReportKind::Eval, Some(store)), entries) }
 }
 
 fn count(name: &'static str, about: &str, count: usize) -> RowEntry {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Page;
-use crate::render::{Extent, Piece};
+use super::DocumentBuilder;
+use crate::render::{EntryText, Extent};
 use crate::report::{BlockEntry, Entry, Report};
 
 /// Tells whether the blocks of an entry are kept one by one.
@@ -16,7 +16,7 @@ fn blocks_of(entry: &Entry) -> Vec<BlockEntry> {
     note.and_then(|note| Some((note.blocks.as_ref()?.0)(&note.note))).unwrap_or_default()
 }
 
-impl Page<'_> {
+impl DocumentBuilder<'_> {
     /// Keeps blocks of all notes by their score, then their place; one that does not fit is passed over.
     pub(super) fn keep_best_blocks(&mut self) {
         let mut all: Vec<(f64, usize, usize)> = Vec::new();
@@ -50,7 +50,7 @@ impl Page<'_> {
         page.kept.blocks.entry(note.note.id.clone()).or_default().insert(place);
         page.forget_pieces();
         let others = self.pieces.iter().filter(|(other, _)| *other != number);
-        let mut pieces: Vec<(usize, Piece)> = others.cloned().collect();
+        let mut pieces: Vec<(usize, EntryText)> = others.cloned().collect();
         pieces.push((number, self.renderer.piece(number, Extent::Whole, &page.kept)));
         pieces.sort_by_key(|(number, _)| *number);
         pieces.into_iter().for_each(|(number, piece)| page.keep(number, piece));

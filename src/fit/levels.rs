@@ -7,9 +7,9 @@
 //! much the first note gets so depends on the budget and on the notes alone, never on what happens to
 //! fit behind it: it does not fall as the budget grows.
 
-use super::{Page, Size};
-use crate::render::{Extent, Piece, Shown, count_answers, longest_answer};
-use crate::report::{Entry, Level, Proposal, Proposals, Ranking, Shape, ShownBelief};
+use super::{DocumentBuilder, TextSize};
+use crate::render::{EntryText, Extent, FrameState, count_answers, longest_answer};
+use crate::report::{Entry, EntryRanking, Level, Presentation, Proposal, ProposalSource, ShownNote};
 
 /// The most of the whole budget that a detailed note takes by what it deserves.
 const DETAILED: f64 = 0.4;
@@ -21,10 +21,10 @@ const FOR_OTHERS: f64 = 0.6;
 /// # Errors
 /// What the shortest answer takes, where that is too long.
 pub(super) fn leveled<'a>(
-    page: &Page<'a>,
-    ranking: &dyn Ranking,
+    page: &DocumentBuilder<'a>,
+    ranking: &dyn EntryRanking,
     target_tokens: Option<usize>,
-) -> Result<Page<'a>, Size> {
+) -> Result<DocumentBuilder<'a>, TextSize> {
     let (all, everything) = page.clone().with_all_at_best(ranking, target_tokens);
     match everything {
         None => Ok(all),
@@ -32,26 +32,26 @@ pub(super) fn leveled<'a>(
     }
 }
 
-impl Page<'_> {
+impl DocumentBuilder<'_> {
     /// Keeps what is proposed at the highest level. Returns also what that takes, where it is too long;
     /// keeping stops early then.
     pub(super) fn with_all_at_best(
         mut self,
-        ranking: &dyn Ranking,
+        ranking: &dyn EntryRanking,
         target_tokens: Option<usize>,
-    ) -> (Self, Option<Size>) {
+    ) -> (Self, Option<TextSize>) {
         let mut proposals = ranking.proposals();
         self.account = Some(proposals.account(&[]));
         let enough = self.limits.most_chars().max(self.renderer.frame_chars(self.says(true)));
         self.is_all = true;
         while let Some(proposal) = proposals.next() {
             let level = if proposal.is_adaptive { Level::Detailed } else { proposal.level };
-            let shape = Shape::whole(level, proposal.novelty);
+            let shape = Presentation::whole(level, proposal.novelty);
             let extent = if self.is_belief(proposal.entry) { Extent::At(shape) } else { Extent::Whole };
             let piece = self.renderer.piece(proposal.entry, extent, &self.kept);
             self.keep_at(&proposal, shape, piece, &mut *proposals);
             if self.chars > enough {
-                let size = Size { chars: self.chars, tokens: None };
+                let size = TextSize { chars: self.chars, tokens: None };
                 return (self, Some(size));
             }
             if target_tokens.is_some_and(|target| self.tokens() >= target) {
@@ -70,10 +70,10 @@ impl Page<'_> {
     /// Keeps each note at the level that it deserves and that fits.
     fn with_levels(
         mut self,
-        ranking: &dyn Ranking,
+        ranking: &dyn EntryRanking,
         target_tokens: Option<usize>,
-        (all, everything): (Self, Size),
-    ) -> Result<Self, Size> {
+        (all, everything): (Self, TextSize),
+    ) -> Result<Self, TextSize> {
         let mut proposals = ranking.proposals();
         self.account = Some(proposals.account(&[]));
         if self.report.entries.is_empty() && !self.has_more_to_say() {
@@ -81,7 +81,7 @@ impl Page<'_> {
         }
         self.make_room_for_frame(everything)?;
         self.everything = Some((all.pieces.len(), all.shown));
-        let mut least = Least(vec![[None; 2]; self.report.entries.len()]);
+        let mut least = MinSizes(vec![[None; 2]; self.report.entries.len()]);
         let mut first: Option<Proposal> = None;
         while let Some(proposal) = proposals.next() {
             first = first.or(Some(proposal).filter(|proposal| self.is_belief(proposal.entry)));
@@ -104,11 +104,11 @@ impl Page<'_> {
 
     /// Cuts a note where the most of it fits, with what is said of it then: in few words where there is no room for
     /// more.
-    pub(super) fn cut_first(&mut self, first: &Proposal, proposals: Option<&dyn Proposals>) {
-        let shape = Shape { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
+    pub(super) fn cut_first(&mut self, first: &Proposal, proposals: Option<&dyn ProposalSource>) {
+        let shape = Presentation { level: Level::Essence, blocks: 0, block_chars: 0, novelty: first.novelty };
         let shown_as =
-            |piece: &Piece| ShownBelief { entry: first.entry, shape, tokens: piece.tokens, has_more: piece.has_more };
-        let account_of = |piece: &Piece| proposals.map(|proposals| proposals.account(&[shown_as(piece)]));
+            |piece: &EntryText| ShownNote { entry: first.entry, shape, tokens: piece.tokens, has_more: piece.has_more };
+        let account_of = |piece: &EntryText| proposals.map(|proposals| proposals.account(&[shown_as(piece)]));
         let was_brief = self.is_brief;
         for is_brief in [was_brief, true] {
             self.is_brief = is_brief;
@@ -127,7 +127,13 @@ impl Page<'_> {
         self.limits.tokenizer.count(&text)
     }
 
-    fn keep_at(&mut self, proposal: &Proposal, shape: Shape, piece: Piece, proposals: &mut dyn Proposals) {
+    fn keep_at(
+        &mut self,
+        proposal: &Proposal,
+        shape: Presentation,
+        piece: EntryText,
+        proposals: &mut dyn ProposalSource,
+    ) {
         let shown = self.shown_as(proposal.entry, shape, &piece);
         self.keep(proposal.entry, piece);
         if self.is_belief(proposal.entry) {
@@ -140,18 +146,18 @@ impl Page<'_> {
         self.report.entries.get(entry).and_then(Entry::note).is_some_and(|note| note.belief.is_some())
     }
 
-    fn shown_as(&self, entry: usize, shape: Shape, piece: &Piece) -> ShownBelief {
-        ShownBelief { entry, shape, tokens: piece.tokens, has_more: piece.has_more }
+    fn shown_as(&self, entry: usize, shape: Presentation, piece: &EntryText) -> ShownNote {
+        ShownNote { entry, shape, tokens: piece.tokens, has_more: piece.has_more }
     }
 
     /// Returns a proposed note at the highest level that fits.
     fn at_best_level(
         &self,
         proposal: &Proposal,
-        proposals: &dyn Proposals,
-        least: &mut Least,
-    ) -> Option<(Shape, Piece)> {
-        let whole = Shape::whole(proposal.level, proposal.novelty);
+        proposals: &dyn ProposalSource,
+        least: &mut MinSizes,
+    ) -> Option<(Presentation, EntryText)> {
+        let whole = Presentation::whole(proposal.level, proposal.novelty);
         if !self.is_belief(proposal.entry) {
             let piece = self.renderer.piece(proposal.entry, Extent::Whole, &self.kept);
             return self.fits(proposal, whole, &piece, proposals).then_some((whole, piece));
@@ -162,7 +168,7 @@ impl Page<'_> {
                 let room = self.room();
                 let most = self.room_to_spare(room, proposal, proposals, least).max(self.deserved());
                 // Where nothing answers, the summary stands in.
-                let none = Shape { blocks: 0, ..whole };
+                let none = Presentation { blocks: 0, ..whole };
                 let extract = self.longest_extract(proposal, most, proposals);
                 extract.or_else(|| self.at_level(proposal, none, usize::MAX, proposals))
             }
@@ -173,10 +179,10 @@ impl Page<'_> {
     fn at_highest_level(
         &self,
         proposal: &Proposal,
-        proposals: &dyn Proposals,
-        least: &mut Least,
-    ) -> Option<(Shape, Piece)> {
-        let shape = |level| Shape::whole(level, proposal.novelty);
+        proposals: &dyn ProposalSource,
+        least: &mut MinSizes,
+    ) -> Option<(Presentation, EntryText)> {
+        let shape = |level| Presentation::whole(level, proposal.novelty);
         let room = self.room();
         let summary = least.of(self, proposal.entry, Level::Summary);
         if summary > room {
@@ -217,7 +223,13 @@ impl Page<'_> {
     }
 
     /// Returns how much of the room a note may take above what it deserves.
-    fn room_to_spare(&self, room: usize, proposal: &Proposal, proposals: &dyn Proposals, least: &mut Least) -> usize {
+    fn room_to_spare(
+        &self,
+        room: usize,
+        proposal: &Proposal,
+        proposals: &dyn ProposalSource,
+        least: &mut MinSizes,
+    ) -> usize {
         if !self.limits.are_there() {
             return usize::MAX;
         }
@@ -239,10 +251,10 @@ impl Page<'_> {
     fn at_level(
         &self,
         proposal: &Proposal,
-        shape: Shape,
+        shape: Presentation,
         most: usize,
-        proposals: &dyn Proposals,
-    ) -> Option<(Shape, Piece)> {
+        proposals: &dyn ProposalSource,
+    ) -> Option<(Presentation, EntryText)> {
         let piece = self.renderer.piece(proposal.entry, Extent::At(shape), &self.kept);
         let takes = || piece.items.iter().map(|item| self.limits.measure(&item.text)).sum::<usize>();
         let is_short = most == usize::MAX || takes() <= most;
@@ -251,10 +263,15 @@ impl Page<'_> {
 
     /// Returns the extract of the most blocks that fits and takes so much at most. Blocks that would not
     /// fit by themselves are passed over.
-    fn longest_extract(&self, proposal: &Proposal, most: usize, proposals: &dyn Proposals) -> Option<(Shape, Piece)> {
+    fn longest_extract(
+        &self,
+        proposal: &Proposal,
+        most: usize,
+        proposals: &dyn ProposalSource,
+    ) -> Option<(Presentation, EntryText)> {
         let entry = self.report.entries.get(proposal.entry)?.note()?;
         let block_chars = most.min(self.limits.chars);
-        let mut shape = Shape { level: Level::Extract, blocks: 0, block_chars, novelty: proposal.novelty };
+        let mut shape = Presentation { level: Level::Extract, blocks: 0, block_chars, novelty: proposal.novelty };
         loop {
             let extract = self.most_blocks(proposal, shape, most, proposals);
             if extract.is_some() {
@@ -268,16 +285,16 @@ impl Page<'_> {
     fn most_blocks(
         &self,
         proposal: &Proposal,
-        shape: Shape,
+        shape: Presentation,
         most: usize,
-        proposals: &dyn Proposals,
-    ) -> Option<(Shape, Piece)> {
+        proposals: &dyn ProposalSource,
+    ) -> Option<(Presentation, EntryText)> {
         let entry = self.report.entries.get(proposal.entry)?.note()?;
         let (mut fits, mut too_many) = (0, count_answers(entry, shape) + 1);
         let mut best = None;
         while too_many - fits > 1 {
             let blocks = fits.midpoint(too_many);
-            match self.at_level(proposal, Shape { blocks, ..shape }, most, proposals) {
+            match self.at_level(proposal, Presentation { blocks, ..shape }, most, proposals) {
                 Some(extract) => (fits, best) = (blocks, Some(extract)),
                 None => too_many = blocks,
             }
@@ -286,7 +303,13 @@ impl Page<'_> {
     }
 
     /// Tells whether everything is short enough with one note more, and what is said of the notes then.
-    fn fits(&self, proposal: &Proposal, shape: Shape, piece: &Piece, proposals: &dyn Proposals) -> bool {
+    fn fits(
+        &self,
+        proposal: &Proposal,
+        shape: Presentation,
+        piece: &EntryText,
+        proposals: &dyn ProposalSource,
+    ) -> bool {
         if self.chars_with(piece) > self.limits.chars {
             return false;
         }
@@ -299,13 +322,13 @@ impl Page<'_> {
         }
         let account = proposals.account(&shown);
         let is_note = usize::from(self.report.entries[proposal.entry].note().is_some());
-        let shown = Shown { account: Some(&account), ..self.truncated(self.notes + is_note) };
+        let shown = FrameState { account: Some(&account), ..self.truncated(self.notes + is_note) };
         self.allow(shown, Some((proposal.entry, piece)))
     }
 
     /// Tells whether one piece more would make everything that does not fit: without the word that something is left
     /// out it might seem to.
-    fn is_everything(&self, shown: &[ShownBelief]) -> bool {
+    fn is_everything(&self, shown: &[ShownNote]) -> bool {
         let Some((pieces, all)) = &self.everything else { return false };
         let is_same = || shown.len() == all.len() && shown.iter().zip(all).all(|(a, b)| says_same(a, b));
         self.pieces.len() + 1 == *pieces && is_same()
@@ -313,21 +336,21 @@ impl Page<'_> {
 }
 
 /// Tells whether two notes are the same, shown alike.
-fn says_same(a: &ShownBelief, b: &ShownBelief) -> bool {
+fn says_same(a: &ShownNote, b: &ShownNote) -> bool {
     a.entry == b.entry && a.shape.level == b.shape.level && a.tokens == b.tokens
 }
 
 /// What notes take as an essence and as a summary, once somebody asked.
-struct Least(Vec<[Option<usize>; 2]>);
+struct MinSizes(Vec<[Option<usize>; 2]>);
 
-impl Least {
-    fn of(&mut self, page: &Page<'_>, entry: usize, level: Level) -> usize {
+impl MinSizes {
+    fn of(&mut self, page: &DocumentBuilder<'_>, entry: usize, level: Level) -> usize {
         let level = level.min(Level::Summary);
         let place = usize::from(level == Level::Summary);
         if let Some(Some(least)) = self.0.get(entry).map(|least| least[place]) {
             return least;
         }
-        let shape = Shape { level, blocks: 0, block_chars: 0, novelty: 1.0 };
+        let shape = Presentation { level, blocks: 0, block_chars: 0, novelty: 1.0 };
         let piece = page.renderer.piece(entry, Extent::At(shape), &page.kept);
         let least = piece.items.iter().map(|item| page.limits.measure(&item.text)).sum();
         if let Some(known) = self.0.get_mut(entry) {

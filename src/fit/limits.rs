@@ -8,7 +8,7 @@ const MAX_CHARS_PER_TOKEN: usize = 256;
 
 /// How long a text may be: both limits count.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct OutputLimits {
     /// The most characters; tokens of four characters are counted here.
     pub(super) chars: usize,
     /// The most tokens of a real encoding.
@@ -19,13 +19,13 @@ pub(super) struct Limits {
 
 /// How long a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
+pub(super) struct TextSize {
     pub(super) chars: usize,
     /// Its tokens, where an encoding counts them and the whole text is known.
     pub(super) tokens: Option<usize>,
 }
 
-impl Limits {
+impl OutputLimits {
     pub(super) fn new(budget: Budget) -> Self {
         let is_encoding = budget.tokenizer.is_encoding();
         let tokens = budget.max_tokens.filter(|_| is_encoding);
@@ -49,14 +49,14 @@ impl Limits {
         text.chars().count() <= self.chars && self.tokens.is_none_or(|most| self.tokenizer.count(text) <= most)
     }
 
-    pub(super) fn size(&self, text: &str) -> Size {
+    pub(super) fn size(&self, text: &str) -> TextSize {
         let tokens = self.tokenizer.is_encoding().then(|| self.tokenizer.count(text));
-        Size { chars: text.chars().count(), tokens }
+        TextSize { chars: text.chars().count(), tokens }
     }
 
     /// Returns the smaller of two sizes, by tokens where an encoding counts them.
-    pub(super) fn smaller(&self, a: Size, b: Size) -> Size {
-        let of = |size: &Size| match self.tokens {
+    pub(super) fn smaller(&self, a: TextSize, b: TextSize) -> TextSize {
+        let of = |size: &TextSize| match self.tokens {
             Some(_) => (size.tokens.unwrap_or(usize::MAX), size.chars),
             None => (size.chars, 0),
         };

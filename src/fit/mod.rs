@@ -14,11 +14,13 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind};
 use crate::escape;
-use crate::render::{self, CUT_MARK, Extent, Kept, Lacks, Piece, Renderer, Screen, Shown, without_blank_ends};
-use crate::report::{Account, Entry, Report, ShownBelief};
+use crate::render::{
+    self, CUT_MARK, EntryText, Extent, FrameState, Included, Omissions, Renderer, Screen, without_blank_ends,
+};
+use crate::report::{Entry, Report, SelectionStats, ShownNote};
 use crate::request::{Budget, Format};
 use crate::tokens::CHARS_PER_TOKEN;
-use limits::{Limits, Size};
+use limits::{OutputLimits, TextSize};
 
 /// How many places for a cut are tried before the last that may fit.
 const MAX_STEPS_BACK: usize = 16;
@@ -40,15 +42,15 @@ pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> R
 ///
 /// # Errors
 /// What the shortest answer takes, where that is too long.
-fn written(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<String, Size> {
-    let limits = Limits::new(budget);
-    let page = Page::new(report, renderer, limits);
+fn written(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<String, TextSize> {
+    let limits = OutputLimits::new(budget);
+    let page = DocumentBuilder::new(report, renderer, limits);
     let text = match &report.ranking {
         _ if report.head.show.passages => passages::written(&page, report.ranking.as_deref(), budget.target_tokens),
-        Some(ranking) => levels::leveled(&page, &**ranking, budget.target_tokens).and_then(Page::finished),
+        Some(ranking) => levels::leveled(&page, &**ranking, budget.target_tokens).and_then(DocumentBuilder::finished),
         None => {
             let everything = page.clone().with_everything();
-            everything.or_else(|least| page.with_what_fits(least).and_then(Page::finished))
+            everything.or_else(|least| page.with_what_fits(least).and_then(DocumentBuilder::finished))
         }
     }?;
     debug_assert!(limits.allow(&text), "the parts are the sum of the text");
@@ -60,12 +62,12 @@ const MAX_STEPS_DOWN: usize = 32;
 
 /// Returns the least size of an answer. A text of more characters may have fewer tokens of an encoding, so smaller
 /// numbers of these are tried.
-fn smallest(mut least: Size, report: &Report, renderer: &dyn Renderer, budget: Budget) -> Size {
+fn smallest(mut least: TextSize, report: &Report, renderer: &dyn Renderer, budget: Budget) -> TextSize {
     for _ in 0..MAX_STEPS_DOWN {
         let fewer = least.tokens.and_then(|tokens| tokens.checked_sub(1));
         let Some(fewer) = fewer.filter(|fewer| budget.max_tokens.is_some_and(|given| given < *fewer)) else { break };
         let Ok(text) = written(report, renderer, Budget { max_tokens: Some(fewer), ..budget }) else { break };
-        least = Limits::new(budget).size(&text);
+        least = OutputLimits::new(budget).size(&text);
     }
     least
 }
@@ -86,7 +88,7 @@ pub fn fit_both(
     let Some(ranking) = &report.ranking else {
         return Ok((fit(report, budget, format, screen)?, fit(report, budget, beside, screen).ok()));
     };
-    let page = Page::new(report, &*renderer, Limits::new(budget));
+    let page = DocumentBuilder::new(report, &*renderer, OutputLimits::new(budget));
     let page = match report.head.show.passages {
         true => passages::shown(&page, &**ranking, budget.target_tokens),
         false => levels::leveled(&page, &**ranking, budget.target_tokens),
@@ -98,17 +100,17 @@ pub fn fit_both(
 }
 
 /// Says what is to be told of the one note that is shown, from its piece.
-type AccountOf<'a> = dyn Fn(&Piece) -> Option<Account> + 'a;
+type AccountOf<'a> = dyn Fn(&EntryText) -> Option<SelectionStats> + 'a;
 
 /// A document in the making.
 #[derive(Clone)]
-struct Page<'a> {
+struct DocumentBuilder<'a> {
     report: &'a Report,
     renderer: &'a dyn Renderer,
-    limits: Limits,
+    limits: OutputLimits,
     separator: usize,
-    kept: Kept,
-    pieces: Vec<(usize, Piece)>,
+    kept: Included,
+    pieces: Vec<(usize, EntryText)>,
     /// Characters of the pieces, separators included.
     chars: usize,
     notes: usize,
@@ -120,20 +122,20 @@ struct Page<'a> {
     /// Which sections hold something; they need a separator before the next item.
     in_use: Vec<bool>,
     /// How notes are shown that are shown at a level.
-    shown: Vec<ShownBelief>,
+    shown: Vec<ShownNote>,
     /// What is said of these.
-    account: Option<Account>,
+    account: Option<SelectionStats>,
     /// How many pieces there would be with everything at the highest level, and the notes among them; `None` where
     /// that is not known to be too long.
-    everything: Option<(usize, Vec<ShownBelief>)>,
+    everything: Option<(usize, Vec<ShownNote>)>,
     /// What was found out and had no room.
-    lacks: Lacks,
+    lacks: Omissions,
 }
 
-impl<'a> Page<'a> {
+impl<'a> DocumentBuilder<'a> {
     /// Writes what was kept in another format within the same limits: as many of the entries as fit.
     fn beside(&self, renderer: &'a dyn Renderer) -> Option<String> {
-        let mut both = Page::new(self.report, renderer, self.limits);
+        let mut both = DocumentBuilder::new(self.report, renderer, self.limits);
         both.shown.clone_from(&self.shown);
         both.account.clone_from(&self.account);
         both.lacks = self.lacks;
@@ -152,13 +154,13 @@ impl<'a> Page<'a> {
         both.finished().ok()
     }
 
-    fn new(report: &'a Report, renderer: &'a dyn Renderer, limits: Limits) -> Self {
+    fn new(report: &'a Report, renderer: &'a dyn Renderer, limits: OutputLimits) -> Self {
         Self {
             report,
             renderer,
             limits,
             separator: chars(renderer.separator()),
-            kept: Kept::all(report.entries.len(), false),
+            kept: Included::all(report.entries.len(), false),
             pieces: Vec::new(),
             chars: 0,
             notes: 0,
@@ -169,13 +171,13 @@ impl<'a> Page<'a> {
             shown: Vec::new(),
             account: None,
             everything: None,
-            lacks: Lacks::default(),
+            lacks: Omissions::default(),
         }
     }
 
     /// Returns the whole answer if all of it fits, else what it takes; counting stops where that passes
     /// both the limit and what an empty frame takes.
-    fn with_everything(mut self) -> Result<String, Size> {
+    fn with_everything(mut self) -> Result<String, TextSize> {
         let enough = match self.report.is_divisible() {
             true => self.limits.chars.max(self.renderer.frame_chars(self.says(true))),
             false => usize::MAX,
@@ -187,7 +189,7 @@ impl<'a> Page<'a> {
         let shown = self.says(self.report.head.is_limited || self.has_cut);
         let chars = self.chars + self.renderer.frame_chars(shown);
         if chars > self.limits.chars {
-            return Err(Size { chars, tokens: None });
+            return Err(TextSize { chars, tokens: None });
         }
         let text = self.renderer.assemble(&self.renderer.frame(shown), &self.pieces);
         if self.limits.allow(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
@@ -203,12 +205,12 @@ impl<'a> Page<'a> {
     }
 
     /// Keeps all entries, unless they come to more characters than is enough to know.
-    fn keep_each(&mut self, enough: usize) -> Result<(), Size> {
+    fn keep_each(&mut self, enough: usize) -> Result<(), TextSize> {
         for number in 0..self.report.entries.len() {
             let piece = self.renderer.piece(number, Extent::Whole, &self.kept);
             self.keep(number, piece);
             if self.chars > enough {
-                return Err(Size { chars: self.chars, tokens: None });
+                return Err(TextSize { chars: self.chars, tokens: None });
             }
         }
         Ok(())
@@ -217,18 +219,18 @@ impl<'a> Page<'a> {
     /// Keeps all entries, which are notes: they are written side by side.
     fn keep_all(&mut self) {
         let count = self.report.entries.len();
-        let (renderer, kept) = (self.renderer, Kept::all(count, true));
+        let (renderer, kept) = (self.renderer, Included::all(count, true));
         let run = |first: usize| {
             let numbers = first..count.min(first + RUN);
-            Piece::joined(numbers.map(|number| renderer.piece(number, Extent::Whole, &kept)), renderer.separator())
+            EntryText::joined(numbers.map(|number| renderer.piece(number, Extent::Whole, &kept)), renderer.separator())
         };
-        let runs: Vec<Piece> = (0..count).into_par_iter().step_by(RUN).map(run).collect();
+        let runs: Vec<EntryText> = (0..count).into_par_iter().step_by(RUN).map(run).collect();
         (self.kept, self.notes) = (kept, count);
         runs.into_iter().enumerate().for_each(|(number, piece)| self.add(number * RUN, piece));
     }
 
     /// Keeps as many whole entries as fit, or the first one cut, or none.
-    fn with_what_fits(mut self, everything: Size) -> Result<Self, Size> {
+    fn with_what_fits(mut self, everything: TextSize) -> Result<Self, TextSize> {
         let has_entries = !self.report.entries.is_empty();
         if !self.report.is_divisible() || (!has_entries && !self.has_more_to_say()) {
             return Err(everything);
@@ -251,7 +253,7 @@ impl<'a> Page<'a> {
     ///
     /// # Errors
     /// What the shortest answer takes, where that is too long.
-    fn make_room_for_frame(&mut self, everything: Size) -> Result<(), Size> {
+    fn make_room_for_frame(&mut self, everything: TextSize) -> Result<(), TextSize> {
         if !self.allow(self.says(true), None) || self.report.entries.is_empty() {
             // A long question must not make the least budget longer than a short one does.
             self.is_brief = true;
@@ -268,7 +270,7 @@ impl<'a> Page<'a> {
     ///
     /// # Errors
     /// What the shortest answer takes, where that is too long.
-    fn finished(mut self) -> Result<String, Size> {
+    fn finished(mut self) -> Result<String, TextSize> {
         // What is said of the notes may have become longer with the last that was passed over.
         if !self.allow(self.says(self.is_truncated()), None) {
             self.is_brief = true;
@@ -279,7 +281,7 @@ impl<'a> Page<'a> {
     }
 
     /// Tells whether what was kept, one more piece and a frame are short enough.
-    fn allow(&self, shown: Shown<'_>, more: Option<(usize, &Piece)>) -> bool {
+    fn allow(&self, shown: FrameState<'_>, more: Option<(usize, &EntryText)>) -> bool {
         let chars = more.map_or(self.chars, |(_, piece)| self.chars_with(piece));
         let chars = chars + self.renderer.frame_chars(shown);
         if chars > self.limits.chars {
@@ -302,9 +304,9 @@ impl<'a> Page<'a> {
     /// without entries.
     fn has_more_to_say(&self) -> bool {
         let account = self.account.as_ref();
-        let lacks = Lacks::default();
-        let shown = Shown { notes: 0, is_truncated: false, is_empty: true, is_brief: false, account, lacks };
-        let frame = |is_brief| self.renderer.frame(Shown { is_brief, ..shown }).0;
+        let lacks = Omissions::default();
+        let shown = FrameState { notes: 0, is_truncated: false, is_empty: true, is_brief: false, account, lacks };
+        let frame = |is_brief| self.renderer.frame(FrameState { is_brief, ..shown }).0;
         frame(false) != frame(true)
     }
 
@@ -323,7 +325,7 @@ impl<'a> Page<'a> {
             let may_fit = || !is_everything && has_parent && entry.may_fit(self.renderer.detail(entry), room);
             let is_whole = !blocks::are_kept_one_by_one(self.report, entry);
             let piece = (is_whole && may_fit()).then(|| self.renderer.piece(number, Extent::Whole, &self.kept));
-            let is_allowed = |piece: &Piece| {
+            let is_allowed = |piece: &EntryText| {
                 self.chars_with(piece) + frame_chars[more] <= self.limits.chars
                     && self.allow(self.truncated(self.notes + more), Some((number, piece)))
             };
@@ -365,9 +367,9 @@ impl<'a> Page<'a> {
     }
 
     /// Returns what the frame says of a document that leaves something out.
-    fn truncated(&self, notes: usize) -> Shown<'_> {
+    fn truncated(&self, notes: usize) -> FrameState<'_> {
         let (is_brief, account, lacks) = (self.is_brief, self.account.as_ref(), self.lacks);
-        Shown { notes, is_truncated: true, is_empty: false, is_brief, account, lacks }
+        FrameState { notes, is_truncated: true, is_empty: false, is_brief, account, lacks }
     }
 
     /// Cuts an entry's text where the most of it fits, with what is said of it then: its body, or else its summary.
@@ -391,7 +393,7 @@ impl<'a> Page<'a> {
         text: &str,
         extent: impl Fn(usize) -> Extent,
         account_of: &AccountOf<'_>,
-    ) -> Option<Piece> {
+    ) -> Option<EntryText> {
         if text.is_empty() {
             return None;
         }
@@ -402,7 +404,7 @@ impl<'a> Page<'a> {
         let cut_at = |place: usize| {
             let piece = self.renderer.piece(number, extent(place), &self.kept);
             let account = account_of(&piece);
-            let shown = Shown { account: account.as_ref(), ..self.truncated(1) };
+            let shown = FrameState { account: account.as_ref(), ..self.truncated(1) };
             (piece.is_cut && self.allow(shown, Some((number, &piece)))).then_some(piece)
         };
         let fitting = places.partition_point(|place| cut_at(*place).is_some());
@@ -411,13 +413,13 @@ impl<'a> Page<'a> {
         (last.saturating_sub(MAX_STEPS_BACK)..=last).rev().find_map(|place| cut_at(*places.get(place)?))
     }
 
-    fn keep(&mut self, number: usize, piece: Piece) {
+    fn keep(&mut self, number: usize, piece: EntryText) {
         self.notes += usize::from(self.report.entries[number].note().is_some());
         self.kept.entries[number] = true;
         self.add(number, piece);
     }
 
-    fn add(&mut self, number: usize, piece: Piece) {
+    fn add(&mut self, number: usize, piece: EntryText) {
         self.chars = self.chars_with(&piece);
         for item in &piece.items {
             mark(&mut self.in_use, item.section);
@@ -427,7 +429,7 @@ impl<'a> Page<'a> {
     }
 
     /// Counts the characters of the pieces so far and one more.
-    fn chars_with(&self, piece: &Piece) -> usize {
+    fn chars_with(&self, piece: &EntryText) -> usize {
         let mut in_use = self.in_use.clone();
         let mut total = self.chars;
         for item in &piece.items {
@@ -445,8 +447,8 @@ impl<'a> Page<'a> {
     }
 
     /// Returns what the frame says of what was kept.
-    fn says(&self, is_truncated: bool) -> Shown<'_> {
-        Shown {
+    fn says(&self, is_truncated: bool) -> FrameState<'_> {
+        FrameState {
             notes: self.notes,
             is_truncated,
             is_empty: self.pieces.is_empty(),
@@ -469,7 +471,7 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-fn too_small(least: Size, budget: Budget) -> Error {
+fn too_small(least: TextSize, budget: Budget) -> Error {
     let tokens = least.tokens.unwrap_or_else(|| least.chars.div_ceil(CHARS_PER_TOKEN));
     let chars = least.chars;
     let too_few_chars = budget.max_chars.is_some_and(|max| max < chars);

@@ -8,9 +8,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::{Page, Size, mark};
-use crate::render::{Extent, Piece};
-use crate::report::{Fragment, Level, Passages, Proposal, Proposals, Ranking, Shape, ShownBelief};
+use super::{DocumentBuilder, TextSize, mark};
+use crate::render::{EntryText, Extent};
+use crate::report::{EntryRanking, Fragment, Level, Passages, Presentation, Proposal, ProposalSource, ShownNote};
 
 /// From which share of a note's text on the whole of it is shown where that fits.
 const MOSTLY: f64 = 0.75;
@@ -32,15 +32,16 @@ const MAX_ORDER: usize = 1_000;
 /// # Errors
 /// What the shortest answer takes, where that is too long.
 pub(super) fn written(
-    page: &Page<'_>,
-    ranking: Option<&dyn Ranking>,
+    page: &DocumentBuilder<'_>,
+    ranking: Option<&dyn EntryRanking>,
     target_tokens: Option<usize>,
-) -> Result<String, Size> {
+) -> Result<String, TextSize> {
     let Some(ranking) = ranking else {
         let everything = page.clone().with_everything();
-        return everything.or_else(|least| packed(page.clone(), None, target_tokens, least).and_then(Page::finished));
+        return everything
+            .or_else(|least| packed(page.clone(), None, target_tokens, least).and_then(DocumentBuilder::finished));
     };
-    shown(page, ranking, target_tokens).and_then(Page::finished)
+    shown(page, ranking, target_tokens).and_then(DocumentBuilder::finished)
 }
 
 /// Shows all notes whole where they fit, else their passages, in the order of a ranking.
@@ -48,10 +49,10 @@ pub(super) fn written(
 /// # Errors
 /// As [`written`].
 pub(super) fn shown<'a>(
-    page: &Page<'a>,
-    ranking: &dyn Ranking,
+    page: &DocumentBuilder<'a>,
+    ranking: &dyn EntryRanking,
     target_tokens: Option<usize>,
-) -> Result<Page<'a>, Size> {
+) -> Result<DocumentBuilder<'a>, TextSize> {
     match page.clone().with_all_at_best(ranking, target_tokens) {
         (all, None) => Ok(all),
         (_, Some(everything)) => packed(page.clone(), Some(ranking), target_tokens, everything),
@@ -63,11 +64,11 @@ pub(super) fn shown<'a>(
 /// # Errors
 /// What the shortest answer takes, where that is too long.
 fn packed<'a>(
-    page: Page<'a>,
-    ranking: Option<&dyn Ranking>,
+    page: DocumentBuilder<'a>,
+    ranking: Option<&dyn EntryRanking>,
     target_tokens: Option<usize>,
-    everything: Size,
-) -> Result<Page<'a>, Size> {
+    everything: TextSize,
+) -> Result<DocumentBuilder<'a>, TextSize> {
     let mut proposals = ranking.map(|ranking| ranking.proposals());
     let order = match &mut proposals {
         Some(proposals) => drawn(&mut **proposals),
@@ -94,7 +95,7 @@ fn packed<'a>(
 }
 
 /// Draws the notes that may be shown, as if all of them were.
-fn drawn(proposals: &mut dyn Proposals) -> Vec<Proposal> {
+fn drawn(proposals: &mut dyn ProposalSource) -> Vec<Proposal> {
     let mut order = Vec::new();
     while let Some(proposal) = proposals.next().filter(|_| order.len() < MAX_ORDER) {
         proposals.keep(proposal.entry);
@@ -108,14 +109,14 @@ fn whole(entry: usize) -> Proposal {
 }
 
 struct Packer<'p, 'a> {
-    page: Page<'a>,
+    page: DocumentBuilder<'a>,
     /// The entries in the order in which they are shown.
     order: Vec<Proposal>,
     /// For each entry its place in that order.
     ranks: Vec<usize>,
     /// For each place in that order, how many bytes all fragments of the note have, once that was counted.
     bytes: Vec<Option<usize>>,
-    proposals: Option<Box<dyn Proposals + 'p>>,
+    proposals: Option<Box<dyn ProposalSource + 'p>>,
     target_tokens: Option<usize>,
     /// How many tries since the last one that fitted did not fit.
     misses: usize,
@@ -278,7 +279,7 @@ impl<'a> Packer<'_, 'a> {
     fn whole_extent(&self, rank: usize) -> Extent {
         let proposal = &self.order[rank];
         match self.page.is_belief(proposal.entry) {
-            true => Extent::At(Shape::whole(proposal.level, proposal.novelty)),
+            true => Extent::At(Presentation::whole(proposal.level, proposal.novelty)),
             false => Extent::Whole,
         }
     }
@@ -335,7 +336,7 @@ impl<'a> Packer<'_, 'a> {
         self.page.pieces.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count()
     }
 
-    fn account(&self) -> Option<crate::report::Account> {
+    fn account(&self) -> Option<crate::report::SelectionStats> {
         self.proposals.as_ref().map(|proposals| proposals.account(&self.page.shown))
     }
 
@@ -406,16 +407,16 @@ fn edges(numbers: &BTreeSet<usize>) -> Vec<(usize, isize)> {
 }
 
 /// What a page had before an entry was shown in another way.
-struct Saved {
-    piece: Option<Piece>,
-    shown: Vec<ShownBelief>,
+struct EntryBackup {
+    piece: Option<EntryText>,
+    shown: Vec<ShownNote>,
     chars: usize,
     in_use: Vec<bool>,
 }
 
-impl Page<'_> {
+impl DocumentBuilder<'_> {
     /// Shows an entry in another extent, or for the first time; `place` is where its piece stands then.
-    fn replace(&mut self, entry: usize, place: usize, extent: Extent, proposal: &Proposal) -> Saved {
+    fn replace(&mut self, entry: usize, place: usize, extent: Extent, proposal: &Proposal) -> EntryBackup {
         let piece = self.renderer.piece(entry, extent, &self.kept);
         let (chars, in_use, shown) = (self.chars, self.in_use.clone(), self.shown.clone());
         let old = self.pieces.iter().position(|(number, _)| *number == entry);
@@ -427,18 +428,18 @@ impl Page<'_> {
         }
         if self.is_belief(entry) {
             let level = if extent == Extent::Passages { Level::Extract } else { proposal.level };
-            let shape = Shape::whole(level, proposal.novelty);
-            self.shown.push(ShownBelief { entry, shape, tokens: piece.tokens, has_more: piece.has_more });
+            let shape = Presentation::whole(level, proposal.novelty);
+            self.shown.push(ShownNote { entry, shape, tokens: piece.tokens, has_more: piece.has_more });
         }
         self.keep(entry, piece);
         if let Some(piece) = self.pieces.pop() {
             self.pieces.insert(place.min(self.pieces.len()), piece);
         }
-        Saved { piece: old, shown, chars, in_use }
+        EntryBackup { piece: old, shown, chars, in_use }
     }
 
     /// Takes the characters of a piece away that was taken out.
-    pub(super) fn forget(&mut self, piece: &Piece) {
+    pub(super) fn forget(&mut self, piece: &EntryText) {
         for item in &piece.items {
             let others = self.pieces.iter().flat_map(|(_, piece)| &piece.items);
             let is_alone = others.filter(|other| other.section == item.section).count() == 0;
@@ -450,7 +451,7 @@ impl Page<'_> {
     }
 
     /// Undoes [`replace`](Self::replace).
-    fn restore(&mut self, entry: usize, saved: Saved) {
+    fn restore(&mut self, entry: usize, saved: EntryBackup) {
         let Some(place) = self.pieces.iter().position(|(number, _)| *number == entry) else { return };
         match saved.piece {
             Some(piece) => self.pieces[place].1 = piece,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Names;
+use super::NameIndex;
 use crate::note::Note;
 
 /// The digests of a store and what they stand for.
 #[derive(Debug, Default)]
-pub struct Digests {
+pub struct Compactions {
     /// For each note, the digest that stands for it.
     above: Vec<Option<usize>>,
     /// For each note, the notes that it stands for itself, in the order in which it names them.
@@ -16,7 +16,7 @@ pub struct Digests {
     refused: Vec<(usize, String)>,
 }
 
-impl Digests {
+impl Compactions {
     /// Returns the digests that stand in for notes in an answer: none where it is to show all notes.
     pub fn in_answer(notes: &[Arc<Note>], no_compaction: bool) -> Self {
         if no_compaction { Self::default() } else { Self::new(notes) }
@@ -31,7 +31,7 @@ impl Digests {
         }
         digests.above = vec![None; notes.len()];
         digests.below = vec![Vec::new(); notes.len()];
-        let names = Names::new(notes);
+        let names = NameIndex::new(notes);
         for (digest, note) in notes.iter().enumerate().filter(|(_, note)| note.has_compacts()) {
             for name in &note.compacts {
                 if let Err(reason) = digests.add(digest, names.resolve(name), notes) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Names, PathTarget, joined, moved_path};
-use crate::note::{Note, Target};
+use super::{NameIndex, PathTarget, joined, moved_path};
+use crate::note::{EncodedTarget, Note};
 
 /// Where a link leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Lead {
+pub(crate) enum LinkTarget {
     /// To a note.
     Note(usize),
     /// To no note: the name, or the path in the store.
@@ -22,21 +22,21 @@ pub(crate) enum Lead {
 
 /// Where the links of a note lead, each in its turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Leads {
+pub(crate) struct LinkTargets {
     /// The links of the frontmatter, with their types.
-    pub(crate) typed: Vec<(String, Lead)>,
+    pub(crate) typed: Vec<(String, LinkTarget)>,
     /// The notes that it stands for.
-    pub(crate) compacts: Vec<Lead>,
+    pub(crate) compacts: Vec<LinkTarget>,
     /// The links in the body.
-    pub(crate) inline: Vec<Lead>,
+    pub(crate) inline: Vec<LinkTarget>,
 }
 
-impl Leads {
+impl LinkTargets {
     /// Gives notes other places.
     fn renumbered(mut self, now: &[Option<usize>]) -> Self {
         let typed = self.typed.iter_mut().map(|(_, lead)| lead);
         for lead in typed.chain(&mut self.compacts).chain(&mut self.inline) {
-            if let Lead::Note(place) = lead
+            if let LinkTarget::Note(place) = lead
                 && let Some(Some(place_now)) = now.get(*place)
             {
                 *place = *place_now;
@@ -47,17 +47,16 @@ impl Leads {
 }
 
 /// Finds where the links of a note lead.
-fn leads_of(names: &Names<'_>, note: &Note) -> Leads {
-    let named = |name: &str| names.resolve(name).map_or_else(|| Lead::Nothing(name.to_owned()), Lead::Note);
+fn leads_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
+    let named = |name: &str| names.resolve(name).map_or_else(|| LinkTarget::Nothing(name.to_owned()), LinkTarget::Note);
     let links = note.all_links();
-    let inline = |link: &Target<'_>| match (names.resolve_link(&note.path, *link), *link) {
-        (PathTarget::Note(to), _) => Lead::Note(to),
-        (_, Target::Wiki(name)) => Lead::Nothing(name.to_owned()),
-        (_, Target::Path(path)) => {
-            joined(&note.path, path).map_or_else(|| Lead::Outside(moved_path("", &note.path, path)), Lead::Nothing)
-        }
+    let inline = |link: &EncodedTarget<'_>| match (names.resolve_link(&note.path, *link), *link) {
+        (PathTarget::Note(to), _) => LinkTarget::Note(to),
+        (_, EncodedTarget::Wiki(name)) => LinkTarget::Nothing(name.to_owned()),
+        (_, EncodedTarget::Path(path)) => joined(&note.path, path)
+            .map_or_else(|| LinkTarget::Outside(moved_path("", &note.path, path)), LinkTarget::Nothing),
     };
-    Leads {
+    LinkTargets {
         typed: links.typed.iter().map(|(kind, target)| ((*kind).to_owned(), named(target))).collect(),
         compacts: if note.has_compacts() {
             note.ties().compacts.iter().map(|name| named(name)).collect()
@@ -69,30 +68,30 @@ fn leads_of(names: &Names<'_>, note: &Note) -> Leads {
 }
 
 /// The notes of a store, and the same notes as a change would leave them.
-pub(crate) struct Comparison<'a> {
-    before: (&'a [Arc<Note>], Names<'a>),
-    after: (&'a [Arc<Note>], Names<'a>),
+pub(crate) struct TargetComparison<'a> {
+    before: (&'a [Arc<Note>], NameIndex<'a>),
+    after: (&'a [Arc<Note>], NameIndex<'a>),
     /// Where each note stands afterwards.
     now: Vec<Option<usize>>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> TargetComparison<'a> {
     /// Prepares a comparison; `new_path` says where the note of a path stands afterwards.
     pub(crate) fn new(before: &'a [Arc<Note>], after: &'a [Arc<Note>], new_path: impl Fn(&'a str) -> &'a str) -> Self {
         let by_path: HashMap<&str, usize> =
             after.iter().enumerate().map(|(place, note)| (note.path.as_str(), place)).collect();
         let now = before.iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
-        Self { before: (before, Names::new(before)), after: (after, Names::new(after)), now }
+        Self { before: (before, NameIndex::new(before)), after: (after, NameIndex::new(after)), now }
     }
 
     /// Returns where the links of a note led, and where they must lead afterwards.
-    pub(crate) fn leads_before(&self, place: usize) -> Leads {
+    pub(crate) fn leads_before(&self, place: usize) -> LinkTargets {
         let (notes, names) = &self.before;
         notes.get(place).map(|note| leads_of(names, note).renumbered(&self.now)).unwrap_or_default()
     }
 
     /// Returns where the links of a note lead afterwards.
-    pub(crate) fn leads_after(&self, place: usize) -> Leads {
+    pub(crate) fn leads_after(&self, place: usize) -> LinkTargets {
         let (notes, names) = &self.after;
         let now = self.now.get(place).copied().flatten().and_then(|now| notes.get(now));
         now.map(|note| leads_of(names, note)).unwrap_or_default()
@@ -104,7 +103,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Finds where links lead that stand in no note, afterwards: those of `text` in the file of `note`.
-    pub(crate) fn leads_of_text(&self, note: &Note, text: &str) -> Vec<Lead> {
+    pub(crate) fn leads_of_text(&self, note: &Note, text: &str) -> Vec<LinkTarget> {
         leads_of(&self.after.1, &Note::parse(&note.path, text.as_bytes().to_vec())).inline
     }
 

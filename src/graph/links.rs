@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A link without the note that makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Link {
+pub(super) struct OutLink {
     pub(super) to: u32,
     /// Where it stands, one bit each, and the number of its type above them.
     how: u32,
@@ -18,7 +18,7 @@ pub(super) const TYPED: u32 = 1;
 pub(super) const INLINE: u32 = 1 << 1;
 const PLACES: u32 = TYPED | INLINE;
 
-impl Link {
+impl OutLink {
     /// Makes a link that stands in some places.
     pub(super) fn new(to: usize, kind: u32, places: u32) -> Self {
         Self { to: to as u32, how: kind << PLACES.count_ones() | places }
@@ -42,33 +42,33 @@ impl Link {
 
 /// The links of some notes that stand one behind the other.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Links {
+pub(super) struct AdjacencyLists {
     /// Where the links of each note end.
     pub(super) ends: Vec<u32>,
-    pub(super) all: Vec<Link>,
-    pub(super) kinds: Kinds,
+    pub(super) all: Vec<OutLink>,
+    pub(super) kinds: LinkTypeTable,
     /// The targets that do not exist.
-    pub(super) unresolved: Texts,
+    pub(super) unresolved: SparseStrings,
     /// Paths that lead out of the store.
-    pub(super) outside: Texts,
+    pub(super) outside: SparseStrings,
 }
 
-impl Links {
+impl AdjacencyLists {
     /// Returns the links of a note; none of a note that is not there.
-    pub(super) fn of(&self, note: usize) -> &[Link] {
+    pub(super) fn of(&self, note: usize) -> &[OutLink] {
         let start = note.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
         let range = start.zip(self.ends.get(note).copied());
         range.and_then(|(start, end)| self.all.get(start as usize..end as usize)).unwrap_or_default()
     }
 
     /// Returns a link by its place among all, with the note that makes it.
-    pub(super) fn with_note(&self, place: usize) -> Option<(usize, &Link)> {
+    pub(super) fn with_note(&self, place: usize) -> Option<(usize, &OutLink)> {
         Some((self.ends.partition_point(|end| *end as usize <= place), self.all.get(place)?))
     }
 
     /// Tells whether these can be the links of so many notes.
     pub(super) fn are_of(&self, notes: usize) -> bool {
-        let is_one = |link: &Link| (link.to as usize) < notes && (link.kind() as usize) < self.kinds.texts.len();
+        let is_one = |link: &OutLink| (link.to as usize) < notes && (link.kind() as usize) < self.kinds.texts.len();
         self.ends.len() == notes
             && self.ends.is_sorted()
             && self.ends.last().copied().unwrap_or_default() as usize == self.all.len()
@@ -77,7 +77,7 @@ impl Links {
     }
 
     /// Adds the next note with its links.
-    pub(super) fn push(&mut self, links: impl IntoIterator<Item = Link>) {
+    pub(super) fn push(&mut self, links: impl IntoIterator<Item = OutLink>) {
         self.all.extend(links);
         self.ends.push(self.all.len() as u32);
     }
@@ -86,9 +86,9 @@ impl Links {
     pub(super) fn append(&mut self, next: Self) {
         let (notes, before) = (self.ends.len(), self.all.len() as u32);
         let numbers: Vec<u32> = next.kinds.texts.iter().map(|kind| self.kinds.number(kind)).collect();
-        let known = |link: Link| {
+        let known = |link: OutLink| {
             let kind = numbers.get(link.kind() as usize)?;
-            Some(Link::new(link.to as usize, *kind, link.places()))
+            Some(OutLink::new(link.to as usize, *kind, link.places()))
         };
         self.all.extend(next.all.into_iter().filter_map(known));
         self.ends.extend(next.ends.into_iter().map(|end| before + end));
@@ -99,14 +99,14 @@ impl Links {
 
 /// The types of links, each with a number.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Kinds {
+pub(super) struct LinkTypeTable {
     texts: Vec<Box<str>>,
     /// Empty where the types were kept: none is added then.
     #[serde(skip)]
     numbers: HashMap<Box<str>, u32, RandomState>,
 }
 
-impl Kinds {
+impl LinkTypeTable {
     /// Returns the number of a type, which may be a new one.
     pub(super) fn number(&mut self, kind: &str) -> u32 {
         if let Some(number) = self.numbers.get(kind) {
@@ -126,13 +126,13 @@ impl Kinds {
 
 /// Texts of notes, most of which have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Texts {
+pub(super) struct SparseStrings {
     pub(super) all: Vec<String>,
     /// The note that each belongs to, in order.
     pub(super) notes: Vec<u32>,
 }
 
-impl Texts {
+impl SparseStrings {
     /// Returns the texts of a note.
     pub(super) fn of(&self, note: usize) -> &[String] {
         let start = self.notes.partition_point(|have| (*have as usize) < note);
@@ -162,11 +162,11 @@ impl Texts {
 mod tests {
     use super::*;
 
-    fn links(of: &[&[(u32, &str)]]) -> Links {
-        let mut links = Links::default();
+    fn links(of: &[&[(u32, &str)]]) -> AdjacencyLists {
+        let mut links = AdjacencyLists::default();
         for (note, of) in of.iter().enumerate() {
-            let all: Vec<Link> =
-                of.iter().map(|(to, kind)| Link::new(*to as usize, links.kinds.number(kind), TYPED)).collect();
+            let all: Vec<OutLink> =
+                of.iter().map(|(to, kind)| OutLink::new(*to as usize, links.kinds.number(kind), TYPED)).collect();
             links.push(all);
             if note % 2 == 1 {
                 links.unresolved.push(note, &format!("{note} a"));
@@ -190,7 +190,7 @@ mod tests {
             }
             parts.append(rest);
             for note in 0..=all.len() {
-                let said = |links: &Links| {
+                let said = |links: &AdjacencyLists| {
                     links
                         .of(note)
                         .iter()

@@ -12,14 +12,14 @@ mod written;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-pub use digests::Digests;
-pub use walk::{Limits, Reached, Walk};
+pub use digests::Compactions;
+pub use walk::{Reached, Walk, WalkLimits};
 
-use crate::note::{InlineLink, LinkTypes, Note, Target};
+use crate::note::{EncodedTarget, InlineLink, LinkTypes, Note};
 use crate::phases;
-pub(crate) use leads::{Comparison, Lead};
-use links::{INLINE, Link, Links, TYPED};
-pub(crate) use resolve::Names;
+pub(crate) use leads::{LinkTarget, TargetComparison};
+use links::{AdjacencyLists, INLINE, OutLink, TYPED};
+pub(crate) use resolve::NameIndex;
 pub(crate) use resolve::{PathTarget, joined, moved_path, relative};
 
 /// A link from one note to another.
@@ -48,7 +48,7 @@ pub struct EdgeSources {
 
 impl EdgeSources {
     /// Says where a link stands.
-    fn of(link: &Link) -> Self {
+    fn of(link: &OutLink) -> Self {
         Self { typed: link.places() & TYPED != 0, inline: link.places() & INLINE != 0, virtually: false }
     }
 }
@@ -112,9 +112,9 @@ pub struct Graph<'a> {
     notes: &'a [Arc<Note>],
     types: &'a LinkTypes,
     /// Made when something has to be resolved.
-    names: OnceLock<Names<'a>>,
+    names: OnceLock<NameIndex<'a>>,
     /// Each note's links as written, in the order of frontmatter, then body.
-    links: Links,
+    links: AdjacencyLists,
     /// The links that lead to each note, by their places among all; and where those of each note begin.
     into: Vec<u32>,
     into_starts: Vec<u32>,
@@ -125,7 +125,7 @@ pub struct Graph<'a> {
 impl<'a> Graph<'a> {
     /// Reads the links of all notes, which must be in the order of their ids.
     pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
-        let names = Names::new(notes);
+        let names = NameIndex::new(notes);
         let links = written::links(&names, notes);
         let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
         phases::end("links resolved");
@@ -135,7 +135,7 @@ impl<'a> Graph<'a> {
     /// Takes the links of all notes as [`Graph::to_bytes`] wrote them down; `None` where these can't be
     /// links of so many notes.
     pub fn from_bytes(notes: &'a [Arc<Note>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
-        let (links, lists): (Links, Vec<Vec<u32>>) = postcard::from_bytes(bytes).ok()?;
+        let (links, lists): (AdjacencyLists, Vec<Vec<u32>>) = postcard::from_bytes(bytes).ok()?;
         if !links.are_of(notes.len()) || lists.iter().flatten().any(|place| *place as usize >= notes.len()) {
             return None;
         }
@@ -150,31 +150,31 @@ impl<'a> Graph<'a> {
         postcard::to_allocvec(&(&self.links, self.ordered_lists())).unwrap_or_default()
     }
 
-    fn of(notes: &'a [Arc<Note>], types: &'a LinkTypes, links: Links) -> Self {
+    fn of(notes: &'a [Arc<Note>], types: &'a LinkTypes, links: AdjacencyLists) -> Self {
         let (into, into_starts) = turned_around(&links, notes.len());
         Self { notes, types, names: OnceLock::new(), links, into, into_starts, lists: OnceLock::new() }
     }
 
     /// Lets digests have the links of the notes that they stand for: a digest's own come first; a link
     /// inside one digest is none.
-    pub fn compacted(&self, digests: &Digests) -> Cow<'_, Self> {
+    pub fn compacted(&self, digests: &Compactions) -> Cow<'_, Self> {
         if digests.is_empty() {
             return Cow::Borrowed(self);
         }
-        let mut links: Vec<Vec<Link>> = vec![Vec::new(); self.notes.len()];
+        let mut links: Vec<Vec<OutLink>> = vec![Vec::new(); self.notes.len()];
         for is_own in [true, false] {
             for from in 0..self.notes.len() {
                 let above = digests.stand_in(from);
                 if (above == from) == is_own {
-                    let stands_for = |link: &Link| digests.stand_in(link.to as usize);
-                    let seen = |link: &Link| Link::new(stands_for(link), link.kind(), link.places());
+                    let stands_for = |link: &OutLink| digests.stand_in(link.to as usize);
+                    let seen = |link: &OutLink| OutLink::new(stands_for(link), link.kind(), link.places());
                     let seen = self.links.of(from).iter().map(seen).filter(|link| link.to as usize != above);
                     seen.for_each(|link| add_link(&mut links[above], link));
                 }
             }
         }
-        let Links { kinds, unresolved, outside, .. } = self.links.clone();
-        let mut compacted = Links { kinds, unresolved, outside, ..Links::default() };
+        let AdjacencyLists { kinds, unresolved, outside, .. } = self.links.clone();
+        let mut compacted = AdjacencyLists { kinds, unresolved, outside, ..AdjacencyLists::default() };
         links.into_iter().for_each(|links| compacted.push(links));
         Cow::Owned(Self::of(self.notes, self.types, compacted))
     }
@@ -190,13 +190,13 @@ impl<'a> Graph<'a> {
         self.links_to(to).map(|(from, link)| self.edge(from, link))
     }
 
-    fn links_to(&self, to: usize) -> impl Iterator<Item = (usize, &Link)> {
+    fn links_to(&self, to: usize) -> impl Iterator<Item = (usize, &OutLink)> {
         let range = self.into_starts[to] as usize..self.into_starts[to + 1] as usize;
         let places = self.into.get(range).unwrap_or_default();
         places.iter().filter_map(|place| self.links.with_note(*place as usize))
     }
 
-    fn edge(&self, from: usize, link: &Link) -> Edge<'_> {
+    fn edge(&self, from: usize, link: &OutLink) -> Edge<'_> {
         let kind = Cow::Borrowed(self.links.kinds.text(link.kind()));
         Edge { from, to: link.to as usize, kind, sources: EdgeSources::of(link) }
     }
@@ -215,8 +215,8 @@ impl<'a> Graph<'a> {
         if lists.is_empty() {
             return Vec::new();
         }
-        let names = self.names.get_or_init(|| Names::new(self.notes));
-        let note = |link: &InlineLink| match names.resolve_link(&map.path, Target::of(link)) {
+        let names = self.names.get_or_init(|| NameIndex::new(self.notes));
+        let note = |link: &InlineLink| match names.resolve_link(&map.path, EncodedTarget::of(link)) {
             PathTarget::Note(to) => Some(to),
             PathTarget::Nothing | PathTarget::Outside => None,
         };
@@ -249,7 +249,7 @@ impl<'a> Graph<'a> {
     /// it stands for. The most valuable neighbours come first, then ids, then types.
     fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge<'_>, AsWritten)> {
         let mut seen = Vec::new();
-        let takes = |edge: &Edge<'_>, link: &Link| follow.takes(&edge.kind, EdgeSources::of(link));
+        let takes = |edge: &Edge<'_>, link: &OutLink| follow.takes(&edge.kind, EdgeSources::of(link));
         if follow.direction != Direction::In {
             let out = self.links.of(at).iter().map(|link| (self.edge(at, link), at, link));
             seen.extend(out.filter(|(edge, _, link)| takes(edge, link)));
@@ -266,7 +266,7 @@ impl<'a> Graph<'a> {
         seen.into_iter().map(|(edge, from, link)| (edge, AsWritten { from, to: link.to, kind: link.kind() })).collect()
     }
 
-    fn seen_from_target(&self, from: usize, link: &Link, raw: bool) -> Edge<'_> {
+    fn seen_from_target(&self, from: usize, link: &OutLink, raw: bool) -> Edge<'_> {
         let edge = self.edge(from, link);
         if raw {
             return edge;
@@ -294,7 +294,7 @@ struct AsWritten {
 }
 
 /// Finds for each note the links that lead to it, and where those of each begin.
-fn turned_around(links: &Links, notes: usize) -> (Vec<u32>, Vec<u32>) {
+fn turned_around(links: &AdjacencyLists, notes: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ends = vec![0; notes + 1];
     for link in &links.all {
         ends[link.to as usize] += 1;
@@ -315,7 +315,7 @@ fn turned_around(links: &Links, notes: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Adds a link to those of a note, unless there is one of its type to the same one.
-fn add_link(links: &mut Vec<Link>, link: Link) {
+fn add_link(links: &mut Vec<OutLink>, link: OutLink) {
     match links.iter_mut().find(|have| have.to == link.to && have.kind() == link.kind()) {
         Some(have) => have.add_places(link.places()),
         None => links.push(link),

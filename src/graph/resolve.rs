@@ -5,20 +5,20 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
-use crate::note::{Note, Target};
+use crate::note::{EncodedTarget, Note};
 
 /// The names that notes go by.
 #[derive(Debug, Clone)]
-pub(crate) struct Names<'a> {
+pub(crate) struct NameIndex<'a> {
     notes: &'a [Arc<Note>],
     by_id: HashMap<&'a str, usize, RandomState>,
-    by_text: OnceLock<ByText<'a>>,
+    by_text: OnceLock<TextNames<'a>>,
     by_path: OnceLock<HashMap<&'a str, usize, RandomState>>,
 }
 
 /// Names other than ids; where several notes share one, the first id has it.
 #[derive(Debug, Clone)]
-struct ByText<'a> {
+struct TextNames<'a> {
     titles: HashMap<&'a str, usize, RandomState>,
     titles_any_case: HashMap<String, usize, RandomState>,
     aliases: HashMap<String, usize, RandomState>,
@@ -36,7 +36,7 @@ pub(crate) enum PathTarget {
     Outside,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NameIndex<'a> {
     pub(crate) fn new(notes: &'a [Arc<Note>]) -> Self {
         let by_id = notes.iter().enumerate().map(|(place, note)| (note.id.as_str(), place)).collect();
         Self { notes, by_id, by_text: OnceLock::new(), by_path: OnceLock::new() }
@@ -59,7 +59,7 @@ impl<'a> Names<'a> {
         if let Some(found) = self.by_id.get(name) {
             return Some(*found);
         }
-        let texts = self.by_text.get_or_init(|| ByText::new(self.notes));
+        let texts = self.by_text.get_or_init(|| TextNames::new(self.notes));
         let lower = || name.to_lowercase();
         let stem = name.strip_suffix(".md").unwrap_or(name);
         texts
@@ -72,10 +72,10 @@ impl<'a> Names<'a> {
     }
 
     /// Finds what a link in the body of the note at `from` leads to.
-    pub(crate) fn resolve_link(&self, from: &str, link: Target<'_>) -> PathTarget {
+    pub(crate) fn resolve_link(&self, from: &str, link: EncodedTarget<'_>) -> PathTarget {
         match link {
-            Target::Wiki(target) => self.resolve(target).map_or(PathTarget::Nothing, PathTarget::Note),
-            Target::Path(path) => self.resolve_path(from, path),
+            EncodedTarget::Wiki(target) => self.resolve(target).map_or(PathTarget::Nothing, PathTarget::Note),
+            EncodedTarget::Path(path) => self.resolve_path(from, path),
         }
     }
 
@@ -92,7 +92,7 @@ impl<'a> Names<'a> {
     }
 }
 
-impl<'a> ByText<'a> {
+impl<'a> TextNames<'a> {
     fn new(notes: &'a [Arc<Note>]) -> Self {
         let mut texts = Self {
             titles: HashMap::default(),

@@ -6,7 +6,7 @@ use super::{AsWritten, Edge, Follow, Graph, other_end};
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct WalkLimits {
     /// The most hops from the root.
     pub max_hops: usize,
     /// The most notes in all, the root included.
@@ -17,7 +17,7 @@ pub struct Limits {
     pub min_value: u8,
 }
 
-impl Limits {
+impl WalkLimits {
     /// Returns the limits that choose notes, without those that only keep an answer short.
     fn without_counts(&self) -> Self {
         Self { max_nodes: None, max_fanout: None, ..*self }
@@ -55,7 +55,7 @@ impl Walk<'_> {
 
 impl Graph<'_> {
     /// Walks breadth first from a note.
-    pub fn walk(&self, root: usize, follow: &Follow, limits: &Limits) -> Walk<'_> {
+    pub fn walk(&self, root: usize, follow: &Follow, limits: &WalkLimits) -> Walk<'_> {
         let (reached, has_refused) = self.walk_to(root, None, follow, limits);
         // A note that was kept out may be reached by another way, but later: what lies behind it may then be too far.
         let matched = match has_refused {
@@ -67,7 +67,13 @@ impl Graph<'_> {
 
     /// Finds a shortest path. `None` when there is none within the limits; the flag then says whether there is one
     /// without `max_nodes` and `max_fanout`.
-    pub fn path(&self, from: usize, to: usize, follow: &Follow, limits: &Limits) -> (Option<Vec<Reached<'_>>>, bool) {
+    pub fn path(
+        &self,
+        from: usize,
+        to: usize,
+        follow: &Follow,
+        limits: &WalkLimits,
+    ) -> (Option<Vec<Reached<'_>>>, bool) {
         let (reached, has_refused) = self.walk_to(from, Some(to), follow, limits);
         let Some(mut at) = reached.iter().position(|step| step.note == to) else {
             let without = || self.walk_to(from, Some(to), follow, &limits.without_counts()).0;
@@ -91,7 +97,13 @@ impl Graph<'_> {
     }
 
     /// Walks until `goal` is reached, or everything is. Returns also whether a limit kept out a note on some way.
-    fn walk_to(&self, root: usize, goal: Option<usize>, follow: &Follow, limits: &Limits) -> (Vec<Reached<'_>>, bool) {
+    fn walk_to(
+        &self,
+        root: usize,
+        goal: Option<usize>,
+        follow: &Follow,
+        limits: &WalkLimits,
+    ) -> (Vec<Reached<'_>>, bool) {
         let mut walker = Walker {
             graph: self,
             follow,
@@ -123,7 +135,7 @@ impl Graph<'_> {
 struct Walker<'g, 'a, 'f> {
     graph: &'g Graph<'a>,
     follow: &'f Follow,
-    limits: &'f Limits,
+    limits: &'f WalkLimits,
     goal: Option<usize>,
     /// Where in the walk a note stands.
     place_of: HashMap<usize, usize>,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::links::{INLINE, Link, Links, TYPED};
-use super::{Names, PathTarget};
-use crate::note::{Note, Target};
+use super::links::{AdjacencyLists, INLINE, OutLink, TYPED};
+use super::{NameIndex, PathTarget};
+use crate::note::{EncodedTarget, Note};
 
 /// The type that a link has when nothing says more.
 const RELATED: &str = "related";
@@ -17,14 +17,14 @@ const RELATED: &str = "related";
 const RUN: usize = 512;
 
 /// Reads the links of all notes.
-pub(super) fn links(names: &Names<'_>, notes: &[Arc<Note>]) -> Links {
+pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<Note>]) -> AdjacencyLists {
     let run = |first: usize| {
-        let mut run = Links::default();
+        let mut run = AdjacencyLists::default();
         (first..notes.len().min(first + RUN)).for_each(|from| add_note(&mut run, first, names, notes, from));
         run
     };
-    let runs: Vec<Links> = (0..notes.len()).into_par_iter().step_by(RUN).map(run).collect();
-    let mut links = Links::default();
+    let runs: Vec<AdjacencyLists> = (0..notes.len()).into_par_iter().step_by(RUN).map(run).collect();
+    let mut links = AdjacencyLists::default();
     links.ends.reserve_exact(notes.len());
     links.all.reserve_exact(runs.iter().map(|run| run.all.len()).sum());
     runs.into_iter().for_each(|run| links.append(run));
@@ -34,8 +34,8 @@ pub(super) fn links(names: &Names<'_>, notes: &[Arc<Note>]) -> Links {
 /// Adds a note's links and the targets that lead nowhere; `first` is the first note of the run. Repeated
 /// links are one, and so are a typed and an inline link to the same note. A link of a note to itself
 /// says nothing.
-fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>], from: usize) {
-    let mut own: Vec<Link> = Vec::new();
+fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes: &[Arc<Note>], from: usize) {
+    let mut own: Vec<OutLink> = Vec::new();
     let mut seen_lost: HashSet<String, RandomState> = HashSet::default();
     let (kinds, unresolved) = (&mut run.kinds, &mut run.unresolved);
     let mut lost = |target: &str| {
@@ -48,7 +48,7 @@ fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>
         match names.resolve(target) {
             Some(to) if to == from => {}
             Some(to) => {
-                let link = Link::new(to, kinds.number(kind), TYPED);
+                let link = OutLink::new(to, kinds.number(kind), TYPED);
                 if !own.contains(&link) {
                     own.push(link);
                 }
@@ -56,9 +56,9 @@ fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>
             None => lost(target),
         }
     }
-    let mut first_to = FirstTo::default();
+    let mut first_to = FirstLinks::default();
     for link in links.inline {
-        let (Target::Wiki(target) | Target::Path(target)) = link;
+        let (EncodedTarget::Wiki(target) | EncodedTarget::Path(target)) = link;
         let to = match names.resolve_link(&notes[from].path, link) {
             PathTarget::Note(to) => to,
             // A file beside the store is no note, and whether it is there is not ours to say.
@@ -77,7 +77,7 @@ fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>
             continue;
         }
         let place = first_to.place(&own, to as u32).unwrap_or_else(|| {
-            own.push(Link::new(to, kinds.number(RELATED), INLINE));
+            own.push(OutLink::new(to, kinds.number(RELATED), INLINE));
             own.len() - 1
         });
         own[place].add_places(INLINE);
@@ -88,7 +88,7 @@ fn add_note(run: &mut Links, first: usize, names: &Names<'_>, notes: &[Arc<Note>
 /// The first of a note's links to each note. Few links are gone through; where they are many, their
 /// places are looked up.
 #[derive(Default)]
-struct FirstTo {
+struct FirstLinks {
     places: HashMap<u32, usize, RandomState>,
     /// How many links are in `places`.
     known: usize,
@@ -97,8 +97,8 @@ struct FirstTo {
 /// From how many links on their places are looked up.
 const MANY_LINKS: usize = 16;
 
-impl FirstTo {
-    fn place(&mut self, links: &[Link], to: u32) -> Option<usize> {
+impl FirstLinks {
+    fn place(&mut self, links: &[OutLink], to: u32) -> Option<usize> {
         if links.len() < MANY_LINKS {
             return links.iter().position(|link| link.to == to);
         }

@@ -15,7 +15,7 @@ const MAX_TAGS: usize = 500;
 
 /// What a reference names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum ReferenceTarget {
     /// A page or file, as `[[target]]` names it.
     Wiki(String),
     /// A file beside the page, decoded and without `#heading`.
@@ -26,9 +26,9 @@ pub enum Target {
 
 /// A place in a text that refers to something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
+pub struct TextReference {
     /// What it names.
-    pub target: Target,
+    pub target: ReferenceTarget,
     /// Whether it shows what it names.
     pub is_embed: bool,
     /// The bytes of the whole.
@@ -39,7 +39,7 @@ pub struct Reference {
     destination: Option<Destination>,
 }
 
-impl Reference {
+impl TextReference {
     /// Returns the bytes of the target in its text, and what must stand there so that it names another.
     pub fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
         self.destination.as_ref()?.replacement(text, new)
@@ -48,11 +48,11 @@ impl Reference {
 
 /// What was found in a text.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct ScannedText {
     /// References in the order of the text.
-    pub references: Vec<Reference>,
+    pub references: Vec<TextReference>,
     /// Link definitions in the order of the text, whether or not something refers to them.
-    pub definitions: Vec<Reference>,
+    pub definitions: Vec<TextReference>,
     /// Tags, each once.
     pub tags: Vec<String>,
     /// The ids of blocks: `id:: x` and `^x`, in lower case.
@@ -61,15 +61,15 @@ pub(super) struct Scan {
     pub queries: usize,
 }
 
-impl Scan {
+impl ScannedText {
     /// Returns references, then definitions.
-    pub(super) fn targets(&self) -> Vec<Reference> {
+    pub(super) fn targets(&self) -> Vec<TextReference> {
         [self.references.as_slice(), &self.definitions].concat()
     }
 }
 
 /// Looks through a text.
-pub(super) fn scan(text: &str) -> Scan {
+pub(super) fn scan(text: &str) -> ScannedText {
     let parsed = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -92,7 +92,7 @@ struct Scanner<'a> {
     text: &'a str,
     /// The destinations of links, by where these begin and end.
     destinations: HashMap<(usize, usize), Destination>,
-    scan: Scan,
+    scan: ScannedText,
     seen_tags: HashSet<String>,
     in_code: bool,
     /// How many links and images are open.
@@ -155,21 +155,21 @@ impl Scanner<'_> {
             if self.text.get(..range.start).is_some_and(|before| before.ends_with('#')) {
                 self.tag(written);
             }
-            Target::Wiki(written.to_owned())
+            ReferenceTarget::Wiki(written.to_owned())
         } else if let Some(block) = written.strip_prefix("((").and_then(|rest| rest.strip_suffix("))")) {
-            Target::Block(block.to_lowercase())
+            ReferenceTarget::Block(block.to_lowercase())
         } else if let Some(page) = written.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")) {
-            Target::Wiki(page.to_owned())
+            ReferenceTarget::Wiki(page.to_owned())
         } else {
             let path = written.split('#').next().unwrap_or_default();
             if path.is_empty() || has_scheme(path) {
                 return;
             }
-            Target::Path(decoded(path))
+            ReferenceTarget::Path(decoded(path))
         };
         let destination = self.destinations.remove(&(range.start, range.end));
         let label = self.label(link_type, &range);
-        self.scan.references.push(Reference { target, is_embed, range, label, destination });
+        self.scan.references.push(TextReference { target, is_embed, range, label, destination });
     }
 
     /// Returns what stands behind the bar of a link in double brackets.
@@ -180,13 +180,13 @@ impl Scanner<'_> {
     }
 
     /// Ends with the destinations that no link has: those of definitions.
-    fn end(mut self) -> Scan {
+    fn end(mut self) -> ScannedText {
         let mut left: Vec<Destination> = self.destinations.into_values().collect();
         left.sort_by_key(|found| found.range.start);
         let definition = |found: Destination| {
             let InlineLink::Path(path) = &found.link else { return None };
-            let (target, range) = (Target::Path(path.clone()), found.range.clone());
-            Some(Reference { target, is_embed: false, range, label: None, destination: Some(found) })
+            let (target, range) = (ReferenceTarget::Path(path.clone()), found.range.clone());
+            Some(TextReference { target, is_embed: false, range, label: None, destination: Some(found) })
         };
         self.scan.definitions = left.into_iter().filter_map(definition).collect();
         self.scan
@@ -208,8 +208,14 @@ impl Scanner<'_> {
             let is_closed = text.get(inside + id.len()..).is_some_and(|rest| rest.starts_with("))"));
             if is_closed && is_uuid(id) {
                 let range = start + inside - 2..start + inside + id.len() + 2;
-                let target = Target::Block(id.to_lowercase());
-                self.scan.references.push(Reference { target, is_embed: false, range, label: None, destination: None });
+                let target = ReferenceTarget::Block(id.to_lowercase());
+                self.scan.references.push(TextReference {
+                    target,
+                    is_embed: false,
+                    range,
+                    label: None,
+                    destination: None,
+                });
                 from = inside + id.len() + 2;
             }
         }
@@ -287,13 +293,13 @@ pub(super) fn decoded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn targets(text: &str) -> Vec<Target> {
+    fn targets(text: &str) -> Vec<ReferenceTarget> {
         scan(text).references.into_iter().map(|reference| reference.target).collect()
     }
 
     #[test]
     fn finds_what_a_text_refers_to() {
-        let wiki = |name: &str| Target::Wiki(name.to_owned());
+        let wiki = |name: &str| ReferenceTarget::Wiki(name.to_owned());
         let text = "- see [[A b]] and ((6401ab12-0000-4000-8000-0123456789ab))\n\t- id:: 6401AB12-x\n\t- \
                     [x](../assets/a%20b.png) ![y](<../assets/c d.png>) {{embed [[E]]}}\n- [l](((6401ab12-1111))) [m]([[N]])\n\
                     - `[[no]]` ((not a block)) https://x.org/#no ![[pic.png|100]]\n\n```\n[[no]] #no\n```\n";
@@ -301,18 +307,18 @@ mod tests {
             targets(text),
             [
                 wiki("A b"),
-                Target::Block("6401ab12-0000-4000-8000-0123456789ab".into()),
-                Target::Path("../assets/a b.png".into()),
-                Target::Path("../assets/c d.png".into()),
+                ReferenceTarget::Block("6401ab12-0000-4000-8000-0123456789ab".into()),
+                ReferenceTarget::Path("../assets/a b.png".into()),
+                ReferenceTarget::Path("../assets/c d.png".into()),
                 wiki("E"),
-                Target::Block("6401ab12-1111".into()),
+                ReferenceTarget::Block("6401ab12-1111".into()),
                 wiki("N"),
                 wiki("pic.png"),
             ]
         );
         assert!(scan(text).blocks.contains("6401ab12-x"));
         let found = scan(text);
-        let place = |one: &Reference| text.get(one.replacement(text, "")?.0);
+        let place = |one: &TextReference| text.get(one.replacement(text, "")?.0);
         let places: Vec<_> = found.references.iter().filter_map(place).collect();
         assert_eq!(places[..3], ["A b", "../assets/a%20b.png", "../assets/c d.png"]);
     }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{Page, digest};
+use super::{ImportedPage, digest};
 use crate::note::edit::{self, Edit};
 use crate::note::{DEFAULT_KIND, IMPORTED as FIELD, Note, NoteId, Value, with_spans, yaml_scalar};
 use crate::request::ImportFrom;
@@ -24,7 +24,7 @@ const MAX_ADDED: usize = 500;
 
 /// Where a note comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct Provenance {
     /// The app.
     pub from: String,
     /// The name of the folder.
@@ -37,7 +37,7 @@ pub struct Stamp {
     pub wrote: String,
 }
 
-impl Stamp {
+impl Provenance {
     /// Returns what a note says of where it comes from.
     pub fn of(note: &Note) -> Option<Self> {
         let (_, Value::Map(entries)) = note.custom.iter().find(|(key, _)| key == FIELD)? else { return None };
@@ -54,7 +54,7 @@ pub fn is_as_written(text: &str, wrote: &str) -> bool {
 
 /// What a note says beside what its page does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extra {
+pub struct AddedFields {
     /// Other names that links use.
     pub aliases: Vec<String>,
     /// Links that the text makes in a way that is none here: type, note, block.
@@ -67,7 +67,7 @@ pub struct Extra {
 
 /// A note's text, and what is odd about it.
 #[derive(Debug, Clone, Default)]
-pub struct Composed {
+pub struct ComposedNote {
     /// The text.
     pub text: String,
     /// What could not be said in frontmatter.
@@ -78,7 +78,7 @@ pub struct Composed {
 
 /// Makes the note that a page becomes. Where its own frontmatter can't be added to, or its properties
 /// are too many, everything that the file says is kept as text.
-pub fn compose(page: &Page, id: &NoteId, from: ImportFrom, name: &str, extra: &Extra) -> Composed {
+pub fn compose(page: &ImportedPage, id: &NoteId, from: ImportFrom, name: &str, extra: &AddedFields) -> ComposedNote {
     let stamp = stamp(page, from, name);
     let composed = match &extra.as_text {
         Some(reason) => Err(reason.clone()),
@@ -88,12 +88,17 @@ pub fn compose(page: &Page, id: &NoteId, from: ImportFrom, name: &str, extra: &E
         let (text, unadapted) = adapted(&page.whole, extra.replaced.clone().filter(|_| extra.as_text.is_some()));
         let text = sealed(&(front_of(page, id, &stamp, extra, false) + &text));
         let kept = format!("its fields are kept as text: {reason}");
-        Composed { text, refused: [kept].into_iter().chain(unadapted).collect(), as_text: Some(reason) }
+        ComposedNote { text, refused: [kept].into_iter().chain(unadapted).collect(), as_text: Some(reason) }
     })
 }
 
 /// Makes the note with the fields of its page.
-fn with_fields(page: &Page, id: &NoteId, stamp: &[(String, Value)], extra: &Extra) -> Result<Composed, String> {
+fn with_fields(
+    page: &ImportedPage,
+    id: &NoteId,
+    stamp: &[(String, Value)],
+    extra: &AddedFields,
+) -> Result<ComposedNote, String> {
     let front = page.text.get(..page.body_start).unwrap_or_default();
     let (body, unadapted) = adapted(page.body(), extra.replaced.clone());
     let (text, mut refused) = if page.has_frontmatter {
@@ -108,7 +113,7 @@ fn with_fields(page: &Page, id: &NoteId, stamp: &[(String, Value)], extra: &Extr
     refused.extend(unadapted);
     let text = sealed(&text);
     if says(&text, page, id) {
-        Ok(Composed { text, refused, as_text: None })
+        Ok(ComposedNote { text, refused, as_text: None })
     } else {
         Err("its fields would say something else".to_owned())
     }
@@ -129,20 +134,26 @@ fn sealed(text: &str) -> String {
 }
 
 /// Tells whether a text is read as the note that it is to be.
-fn says(text: &str, page: &Page, id: &NoteId) -> bool {
+fn says(text: &str, page: &ImportedPage, id: &NoteId) -> bool {
     let note = Note::parse("notes/x.md", text.as_bytes().to_vec());
     let is_broken = note.findings.iter().any(|finding| finding.code.starts_with("frontmatter-"));
-    !is_broken && note.id == *id && note.title == page.title && Stamp::of(&note).is_some()
+    !is_broken && note.id == *id && note.title == page.title && Provenance::of(&note).is_some()
 }
 
-fn stamp(page: &Page, from: ImportFrom, name: &str) -> Vec<(String, Value)> {
+fn stamp(page: &ImportedPage, from: ImportFrom, name: &str) -> Vec<(String, Value)> {
     let entries =
         [("from", from.name()), ("name", name), ("path", &page.source), ("read", &page.digest()), ("wrote", UNKNOWN)];
     entries.iter().map(|(key, text)| ((*key).to_owned(), Value::text(*text))).collect()
 }
 
 /// Writes frontmatter for a text that has none.
-fn front_of(page: &Page, id: &NoteId, stamp: &[(String, Value)], extra: &Extra, is_whole: bool) -> String {
+fn front_of(
+    page: &ImportedPage,
+    id: &NoteId,
+    stamp: &[(String, Value)],
+    extra: &AddedFields,
+    is_whole: bool,
+) -> String {
     let text = |text: &str| yaml_scalar(text, false);
     let list = |texts: &[String]| format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "));
     let mut lines = vec![
@@ -181,10 +192,10 @@ fn front_of(page: &Page, id: &NoteId, stamp: &[(String, Value)], extra: &Extra, 
 
 /// Adds to frontmatter of a page's own; what it says already stays in every byte.
 fn with_frontmatter(
-    page: &Page,
+    page: &ImportedPage,
     id: &NoteId,
     stamp: &[(String, Value)],
-    extra: &Extra,
+    extra: &AddedFields,
     text: &str,
 ) -> Result<(String, Vec<String>), String> {
     let note = |folder: &str| Note::parse(&format!("{folder}/x.md"), text.as_bytes().to_vec());

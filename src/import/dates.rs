@@ -19,7 +19,7 @@ const MONTHS: [&str; 12] = [
 
 /// A piece of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum PatternPart {
     Year,
     ShortYear,
     Month,
@@ -36,45 +36,45 @@ enum Piece {
 
 /// How a day is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<Piece>);
+pub(super) struct DatePattern(Vec<PatternPart>);
 
-impl Pattern {
+impl DatePattern {
     /// Reads a pattern. Letters that stand for nothing known stand for themselves.
     pub(super) fn new(text: &str) -> Self {
-        const WORDS: [(&str, Piece); 19] = [
-            ("yyyy", Piece::Year),
-            ("YYYY", Piece::Year),
-            ("yy", Piece::ShortYear),
-            ("YY", Piece::ShortYear),
-            ("MMMM", Piece::MonthName),
-            ("MMM", Piece::ShortMonthName),
-            ("MM", Piece::Month),
-            ("M", Piece::PlainMonth),
-            ("dddd", Piece::WeekdayName),
-            ("ddd", Piece::ShortWeekdayName),
-            ("dd", Piece::Day),
-            ("DD", Piece::Day),
-            ("do", Piece::OrdinalDay),
-            ("Do", Piece::OrdinalDay),
-            ("d", Piece::PlainDay),
-            ("D", Piece::PlainDay),
-            ("EEEE", Piece::WeekdayName),
-            ("EEE", Piece::ShortWeekdayName),
-            ("E", Piece::ShortWeekdayName),
+        const WORDS: [(&str, PatternPart); 19] = [
+            ("yyyy", PatternPart::Year),
+            ("YYYY", PatternPart::Year),
+            ("yy", PatternPart::ShortYear),
+            ("YY", PatternPart::ShortYear),
+            ("MMMM", PatternPart::MonthName),
+            ("MMM", PatternPart::ShortMonthName),
+            ("MM", PatternPart::Month),
+            ("M", PatternPart::PlainMonth),
+            ("dddd", PatternPart::WeekdayName),
+            ("ddd", PatternPart::ShortWeekdayName),
+            ("dd", PatternPart::Day),
+            ("DD", PatternPart::Day),
+            ("do", PatternPart::OrdinalDay),
+            ("Do", PatternPart::OrdinalDay),
+            ("d", PatternPart::PlainDay),
+            ("D", PatternPart::PlainDay),
+            ("EEEE", PatternPart::WeekdayName),
+            ("EEE", PatternPart::ShortWeekdayName),
+            ("E", PatternPart::ShortWeekdayName),
         ];
         let (mut pieces, mut rest) = (Vec::new(), text);
         while let Some(first) = rest.chars().next() {
             let close = [('\'', '\''), ('[', ']')].into_iter().find(|(open, _)| *open == first).map(|(_, close)| close);
             let quoted = close.and_then(|close| rest.get(1..)?.split_once(close));
             if let Some((inside, after)) = quoted {
-                pieces.extend(inside.chars().map(Piece::Text));
+                pieces.extend(inside.chars().map(PatternPart::Text));
                 rest = after;
                 continue;
             }
             let word = WORDS.iter().find_map(|(word, piece)| Some((piece, rest.strip_prefix(word)?)));
             let (piece, after) = match word {
                 Some((piece, after)) => (piece.clone(), after),
-                None => (Piece::Text(first), rest.get(first.len_utf8()..).unwrap_or_default()),
+                None => (PatternPart::Text(first), rest.get(first.len_utf8()..).unwrap_or_default()),
             };
             pieces.push(piece);
             rest = after;
@@ -92,25 +92,27 @@ impl Pattern {
         let (mut year, mut month, mut day, mut rest) = (None, None, None, text);
         for piece in &self.0 {
             let (value, after) = match piece {
-                Piece::Text(c) => (0, rest.strip_prefix(*c)?),
-                Piece::Year => digits(rest, 4, 4)?,
-                Piece::ShortYear | Piece::Month | Piece::Day => digits(rest, 2, 2)?,
-                Piece::PlainMonth | Piece::PlainDay => digits(rest, 1, 2)?,
-                Piece::OrdinalDay => {
+                PatternPart::Text(c) => (0, rest.strip_prefix(*c)?),
+                PatternPart::Year => digits(rest, 4, 4)?,
+                PatternPart::ShortYear | PatternPart::Month | PatternPart::Day => digits(rest, 2, 2)?,
+                PatternPart::PlainMonth | PatternPart::PlainDay => digits(rest, 1, 2)?,
+                PatternPart::OrdinalDay => {
                     let (value, after) = digits(rest, 1, 2)?;
                     (value, after.strip_prefix(suffix(value))?)
                 }
-                Piece::MonthName => named(rest, &MONTHS, usize::MAX)?,
-                Piece::ShortMonthName => named(rest, &MONTHS, 3)?,
-                Piece::WeekdayName => named(rest, &WEEKDAYS, usize::MAX)?,
-                Piece::ShortWeekdayName => named(rest, &WEEKDAYS, 3)?,
+                PatternPart::MonthName => named(rest, &MONTHS, usize::MAX)?,
+                PatternPart::ShortMonthName => named(rest, &MONTHS, 3)?,
+                PatternPart::WeekdayName => named(rest, &WEEKDAYS, usize::MAX)?,
+                PatternPart::ShortWeekdayName => named(rest, &WEEKDAYS, 3)?,
             };
             rest = after;
             match piece {
-                Piece::Year => year = Some(value),
-                Piece::ShortYear => year = Some(2000 + value),
-                Piece::Month | Piece::PlainMonth | Piece::MonthName | Piece::ShortMonthName => month = Some(value),
-                Piece::Day | Piece::PlainDay | Piece::OrdinalDay => day = Some(value),
+                PatternPart::Year => year = Some(value),
+                PatternPart::ShortYear => year = Some(2000 + value),
+                PatternPart::Month | PatternPart::PlainMonth | PatternPart::MonthName | PatternPart::ShortMonthName => {
+                    month = Some(value)
+                }
+                PatternPart::Day | PatternPart::PlainDay | PatternPart::OrdinalDay => day = Some(value),
                 _ => {}
             }
         }
@@ -122,7 +124,7 @@ impl Pattern {
 
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-fn written(piece: &Piece, day: Date) -> String {
+fn written(piece: &PatternPart, day: Date) -> String {
     let month = usize::try_from(day.month()).ok().and_then(|month| MONTHS.get(month.checked_sub(1)?)).unwrap_or(&"");
     let weekday = usize::try_from(Weekday::to_monday_zero_offset(day.weekday()))
         .ok()
@@ -130,18 +132,18 @@ fn written(piece: &Piece, day: Date) -> String {
         .unwrap_or(&"");
     let short = |name: &str| name.chars().take(3).collect();
     match piece {
-        Piece::Year => format!("{:04}", day.year()),
-        Piece::ShortYear => format!("{:02}", day.year() % 100),
-        Piece::Month => format!("{:02}", day.month()),
-        Piece::PlainMonth => day.month().to_string(),
-        Piece::MonthName => (*month).to_owned(),
-        Piece::ShortMonthName => short(month),
-        Piece::Day => format!("{:02}", day.day()),
-        Piece::PlainDay => day.day().to_string(),
-        Piece::OrdinalDay => format!("{}{}", day.day(), suffix(day.day().into())),
-        Piece::WeekdayName => (*weekday).to_owned(),
-        Piece::ShortWeekdayName => short(weekday),
-        Piece::Text(c) => c.to_string(),
+        PatternPart::Year => format!("{:04}", day.year()),
+        PatternPart::ShortYear => format!("{:02}", day.year() % 100),
+        PatternPart::Month => format!("{:02}", day.month()),
+        PatternPart::PlainMonth => day.month().to_string(),
+        PatternPart::MonthName => (*month).to_owned(),
+        PatternPart::ShortMonthName => short(month),
+        PatternPart::Day => format!("{:02}", day.day()),
+        PatternPart::PlainDay => day.day().to_string(),
+        PatternPart::OrdinalDay => format!("{}{}", day.day(), suffix(day.day().into())),
+        PatternPart::WeekdayName => (*weekday).to_owned(),
+        PatternPart::ShortWeekdayName => short(weekday),
+        PatternPart::Text(c) => c.to_string(),
     }
 }
 
@@ -188,11 +190,11 @@ mod tests {
             ("E, d MMMM yy", "Wed, 5 March 25"),
             ("dddd Do [of] MMMM YYYY", "Wednesday 5th of March 2025"),
         ] {
-            assert_eq!(Pattern::new(pattern).write(day), text);
-            assert_eq!(Pattern::new(pattern).read(text), Some(day), "{pattern}");
+            assert_eq!(DatePattern::new(pattern).write(day), text);
+            assert_eq!(DatePattern::new(pattern).read(text), Some(day), "{pattern}");
         }
         for text in ["Mar 5rd, 2025", "Feb 30th, 2025", "Mar 5th, 2025 ", "", "Mar 5th, 20256"] {
-            assert_eq!(Pattern::new("MMM do, yyyy").read(text), None, "{text}");
+            assert_eq!(DatePattern::new("MMM do, yyyy").read(text), None, "{text}");
         }
         assert_eq!(usual("2025_03_05"), Some(day));
         assert_eq!(usual("2025-13-05"), None);
@@ -200,7 +202,7 @@ mod tests {
 
     #[test]
     fn every_day_of_a_year_is_read_again() {
-        let pattern = Pattern::new("MMM do, yyyy");
+        let pattern = DatePattern::new("MMM do, yyyy");
         let mut day: Date = "2024-01-01".parse().unwrap();
         for _ in 0..366 {
             assert_eq!(pattern.read(&pattern.write(day)), Some(day));

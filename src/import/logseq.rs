@@ -1,43 +1,43 @@
 //! Logseq graphs: pages and journals as outlines, titles in file names, `key:: value` properties.
 
 use super::body::decoded;
-use super::dates::{Pattern, usual};
+use super::dates::{DatePattern, usual};
 use super::properties::{self, items, plain};
-use super::{Page, Role, ending, stem, titled};
+use super::{FileRole, ImportedPage, ending, stem, titled};
 
 /// What `config.edn` says of names.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
+pub(super) struct LogseqSettings {
     pages: String,
     journals: String,
-    title: Pattern,
-    file: Pattern,
+    title: DatePattern,
+    file: DatePattern,
 }
 
-impl Settings {
+impl LogseqSettings {
     /// Reads `config.edn`, as far as it is about names.
     pub(super) fn read(text: &str) -> Self {
         let value = |key: &str, usual: &str| setting(text, key).unwrap_or_else(|| usual.to_owned());
         Self {
             pages: format!("{}/", value(":pages-directory", "pages").trim_matches('/')),
             journals: format!("{}/", value(":journals-directory", "journals").trim_matches('/')),
-            title: Pattern::new(&value(":journal/page-title-format", "MMM do, yyyy")),
-            file: Pattern::new(&value(":journal/file-name-format", "yyyy_MM_dd")),
+            title: DatePattern::new(&value(":journal/page-title-format", "MMM do, yyyy")),
+            file: DatePattern::new(&value(":journal/file-name-format", "yyyy_MM_dd")),
         }
     }
 
     /// Says what becomes of a file.
-    pub(super) fn role(&self, path: &str) -> Role {
+    pub(super) fn role(&self, path: &str) -> FileRole {
         let is_in = |folder: &str| path.starts_with(folder);
         match ending(path).as_str() {
-            _ if is_in("logseq/") => Role::Own,
-            _ if is_in("whiteboards/") => Role::Left("a whiteboard is no text"),
-            _ if is_in("draws/") => Role::Left("a drawing is no text"),
-            _ if is_in("assets/") => Role::Attachment,
-            "md" | "markdown" => Role::Page,
-            "org" => Role::Left("org mode is not read; export the page as markdown"),
-            "excalidraw" | "tldr" => Role::Left("a drawing is no text"),
-            _ => Role::Attachment,
+            _ if is_in("logseq/") => FileRole::Own,
+            _ if is_in("whiteboards/") => FileRole::Left("a whiteboard is no text"),
+            _ if is_in("draws/") => FileRole::Left("a drawing is no text"),
+            _ if is_in("assets/") => FileRole::Attachment,
+            "md" | "markdown" => FileRole::Page,
+            "org" => FileRole::Left("org mode is not read; export the page as markdown"),
+            "excalidraw" | "tldr" => FileRole::Left("a drawing is no text"),
+            _ => FileRole::Attachment,
         }
     }
 
@@ -48,13 +48,13 @@ impl Settings {
     }
 
     /// Reads a page.
-    pub(super) fn page(&self, path: &str, text: &str) -> Page {
+    pub(super) fn page(&self, path: &str, text: &str) -> ImportedPage {
         let day = self.day(path);
         let name = match day {
             Some(day) => self.title.write(day),
             None => decoded(&stem(path).replace("___", "/")),
         };
-        let mut page = Page::read(path, &name, day, text);
+        let mut page = ImportedPage::read(path, &name, day, text);
         if !page.has_frontmatter {
             let head = properties::head(text);
             page.text = text.get(head.range.end..).unwrap_or_default().to_owned();
@@ -73,7 +73,7 @@ impl Settings {
 }
 
 /// Takes a property of a page.
-fn take(page: &mut Page, key: String, value: String) {
+fn take(page: &mut ImportedPage, key: String, value: String) {
     let add = |have: &mut Vec<String>, new: Vec<String>| {
         for text in new {
             if !have.contains(&text) {
@@ -130,16 +130,16 @@ mod tests {
     #[test]
     fn settings_are_read() {
         let text = ";; :journal/page-title-format \"no\"\n{:journal/page-title-format \"yyyy-MM-dd\"\n :pages-directory \"p\"}";
-        let settings = Settings::read(text);
+        let settings = LogseqSettings::read(text);
         assert_eq!(settings.page("journals/2025_03_05.md", "").title, "2025-03-05");
         assert_eq!(settings.plain_path("p/a.md"), "a.md");
-        assert_eq!(Settings::read("").page("journals/2025_03_05.md", "").title, "Mar 5th, 2025");
+        assert_eq!(LogseqSettings::read("").page("journals/2025_03_05.md", "").title, "Mar 5th, 2025");
     }
 
     #[test]
     fn a_page_says_what_its_properties_say() {
         let text = "title:: A/b\nalias:: c, [[d, e]]\ntags:: x\ntype:: [[Book]]\nauthor:: [[Ann]]\ncreated-at:: 1741168800000\n\n- text #y\n";
-        let page = Settings::read("").page("pages/a___b.md", text).read_body();
+        let page = LogseqSettings::read("").page("pages/a___b.md", text).read_body();
         assert_eq!((page.title.as_str(), page.kind.as_deref()), ("A/b", Some("Book")));
         assert_eq!(
             (page.aliases.as_slice(), page.tags.as_slice()),
@@ -149,13 +149,13 @@ mod tests {
         assert_eq!(page.property_links, [("author".to_owned(), "Ann".to_owned())]);
         assert_eq!(page.created.as_deref(), Some("2025-03-05T10:00:00Z"));
         assert_eq!(page.text, "- text #y\n");
-        let page = Settings::read("").page("pages/a.md", "type:: [[Tool]], [[Whiteboard/Object]]\ntags:: x\n");
+        let page = LogseqSettings::read("").page("pages/a.md", "type:: [[Tool]], [[Whiteboard/Object]]\ntags:: x\n");
         assert_eq!(page.kind.as_deref(), Some("Tool"));
         assert_eq!(page.tags, ["Whiteboard/Object", "x"]);
         for (file, title) in
             [("a___b%3Fc.md", "a/b?c"), ("x%2Fy.md", "x/y"), ("plain.MD", "plain"), (" .md", "Untitled")]
         {
-            assert_eq!(Settings::read("").page(&format!("pages/{file}"), "").title, title);
+            assert_eq!(LogseqSettings::read("").page(&format!("pages/{file}"), "").title, title);
         }
     }
 }

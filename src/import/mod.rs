@@ -13,14 +13,14 @@ mod properties;
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-pub use body::{Reference, Target};
-pub use compose::{Composed, Extra, Stamp, compose, is_as_written};
-pub use names::{Found, Vault};
+pub use body::{ReferenceTarget, TextReference};
+pub use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written};
+pub use names::{ResolvedName, Vault};
 pub use place::{attachment_path, note_path, relative};
 
 use crate::note::{JOURNAL, Note};
 use crate::request::ImportFrom;
-use body::Scan;
+use body::ScannedText;
 
 /// Endings of files that people put beside their notes.
 const MEDIA: [&str; 26] = [
@@ -30,7 +30,7 @@ const MEDIA: [&str; 26] = [
 
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum FileRole {
     /// It is a page, which becomes a note.
     Page,
     /// It is kept as it is, among the attachments.
@@ -43,15 +43,15 @@ pub enum Role {
 
 /// What an app is told about the folder, as far as it matters here.
 #[derive(Debug, Clone)]
-pub struct Settings(Kept);
+pub struct AppSettings(SettingsOfApp);
 
 #[derive(Debug, Clone)]
-enum Kept {
-    Logseq(logseq::Settings),
-    Obsidian(obsidian::Settings),
+enum SettingsOfApp {
+    Logseq(logseq::LogseqSettings),
+    Obsidian(obsidian::ObsidianSettings),
 }
 
-impl Settings {
+impl AppSettings {
     /// Returns the file in the folder that holds them.
     pub fn file(from: ImportFrom) -> &'static str {
         match from {
@@ -63,32 +63,32 @@ impl Settings {
     /// Reads them. What they don't say is as the app has it on its first day.
     pub fn read(from: ImportFrom, text: &str) -> Self {
         Self(match from {
-            ImportFrom::Logseq => Kept::Logseq(logseq::Settings::read(text)),
-            ImportFrom::Obsidian => Kept::Obsidian(obsidian::Settings::read(text)),
+            ImportFrom::Logseq => SettingsOfApp::Logseq(logseq::LogseqSettings::read(text)),
+            ImportFrom::Obsidian => SettingsOfApp::Obsidian(obsidian::ObsidianSettings::read(text)),
         })
     }
 
     /// Says what becomes of a file, by its path in the folder.
-    pub fn role(&self, path: &str) -> Role {
+    pub fn role(&self, path: &str) -> FileRole {
         match &self.0 {
-            Kept::Logseq(settings) => settings.role(path),
-            Kept::Obsidian(_) => obsidian::role(path),
+            SettingsOfApp::Logseq(settings) => settings.role(path),
+            SettingsOfApp::Obsidian(_) => obsidian::role(path),
         }
     }
 
     /// Tells whether a file is an attachment whether or not a page links to it: pictures, sound, films and
     /// documents; in Logseq, what lies among the assets.
     pub fn is_media(&self, path: &str) -> bool {
-        let is_asset = matches!(&self.0, Kept::Logseq(_)) && path.starts_with("assets/");
+        let is_asset = matches!(&self.0, SettingsOfApp::Logseq(_)) && path.starts_with("assets/");
         is_asset || MEDIA.contains(&ending(path).as_str())
     }
 
     /// Reads a page; `text` is its file's.
-    pub fn page(&self, path: &str, text: &str) -> Page {
+    pub fn page(&self, path: &str, text: &str) -> ImportedPage {
         let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
         let page = match &self.0 {
-            Kept::Logseq(settings) => settings.page(path, whole),
-            Kept::Obsidian(settings) => settings.page(path, whole),
+            SettingsOfApp::Logseq(settings) => settings.page(path, whole),
+            SettingsOfApp::Obsidian(settings) => settings.page(path, whole),
         };
         page.read_body()
     }
@@ -97,15 +97,15 @@ impl Settings {
     /// without what the app puts all pages in.
     fn plain_path<'a>(&self, path: &'a str) -> &'a str {
         match &self.0 {
-            Kept::Logseq(settings) => settings.plain_path(path),
-            Kept::Obsidian(_) => path,
+            SettingsOfApp::Logseq(settings) => settings.plain_path(path),
+            SettingsOfApp::Obsidian(_) => path,
         }
     }
 }
 
 /// A page, and what it says.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct ImportedPage {
     /// Its file's path in the folder.
     pub source: String,
     /// Its title.
@@ -138,10 +138,10 @@ pub struct Page {
     pub has_frontmatter: bool,
     /// Where the text below frontmatter of its own begins.
     body_start: usize,
-    scan: Scan,
+    scan: ScannedText,
 }
 
-impl Page {
+impl ImportedPage {
     /// Reads a page with the title that its file's name says, and the day that it belongs to as a journal.
     fn read(path: &str, name: &str, day: Option<Date>, text: &str) -> Self {
         let mut page = Self {
@@ -163,12 +163,12 @@ impl Page {
     }
 
     /// Returns what its text refers to.
-    pub fn references(&self) -> &[Reference] {
+    pub fn references(&self) -> &[TextReference] {
         &self.scan.references
     }
 
     /// Returns what stands for other places in its text, definitions included; or in all that its file says.
-    pub fn targets(&self, is_whole: bool) -> Vec<Reference> {
+    pub fn targets(&self, is_whole: bool) -> Vec<TextReference> {
         if is_whole { body::scan(&self.whole).targets() } else { self.scan.targets() }
     }
 

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::body::Target;
-use super::{Page, stem};
+use super::body::ReferenceTarget;
+use super::{ImportedPage, stem};
 use crate::graph::joined;
 use crate::request::ImportFrom;
 
 /// What a reference leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum ResolvedName {
     /// A page, by its place.
     Page(usize),
     /// Another file, by its path in the folder.
@@ -22,12 +22,12 @@ pub enum Found {
 #[derive(Debug)]
 pub struct Vault {
     /// The pages in the order of their paths.
-    pub pages: Vec<Page>,
+    pub pages: Vec<ImportedPage>,
     from: ImportFrom,
     /// Titles and, in Logseq, aliases; file names in Obsidian. Several may share one.
     by_name: HashMap<String, Vec<usize>>,
     /// Files and pages by their paths in small letters.
-    by_path: HashMap<String, Found>,
+    by_path: HashMap<String, ResolvedName>,
     /// Files by their names in small letters, in the order of their paths.
     files: HashMap<String, Vec<String>>,
     blocks: HashMap<String, usize>,
@@ -43,15 +43,15 @@ fn folded(name: &str) -> String {
 impl Vault {
     /// Makes a vault of pages and the paths of other files. Of pages with one title, in Obsidian, all
     /// but the first are given their paths for titles.
-    pub fn new(from: ImportFrom, mut pages: Vec<Page>, files: &[String]) -> Self {
+    pub fn new(from: ImportFrom, mut pages: Vec<ImportedPage>, files: &[String]) -> Self {
         let (mut by_name, mut by_path, mut blocks) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut files_by_name: HashMap<String, Vec<String>> = HashMap::new();
         for path in files {
-            by_path.insert(folded(path), Found::File(path.clone()));
+            by_path.insert(folded(path), ResolvedName::File(path.clone()));
             files_by_name.entry(folded(path.rsplit('/').next().unwrap_or(path))).or_default().push(path.clone());
         }
         for (place, page) in pages.iter().enumerate() {
-            by_path.insert(folded(&page.source), Found::Page(place));
+            by_path.insert(folded(&page.source), ResolvedName::Page(place));
             for block in page.scan.blocks.iter().chain(&page.block) {
                 blocks.entry(block.clone()).or_insert(place);
             }
@@ -86,7 +86,7 @@ impl Vault {
     }
 
     /// Gives pages that share a file name titles of their own.
-    fn tell_apart(&self, pages: &mut [Page]) {
+    fn tell_apart(&self, pages: &mut [ImportedPage]) {
         if self.from == ImportFrom::Logseq {
             return;
         }
@@ -105,15 +105,15 @@ impl Vault {
     }
 
     /// Finds what a page refers to.
-    pub fn resolve(&self, from: &str, target: &Target) -> Option<Found> {
+    pub fn resolve(&self, from: &str, target: &ReferenceTarget) -> Option<ResolvedName> {
         match target {
-            Target::Block(id) => self.blocks.get(id).map(|place| Found::Page(*place)),
-            Target::Path(path) => self.path(from, path).or_else(|| match self.from {
+            ReferenceTarget::Block(id) => self.blocks.get(id).map(|place| ResolvedName::Page(*place)),
+            ReferenceTarget::Path(path) => self.path(from, path).or_else(|| match self.from {
                 // A path that says where it begins means no other file.
                 ImportFrom::Obsidian if !path.starts_with("./") && !path.starts_with("../") => self.named(from, path),
                 _ => None,
             }),
-            Target::Wiki(name) => self.named(from, name).or_else(|| {
+            ReferenceTarget::Wiki(name) => self.named(from, name).or_else(|| {
                 let (name, _heading) = name.split_once('#')?;
                 self.named(from, name)
             }),
@@ -130,19 +130,23 @@ impl Vault {
         self.pages.get(place).is_some_and(|page| page.scan.blocks.contains(&id.to_lowercase()))
     }
 
-    fn path(&self, from: &str, path: &str) -> Option<Found> {
+    fn path(&self, from: &str, path: &str) -> Option<ResolvedName> {
         let beside = || self.by_path.get(&folded(&joined(from, path)?)).cloned();
         let in_folder = || self.by_path.get(&folded(&joined("", path)?)).cloned();
         if path.starts_with('/') { in_folder() } else { beside().or_else(in_folder) }
     }
 
-    fn named(&self, from: &str, name: &str) -> Option<Found> {
+    fn named(&self, from: &str, name: &str) -> Option<ResolvedName> {
         let name = name.trim();
         if name.is_empty() {
             return None;
         }
         if self.from == ImportFrom::Logseq {
-            return self.by_name.get(&folded(name)).and_then(|places| places.first()).map(|place| Found::Page(*place));
+            return self
+                .by_name
+                .get(&folded(name))
+                .and_then(|places| places.first())
+                .map(|place| ResolvedName::Page(*place));
         }
         let has_ending = [".md", ".markdown"].iter().any(|ending| folded(name).ends_with(ending));
         let name = if has_ending { without_ending(name) } else { name };
@@ -153,7 +157,7 @@ impl Vault {
 
     /// Finds a note by the end of its path: one below the folder of the note that names it, else
     /// the first.
-    fn note(&self, from: &str, name: &str) -> Option<Found> {
+    fn note(&self, from: &str, name: &str) -> Option<ResolvedName> {
         let wanted = folded(name.trim_start_matches("./").trim_start_matches('/'));
         let last = wanted.rsplit('/').next().unwrap_or(&wanted);
         let path_of = |place: usize| self.plain_paths.get(place).map_or("", String::as_str);
@@ -165,17 +169,17 @@ impl Vault {
         let from = folded(from);
         let folder = from.get(..from.rfind('/').map_or(0, |at| at + 1)).unwrap_or_default();
         let beside = places.iter().filter(ends).find(|place| path_of(**place).starts_with(folder));
-        beside.or_else(|| places.iter().find(ends)).map(|place| Found::Page(*place))
+        beside.or_else(|| places.iter().find(ends)).map(|place| ResolvedName::Page(*place))
     }
 
-    fn file(&self, name: &str) -> Option<Found> {
+    fn file(&self, name: &str) -> Option<ResolvedName> {
         let wanted = folded(name.trim_start_matches("./").trim_start_matches('/'));
         let last = wanted.rsplit('/').next().unwrap_or(&wanted);
         let ends = |path: &&String| {
             let path = folded(path);
             path == wanted || path.strip_suffix(&wanted).is_some_and(|before| before.ends_with('/'))
         };
-        self.files.get(last)?.iter().find(ends).cloned().map(Found::File)
+        self.files.get(last)?.iter().find(ends).cloned().map(ResolvedName::File)
     }
 }
 

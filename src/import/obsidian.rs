@@ -1,16 +1,16 @@
 //! Obsidian vaults: notes with YAML frontmatter, named by their files, in folders.
 
-use super::dates::{Pattern, usual};
-use super::{Page, Role, ending, stem};
+use super::dates::{DatePattern, usual};
+use super::{FileRole, ImportedPage, ending, stem};
 
 /// What `daily-notes.json` says.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
+pub(super) struct ObsidianSettings {
     folder: String,
-    format: Pattern,
+    format: DatePattern,
 }
 
-impl Settings {
+impl ObsidianSettings {
     /// Reads `daily-notes.json`.
     pub(super) fn read(text: &str) -> Self {
         let json: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
@@ -18,13 +18,13 @@ impl Settings {
         let folder = text("folder").map(|folder| folder.trim_matches('/')).filter(|folder| !folder.is_empty());
         Self {
             folder: folder.map(|folder| format!("{folder}/")).unwrap_or_default(),
-            format: Pattern::new(text("format").unwrap_or("YYYY-MM-DD")),
+            format: DatePattern::new(text("format").unwrap_or("YYYY-MM-DD")),
         }
     }
 
     /// Reads a note.
-    pub(super) fn page(&self, path: &str, text: &str) -> Page {
-        Page::read(path, stem(path), self.day(path), text)
+    pub(super) fn page(&self, path: &str, text: &str) -> ImportedPage {
+        ImportedPage::read(path, stem(path), self.day(path), text)
     }
 
     /// A daily note lies where the settings say, or its whole name is a day.
@@ -36,14 +36,14 @@ impl Settings {
 }
 
 /// Says what becomes of a file.
-pub(super) fn role(path: &str) -> Role {
+pub(super) fn role(path: &str) -> FileRole {
     match ending(path).as_str() {
-        "md" | "markdown" => Role::Page,
-        "canvas" => Role::Left("a canvas is no text"),
-        "base" => Role::Left("a base is a query over notes, and nothing answers it here"),
-        "excalidraw" => Role::Left("a drawing is no text"),
-        "org" => Role::Left("org mode is not read; export the page as markdown"),
-        _ => Role::Attachment,
+        "md" | "markdown" => FileRole::Page,
+        "canvas" => FileRole::Left("a canvas is no text"),
+        "base" => FileRole::Left("a base is a query over notes, and nothing answers it here"),
+        "excalidraw" => FileRole::Left("a drawing is no text"),
+        "org" => FileRole::Left("org mode is not read; export the page as markdown"),
+        _ => FileRole::Attachment,
     }
 }
 
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_note_says_what_its_frontmatter_says() {
         let text = "---\ntags: [\"#a\", b]\nalias: x, y\nup: \"[[Home]]\"\n---\n# H\n#c text\n";
-        let page = Settings::read("").page("dir/Some note.md", text).read_body();
+        let page = ObsidianSettings::read("").page("dir/Some note.md", text).read_body();
         assert_eq!(page.title, "Some note");
         assert_eq!(page.tags, ["a", "b", "c"]);
         assert_eq!(page.aliases, ["x", "y"]);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn daily_notes_have_their_day() {
-        let day = |settings: &str, path: &str| Settings::read(settings).day(path).map(|day| day.to_string());
+        let day = |settings: &str, path: &str| ObsidianSettings::read(settings).day(path).map(|day| day.to_string());
         assert_eq!(day("", "2025-03-05.md").as_deref(), Some("2025-03-05"));
         assert_eq!(day("{\"folder\":\"Daily\"}", "deep/2025-03-05.md").as_deref(), Some("2025-03-05"));
         let settings = "{\"folder\":\"Daily/\",\"format\":\"YYYY/MMMM/Do\"}";

@@ -1,6 +1,6 @@
 //! Where pages and files of a folder come to lie in a store, and how one leads to the other.
 
-use super::{Page, Settings};
+use super::{AppSettings, ImportedPage};
 use crate::note::{JOURNAL, MOC, percent_encoded};
 
 /// The longest name of a file or folder that is made, and the longest path, in bytes. Other systems
@@ -9,7 +9,7 @@ const MAX_NAME: usize = 150;
 const MAX_PATH: usize = 600;
 
 /// Returns the path in the store that a page's file would have; `None` where that would be too long.
-pub fn note_path(settings: &Settings, page: &Page) -> Option<String> {
+pub fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<String> {
     let folder = match page.kind.as_deref() {
         Some(MOC) => "mocs",
         _ if page.day.is_some() => "journals",
@@ -23,7 +23,7 @@ pub fn note_path(settings: &Settings, page: &Page) -> Option<String> {
 
 /// Returns the path in the store that a file would have among the attachments; `None` where that would
 /// be too long.
-pub fn attachment_path(settings: &Settings, path: &str) -> Option<String> {
+pub fn attachment_path(settings: &AppSettings, path: &str) -> Option<String> {
     within(&format!("attachments/{}", tame(settings.plain_path(path))))
 }
 

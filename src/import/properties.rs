@@ -7,7 +7,7 @@ const MAX_PROPERTIES: usize = 200;
 
 /// What stands at the head of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct PageHead {
     /// Keys in lower case, and values.
     pub(super) properties: Vec<(String, String)>,
     /// The bytes that hold them and nothing else; empty where they can't be taken out of the text.
@@ -15,8 +15,8 @@ pub(super) struct Head {
 }
 
 /// Reads the properties of a page: its first lines, or its first block where that holds nothing else.
-pub(super) fn head(text: &str) -> Head {
-    let Some(first) = text.lines().next() else { return Head::default() };
+pub(super) fn head(text: &str) -> PageHead {
+    let Some(first) = text.lines().next() else { return PageHead::default() };
     let is_block = first.starts_with("- ");
     let (mut properties, mut end) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
@@ -27,7 +27,7 @@ pub(super) fn head(text: &str) -> Head {
         };
         let Some(property) = property(inside) else { break };
         if properties.len() == MAX_PROPERTIES {
-            return Head::default();
+            return PageHead::default();
         }
         properties.push(property);
         end += line.len();
@@ -37,10 +37,10 @@ pub(super) fn head(text: &str) -> Head {
     // A block with more text is no head, and one with blocks below it can't be taken from above them.
     if is_block && next.starts_with([' ', '\t']) {
         let has_children = next.trim_start().starts_with("- ");
-        return if has_children { Head { properties, range: 0..0 } } else { Head::default() };
+        return if has_children { PageHead { properties, range: 0..0 } } else { PageHead::default() };
     }
     let blank = rest.split_inclusive('\n').next().filter(|line| line.trim().is_empty() && !properties.is_empty());
-    Head { properties, range: 0..end + blank.map_or(0, str::len) }
+    PageHead { properties, range: 0..end + blank.map_or(0, str::len) }
 }
 
 fn property(line: &str) -> Option<(String, String)> {

@@ -17,13 +17,13 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::commands;
-use crate::context::Desk;
+use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::escape::harmless_texts;
 use crate::fit;
 use crate::report::Report;
-use crate::request::{Command, Format, Mcp};
+use crate::request::{Command, Format, McpRequest};
 use crate::store::{ChangeWatcher, Store};
 use calls::Calls;
 use tools::Task;
@@ -45,7 +45,7 @@ struct Answer {
 ///
 /// # Errors
 /// `Failure` when the machine gives no thread, or the protocol breaks down.
-pub(crate) fn serve(request: &Mcp, env: &Env) -> Result<(), Error> {
+pub(crate) fn serve(request: &McpRequest, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let face = std::thread::Builder::new().spawn(move || protocol::speak(sender))?;
     keep(request, env, Calls::new(calls, request.location.waits.patience));
@@ -53,7 +53,7 @@ pub(crate) fn serve(request: &Mcp, env: &Env) -> Result<(), Error> {
 }
 
 /// Answers calls from a store that stays open until something in it changes.
-fn keep(request: &Mcp, env: &Env, mut calls: Calls) {
+fn keep(request: &McpRequest, env: &Env, mut calls: Calls) {
     let mut waiting = None;
     let mut watcher = ChangeWatcher::new(&request.location, &env.current_dir);
     while let Some(call) = waiting.take().or_else(|| calls.next(env)) {
@@ -75,13 +75,13 @@ fn keep(request: &Mcp, env: &Env, mut calls: Calls) {
 /// Answers calls while the store stays as it is. Returns the call that came when it no longer was.
 fn answer_from(
     store: &Store,
-    request: &Mcp,
+    request: &McpRequest,
     env: &Env,
     first: Call,
     calls: &mut Calls,
     watcher: &mut ChangeWatcher,
 ) -> Option<Call> {
-    let desk = Desk::new(store);
+    let desk = Session::new(store);
     let mut next = Some(first);
     let mut is_first = true;
     loop {

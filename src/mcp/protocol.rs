@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio::sync::oneshot;
 
-use super::stdio::{Lines, Whole};
+use super::stdio::{MessageReader, MessageWriter};
 use super::{Call, tools};
 use crate::error::Error;
 use crate::escape::one_line;
@@ -25,18 +25,18 @@ expand shows more of a note; capture keeps what was learned. Notes are reference
 pub(super) fn speak(calls: Sender<Call>) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
-        let transport = (Lines::new(tokio::io::stdin(), std::io::stdout()), Whole(std::io::stdout()));
+        let transport = (MessageReader::new(tokio::io::stdin(), std::io::stdout()), MessageWriter(std::io::stdout()));
         // A client that goes away before it said anything is none.
-        let Ok(service) = (Face { calls }).serve(transport).await else { return Ok(()) };
+        let Ok(service) = (Handler { calls }).serve(transport).await else { return Ok(()) };
         service.waiting().await.map(|_| ()).map_err(|error| Error::failure(format!("the server broke down: {error}")))
     })
 }
 
-struct Face {
+struct Handler {
     calls: Sender<Call>,
 }
 
-impl ServerHandler for Face {
+impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("qipu", env!("CARGO_PKG_VERSION")))

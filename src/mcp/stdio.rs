@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// Hands on the lines that are messages, and answers the others.
-pub(super) struct Lines<R, W> {
+pub(super) struct MessageReader<R, W> {
     from: BufReader<R>,
     answers: W,
     line: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct Lines<R, W> {
     is_too_long: bool,
 }
 
-impl<R: AsyncRead, W: Write> Lines<R, W> {
+impl<R: AsyncRead, W: Write> MessageReader<R, W> {
     pub(super) fn new(from: R, answers: W) -> Self {
         Self { from: BufReader::new(from), answers, line: Vec::new(), given: None, is_too_long: false }
     }
@@ -70,7 +70,7 @@ fn refusal(line: &[u8]) -> Option<Value> {
     Some(json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": "Invalid Request"}}))
 }
 
-impl<R: AsyncRead + Unpin, W: Write + Unpin> AsyncRead for Lines<R, W> {
+impl<R: AsyncRead + Unpin, W: Write + Unpin> AsyncRead for MessageReader<R, W> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let lines = self.get_mut();
         let given = loop {
@@ -103,9 +103,9 @@ impl<R: AsyncRead + Unpin, W: Write + Unpin> AsyncRead for Lines<R, W> {
 }
 
 /// Writes each message in one go, so that no other can come between its parts.
-pub(super) struct Whole<W>(pub(super) W);
+pub(super) struct MessageWriter<W>(pub(super) W);
 
-impl<W: Write + Unpin> AsyncWrite for Whole<W> {
+impl<W: Write + Unpin> AsyncWrite for MessageWriter<W> {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Poll::Ready(self.get_mut().0.write_all(bytes).map(|()| bytes.len()))
     }
@@ -131,7 +131,7 @@ mod tests {
     fn read(input: &[u8]) -> (String, Vec<(i64, Value)>) {
         let (mut given, mut answers) = (Vec::new(), Vec::new());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(Lines::new(input, &mut answers).read_to_end(&mut given)).unwrap();
+        runtime.block_on(MessageReader::new(input, &mut answers).read_to_end(&mut given)).unwrap();
         let answer = |line: &str| {
             let answer: Value = serde_json::from_str(line).unwrap();
             assert_eq!(answer["jsonrpc"], "2.0");

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, chosen, wrong};
 use crate::error::Error;
 use crate::request::{
-    Abstraction, Action, Asking, Budget, Change, Command, Context, Expand, Format, Level, List, Mcp, Need, NewFields,
-    NewNote, Purpose, Search, Selectors,
+    Abstraction, Action, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format, Level, ListRequest,
+    McpRequest, NeedOptions, NewFields, NewNote, Purpose, QuestionOptions, SearchRequest, Selectors,
 };
 use crate::store::Location;
 
@@ -147,7 +147,7 @@ fn tool(name: &'static str, about: &'static str, properties: Value, required: &[
 ///
 /// # Errors
 /// `Usage`, with the name of the argument that is wrong.
-pub(super) fn task(tool: &str, arguments: &JsonObject, request: &Mcp) -> Result<Task, Error> {
+pub(super) fn task(tool: &str, arguments: &JsonObject, request: &McpRequest) -> Result<Task, Error> {
     let mut given = Arguments::new(arguments);
     let (location, given_day) = (request.location.clone(), request.today.as_deref());
     let task = match tool {
@@ -173,7 +173,7 @@ fn get_context(given: &mut Arguments, location: Location) -> Result<Task, Error>
         return Err(wrong("target_tokens", "it is above max_tokens"));
     }
     let budget = Budget { max_tokens: Some(max_tokens), target_tokens, ..Budget::default() };
-    let need = Need {
+    let need = NeedOptions {
         purpose: Some(purpose),
         abstraction: given.choice("abstraction", &LEVELS)?.unwrap_or_default(),
         min_confidence: given.share("min_confidence")?.unwrap_or_default(),
@@ -181,16 +181,16 @@ fn get_context(given: &mut Arguments, location: Location) -> Result<Task, Error>
         with_derivations: given.flag("include_derivations")?,
         with_contradictions: given.flag("include_contradictions")?,
         today: Some(today),
-        ..Need::default()
+        ..NeedOptions::default()
     };
-    let asking = Some(Asking { today, ..Asking::default() });
-    let context = Context {
+    let asking = Some(QuestionOptions { today, ..QuestionOptions::default() });
+    let context = ContextRequest {
         location,
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
         passages_within: budget.most_chars().filter(|_| need.abstraction == Abstraction::Passages),
         need: Some(need),
         max_candidates: budget.max_candidates(),
-        ..Context::default()
+        ..ContextRequest::default()
     };
     Ok(Task { command: Command::Context(context), budget, format: Format::Prompt, is_write: false })
 }
@@ -200,7 +200,7 @@ fn expand(given: &mut Arguments, location: Location) -> Result<Task, Error> {
     if ids.is_empty() {
         return Err(wrong("ids", "expected the ids of notes"));
     }
-    let mut expand = Expand { location, ids, ..Expand::default() };
+    let mut expand = ExpandRequest { location, ids, ..ExpandRequest::default() };
     for kind in given.texts("include")? {
         let kinds = KINDS.map(|kind| (kind, kind));
         match chosen("include", &kind, &kinds)? {
@@ -215,14 +215,14 @@ fn expand(given: &mut Arguments, location: Location) -> Result<Task, Error> {
 }
 
 fn search(given: &mut Arguments, location: Location) -> Result<Task, Error> {
-    let only = List {
+    let only = ListRequest {
         location,
         tags: given.text("tag")?.iter().flat_map(|tags| split(tags)).collect(),
         kinds: given.text("type")?.into_iter().collect(),
-        ..List::default()
+        ..ListRequest::default()
     };
     let limit = Some(given.count("limit")?.unwrap_or(LIMIT));
-    let search = Search { query: given.needed("query")?, only, limit, ..Search::default() };
+    let search = SearchRequest { query: given.needed("query")?, only, limit, ..SearchRequest::default() };
     Ok(Task { command: Command::Search(search), budget: told(), format: Format::Human, is_write: false })
 }
 
@@ -263,7 +263,7 @@ fn change(mut location: Location, action: Action, given_day: Option<&str>) -> Re
     let now = given_day.map_or_else(|| seconds.to_string(), str::to_owned);
     let random =
         getrandom::u64().map_err(|error| Error::failure(format!("the machine gives no random number: {error}")))?;
-    let change = Change { location, action, is_dry_run: false, now, random, opens_editor: false };
+    let change = ChangeRequest { location, action, is_dry_run: false, now, random, opens_editor: false };
     Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
 }
 

@@ -81,7 +81,8 @@ pub(crate) fn joined(texts: impl Iterator<Item = String>, most: usize) -> String
 
 /// Returns the blocks in the order of the text. Those without text are left away.
 pub(super) fn blocks(body: &str) -> Vec<Block> {
-    let mut reader = Reader { body, blocks: Vec::new(), headings: Vec::new(), path: Arc::default(), open: Vec::new() };
+    let mut reader =
+        BlockReader { body, blocks: Vec::new(), headings: Vec::new(), path: Arc::default(), open: Vec::new() };
     let mut depth = 0_usize;
     let mut heading: Option<(usize, String)> = None;
     // The depth of a quote, table or the like that is open: what it holds belongs to it.
@@ -143,18 +144,18 @@ fn kind(tag: &Tag<'_>) -> BlockKind {
     }
 }
 
-struct Reader<'a> {
+struct BlockReader<'a> {
     body: &'a str,
     blocks: Vec<Block>,
     /// The headings that are open: level and text.
     headings: Vec<(usize, String)>,
     path: Arc<[String]>,
     /// The items that are open.
-    open: Vec<Open>,
+    open: Vec<OpenItem>,
 }
 
 /// An item whose end was not seen yet.
-struct Open {
+struct OpenItem {
     /// Where its block stands.
     place: usize,
     /// Its depth among all that is open.
@@ -167,7 +168,7 @@ struct Open {
     column: usize,
 }
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     fn end_heading(&mut self, heading: Option<(usize, String)>) {
         let Some((level, text)) = heading else { return };
         while self.headings.last().is_some_and(|(open, _)| *open >= level) {
@@ -194,7 +195,7 @@ impl Reader<'_> {
         };
         let line = self.body.get(self.body.floor_char_boundary(range.start.saturating_sub(MAX_COLUMN))..range.start);
         let column = line.map_or(0, |line| line.rfind('\n').map_or(line.len(), |end| line.len() - end - 1));
-        self.open.push(Open { place: self.blocks.len(), depth, from: range.start, to: range.end, column });
+        self.open.push(OpenItem { place: self.blocks.len(), depth, from: range.start, to: range.end, column });
         self.blocks.push(block);
     }
 

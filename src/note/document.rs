@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::edit::{Edit, Fields, holds, named, with_renamed};
+use super::edit::{Edit, FieldValues, holds, named, with_renamed};
 use super::items::{items, retargeted_text, with_entries};
 use super::merge::item_at;
 use super::spans::with_spans;
-use super::stamp::Stamp;
+use super::stamp::Timestamp;
 use super::value::{Value, is_null_text};
-use super::yaml::{self, Kind, Yaml};
+use super::yaml::{self, Yaml, YamlNode};
 
 pub(super) fn splice(text: &str, range: Range<usize>, new: &str) -> String {
     let before = text.get(..range.start).unwrap_or_default();
@@ -25,10 +25,10 @@ thread_local! {
 }
 
 /// Bytes of the text, and what takes their place.
-type Span = (Range<usize>, String);
+type Replacement = (Range<usize>, String);
 
 /// Parsed frontmatter and its text.
-pub(super) struct Document<'a> {
+pub(super) struct YamlDocument<'a> {
     yaml: &'a str,
     line_end: &'static str,
     pub(super) entries: Vec<(Yaml<'a>, Yaml<'a>)>,
@@ -36,26 +36,26 @@ pub(super) struct Document<'a> {
     braces: Option<usize>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> YamlDocument<'a> {
     pub(super) fn parse(yaml: &'a str, line_end: &'static str) -> Result<Self, String> {
         #[cfg(test)]
         BYTES_PARSED.set(BYTES_PARSED.get() + yaml.len());
         let tree = yaml::parse(yaml)
             .map_err(|broken| format!("the frontmatter is not YAML: line {}: {}", broken.line + 1, broken.reason))?;
         match tree.kind {
-            Kind::Map(entries) => {
+            YamlNode::Map(entries) => {
                 let opens = yaml.get(tree.span.start..).is_some_and(|rest| rest.starts_with('{'));
                 let is_flow = opens && entries.first().is_none_or(|(key, _)| key.span.start > tree.span.start);
                 Ok(Self { yaml, line_end, entries, braces: is_flow.then_some(tree.span.start) })
             }
-            Kind::Scalar { text, .. } if text.is_empty() => {
+            YamlNode::Scalar { text, .. } if text.is_empty() => {
                 Ok(Self { yaml, line_end, entries: Vec::new(), braces: None })
             }
             _ => Err("the frontmatter is not a map of fields".to_owned()),
         }
     }
 
-    pub(super) fn values(&self) -> Fields {
+    pub(super) fn values(&self) -> FieldValues {
         self.entries.iter().map(|(key, value)| (Value::from_yaml(key).to_line(), Value::from_yaml(value))).collect()
     }
 
@@ -68,13 +68,13 @@ impl<'a> Document<'a> {
         match edit {
             Edit::SetText { key, text } => self.set(key, &scalar(text, false)),
             Edit::SetPlain { key, text } => self.set(key, text),
-            Edit::AddItem { key, text } => self.add_items(key, &[Item::Text(text)]),
-            Edit::AddMap { key, entries } => self.add_items(key, &[Item::Map(entries)]),
+            Edit::AddItem { key, text } => self.add_items(key, &[NewItem::Text(text)]),
+            Edit::AddMap { key, entries } => self.add_items(key, &[NewItem::Map(entries)]),
             Edit::RemoveItem { key, text } => self.remove_items(key, &|item| item.to_line().trim() == text),
             Edit::RenameItem { key, from, to } => self.rename_item(key, from, to),
             Edit::RemoveMap { key, entries } => self.remove_items(key, &|item| holds(item, entries)),
             Edit::SetCustom { key, text } => self.set_in_map("custom", &[(key, scalar(text, true))]),
-            Edit::AddValue { key, value } => self.add_items(key, &[Item::Value(&named(value))]),
+            Edit::AddValue { key, value } => self.add_items(key, &[NewItem::Value(&named(value))]),
             Edit::Retarget { key, entries, to } => self.retarget(key, &|item| holds(item, entries), to),
             Edit::SetCustomValue { key, value } => self.set_in_map("custom", &[(key, flow(&named(value)))]),
             Edit::SetEntries { key, item, entries } => self.set_entries(key, item, entries),
@@ -92,7 +92,7 @@ impl<'a> Document<'a> {
 
     /// Returns texts that may have more items in a list, in the list's style.
     pub(super) fn with_items(&self, key: &str, items: &[Value]) -> Vec<String> {
-        self.add_items(key, &items.iter().map(Item::Value).collect::<Vec<_>>())
+        self.add_items(key, &items.iter().map(NewItem::Value).collect::<Vec<_>>())
     }
 
     /// Returns texts that may have a map's fields with these values.
@@ -116,7 +116,7 @@ impl<'a> Document<'a> {
     /// Returns texts that may lack some of a map's fields.
     pub(super) fn without_entries(&self, map: &str, keys: &HashSet<&str>) -> Vec<String> {
         let Some((name, node)) = self.entry(map) else { return Vec::new() };
-        let Kind::Map(fields) = &node.kind else { return Vec::new() };
+        let YamlNode::Map(fields) = &node.kind else { return Vec::new() };
         let is_gone: Vec<bool> =
             fields.iter().map(|(have, _)| keys.contains(Value::from_yaml(have).to_line().as_str())).collect();
         if is_gone.iter().all(|is_gone| *is_gone) {
@@ -139,7 +139,7 @@ impl<'a> Document<'a> {
     }
 
     /// Returns how a key gets another value: in place, or instead of all that follows its colon.
-    fn value_spans(&self, key: &Yaml<'_>, old: &Yaml<'_>, value: &str) -> [Span; 2] {
+    fn value_spans(&self, key: &Yaml<'_>, old: &Yaml<'_>, value: &str) -> [Replacement; 2] {
         let after = self.after_colon(key, old);
         let comment = self.header_comment(after.start..old.span.start);
         [(old.span.clone(), value.to_owned()), (after, format!(" {value}{comment}"))]
@@ -182,7 +182,7 @@ impl<'a> Document<'a> {
                 None => format!("{map}:{end}  {}", lines().join(&format!("{end}  "))),
             });
         };
-        let Kind::Map(fields) = &custom.kind else {
+        let YamlNode::Map(fields) = &custom.kind else {
             let new = if self.needs_line(name, custom) {
                 format!(" {}", on_line())
             } else {
@@ -213,7 +213,7 @@ impl<'a> Document<'a> {
     }
 
     /// Returns where new fields of a map go, and how they are written there.
-    fn new_fields(&self, map: &Yaml<'_>, fields: &[(Yaml<'_>, Yaml<'_>)], new: &[String]) -> Option<Span> {
+    fn new_fields(&self, map: &Yaml<'_>, fields: &[(Yaml<'_>, Yaml<'_>)], new: &[String]) -> Option<Replacement> {
         if self.is_flow(map) {
             let last = fields.last().map(|(key, value)| self.end_of_entry(key, value));
             return Some(self.flow_item(map.span.start, last, &new.join(", ")));
@@ -224,8 +224,8 @@ impl<'a> Document<'a> {
         Some((at..at, new.iter().map(|line| format!("{indent}{line}{}", self.line_end)).collect()))
     }
 
-    fn add_items(&self, key: &str, new: &[Item<'_>]) -> Vec<String> {
-        let in_brackets = || new.iter().map(Item::as_flow).collect::<Vec<_>>().join(", ");
+    fn add_items(&self, key: &str, new: &[NewItem<'_>]) -> Vec<String> {
+        let in_brackets = || new.iter().map(NewItem::as_flow).collect::<Vec<_>>().join(", ");
         let on_line = || format!("[{}]", in_brackets());
         let as_field = || as_field(new, key, self.line_end);
         let Some((name, list)) = self.entry(key) else {
@@ -241,37 +241,37 @@ impl<'a> Document<'a> {
             as_field().split_once(':').map(|(_, value)| value.to_owned()).unwrap_or_default()
         };
         match &list.kind {
-            Kind::Scalar { text, plain: true } if is_null_text(text) => {
+            YamlNode::Scalar { text, plain: true } if is_null_text(text) => {
                 vec![self.replaced(self.after_colon(name, list), &fresh())]
             }
-            Kind::List(items) if items.is_empty() && !self.has_comment(list.span.clone()) => {
+            YamlNode::List(items) if items.is_empty() && !self.has_comment(list.span.clone()) => {
                 vec![self.replaced(self.after_colon(name, list), &fresh())]
             }
-            Kind::List(items) if self.is_flow(list) => {
+            YamlNode::List(items) if self.is_flow(list) => {
                 let last = items.last().map(|item| self.end(item));
                 vec![self.spliced(self.flow_item(list.span.start, last, &in_brackets()))]
             }
-            Kind::List(items) => {
+            YamlNode::List(items) => {
                 let Some(last) = items.last() else { return Vec::new() };
                 let dash = self.yaml.get(self.line_start(last.span.start)..last.span.start).unwrap_or_default();
                 let at = self.next_line(self.end(list));
-                let lines = |line: &dyn Fn(&Item<'_>) -> String| new.iter().map(line).collect::<Vec<_>>();
+                let lines = |line: &dyn Fn(&NewItem<'_>) -> String| new.iter().map(line).collect::<Vec<_>>();
                 [lines(&|item| item.as_block(dash, self.line_end)), lines(&|item| format!("{dash}{}", item.as_flow()))]
                     .map(|lines| self.with_line_at(at, &lines.join(self.line_end)))
                     .into()
             }
             // One value where a list is expected becomes the first of the list; of tags, several.
-            Kind::Scalar { .. } => {
+            YamlNode::Scalar { .. } => {
                 let mut all: Vec<String> = items(key, &Value::from_yaml(list)).iter().map(flow).collect();
                 all.push(in_brackets());
                 self.with_new_value(name, list, &format!("[{}]", all.join(", ")))
             }
-            Kind::Map(_) => Vec::new(),
+            YamlNode::Map(_) => Vec::new(),
         }
     }
 
     /// Returns where an item, or several with commas between, goes before the closing bracket of a flow list or map.
-    fn flow_item(&self, open: usize, last_end: Option<usize>, item: &str) -> Span {
+    fn flow_item(&self, open: usize, last_end: Option<usize>, item: &str) -> Replacement {
         let Some(at) = last_end else { return (open + 1..open + 1, item.to_owned()) };
         match self.comma_after(at) {
             Some(comma) => (comma + 1..comma + 1, format!(" {item}")),
@@ -311,7 +311,7 @@ impl<'a> Document<'a> {
     fn retarget(&self, key: &str, is_meant: &dyn Fn(&Value) -> bool, to: &str) -> Vec<String> {
         let Some((_, node)) = self.entry(key) else { return Vec::new() };
         let items = match &node.kind {
-            Kind::List(items) => items.as_slice(),
+            YamlNode::List(items) => items.as_slice(),
             _ => std::slice::from_ref(node),
         };
         let is_meant: Vec<bool> = items.iter().map(|item| is_meant(&Value::from_yaml(item))).collect();
@@ -319,7 +319,7 @@ impl<'a> Document<'a> {
         for (item, _) in items.iter().zip(&is_meant).filter(|(_, is_meant)| **is_meant) {
             let target = target(item);
             let new = match &target.kind {
-                Kind::Scalar { text, plain } => {
+                YamlNode::Scalar { text, plain } => {
                     let text = retargeted_text(text, to);
                     Value::Text { plain: *plain && !looks_typed(&text), text }
                 }
@@ -336,7 +336,7 @@ impl<'a> Document<'a> {
 
     fn remove_at(&self, key: &str, is_unwanted: &dyn Fn(usize, &Value) -> bool) -> Vec<String> {
         let Some((name, list)) = self.entry(key) else { return Vec::new() };
-        let Kind::List(nodes) = &list.kind else {
+        let YamlNode::List(nodes) = &list.kind else {
             let kept = items(key, &Value::from_yaml(list));
             let kept = kept.iter().enumerate().filter(|(place, item)| !is_unwanted(*place, item));
             let kept: Vec<String> = kept.map(|(_, item)| flow(item)).collect();
@@ -364,7 +364,7 @@ impl<'a> Document<'a> {
     /// Renames an item where it stands. Of items that are alike then the first stays, and the comments of all.
     fn rename_item(&self, key: &str, from: &str, to: &str) -> Vec<String> {
         let Some((name, list)) = self.entry(key) else { return Vec::new() };
-        let Kind::List(nodes) = &list.kind else {
+        let YamlNode::List(nodes) = &list.kind else {
             let renamed = with_renamed(key, &Value::from_yaml(list), from, to);
             return self.with_new_value(name, list, &flow(&renamed));
         };
@@ -451,7 +451,7 @@ impl<'a> Document<'a> {
             &entries.iter().map(|(key, value)| (key.clone(), named(value))).collect::<Vec<_>>(),
         );
         match &list.kind {
-            Kind::List(nodes) => self.with_item_at(list, nodes, place, &new).into_iter().collect(),
+            YamlNode::List(nodes) => self.with_item_at(list, nodes, place, &new).into_iter().collect(),
             _ => self.with_new_value(name, list, &format!("[{}]", flow(&new))),
         }
     }
@@ -483,7 +483,7 @@ impl<'a> Document<'a> {
         splice(self.yaml, range, new)
     }
 
-    fn spliced(&self, (range, new): Span) -> String {
+    fn spliced(&self, (range, new): Replacement) -> String {
         self.replaced(range, &new)
     }
 
@@ -502,11 +502,11 @@ impl<'a> Document<'a> {
     fn end(&self, node: &Yaml<'_>) -> usize {
         match &node.kind {
             _ if self.is_flow(node) => node.span.end,
-            Kind::List(items) => items.iter().map(|item| self.end(item)).max().unwrap_or(node.span.start),
-            Kind::Map(entries) => {
+            YamlNode::List(items) => items.iter().map(|item| self.end(item)).max().unwrap_or(node.span.start),
+            YamlNode::Map(entries) => {
                 entries.iter().map(|(key, value)| self.end(key).max(self.end(value))).max().unwrap_or(node.span.start)
             }
-            Kind::Scalar { .. } => {
+            YamlNode::Scalar { .. } => {
                 let written = self.yaml.get(node.span.clone()).unwrap_or_default();
                 node.span.start + written.trim_end().len()
             }
@@ -517,9 +517,9 @@ impl<'a> Document<'a> {
         let opens = |mark: char| self.yaml.get(node.span.start..).is_some_and(|rest| rest.starts_with(mark));
         match &node.kind {
             // A block list without an indent begins, for the parser, where its first item does.
-            Kind::List(items) => opens('[') && items.first().is_none_or(|item| item.span.start > node.span.start),
-            Kind::Map(_) => opens('{'),
-            Kind::Scalar { .. } => false,
+            YamlNode::List(items) => opens('[') && items.first().is_none_or(|item| item.span.start > node.span.start),
+            YamlNode::Map(_) => opens('{'),
+            YamlNode::Scalar { .. } => false,
         }
     }
 
@@ -535,26 +535,26 @@ impl<'a> Document<'a> {
 /// Returns the node that holds an item's target.
 fn target<'n, 'a>(item: &'n Yaml<'a>) -> &'n Yaml<'a> {
     match &item.kind {
-        Kind::Map(entries) => {
+        YamlNode::Map(entries) => {
             let id = entries.iter().find(|(key, _)| Value::from_yaml(key).to_line() == "id");
             id.map_or(item, |(_, value)| target(value))
         }
-        Kind::List(items) => match items.as_slice() {
+        YamlNode::List(items) => match items.as_slice() {
             [one] => target(one),
             _ => item,
         },
-        Kind::Scalar { .. } => item,
+        YamlNode::Scalar { .. } => item,
     }
 }
 
 /// An item to add to a list.
-enum Item<'a> {
+enum NewItem<'a> {
     Text(&'a str),
     Map(&'a [(&'static str, String)]),
     Value(&'a Value),
 }
 
-impl Item<'_> {
+impl NewItem<'_> {
     fn as_flow(&self) -> String {
         match self {
             Self::Text(text) => scalar(text, false),
@@ -589,12 +589,12 @@ impl Item<'_> {
 }
 
 /// Writes a new field with these items, in lines where the first of them is a map.
-fn as_field(items: &[Item<'_>], key: &str, line_end: &str) -> String {
-    if let Some(Item::Map(_) | Item::Value(Value::Map(_))) = items.first() {
+fn as_field(items: &[NewItem<'_>], key: &str, line_end: &str) -> String {
+    if let Some(NewItem::Map(_) | NewItem::Value(Value::Map(_))) = items.first() {
         let lines: Vec<String> = items.iter().map(|item| item.as_block("  - ", line_end)).collect();
         return format!("{key}:{line_end}{}", lines.join(line_end));
     }
-    format!("{key}: [{}]", items.iter().map(Item::as_flow).collect::<Vec<_>>().join(", "))
+    format!("{key}: [{}]", items.iter().map(NewItem::as_flow).collect::<Vec<_>>().join(", "))
 }
 
 /// Writes a value on one line. A number or truth value that stood without quotes stays one.
@@ -615,8 +615,8 @@ pub(super) fn flow(value: &Value) -> String {
 fn stands_plain(text: &str) -> bool {
     let listed = format!("[{text}]");
     !text.contains('\n') && yaml::parse(&listed).is_ok_and(|tree| match &tree.kind {
-        Kind::List(items) => {
-            matches!(items.as_slice(), [Yaml { kind: Kind::Scalar { text: read, plain: true }, .. }] if read == text)
+        YamlNode::List(items) => {
+            matches!(items.as_slice(), [Yaml { kind: YamlNode::Scalar { text: read, plain: true }, .. }] if read == text)
         }
         _ => false,
     })
@@ -635,7 +635,7 @@ pub(super) fn looks_typed(text: &str) -> bool {
 fn is_misread(text: &str) -> bool {
     let is_date = text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2;
     let has_digits = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
-    text == "-" || (has_digits && text.contains('_')) || (is_date && Stamp::parse(text).is_none())
+    text == "-" || (has_digits && text.contains('_')) || (is_date && Timestamp::parse(text).is_none())
 }
 
 /// Writes a text as a YAML scalar: plain where every reader takes it for that text, else in

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::InlineLink;
 use super::destinations::relinked;
-use super::document::{Document, looks_typed, scalar, splice};
-use super::frontmatter::{self, Fields as Said, Parts, link_target, split, whole};
+use super::document::{YamlDocument, looks_typed, scalar, splice};
+use super::frontmatter::{self, Frontmatter as Said, TextParts, link_target, split, whole};
 use super::items::{items, retargeted, with_entries};
 use super::section::Section;
 use super::value::{Value, is_null_text};
@@ -233,14 +233,14 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
         return with_new_frontmatter(text, &parts, edit);
     };
     let yaml = text.get(range.clone()).unwrap_or_default();
-    let document = Document::parse(yaml, line_end(text))?;
+    let document = YamlDocument::parse(yaml, line_end(text))?;
     let wanted = meaning(&document.values(), edit);
     let is_copy = matches!(edit, Edit::SetCustomValue { .. } | Edit::SetEntries { .. });
     if same(&document.values(), &wanted, is_copy) {
         return Ok(text.to_owned());
     }
     for candidate in document.candidates(edit) {
-        let is_right = Document::parse(&candidate, "\n").is_ok_and(|new| same(&new.values(), &wanted, true));
+        let is_right = YamlDocument::parse(&candidate, "\n").is_ok_and(|new| same(&new.values(), &wanted, true));
         let whole = splice(text, range.clone(), &candidate);
         if is_right && split(&whole).body.len() == parts.body.len() {
             return Ok(whole);
@@ -250,7 +250,7 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
 }
 
 /// Gives frontmatter to a note that has none.
-fn with_new_frontmatter(text: &str, parts: &Parts, edit: &Edit) -> Result<String, String> {
+fn with_new_frontmatter(text: &str, parts: &TextParts, edit: &Edit) -> Result<String, String> {
     if parts.unclosed {
         return Err("the frontmatter has no closing `---`".to_owned());
     }
@@ -280,10 +280,10 @@ fn key_of(edit: &Edit) -> &str {
 }
 
 /// Keys and their values, in the order written.
-pub(super) type Fields = Vec<(String, Value)>;
+pub(super) type FieldValues = Vec<(String, Value)>;
 
 /// Says what an edit does to the values, whatever their spelling.
-fn meaning(values: &Fields, edit: &Edit) -> Fields {
+fn meaning(values: &FieldValues, edit: &Edit) -> FieldValues {
     let mut values = values.clone();
     match edit {
         Edit::SetText { key, text } => set(&mut values, key, Value::text(text)),
@@ -338,14 +338,14 @@ fn meaning(values: &Fields, edit: &Edit) -> Fields {
     values
 }
 
-fn set(values: &mut Fields, key: &str, value: Value) {
+fn set(values: &mut FieldValues, key: &str, value: Value) {
     match values.iter_mut().find(|(name, _)| name == key) {
         Some((_, old)) => *old = value,
         None => values.push((key.to_owned(), value)),
     }
 }
 
-fn set_custom(values: &mut Fields, key: &str, value: Value) {
+fn set_custom(values: &mut FieldValues, key: &str, value: Value) {
     let mut fields = match values.iter().find(|(name, _)| name == "custom") {
         Some((_, Value::Map(fields))) => fields.clone(),
         _ => Vec::new(),
@@ -364,7 +364,7 @@ pub(super) fn named(value: &Value) -> Value {
     }
 }
 
-fn with_list(values: &mut Fields, key: &str, change: impl FnOnce(&mut Vec<Value>)) {
+fn with_list(values: &mut FieldValues, key: &str, change: impl FnOnce(&mut Vec<Value>)) {
     let old = values.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     let is_there = old.is_some();
     let mut items = old.map(|value| items(key, value)).unwrap_or_default();
@@ -426,7 +426,7 @@ pub(super) fn holds(item: &Value, entries: &[(&'static str, String)]) -> bool {
     })
 }
 
-fn same(a: &Fields, b: &Fields, is_exact: bool) -> bool {
+fn same(a: &FieldValues, b: &FieldValues, is_exact: bool) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|((a, x), (b, y))| a == b && same_value(x, y, is_exact))
 }
 
@@ -680,7 +680,7 @@ mod tests {
 
     #[test]
     fn copied_values_keep_what_they_are() {
-        let value = |yaml: &str| Document::parse(yaml, "\n").unwrap().values()[0].1.clone();
+        let value = |yaml: &str| YamlDocument::parse(yaml, "\n").unwrap().values()[0].1.clone();
         let custom = |yaml: &str| Edit::SetCustomValue { key: "k".into(), value: value(yaml) };
         let link = |yaml: &str| Edit::AddValue { key: "links", value: value(yaml) };
         for (before, edit, after) in [

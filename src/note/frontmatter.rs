@@ -10,23 +10,23 @@ use jiff::civil::Date;
 use super::items::tags;
 use super::plain_yaml;
 use super::value::is_null_text;
-use super::yaml::{self, Kind, Yaml};
-use super::{Finding, NoteId, Source, Stamp, TypedLink, Value};
+use super::yaml::{self, Yaml, YamlNode};
+use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value};
 
 /// What frontmatter says; everything may be absent.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(crate) struct Fields {
+pub(crate) struct Frontmatter {
     pub(crate) id: Option<NoteId>,
     pub(crate) title: Option<String>,
     pub(crate) kind: Option<String>,
-    pub(crate) created: Option<Stamp>,
-    pub(crate) updated: Option<Stamp>,
+    pub(crate) created: Option<Timestamp>,
+    pub(crate) updated: Option<Timestamp>,
     pub(crate) date: Option<Date>,
     pub(crate) tags: Vec<String>,
     pub(crate) summary: Option<String>,
     pub(crate) value: Option<u8>,
     pub(crate) verified: Option<bool>,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<ContentSource>,
     pub(crate) links: Vec<TypedLink>,
     pub(crate) aliases: Vec<String>,
     pub(crate) compacts: Vec<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Fields {
     pub(crate) is_text: bool,
 }
 
-impl Fields {
+impl Frontmatter {
     fn has_known(&self) -> bool {
         let known = Self { unknown: Vec::new(), is_text: false, ..self.clone() };
         known != Self::default()
@@ -46,7 +46,7 @@ impl Fields {
 
 /// Where the parts of a note's text stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct TextParts {
     /// The YAML between the markers, when there are markers.
     pub(crate) yaml: Option<Range<usize>>,
     /// What follows.
@@ -62,8 +62,8 @@ pub(crate) fn whole(text: &str) -> Range<usize> {
 }
 
 /// Finds the frontmatter of a text that begins with a line `---` (a BOM before it is passed over).
-pub(crate) fn split(text: &str) -> Parts {
-    let none = |unclosed| Parts { yaml: None, body: whole(text), unclosed };
+pub(crate) fn split(text: &str) -> TextParts {
+    let none = |unclosed| TextParts { yaml: None, body: whole(text), unclosed };
     let mut lines = lines_from(text, whole(text).start);
     let Some(first) = lines.next().filter(|line| is_marker(text, line, "---")) else {
         return none(false);
@@ -73,7 +73,7 @@ pub(crate) fn split(text: &str) -> Parts {
             if !may_be_fields(text.get(first.end..line.start).unwrap_or_default()) {
                 return none(false);
             }
-            return Parts { yaml: Some(first.end..line.start), body: line.end..text.len(), unclosed: false };
+            return TextParts { yaml: Some(first.end..line.start), body: line.end..text.len(), unclosed: false };
         }
     }
     none(true)
@@ -104,39 +104,39 @@ fn is_marker(text: &str, line: &Range<usize>, marker: &str) -> bool {
 }
 
 /// Reads the fields of a note's text. Findings name lines of the whole file, from 1.
-pub(crate) fn read(text: &str, parts: &Parts, findings: &mut Vec<Finding>) -> Fields {
-    let mut reader = Reader { fields: Fields::default(), findings, yaml: "", written: None };
+pub(crate) fn read(text: &str, parts: &TextParts, findings: &mut Vec<Diagnostic>) -> Frontmatter {
+    let mut reader = FrontmatterReader { fields: Frontmatter::default(), findings, yaml: "", written: None };
     reader.read_parts(text, parts);
     reader.fields
 }
 
 /// Items of lists with all they say, also what qipu gives no meaning to.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct RawItems {
     pub(super) links: Vec<Value>,
     pub(super) sources: Vec<Value>,
 }
 
 /// Returns the items that links and sources are read from.
-pub(super) fn written_items(text: &str) -> Written {
+pub(super) fn written_items(text: &str) -> RawItems {
     let mut findings = Vec::new();
-    let written = Some(Written::default());
-    let mut reader = Reader { fields: Fields::default(), findings: &mut findings, yaml: "", written };
+    let written = Some(RawItems::default());
+    let mut reader = FrontmatterReader { fields: Frontmatter::default(), findings: &mut findings, yaml: "", written };
     reader.read_parts(text, &split(text));
     reader.written.unwrap_or_default()
 }
 
-struct Reader<'a, 'f> {
-    fields: Fields,
-    findings: &'f mut Vec<Finding>,
+struct FrontmatterReader<'a, 'f> {
+    fields: Frontmatter,
+    findings: &'f mut Vec<Diagnostic>,
     /// The YAML that the spans in hand refer to.
     yaml: &'a str,
     /// Where the items of links and sources are kept as they stand, if they are asked for.
-    written: Option<Written>,
+    written: Option<RawItems>,
 }
 
-impl<'a> Reader<'a, '_> {
-    fn read_parts(&mut self, text: &'a str, parts: &Parts) {
+impl<'a> FrontmatterReader<'a, '_> {
+    fn read_parts(&mut self, text: &'a str, parts: &TextParts) {
         match &parts.yaml {
             Some(range) => self.read(text.get(range.clone()).unwrap_or_default()),
             None if parts.unclosed => {
@@ -148,13 +148,13 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn find(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
-        self.findings.push(Finding { code, line: Some(line), message: message.into() });
+        self.findings.push(Diagnostic { code, line: Some(line), message: message.into() });
     }
 
     fn read(&mut self, yaml: &'a str) {
         match plain_yaml::parse(yaml).map_or_else(|| yaml::parse(yaml), Ok) {
             Ok(tree) => match tree.kind {
-                Kind::Map(entries) => self.take_map(yaml, entries, 1),
+                YamlNode::Map(entries) => self.take_map(yaml, entries, 1),
                 _ if yaml.trim().is_empty() => {}
                 _ => {
                     self.find("frontmatter-broken", 2, "the frontmatter is not a map of fields");
@@ -178,7 +178,7 @@ impl<'a> Reader<'a, '_> {
         for (key, value) in entries {
             let line = key.line + first;
             let key = match key.kind {
-                Kind::Scalar { text, .. } => text,
+                YamlNode::Scalar { text, .. } => text,
                 _ => Value::from_yaml(&key).to_line().into(),
             };
             if seen.insert(key.clone()) {
@@ -203,7 +203,7 @@ impl<'a> Reader<'a, '_> {
                 continue;
             }
             match yaml::parse_within(chunk, &mut nodes_left) {
-                Ok(Yaml { kind: Kind::Map(entries), .. }) => self.take_map(chunk, entries, first),
+                Ok(Yaml { kind: YamlNode::Map(entries), .. }) => self.take_map(chunk, entries, first),
                 _ => {
                     let line = rest.lines().next().unwrap_or_default().trim();
                     let text = unquoted(line);
@@ -216,11 +216,11 @@ impl<'a> Reader<'a, '_> {
     /// Takes a field whose value is no YAML.
     fn field_from_text(&mut self, key: &str, text: &'a str, line: usize) {
         let scalar =
-            |text: &'a str| Yaml { kind: Kind::Scalar { text: text.into(), plain: false }, span: 0..0, line: 1 };
+            |text: &'a str| Yaml { kind: YamlNode::Scalar { text: text.into(), plain: false }, span: 0..0, line: 1 };
         let list = text.strip_prefix('[').map(|inner| inner.strip_suffix(']').unwrap_or(inner));
         let value = match list {
             Some(inner) if matches!(key, "tags" | "aliases" | "compacts") => Yaml {
-                kind: Kind::List(inner.split(',').map(|item| scalar(unquoted(item.trim()))).collect()),
+                kind: YamlNode::List(inner.split(',').map(|item| scalar(unquoted(item.trim()))).collect()),
                 span: 0..0,
                 line: 1,
             },
@@ -268,7 +268,7 @@ impl<'a> Reader<'a, '_> {
     /// Returns a text; a list or map where one is expected is taken as it is written.
     fn text(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Option<String> {
         let text = match &value.kind {
-            Kind::Scalar { text, .. } => text.trim().to_owned(),
+            YamlNode::Scalar { text, .. } => text.trim().to_owned(),
             _ => {
                 self.find("not-a-text", line, format!("`{key}` is a list or map where a text is expected"));
                 let written = self.yaml.get(value.span.clone()).unwrap_or_default().trim();
@@ -282,9 +282,9 @@ impl<'a> Reader<'a, '_> {
         (!text.is_empty()).then_some(text)
     }
 
-    fn stamp(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Option<Stamp> {
+    fn stamp(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Option<Timestamp> {
         let text = self.text(key, value, line)?;
-        let stamp = Stamp::parse(&text);
+        let stamp = Timestamp::parse(&text);
         if stamp.is_none() {
             self.find("impossible-date", line, format!("`{key}: {text}` is not a date"));
         }
@@ -294,12 +294,12 @@ impl<'a> Reader<'a, '_> {
     /// Returns a list of texts; a single text (or several with commas between) counts as one.
     fn texts(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Vec<String> {
         let texts: Vec<String> = match &value.kind {
-            Kind::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
-            Kind::Scalar { text, .. } => {
+            YamlNode::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
+            YamlNode::Scalar { text, .. } => {
                 self.find("not-a-list", line, format!("`{key}` is a text where a list is expected"));
                 if key == "tags" { tags(text).map(str::to_owned).collect() } else { vec![text.to_string()] }
             }
-            Kind::Map(_) => {
+            YamlNode::Map(_) => {
                 self.find("not-a-list", line, format!("`{key}` is a map where a list is expected"));
                 Vec::new()
             }
@@ -342,13 +342,15 @@ impl<'a> Reader<'a, '_> {
     fn sources(&mut self, value: &Yaml<'a>, line: usize) {
         for item in self.items("sources", value, line) {
             let source = match &item.kind {
-                Kind::Scalar { text, .. } => Source { url: text.trim().to_owned(), title: None, accessed: None },
-                Kind::Map(entries) => Source {
+                YamlNode::Scalar { text, .. } => {
+                    ContentSource { url: text.trim().to_owned(), title: None, accessed: None }
+                }
+                YamlNode::Map(entries) => ContentSource {
                     url: entry(entries, "url").unwrap_or_default(),
                     title: entry(entries, "title"),
                     accessed: entry(entries, "accessed"),
                 },
-                Kind::List(_) => Source { url: String::new(), title: None, accessed: None },
+                YamlNode::List(_) => ContentSource { url: String::new(), title: None, accessed: None },
             };
             if source.url.is_empty() && source.title.is_none() {
                 self.find("empty-source", line, "a source has neither url nor title");
@@ -364,10 +366,10 @@ impl<'a> Reader<'a, '_> {
     fn links(&mut self, value: &Yaml<'a>, line: usize) {
         for item in self.items("links", value, line) {
             let (kind, target) = match &item.kind {
-                Kind::Scalar { text, .. } => (None, Some(text.trim().to_owned())),
-                Kind::Map(entries) => (entry(entries, "type"), entry(entries, "id")),
+                YamlNode::Scalar { text, .. } => (None, Some(text.trim().to_owned())),
+                YamlNode::Map(entries) => (entry(entries, "type"), entry(entries, "id")),
                 // `- [[qp-a1b2]]`: what people type where an id is expected.
-                Kind::List(_) => (None, Some(Value::from_yaml(item).to_line())),
+                YamlNode::List(_) => (None, Some(Value::from_yaml(item).to_line())),
             };
             match target.filter(|target| !target.is_empty()) {
                 Some(target) => {
@@ -387,7 +389,7 @@ impl<'a> Reader<'a, '_> {
     fn custom(&mut self, value: &Yaml<'a>, line: usize) {
         match Value::from_yaml(value) {
             Value::Map(entries) => {
-                if matches!(&value.kind, Kind::Map(written) if written.len() > entries.len()) {
+                if matches!(&value.kind, YamlNode::Map(written) if written.len() > entries.len()) {
                     self.find("duplicate-key", line, "a field under `custom` is given twice; the first one counts");
                 }
                 self.fields.custom = entries;
@@ -399,7 +401,7 @@ impl<'a> Reader<'a, '_> {
     /// Returns the items of a list; anything else counts as a list of one.
     fn items<'y>(&mut self, key: &str, value: &'y Yaml<'a>, line: usize) -> Vec<&'y Yaml<'a>> {
         match &value.kind {
-            Kind::List(items) => items.iter().collect(),
+            YamlNode::List(items) => items.iter().collect(),
             _ => {
                 self.find("not-a-list", line, format!("`{key}` is one value where a list is expected"));
                 vec![value]
@@ -437,12 +439,13 @@ fn has_key(line: &str) -> bool {
 }
 
 fn is_null(value: &Yaml<'_>) -> bool {
-    matches!(&value.kind, Kind::Scalar { text, plain: true } if is_null_text(text))
+    matches!(&value.kind, YamlNode::Scalar { text, plain: true } if is_null_text(text))
 }
 
 /// Returns one entry of a map as text; `None` when it is absent or nothing.
 fn entry(entries: &[(Yaml<'_>, Yaml<'_>)], name: &str) -> Option<String> {
-    let (_, value) = entries.iter().find(|(key, _)| matches!(&key.kind, Kind::Scalar { text, .. } if text == name))?;
+    let (_, value) =
+        entries.iter().find(|(key, _)| matches!(&key.kind, YamlNode::Scalar { text, .. } if text == name))?;
     let text = Value::from_yaml(value).to_line().trim().to_owned();
     (!is_null(value) && !text.is_empty()).then_some(text)
 }

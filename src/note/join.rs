@@ -18,7 +18,7 @@ pub(crate) enum OnConflict {
 
 /// How the items of two lists become those of one.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Joined {
+pub(crate) struct JoinedItems {
     /// The edits of our list.
     pub(crate) edits: Vec<Edit>,
     /// Entries of theirs that are not in it: their keys.
@@ -34,8 +34,8 @@ pub(crate) fn join(
     theirs: Vec<Value>,
     have_one_name: impl Fn(&Value, &Value) -> bool,
     on_conflict: OnConflict,
-) -> Joined {
-    let (mut all, mut joined) = (ours, Joined::default());
+) -> JoinedItems {
+    let (mut all, mut joined) = (ours, JoinedItems::default());
     for item in &theirs {
         let alike: Vec<usize> =
             (0..all.len()).filter(|place| all.get(*place).is_some_and(|have| have_one_name(have, item))).collect();
@@ -49,7 +49,7 @@ pub(crate) fn join(
             _ => None,
         };
         match only.filter(|(.., more)| more.other.is_empty() || on_conflict != OnConflict::KeepBoth) {
-            Some((place, old, More { mut new, other })) => {
+            Some((place, old, ExtraFields { mut new, other })) => {
                 match on_conflict {
                     OnConflict::TakeTheirs => new.extend(other),
                     OnConflict::KeepBoth | OnConflict::KeepOurs => {
@@ -89,22 +89,22 @@ pub(crate) fn kind_and_target(item: &Value) -> (String, String) {
 
 /// What an item says beside what another of its name does.
 #[derive(Default)]
-struct More {
+struct ExtraFields {
     /// Entries that the other lacks.
     new: Vec<(String, Value)>,
     /// Entries that the other has, with another value.
     other: Vec<(String, Value)>,
 }
 
-impl More {
+impl ExtraFields {
     fn is_nothing(&self) -> bool {
         self.new.is_empty() && self.other.is_empty()
     }
 }
 
-fn more_of(key: &str, ours: &Value, theirs: &Value) -> More {
+fn more_of(key: &str, ours: &Value, theirs: &Value) -> ExtraFields {
     let ours = map_of(key, ours);
-    let mut more = More::default();
+    let mut more = ExtraFields::default();
     let is_name = |name: &str| matches!((key, name), ("links", "id" | "type") | ("sources", "url"));
     for (name, value) in map_of(key, theirs).into_iter().filter(|(name, value)| !is_name(name) && !value.is_null()) {
         match get(&ours, &name).filter(|have| !have.is_null()) {

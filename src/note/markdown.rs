@@ -188,34 +188,34 @@ fn hex(byte: u8) -> Option<u8> {
 
 /// Looks for something in the beginning of a body, then in a longer one, and in the whole of it only when what was
 /// found may go on, or nothing was found, or addresses are defined somewhere: what a bracket is may depend on them.
-pub(super) fn from_beginning(body: &str, find: impl Fn(&mut TopLevel<'_>) -> Option<String>) -> Option<String> {
+pub(super) fn from_beginning(body: &str, find: impl Fn(&mut TopLevelEvents<'_>) -> Option<String>) -> Option<String> {
     let has_definitions = body.contains("]:");
     for length in BEGINNINGS.into_iter().filter(|length| *length < body.len() && !has_definitions) {
         // Whole lines: the beginning of a line may be something else.
         let beginning = body.get(..body.floor_char_boundary(length)).unwrap_or_default();
         let beginning = beginning.get(..beginning.rfind('\n').map_or(0, |end| end + 1)).unwrap_or_default();
-        let mut events = TopLevel::new(beginning);
+        let mut events = TopLevelEvents::new(beginning);
         let found = find(&mut events);
         if found.is_some() && events.next().is_some() {
             return found;
         }
     }
-    find(&mut TopLevel::new(body))
+    find(&mut TopLevelEvents::new(body))
 }
 
 /// The events of a text that are not inside a list, quote, table or footnote.
-pub(super) struct TopLevel<'a> {
+pub(super) struct TopLevelEvents<'a> {
     events: Parser<'a>,
     depth: usize,
 }
 
-impl<'a> TopLevel<'a> {
+impl<'a> TopLevelEvents<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { events: parser(text), depth: 0 }
     }
 }
 
-impl<'a> Iterator for TopLevel<'a> {
+impl<'a> Iterator for TopLevelEvents<'a> {
     type Item = Event<'a>;
 
     fn next(&mut self) -> Option<Event<'a>> {
@@ -240,7 +240,7 @@ fn is_container(tag: &TagEnd) -> bool {
 
 /// Collects the text of a heading that has just begun, on one line. What images show is left out, unless there is
 /// nothing else.
-pub(super) fn collect(events: &mut TopLevel<'_>) -> Option<String> {
+pub(super) fn collect(events: &mut TopLevelEvents<'_>) -> Option<String> {
     let (mut text, mut shown, mut images) = (String::new(), String::new(), 0_usize);
     for event in events {
         match event {
@@ -435,9 +435,10 @@ mod tests {
             let before = "\n".repeat(next() % (BEGINNINGS[next() % 2] + 20));
             let rest: String = (0..40).map(|_| pieces[next() % pieces.len()]).collect();
             let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(next() % 50));
-            let whole = |find: &dyn Fn(&mut TopLevel<'_>) -> Option<String>| find(&mut TopLevel::new(&body));
-            let heading = |events: &mut TopLevel<'_>| title::first_heading(events);
-            let paragraph = |events: &mut TopLevel<'_>| summary::first_prose(events, "Heading");
+            let whole =
+                |find: &dyn Fn(&mut TopLevelEvents<'_>) -> Option<String>| find(&mut TopLevelEvents::new(&body));
+            let heading = |events: &mut TopLevelEvents<'_>| title::first_heading(events);
+            let paragraph = |events: &mut TopLevelEvents<'_>| summary::first_prose(events, "Heading");
             assert_eq!(from_beginning(&body, heading), whole(&heading), "{body:?}");
             assert_eq!(from_beginning(&body, paragraph), whole(&paragraph), "{body:?}");
         }

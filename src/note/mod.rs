@@ -42,19 +42,22 @@ pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub(crate) use markdown::without_code;
-pub use marks::{Mark, Marked};
+pub use marks::{InlineStyle, StyleSet};
 pub use retired::Retired;
 pub(crate) use section::Section;
 pub(crate) use spans::with_spans;
-pub use stamp::Stamp;
-pub use stored::{CHUNK, Files, Head, Keeping, Kept, KeptNote, Links, Name, PARTS, Target, Ties};
+pub use stamp::Timestamp;
+pub use stored::{
+    CHUNK, EncodedTarget, Identity, LinkFields, ListFields, PARTS, RecordColumns, RecordColumnsBuilder, RecordRef,
+    RecordSource, Relations,
+};
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;
 pub use value::Value;
-pub(crate) use yaml::{Kind as YamlKind, Yaml, parse as parse_yaml, parse_long as parse_long_yaml};
+pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
 
 use crate::escape::kept_chars;
-use frontmatter::Fields;
+use frontmatter::Frontmatter;
 
 /// The most of a file that is read, in bytes; no text that people write comes near it.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -104,15 +107,15 @@ pub struct Note {
     pub id: NoteId,
     /// The file's path in the store, with `/` between names.
     pub path: String,
-    meta: OnceLock<Box<Meta>>,
-    whole: OnceLock<Box<Whole>>,
-    kept: Option<KeptNote>,
-    marks: Marks,
+    meta: OnceLock<Box<Metadata>>,
+    whole: OnceLock<Box<SourceText>>,
+    kept: Option<RecordRef>,
+    marks: NoteFlags,
 }
 
 /// What answers ask of every note, small enough to be at hand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Marks {
+struct NoteFlags {
     value: u8,
     is_moc: bool,
     is_journal: bool,
@@ -122,8 +125,8 @@ struct Marks {
     may_be_retired: bool,
 }
 
-impl Marks {
-    fn of_meta(meta: &Meta) -> Self {
+impl NoteFlags {
+    fn of_meta(meta: &Metadata) -> Self {
         Self {
             value: meta.value.unwrap_or(DEFAULT_VALUE),
             is_moc: meta.kind == MOC,
@@ -137,15 +140,15 @@ impl Marks {
 
 /// What a note says of itself.
 #[derive(Debug, Clone, Default)]
-pub struct Meta {
+pub struct Metadata {
     /// The title: the field, else the first level-1 heading, else the name of the file or folder made readable.
     pub title: String,
     /// The type (`permanent`, `moc`, …).
     pub kind: String,
     /// When the note was made.
-    pub created: Option<Stamp>,
+    pub created: Option<Timestamp>,
     /// When its content last changed.
-    pub updated: Option<Stamp>,
+    pub updated: Option<Timestamp>,
     /// The day a journal belongs to, where the field says it.
     pub date: Option<Date>,
     /// Tags as written, each once.
@@ -155,7 +158,7 @@ pub struct Meta {
     /// Whether a person has checked it, where it says so.
     pub verified: Option<bool>,
     /// Where its content comes from.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ContentSource>,
     /// Links of the frontmatter, as written.
     pub links: Vec<TypedLink>,
     /// Other titles.
@@ -167,7 +170,7 @@ pub struct Meta {
     /// Top-level fields that qipu does not know.
     pub unknown: Vec<(String, Value)>,
     /// What had to be tolerated.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Diagnostic>,
     /// Whether only the beginning of an over-long file was read.
     pub is_cut: bool,
     summary_field: Option<String>,
@@ -180,9 +183,9 @@ pub struct Meta {
 }
 
 impl Deref for Note {
-    type Target = Meta;
+    type Target = Metadata;
 
-    fn deref(&self) -> &Meta {
+    fn deref(&self) -> &Metadata {
         self.meta.get_or_init(|| match &self.kept {
             Some(kept) => Box::new(kept.meta().unwrap_or_else(|| self.read_again(kept).0)),
             None => Box::default(),
@@ -192,14 +195,14 @@ impl Deref for Note {
 
 /// A whole text, and which part of it is the body.
 #[derive(Debug, Clone, Default)]
-struct Whole {
+struct SourceText {
     text: String,
     body: Range<usize>,
 }
 
 /// Where a note's content comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct ContentSource {
     /// The address; empty when only a title is given.
     pub url: String,
     /// The title.
@@ -219,7 +222,7 @@ pub struct TypedLink {
 
 /// Something about a note that was tolerated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct Diagnostic {
     /// A short name that never changes.
     pub code: &'static str,
     /// The line of the file, from 1, where one can be named.
@@ -228,7 +231,7 @@ pub struct Finding {
     pub message: String,
 }
 
-impl Finding {
+impl Diagnostic {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, line: None, message: message.into() }
     }
@@ -247,27 +250,27 @@ impl Note {
         let is_cut = bytes.len() > MAX_BYTES;
         if is_cut {
             bytes.truncate(MAX_BYTES);
-            findings.push(Finding::new("too-long", format!("only the first {MAX_BYTES} bytes are read")));
+            findings.push(Diagnostic::new("too-long", format!("only the first {MAX_BYTES} bytes are read")));
         }
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-            findings.push(Finding::new("not-utf-8", "some bytes are not UTF-8; they are shown as `\u{fffd}`"));
+            findings.push(Diagnostic::new("not-utf-8", "some bytes are not UTF-8; they are shown as `\u{fffd}`"));
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         });
         find_odd_form(&text, &mut findings);
         let parts = frontmatter::split(&text);
         if parts.body.len() > markdown::MAX_PARSED {
             let message = "links and summary are looked for in the beginning of the body only";
-            findings.push(Finding::new("long-body", message));
+            findings.push(Diagnostic::new("long-body", message));
         }
         let fields = frontmatter::read(&text, &parts, &mut findings);
         let body = if fields.is_text { frontmatter::whole(&text) } else { parts.body };
-        let (id, meta) = Meta::from_fields(path, &text, body.clone(), fields, findings);
+        let (id, meta) = Metadata::from_fields(path, &text, body.clone(), fields, findings);
         Self {
             id,
             path: path.to_owned(),
-            marks: Marks::of_meta(&meta),
-            meta: OnceLock::from(Box::new(Meta { is_cut, ..meta })),
-            whole: OnceLock::from(Box::new(Whole { text, body })),
+            marks: NoteFlags::of_meta(&meta),
+            meta: OnceLock::from(Box::new(Metadata { is_cut, ..meta })),
+            whole: OnceLock::from(Box::new(SourceText { text, body })),
             kept: None,
         }
     }
@@ -276,7 +279,7 @@ impl Note {
     ///
     /// # Errors
     /// Gives the path back where the note's id can't be one.
-    pub fn from_kept(kept: KeptNote, path: String) -> Result<Self, String> {
+    pub fn from_kept(kept: RecordRef, path: String) -> Result<Self, String> {
         let name = kept.name();
         let Some(id) = name.id(&path) else { return Err(path) };
         let marks = name.marks;
@@ -298,32 +301,35 @@ impl Note {
 
     /// Returns the text; reads its file where that was not done yet. A file that is gone by now has
     /// no text.
-    fn whole(&self) -> &Whole {
+    fn whole(&self) -> &SourceText {
         self.whole.get_or_init(|| match &self.kept {
             Some(kept) => self.read_again(kept).1,
             None => Box::default(),
         })
     }
 
-    fn read_again(&self, kept: &KeptNote) -> (Meta, Box<Whole>) {
+    fn read_again(&self, kept: &RecordRef) -> (Metadata, Box<SourceText>) {
         let bytes = kept.read_file(&self.path).unwrap_or_default();
         let read = Self::parse(&self.path, bytes);
-        (read.meta.into_inner().map_or_else(Meta::default, |meta| *meta), read.whole.into_inner().unwrap_or_default())
+        (
+            read.meta.into_inner().map_or_else(Metadata::default, |meta| *meta),
+            read.whole.into_inner().unwrap_or_default(),
+        )
     }
 
     /// Returns what is looked at of every note, without reading anything else of one that was kept.
-    pub fn head(&self) -> Head<'_> {
+    pub fn head(&self) -> ListFields<'_> {
         match (self.meta.get(), &self.kept) {
             (None, Some(kept)) => kept.head(),
-            _ => Head::of(self),
+            _ => ListFields::of(self),
         }
     }
 
     /// Returns what every answer asks of every note, without reading anything else of one that was kept.
-    pub fn name(&self) -> Name<'_> {
+    pub fn name(&self) -> Identity<'_> {
         match (self.meta.get(), &self.kept) {
             (None, Some(kept)) => kept.name(),
-            _ => Name::of(self),
+            _ => Identity::of(self),
         }
     }
 
@@ -336,24 +342,24 @@ impl Note {
     }
 
     /// Returns the links of a note, without reading anything else of one that was kept.
-    pub fn all_links(&self) -> Links<'_> {
+    pub fn all_links(&self) -> LinkFields<'_> {
         match (self.meta.get(), &self.kept) {
             (None, Some(kept)) => kept.links(),
-            _ => Links::of(self),
+            _ => LinkFields::of(self),
         }
     }
 
     /// Returns what else ties a note to others, without reading anything else of one that was kept.
-    pub fn ties(&self) -> Ties<'_> {
+    pub fn ties(&self) -> Relations<'_> {
         match (self.meta.get(), &self.kept) {
             (None, Some(kept)) => kept.ties(),
-            _ => Ties::of(self),
+            _ => Relations::of(self),
         }
     }
 
     /// Notes down that something was tolerated.
-    pub fn add_finding(&mut self, finding: Finding) {
-        let mut meta = Meta::clone(self);
+    pub fn add_finding(&mut self, finding: Diagnostic) {
+        let mut meta = Metadata::clone(self);
         meta.findings.push(finding);
         self.meta = OnceLock::from(Box::new(meta));
     }
@@ -437,7 +443,7 @@ impl Note {
     }
 
     /// Returns when the note last changed: `updated`, else `created`.
-    pub fn changed(&self) -> Option<&Stamp> {
+    pub fn changed(&self) -> Option<&Timestamp> {
         self.updated.as_ref().or(self.created.as_ref())
     }
 
@@ -456,7 +462,7 @@ impl Note {
 
     /// Returns where what stands out in the body begins and ends, in bytes: the marks from there on.
     /// Parses the body.
-    pub fn marked(&self) -> Vec<(usize, Marked)> {
+    pub fn marked(&self) -> Vec<(usize, StyleSet)> {
         marks::marks(self.body())
     }
 
@@ -494,21 +500,21 @@ impl Note {
     }
 }
 
-impl Meta {
+impl Metadata {
     fn from_fields(
         path: &str,
         text: &str,
         body: Range<usize>,
-        fields: Fields,
-        mut findings: Vec<Finding>,
+        fields: Frontmatter,
+        mut findings: Vec<Diagnostic>,
     ) -> (NoteId, Self) {
         let id = fields.id.unwrap_or_else(|| {
-            findings.push(Finding::new("no-id", "no usable id; it is taken from the path of the file"));
+            findings.push(Diagnostic::new("no-id", "no usable id; it is taken from the path of the file"));
             NoteId::from_path(path)
         });
         let title = fields.title.unwrap_or_else(|| {
             let message = "no title; it is taken from the first level-1 heading or the file name";
-            findings.push(Finding::new("no-title", message));
+            findings.push(Diagnostic::new("no-title", message));
             text.get(body).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
         });
         let meta = Self {
@@ -571,12 +577,12 @@ fn kind_by_folder(path: &str) -> &'static str {
     }
 }
 
-fn find_odd_form(text: &str, findings: &mut Vec<Finding>) {
+fn find_odd_form(text: &str, findings: &mut Vec<Diagnostic>) {
     if text.starts_with('\u{feff}') {
-        findings.push(Finding::new("byte-order-mark", "the file begins with a byte order mark"));
+        findings.push(Diagnostic::new("byte-order-mark", "the file begins with a byte order mark"));
     }
     if text.contains('\0') {
-        findings.push(Finding::new("nul", "the file holds NUL characters"));
+        findings.push(Diagnostic::new("nul", "the file holds NUL characters"));
     }
 }
 
@@ -601,7 +607,7 @@ mod tests {
         );
         assert_eq!(codes(&note), [""; 0]);
         assert_eq!((note.id.as_str(), note.title.as_str(), note.kind.as_str()), ("qp-x1", "A title", "permanent"));
-        assert_eq!(note.changed().map(Stamp::as_str), Some("2025-02-03"));
+        assert_eq!(note.changed().map(Timestamp::as_str), Some("2025-02-03"));
         assert_eq!(note.date.map(|date| date.to_string()).as_deref(), Some("2025-03-04"));
         assert_eq!(note.tags, ["a", "b"]);
         assert_eq!(note.summary(), Some("Two lines"));

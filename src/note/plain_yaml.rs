@@ -6,20 +6,20 @@
 //! grammar. Where it does answer, it gives the tree that the grammar gives: the test below holds it
 //! to that over a hundred thousand mutated frontmatters. Edits always use the grammar.
 
-use super::yaml::{Kind, Yaml};
+use super::yaml::{Yaml, YamlNode};
 
 /// Longer lines and texts are left to the grammar, which has limits of its own, in bytes.
 const MAX_LINE: usize = 1_000;
 const MAX_BYTES: usize = 16 * 1024;
 
 /// A place in the text.
-struct Lines<'a> {
+struct LineCursor<'a> {
     text: &'a str,
     at: usize,
     number: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineCursor<'a> {
     /// The line at hand without its end, and where the next one begins.
     fn peek(&self) -> Option<(&'a str, usize)> {
         let rest = self.text.get(self.at..)?;
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str) -> Option<Yaml<'_>> {
     if text.len() > MAX_BYTES || !is_tame(text) {
         return None;
     }
-    let mut lines = Lines { text, at: 0, number: 1 };
+    let mut lines = LineCursor { text, at: 0, number: 1 };
     let mut entries = Vec::with_capacity(12);
     while let Some((line, next)) = lines.peek() {
         let start = lines.at;
@@ -65,7 +65,7 @@ pub(super) fn parse(text: &str) -> Option<Yaml<'_>> {
         };
         entries.push((key_node, value));
     }
-    (!entries.is_empty()).then_some(Yaml { kind: Kind::Map(entries), span: 0..text.len(), line: 1 })
+    (!entries.is_empty()).then_some(Yaml { kind: YamlNode::Map(entries), span: 0..text.len(), line: 1 })
 }
 
 /// Tells whether a text holds no character that YAML treats specially wherever it stands.
@@ -78,8 +78,8 @@ fn is_tame(text: &str) -> bool {
         .all(|c| c == '\n' || !(c.is_control() || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{fff0}'..)))
 }
 
-fn plain(text: &str) -> Kind<'_> {
-    Kind::Scalar { text: text.into(), plain: true }
+fn plain(text: &str) -> YamlNode<'_> {
+    YamlNode::Scalar { text: text.into(), plain: true }
 }
 
 /// Takes a `key: value` or `key:` apart.
@@ -93,7 +93,7 @@ fn split_key(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads a scalar or a flow list that stands on one line.
-fn flow(text: &str, start: usize, line: usize) -> Option<Kind<'_>> {
+fn flow(text: &str, start: usize, line: usize) -> Option<YamlNode<'_>> {
     let trimmed = text.trim_end_matches(' ');
     let Some(inner) = trimmed.strip_prefix('[') else {
         return scalar(trimmed);
@@ -113,7 +113,7 @@ fn flow(text: &str, start: usize, line: usize) -> Option<Kind<'_>> {
         items.push(Yaml { kind: plain(item), span: begin..begin + item.len(), line });
         at += piece.len() + 1;
     }
-    Some(Kind::List(items))
+    Some(YamlNode::List(items))
 }
 
 /// Tells whether a text begins as only a plain scalar can.
@@ -122,12 +122,12 @@ fn begins_plain(text: &str) -> bool {
 }
 
 /// Reads a scalar: in quotes without escapes, or plain without anything that could end it.
-fn scalar(text: &str) -> Option<Kind<'_>> {
+fn scalar(text: &str) -> Option<YamlNode<'_>> {
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote) {
             let inner = rest.strip_suffix(quote)?;
             let is_simple = !inner.contains([quote, '\\']);
-            return is_simple.then(|| Kind::Scalar { text: inner.into(), plain: false });
+            return is_simple.then(|| YamlNode::Scalar { text: inner.into(), plain: false });
         }
     }
     let bytes = text.as_bytes();
@@ -136,7 +136,7 @@ fn scalar(text: &str) -> Option<Kind<'_>> {
 }
 
 /// Reads a list of scalars, or of maps of scalars, one entry a line.
-fn block_list<'a>(lines: &mut Lines<'a>) -> Option<Yaml<'a>> {
+fn block_list<'a>(lines: &mut LineCursor<'a>) -> Option<Yaml<'a>> {
     let (first, _) = lines.peek()?;
     let indent = first.len() - first.trim_start_matches(' ').len();
     let (start, line) = (lines.at + indent, lines.number);
@@ -171,9 +171,9 @@ fn block_list<'a>(lines: &mut Lines<'a>) -> Option<Yaml<'a>> {
             entries.push(entry(more, lines.at + indent + 2, lines.number)?);
             lines.pass(next);
         }
-        items.push(Yaml { kind: Kind::Map(entries), span: at..lines.at, line: number });
+        items.push(Yaml { kind: YamlNode::Map(entries), span: at..lines.at, line: number });
     }
-    (!items.is_empty()).then_some(Yaml { kind: Kind::List(items), span: start..lines.at, line })
+    (!items.is_empty()).then_some(Yaml { kind: YamlNode::List(items), span: start..lines.at, line })
 }
 
 /// Reads one entry of a map in a list.
@@ -282,12 +282,12 @@ mod tests {
             if written.contains('\n') || written.is_empty() { String::new() } else { format!("{:?}", node.span) };
         let (line, all) = (node.line, |nodes: Vec<String>| nodes.join(","));
         match &node.kind {
-            Kind::Scalar { text, plain } => format!("{text:?} {plain} {line} {place}"),
-            Kind::List(items) if written.starts_with('[') => {
+            YamlNode::Scalar { text, plain } => format!("{text:?} {plain} {line} {place}"),
+            YamlNode::List(items) if written.starts_with('[') => {
                 format!("[{}] {line} {place}", all(items.iter().map(|item| shape(item, text)).collect()))
             }
-            Kind::List(items) => format!("[{}] {line}", all(items.iter().map(|item| shape(item, text)).collect())),
-            Kind::Map(entries) => {
+            YamlNode::List(items) => format!("[{}] {line}", all(items.iter().map(|item| shape(item, text)).collect())),
+            YamlNode::Map(entries) => {
                 let entries =
                     entries.iter().map(|(key, value)| format!("{}: {}", shape(key, text), shape(value, text)));
                 format!("{{{}}}", all(entries.collect()))

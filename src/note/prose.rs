@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use super::markdown::TopLevel;
+use super::markdown::TopLevelEvents;
 
 /// Headings of sections that hold no prose about the subject.
 const METADATA_NAMES: [&str; 30] = [
@@ -298,11 +298,11 @@ pub(super) fn property(line: &str) -> Option<(&str, &str)> {
 /// A paragraph, line by line, without its markup.
 #[derive(Debug, Default)]
 pub(super) struct Paragraph {
-    lines: Vec<Line>,
+    lines: Vec<ProseLine>,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct ProseLine {
     text: String,
     /// The letters and digits of `text`, and how many of them stand neither in a link nor in code.
     letters: usize,
@@ -317,7 +317,7 @@ struct Line {
 impl Paragraph {
     /// Reads the paragraph that has just begun.
     pub(super) fn read<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> Self {
-        let mut lines = vec![Line::default()];
+        let mut lines = vec![ProseLine::default()];
         let (mut links, mut images, mut is_bold) = (0_usize, 0_usize, false);
         for event in events {
             let Some(line) = lines.last_mut() else { break };
@@ -337,8 +337,8 @@ impl Paragraph {
                 }
                 Event::Text(piece) if images == 0 => line.push(&piece, links == 0),
                 Event::Code(piece) if images == 0 => line.push(&piece, false),
-                Event::SoftBreak | Event::HardBreak if images == 0 => lines.push(Line::default()),
-                Event::InlineHtml(tag) if tag.starts_with("<br") => lines.push(Line::default()),
+                Event::SoftBreak | Event::HardBreak if images == 0 => lines.push(ProseLine::default()),
+                Event::InlineHtml(tag) if tag.starts_with("<br") => lines.push(ProseLine::default()),
                 Event::End(TagEnd::Paragraph | TagEnd::Item) => break,
                 _ => {}
             }
@@ -349,7 +349,8 @@ impl Paragraph {
     /// Tells whether the paragraph belongs to an admonition, `!!! note` or `:::note … :::`: `Some` with whether the
     /// admonition goes on behind it, `None` where it is text of its own.
     pub(super) fn admonition(&self, is_open: bool) -> Option<bool> {
-        let is_end = |line: &Line| line.text.trim_start_matches(':').trim().is_empty() && line.text.starts_with(":::");
+        let is_end =
+            |line: &ProseLine| line.text.trim_start_matches(':').trim().is_empty() && line.text.starts_with(":::");
         let ends = || self.lines.iter().skip(1).any(is_end);
         let first = self.lines.first().map_or("", |line| line.text.trim());
         if is_open {
@@ -367,13 +368,14 @@ impl Paragraph {
     /// Returns the prose of the paragraph on one line: without lines before it that are labels, dates, marks of a tool or
     /// the title. `None` where nothing else is in it.
     pub(super) fn prose(&self, title: &str) -> Option<String> {
-        let is_about = |line: &&Line| line.is_metadata() || line.is_mark() || is_same(&line.text, title);
+        let is_about = |line: &&ProseLine| line.is_metadata() || line.is_mark() || is_same(&line.text, title);
         let before = self.lines.iter().take_while(is_about).count();
         let lines = self.lines.get(before..)?;
         let texts: Vec<&str> = lines.iter().filter(|line| !line.is_mark()).map(|line| line.text.trim()).collect();
         let text = texts.join(" ").trim().to_owned();
         let has_own_text = !text.is_empty() && !is_link_list(lines);
-        let are_labels = lines.iter().all(Line::is_bold_label) || (lines.len() > 1 && lines.iter().all(Line::is_label));
+        let are_labels =
+            lines.iter().all(ProseLine::is_bold_label) || (lines.len() > 1 && lines.iter().all(ProseLine::is_label));
         let is_bold_name = matches!(lines, [line] if line.is_bold_name());
         let is_other = are_labels
             || is_bold_name
@@ -388,7 +390,7 @@ impl Paragraph {
 /// Returns the text of a list item on one line, without its markup: `None` where it says nothing, as an entry of a table
 /// of contents, a label about the document, and the title.
 pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
-    let mut events = TopLevel::new(markdown);
+    let mut events = TopLevelEvents::new(markdown);
     // What begins like another block, such as a heading in an item, is text here.
     let paragraph = loop {
         match events.next()? {
@@ -397,8 +399,8 @@ pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
             _ => {}
         }
     };
-    let is_anchor = |line: &Line| line.links > 0 && !line.has_foreign_link && line.own_letters == 0;
-    let is_left_out = |line: &&Line| {
+    let is_anchor = |line: &ProseLine| line.links > 0 && !line.has_foreign_link && line.own_letters == 0;
+    let is_left_out = |line: &&ProseLine| {
         line.is_mark() || property(&line.text).is_some() || is_anchor(line) || is_same(&line.text, title)
     };
     let lines = paragraph.lines.iter().filter(|line| !is_left_out(line) && !line.is_metadata());
@@ -413,7 +415,7 @@ impl Paragraph {
     }
 }
 
-impl Line {
+impl ProseLine {
     fn push(&mut self, text: &str, is_own: bool) {
         let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
         self.letters += letters;
@@ -551,12 +553,12 @@ fn is_lead(text: &str) -> bool {
 }
 
 /// Tells whether lines hold little but links or code.
-fn is_link_list(lines: &[Line]) -> bool {
-    let sum = |count: fn(&Line) -> usize| lines.iter().map(count).sum::<usize>();
+fn is_link_list(lines: &[ProseLine]) -> bool {
+    let sum = |count: fn(&ProseLine) -> usize| lines.iter().map(count).sum::<usize>();
     let (all, own, links) = (sum(|line| line.letters), sum(|line| line.own_letters), sum(|line| line.links));
     // Such as `English | [Deutsch](de.md)`.
     let is_short = |part: &str| part.split_whitespace().nth(MAX_LEAD_WORDS).is_none();
-    let is_menu = |line: &Line| {
+    let is_menu = |line: &ProseLine| {
         let mut parts = line.text.split(['|', '·', '•']);
         line.text.contains(['|', '·', '•']) && parts.all(is_short)
     };

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Meta, Note, Stamp, Value};
+use super::{Metadata, Note, Timestamp, Value};
 
 /// The values of the field `status` that retire a note, in any case.
 const STATUSES: [&str; 4] = ["superseded", "rejected", "deprecated", "obsolete"];
@@ -27,7 +27,7 @@ impl Retired {
     }
 }
 
-impl Meta {
+impl Metadata {
     /// Returns a field that qipu gives no place of its own: one at the top of the frontmatter, else one under
     /// `custom`. One that holds nothing is not there.
     pub fn field(&self, name: &str) -> Option<&Value> {
@@ -37,7 +37,7 @@ impl Meta {
 
     /// Returns the day that a field names.
     pub fn day_in(&self, name: &str) -> Option<Date> {
-        Some(Stamp::parse(&self.field(name)?.to_line())?.date())
+        Some(Timestamp::parse(&self.field(name)?.to_line())?.date())
     }
 
     /// Returns the last day on which the note holds, where it names one.

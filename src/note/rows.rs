@@ -1,8 +1,8 @@
 //! How names, heads and links of notes are kept. Every call reads the names of all notes, many the rest of these,
 //! so they are taken apart by hand: numbers first, then all texts, which are checked as one.
 
-use super::Marks;
-use super::stored::{Head, Links, Name, Target, Written};
+use super::NoteFlags;
+use super::stored::{EncodedTarget, EncodedTimestamp, Identity, LinkFields, ListFields};
 
 /// What a name has, one bit each.
 const ID: u64 = 1;
@@ -30,12 +30,12 @@ fn bit(is_there: bool, bit: u64) -> u64 {
 
 /// Numbers and texts in the making; one does for many rows, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct RecordWriter {
     numbers: Vec<u8>,
     texts: String,
 }
 
-impl Row {
+impl RecordWriter {
     fn number(&mut self, number: u64) {
         put_number(number, &mut self.numbers);
     }
@@ -50,10 +50,10 @@ impl Row {
         self.texts.push_str(text);
     }
 
-    fn stamp(&mut self, stamp: Option<Written<'_>>) {
+    fn stamp(&mut self, stamp: Option<EncodedTimestamp<'_>>) {
         match stamp {
-            Some(Written::Seconds(seconds)) => self.signed(seconds),
-            Some(Written::Text(text)) => self.text(text),
+            Some(EncodedTimestamp::Seconds(seconds)) => self.signed(seconds),
+            Some(EncodedTimestamp::Text(text)) => self.text(text),
             None => {}
         }
     }
@@ -79,12 +79,12 @@ fn put_number(number: u64, bytes: &mut Vec<u8>) {
 }
 
 /// Takes numbers and texts off a row.
-struct Rest<'a> {
+struct RecordReader<'a> {
     numbers: &'a [u8],
     texts: &'a str,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> RecordReader<'a> {
     fn open(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = Self { numbers: bytes, texts: "" };
         let length = rest.size()?;
@@ -127,10 +127,10 @@ impl<'a> Rest<'a> {
         if is_there { take(self).map(Some) } else { Some(None) }
     }
 
-    fn stamp(&mut self, is_seconds: bool, is_text: bool) -> Option<Option<Written<'a>>> {
+    fn stamp(&mut self, is_seconds: bool, is_text: bool) -> Option<Option<EncodedTimestamp<'a>>> {
         match (is_seconds, is_text) {
-            (true, _) => Some(Some(Written::Seconds(self.signed()?))),
-            (_, true) => Some(Some(Written::Text(self.text()?))),
+            (true, _) => Some(Some(EncodedTimestamp::Seconds(self.signed()?))),
+            (_, true) => Some(Some(EncodedTimestamp::Text(self.text()?))),
             _ => Some(None),
         }
     }
@@ -141,10 +141,10 @@ impl<'a> Rest<'a> {
     }
 }
 
-impl<'a> Name<'a> {
+impl<'a> Identity<'a> {
     /// Adds it to `bytes`.
-    pub(super) fn write(self, row: &mut Row, bytes: &mut Vec<u8>) {
-        let Marks { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.marks;
+    pub(super) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
+        let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.marks;
         let bits = bit(self.id.is_some(), ID)
             | bit(self.value.is_some(), VALUE)
             | bit(is_moc, MOC)
@@ -162,13 +162,13 @@ impl<'a> Name<'a> {
     }
 
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = Rest::open(bytes)?;
+        let mut rest = RecordReader::open(bytes)?;
         let bits = rest.number()?;
         let has = |bit| bits & bit != 0;
         let value = rest.maybe(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?;
-        let body_chars = rest.maybe(has(BODY_CHARS), Rest::size)?;
-        let summary_chars = rest.maybe(has(SUMMARY_CHARS), Rest::size)?;
-        let marks = Marks {
+        let body_chars = rest.maybe(has(BODY_CHARS), RecordReader::size)?;
+        let summary_chars = rest.maybe(has(SUMMARY_CHARS), RecordReader::size)?;
+        let marks = NoteFlags {
             value: value.unwrap_or(super::DEFAULT_VALUE),
             is_moc: has(MOC),
             is_journal: has(JOURNAL),
@@ -177,7 +177,7 @@ impl<'a> Name<'a> {
             may_be_retired: has(MAY_BE_RETIRED),
         };
         Some(Self {
-            id: rest.maybe(has(ID), Rest::text)?,
+            id: rest.maybe(has(ID), RecordReader::text)?,
             title: rest.text()?,
             value,
             marks,
@@ -187,12 +187,12 @@ impl<'a> Name<'a> {
     }
 }
 
-impl<'a> Head<'a> {
+impl<'a> ListFields<'a> {
     /// Adds what is not in the note's name to `bytes`.
-    pub(super) fn write(self, row: &mut Row, bytes: &mut Vec<u8>) {
+    pub(super) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         let stamp = |stamp, seconds, text| match stamp {
-            Some(Written::Seconds(_)) => seconds,
-            Some(Written::Text(_)) => text,
+            Some(EncodedTimestamp::Seconds(_)) => seconds,
+            Some(EncodedTimestamp::Text(_)) => text,
             None => 0,
         };
         let bits = bit(self.summary.is_some(), SUMMARY)
@@ -208,8 +208,8 @@ impl<'a> Head<'a> {
         row.finish(bytes);
     }
 
-    pub(super) fn from_bytes(name: Name<'a>, bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = Rest::open(bytes)?;
+    pub(super) fn from_bytes(name: Identity<'a>, bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = RecordReader::open(bytes)?;
         let bits = rest.number()?;
         let has = |bit| bits & bit != 0;
         Some(Self {
@@ -218,17 +218,17 @@ impl<'a> Head<'a> {
             has_aliases: name.marks.has_aliases,
             has_compacts: name.marks.has_compacts,
             kind: rest.text()?,
-            summary: rest.maybe(has(SUMMARY), Rest::text)?,
+            summary: rest.maybe(has(SUMMARY), RecordReader::text)?,
             created: rest.stamp(has(CREATED), has(CREATED_TEXT))?,
             updated: rest.stamp(has(UPDATED), has(UPDATED_TEXT))?,
-            day: rest.maybe(has(DAY), Rest::day)?,
+            day: rest.maybe(has(DAY), RecordReader::day)?,
         })
     }
 }
 
-impl<'a> Links<'a> {
+impl<'a> LinkFields<'a> {
     /// Adds them to `bytes`.
-    pub(super) fn write(&self, row: &mut Row, bytes: &mut Vec<u8>) {
+    pub(super) fn write(&self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         row.number(self.typed.len() as u64);
         for (kind, target) in &self.typed {
             row.text(kind);
@@ -236,8 +236,8 @@ impl<'a> Links<'a> {
         }
         for link in &self.inline {
             let (text, is_path) = match *link {
-                Target::Wiki(text) => (text, false),
-                Target::Path(text) => (text, true),
+                EncodedTarget::Wiki(text) => (text, false),
+                EncodedTarget::Path(text) => (text, true),
             };
             row.number((text.len() as u64) << 1 | u64::from(is_path));
             row.texts.push_str(text);
@@ -246,7 +246,7 @@ impl<'a> Links<'a> {
     }
 
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = Rest::open(bytes)?;
+        let mut rest = RecordReader::open(bytes)?;
         let count = rest.size()?;
         // Each takes two bytes at least: no list is longer than what is left.
         let mut typed = Vec::with_capacity(count.min(rest.numbers.len()));
@@ -258,7 +258,7 @@ impl<'a> Links<'a> {
             let number = rest.size()?;
             let (text, others) = rest.texts.split_at_checked(number >> 1)?;
             rest.texts = others;
-            inline.push(if number & 1 == 1 { Target::Path(text) } else { Target::Wiki(text) });
+            inline.push(if number & 1 == 1 { EncodedTarget::Path(text) } else { EncodedTarget::Wiki(text) });
         }
         Some(Self { typed, inline })
     }
@@ -268,18 +268,18 @@ impl<'a> Links<'a> {
 mod tests {
     use super::*;
 
-    fn written(write: impl FnOnce(&mut Row, &mut Vec<u8>)) -> Vec<u8> {
+    fn written(write: impl FnOnce(&mut RecordWriter, &mut Vec<u8>)) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write(&mut Row::default(), &mut bytes);
+        write(&mut RecordWriter::default(), &mut bytes);
         bytes
     }
 
-    fn head() -> Head<'static> {
-        Head {
+    fn head() -> ListFields<'static> {
+        ListFields {
             title: "Ein Titel für \u{1f600}",
             kind: "moc",
-            created: Some(Written::Seconds(-1)),
-            updated: Some(Written::Text("2025-01-02")),
+            created: Some(EncodedTimestamp::Seconds(-1)),
+            updated: Some(EncodedTimestamp::Text("2025-01-02")),
             day: Some((-1, 2, 3)),
             value: Some(7),
             summary: Some(""),
@@ -290,34 +290,44 @@ mod tests {
 
     #[test]
     fn heads_are_read_as_they_were_written() {
-        let other = Head { created: None, updated: Some(Written::Seconds(i64::MIN)), summary: Some("x"), ..head() };
-        for head in [head(), other, Head::default(), Head { has_compacts: true, ..head() }] {
+        let other = ListFields {
+            created: None,
+            updated: Some(EncodedTimestamp::Seconds(i64::MIN)),
+            summary: Some("x"),
+            ..head()
+        };
+        for head in [head(), other, ListFields::default(), ListFields { has_compacts: true, ..head() }] {
             for id in [Some("qp-1"), None] {
-                let Head { title, value, has_aliases, has_compacts, .. } = head;
-                let marks = Marks { value: head.value_or_default(), has_aliases, has_compacts, ..Marks::default() };
-                let marks = Marks { is_moc: has_aliases, is_journal: has_compacts, ..marks };
-                let marks = Marks { may_be_retired: has_compacts, ..marks };
+                let ListFields { title, value, has_aliases, has_compacts, .. } = head;
+                let marks =
+                    NoteFlags { value: head.value_or_default(), has_aliases, has_compacts, ..NoteFlags::default() };
+                let marks = NoteFlags { is_moc: has_aliases, is_journal: has_compacts, ..marks };
+                let marks = NoteFlags { may_be_retired: has_compacts, ..marks };
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));
-                let name = Name { id, title, value, marks, body_chars, summary_chars };
+                let name = Identity { id, title, value, marks, body_chars, summary_chars };
                 let names = written(|row, bytes| name.write(row, bytes));
                 let heads = written(|row, bytes| head.write(row, bytes));
-                assert_eq!((Name::from_bytes(&names), Head::from_bytes(name, &heads)), (Some(name), Some(head)));
-                (0..names.len()).for_each(|end| assert_ne!(Name::from_bytes(&names[..end]), Some(name), "{end}"));
-                (0..heads.len()).for_each(|end| assert_ne!(Head::from_bytes(name, &heads[..end]), Some(head), "{end}"));
+                assert_eq!(
+                    (Identity::from_bytes(&names), ListFields::from_bytes(name, &heads)),
+                    (Some(name), Some(head))
+                );
+                (0..names.len()).for_each(|end| assert_ne!(Identity::from_bytes(&names[..end]), Some(name), "{end}"));
+                (0..heads.len())
+                    .for_each(|end| assert_ne!(ListFields::from_bytes(name, &heads[..end]), Some(head), "{end}"));
             }
         }
     }
 
     #[test]
     fn links_are_read_as_they_were_written() {
-        let inline = vec![Target::Wiki("a"), Target::Path("../é.md"), Target::Wiki("")];
-        for links in [Links { typed: vec![("supports", "qp-2"), ("", "ü")], inline }, Links::default()] {
+        let inline = vec![EncodedTarget::Wiki("a"), EncodedTarget::Path("../é.md"), EncodedTarget::Wiki("")];
+        for links in [LinkFields { typed: vec![("supports", "qp-2"), ("", "ü")], inline }, LinkFields::default()] {
             let bytes = written(|row, bytes| links.write(row, bytes));
-            assert_eq!(Links::from_bytes(&bytes), Some(links.clone()));
-            (0..bytes.len()).for_each(|end| assert_ne!(Links::from_bytes(&bytes[..end]), Some(links.clone())));
+            assert_eq!(LinkFields::from_bytes(&bytes), Some(links.clone()));
+            (0..bytes.len()).for_each(|end| assert_ne!(LinkFields::from_bytes(&bytes[..end]), Some(links.clone())));
         }
         // Rows that say that they are longer than they are.
-        assert_eq!(Links::from_bytes(&[2, 0xff, 0x7f]), None);
-        assert_eq!(Links::from_bytes(&[0xff; 12]), None);
+        assert_eq!(LinkFields::from_bytes(&[2, 0xff, 0x7f]), None);
+        assert_eq!(LinkFields::from_bytes(&[0xff; 12]), None);
     }
 }

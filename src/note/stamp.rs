@@ -10,12 +10,12 @@ use jiff::tz::TimeZone;
 /// Ordered by the moment it names: a time without an offset counts as UTC, a date alone as its
 /// first moment. Equal moments written differently are equal.
 #[derive(Debug, Clone)]
-pub struct Stamp {
+pub struct Timestamp {
     text: String,
     at: DateTime,
 }
 
-impl Stamp {
+impl Timestamp {
     /// Parses `2025-03-05`, `2025-03-05 14:00`, `2025-03-05T14:00:00Z` and the like; `None` for
     /// anything else, an impossible date included.
     pub fn parse(text: &str) -> Option<Self> {
@@ -65,21 +65,21 @@ impl Stamp {
     }
 }
 
-impl PartialEq for Stamp {
+impl PartialEq for Timestamp {
     fn eq(&self, other: &Self) -> bool {
         self.at == other.at
     }
 }
 
-impl Eq for Stamp {}
+impl Eq for Timestamp {}
 
-impl PartialOrd for Stamp {
+impl PartialOrd for Timestamp {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Stamp {
+impl Ord for Timestamp {
     fn cmp(&self, other: &Self) -> Ordering {
         self.at.cmp(&other.at)
     }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn reads_dates_and_times_and_orders_them_by_moment() {
-        let stamp = |text| Stamp::parse(text).unwrap_or_else(|| panic!("{text}"));
+        let stamp = |text| Timestamp::parse(text).unwrap_or_else(|| panic!("{text}"));
         let ordered = [
             "2025-03-04",
             "2025-03-05T01:30:00+02:00",
@@ -111,7 +111,7 @@ mod tests {
     fn refuses_what_can_not_be() {
         for text in ["", "2025", "2025-02-30", "2025-13-01", "20250305", "soon", "2025-03-05T25:00:00Z", "2025-03-0５"]
         {
-            assert!(Stamp::parse(text).is_none(), "{text}");
+            assert!(Timestamp::parse(text).is_none(), "{text}");
         }
     }
 }

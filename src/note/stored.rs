@@ -12,10 +12,10 @@ use std::sync::{Arc, OnceLock};
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
-use super::rows::Row;
+use super::rows::RecordWriter;
 use super::{
-    DEFAULT_VALUE, Finding, InlineLink, Marks, Meta, Note, NoteId, Source, Stamp, TypedLink, Value, finding_code,
-    short_ids, shown_chars,
+    ContentSource, DEFAULT_VALUE, Diagnostic, InlineLink, Metadata, Note, NoteFlags, NoteId, Timestamp, TypedLink,
+    Value, finding_code, short_ids, shown_chars,
 };
 
 /// How many notes are kept together.
@@ -23,7 +23,7 @@ pub const CHUNK: usize = 256;
 
 /// The parts of a kept note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ColumnGroup {
     Name,
     Head,
     Links,
@@ -32,11 +32,11 @@ enum Part {
 }
 
 /// How many parts a kept note has.
-pub const PARTS: usize = Part::Rest as usize + 1;
+pub const PARTS: usize = ColumnGroup::Rest as usize + 1;
 
 /// Reads the files of notes, by their paths in the store, and what was kept of them; nothing where that
 /// can't be done.
-pub trait Files: Debug + Send + Sync {
+pub trait RecordSource: Debug + Send + Sync {
     /// Returns a file's bytes, of an over-long one the beginning.
     fn read(&self, path: &str) -> Option<Vec<u8>>;
 
@@ -49,15 +49,15 @@ pub trait Files: Debug + Send + Sync {
 
 /// Notes that were kept.
 #[derive(Debug)]
-pub struct Kept {
+pub struct RecordColumns {
     /// Of each part its chunks, read when somebody asks for one.
-    chunks: [Vec<OnceLock<Chunk>>; PARTS],
-    files: Arc<dyn Files>,
+    chunks: [Vec<OnceLock<ColumnChunk>>; PARTS],
+    files: Arc<dyn RecordSource>,
 }
 
 /// One part of some notes.
 #[derive(Debug, Default)]
-struct Chunk {
+struct ColumnChunk {
     /// Where each note ends in `bytes`, and where the first one begins.
     ends: Vec<u32>,
     start: usize,
@@ -66,20 +66,20 @@ struct Chunk {
 
 /// One of them.
 #[derive(Debug, Clone)]
-pub struct KeptNote {
-    kept: Arc<Kept>,
+pub struct RecordRef {
+    kept: Arc<RecordColumns>,
     place: usize,
 }
 
 /// What every answer asks of every note, borrowed from where it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Name<'a> {
+pub struct Identity<'a> {
     /// The note's id, where it was kept and the path of its file does not give it.
     pub(super) id: Option<&'a str>,
     /// The note's title.
     pub title: &'a str,
     pub(super) value: Option<u8>,
-    pub(super) marks: Marks,
+    pub(super) marks: NoteFlags,
     /// See [`Note::body_chars`]; `None` where nobody has counted them.
     pub body_chars: Option<usize>,
     /// How many characters its summary has, white space not counted; `None` where nobody has counted.
@@ -88,13 +88,13 @@ pub struct Name<'a> {
 
 /// What is looked at of every note, borrowed from where it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Head<'a> {
+pub struct ListFields<'a> {
     /// The note's title.
     pub title: &'a str,
     /// Its type.
     pub kind: &'a str,
-    pub(super) created: Option<Written<'a>>,
-    pub(super) updated: Option<Written<'a>>,
+    pub(super) created: Option<EncodedTimestamp<'a>>,
+    pub(super) updated: Option<EncodedTimestamp<'a>>,
     /// The day a journal belongs to, where the field says it: year, month, day.
     pub(super) day: Option<(i16, i8, i8)>,
     /// How much it is worth, where it says so.
@@ -109,35 +109,35 @@ pub struct Head<'a> {
 
 /// A stamp as it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written<'a> {
+pub(super) enum EncodedTimestamp<'a> {
     /// Seconds since 1970, written in the usual way.
     Seconds(i64),
     Text(&'a str),
 }
 
-impl<'a> Written<'a> {
-    fn of(stamp: &'a Stamp) -> Self {
+impl<'a> EncodedTimestamp<'a> {
+    fn of(stamp: &'a Timestamp) -> Self {
         stamp.seconds().map_or(Self::Text(stamp.as_str()), Self::Seconds)
     }
 
     fn moment(self) -> Option<DateTime> {
         match self {
-            Self::Seconds(seconds) => Stamp::moment(seconds),
-            Self::Text(text) => Some(Stamp::parse(text)?.at()),
+            Self::Seconds(seconds) => Timestamp::moment(seconds),
+            Self::Text(text) => Some(Timestamp::parse(text)?.at()),
         }
     }
 
-    fn stamp(self) -> Option<Stamp> {
+    fn stamp(self) -> Option<Timestamp> {
         match self {
-            Self::Seconds(seconds) => Stamp::from_seconds(seconds),
-            Self::Text(text) => Stamp::parse(text),
+            Self::Seconds(seconds) => Timestamp::from_seconds(seconds),
+            Self::Text(text) => Timestamp::parse(text),
         }
     }
 }
 
 /// What ties a note to others, borrowed from where it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ties<'a> {
+pub struct Relations<'a> {
     /// Its tags.
     #[serde(borrow)]
     pub tags: Vec<&'a str>,
@@ -149,21 +149,21 @@ pub struct Ties<'a> {
     pub compacts: Vec<&'a str>,
     /// Of a map of content, its ordered lists, each as the links that its items begin with.
     #[serde(borrow)]
-    lists: Vec<Vec<Target<'a>>>,
+    lists: Vec<Vec<EncodedTarget<'a>>>,
 }
 
 /// The links of a note, borrowed from where they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Links<'a> {
+pub struct LinkFields<'a> {
     /// The type and the target of each link of the frontmatter, as written.
     pub typed: Vec<(&'a str, &'a str)>,
     /// The links in its body.
-    pub inline: Vec<Target<'a>>,
+    pub inline: Vec<EncodedTarget<'a>>,
 }
 
 /// A link in a body: see [`InlineLink`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Target<'a> {
+pub enum EncodedTarget<'a> {
     /// The target of a link in double brackets.
     Wiki(&'a str),
     /// The path of a markdown link.
@@ -172,9 +172,9 @@ pub enum Target<'a> {
 
 /// What only a note that is shown needs.
 #[derive(Deserialize)]
-struct Rest {
+struct ColdFields {
     verified: Option<bool>,
-    sources: Vec<Source>,
+    sources: Vec<ContentSource>,
     custom: Vec<(String, Value)>,
     unknown: Vec<(String, Value)>,
     findings: Vec<(String, Option<usize>, String)>,
@@ -183,16 +183,16 @@ struct Rest {
 
 /// A [`Rest`] as it is written.
 #[derive(Serialize)]
-struct RestOf<'a> {
+struct ColdFieldsRef<'a> {
     verified: Option<bool>,
-    sources: &'a [Source],
+    sources: &'a [ContentSource],
     custom: &'a [(String, Value)],
     unknown: &'a [(String, Value)],
     findings: Vec<(&'a str, Option<usize>, &'a str)>,
     is_cut: bool,
 }
 
-impl<'a> Name<'a> {
+impl<'a> Identity<'a> {
     pub(super) fn of(note: &'a Note) -> Self {
         Self {
             id: None,
@@ -210,13 +210,13 @@ impl<'a> Name<'a> {
     }
 }
 
-impl<'a> Head<'a> {
+impl<'a> ListFields<'a> {
     pub(super) fn of(note: &'a Note) -> Self {
         Self {
             title: &note.title,
             kind: &note.kind,
-            created: note.created.as_ref().map(Written::of),
-            updated: note.updated.as_ref().map(Written::of),
+            created: note.created.as_ref().map(EncodedTimestamp::of),
+            updated: note.updated.as_ref().map(EncodedTimestamp::of),
             day: note.date.map(|date| (date.year(), date.month(), date.day())),
             value: note.value,
             summary: note.summary_field(),
@@ -244,7 +244,7 @@ impl<'a> Head<'a> {
     /// Returns the day on which the note was made, as it is written.
     pub fn created_day(&self) -> Option<Date> {
         match self.created? {
-            Written::Text(text) => text.get(..10)?.parse().ok(),
+            EncodedTimestamp::Text(text) => text.get(..10)?.parse().ok(),
             seconds => Some(seconds.moment()?.date()),
         }
     }
@@ -255,7 +255,7 @@ impl<'a> Head<'a> {
     }
 }
 
-impl<'a> Ties<'a> {
+impl<'a> Relations<'a> {
     pub(super) fn of(note: &'a Note) -> Self {
         Self {
             tags: texts(&note.tags),
@@ -266,11 +266,11 @@ impl<'a> Ties<'a> {
     }
 }
 
-impl<'a> Links<'a> {
+impl<'a> LinkFields<'a> {
     pub(super) fn of(note: &'a Note) -> Self {
         Self {
             typed: note.links.iter().map(|link| (link.kind.as_str(), link.target.as_str())).collect(),
-            inline: note.inline_links().iter().map(Target::of).collect(),
+            inline: note.inline_links().iter().map(EncodedTarget::of).collect(),
         }
     }
 }
@@ -279,7 +279,7 @@ fn texts(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-impl<'a> Target<'a> {
+impl<'a> EncodedTarget<'a> {
     /// Borrows a link.
     pub fn of(link: &'a InlineLink) -> Self {
         match link {
@@ -298,29 +298,29 @@ impl<'a> Target<'a> {
 
 /// What is to be kept of notes, one after the other.
 #[derive(Debug, Default)]
-pub struct Keeping {
-    parts: [Column; PARTS],
+pub struct RecordColumnsBuilder {
+    parts: [ColumnBuilder; PARTS],
     /// Where one of a note's parts is put together.
-    row: Row,
+    row: RecordWriter,
     bytes: Vec<u8>,
 }
 
 /// One part of notes in the making: where that of each ends.
 #[derive(Debug, Default)]
-struct Column {
+struct ColumnBuilder {
     ends: Vec<usize>,
     bytes: Vec<u8>,
 }
 
-impl Keeping {
+impl RecordColumnsBuilder {
     /// Writes down what is to be kept of the next note, its links and the length of its body included.
     pub fn add(&mut self, note: &Note) {
         note.body_chars();
         let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
-        let lists = lists.iter().map(|list| list.iter().map(Target::of).collect()).collect();
-        let ties = Ties { lists, ..Ties::of(note) };
+        let lists = lists.iter().map(|list| list.iter().map(EncodedTarget::of).collect()).collect();
+        let ties = Relations { lists, ..Relations::of(note) };
         let findings = note.findings.iter().map(|f| (f.code, f.line, f.message.as_str()));
-        let rest = RestOf {
+        let rest = ColdFieldsRef {
             verified: note.verified,
             sources: &note.sources,
             custom: &note.custom,
@@ -329,11 +329,11 @@ impl Keeping {
             is_cut: note.is_cut,
         };
         let id = Some(note.id.as_str()).filter(|_| NoteId::from_path(&note.path) != note.id);
-        let name = Name { id, summary_chars: note.summary().map(shown_chars), ..Name::of(note) };
+        let name = Identity { id, summary_chars: note.summary().map(shown_chars), ..Identity::of(note) };
         let Self { parts: [names, heads, links, all_ties, rests], row, bytes } = self;
         name.write(row, &mut names.bytes);
-        Head::of(note).write(row, &mut heads.bytes);
-        Links::of(note).write(row, &mut links.bytes);
+        ListFields::of(note).write(row, &mut heads.bytes);
+        LinkFields::of(note).write(row, &mut links.bytes);
         write(&ties, bytes, &mut all_ties.bytes);
         write(&rest, bytes, &mut rests.bytes);
         self.parts.iter_mut().for_each(|column| column.ends.push(column.bytes.len()));
@@ -378,11 +378,11 @@ impl Keeping {
         let mut bytes = postcard::to_allocvec(&lengths).unwrap_or_default();
         let range = column.start(notes.start)..column.start(notes.end);
         bytes.extend_from_slice(column.bytes.get(range).unwrap_or_default());
-        if part == Part::Links as usize { short_ids::shorten(&bytes) } else { bytes }
+        if part == ColumnGroup::Links as usize { short_ids::shorten(&bytes) } else { bytes }
     }
 }
 
-impl Column {
+impl ColumnBuilder {
     /// Returns where a note begins, the one behind the last one too.
     fn start(&self, note: usize) -> usize {
         note.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(self.bytes.len()))
@@ -397,10 +397,10 @@ fn write(what: &impl Serialize, own: &mut Vec<u8>, to: &mut Vec<u8>) {
     to.extend_from_slice(own);
 }
 
-impl Chunk {
+impl ColumnChunk {
     /// Takes what [`Keeping::chunk`] made of a part.
-    fn open(bytes: Vec<u8>, part: Part) -> Option<Self> {
-        let bytes = if part == Part::Links { short_ids::expand(&bytes)? } else { bytes };
+    fn open(bytes: Vec<u8>, part: ColumnGroup) -> Option<Self> {
+        let bytes = if part == ColumnGroup::Links { short_ids::expand(&bytes)? } else { bytes };
         let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
         let start = bytes.len() - rest.len();
         let mut end = 0_u32;
@@ -420,26 +420,27 @@ impl Chunk {
     }
 }
 
-impl Kept {
+impl RecordColumns {
     /// Takes so many notes that were kept.
-    pub fn new(count: usize, files: Arc<dyn Files>) -> Self {
+    pub fn new(count: usize, files: Arc<dyn RecordSource>) -> Self {
         let chunks = || (0..count.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
         Self { chunks: std::array::from_fn(|_| chunks()), files }
     }
 
     /// Returns a part of a note; nothing where there is none or it can't be read.
-    fn part(&self, place: usize, part: Part) -> &[u8] {
+    fn part(&self, place: usize, part: ColumnGroup) -> &[u8] {
         let number = place / CHUNK;
         let Some(chunk) = self.chunks[part as usize].get(number) else { return &[] };
-        let read =
-            || self.files.chunk(part as usize, number).and_then(|bytes| Chunk::open(bytes, part)).unwrap_or_default();
+        let read = || {
+            self.files.chunk(part as usize, number).and_then(|bytes| ColumnChunk::open(bytes, part)).unwrap_or_default()
+        };
         chunk.get_or_init(read).note(place % CHUNK)
     }
 }
 
-impl KeptNote {
+impl RecordRef {
     /// Names one of the notes that were kept.
-    pub fn new(kept: &Arc<Kept>, place: usize) -> Self {
+    pub fn new(kept: &Arc<RecordColumns>, place: usize) -> Self {
         Self { kept: Arc::clone(kept), place }
     }
 
@@ -448,31 +449,31 @@ impl KeptNote {
         self.kept.files.read(path)
     }
 
-    pub(super) fn name(&self) -> Name<'_> {
+    pub(super) fn name(&self) -> Identity<'_> {
         self.known(self.read_name())
     }
 
-    pub(super) fn head(&self) -> Head<'_> {
+    pub(super) fn head(&self) -> ListFields<'_> {
         self.known(self.read_head())
     }
 
-    fn read_head(&self) -> Option<Head<'_>> {
-        Head::from_bytes(self.read_name()?, self.kept.part(self.place, Part::Head))
+    fn read_head(&self) -> Option<ListFields<'_>> {
+        ListFields::from_bytes(self.read_name()?, self.kept.part(self.place, ColumnGroup::Head))
     }
 
-    fn read_name(&self) -> Option<Name<'_>> {
-        Name::from_bytes(self.kept.part(self.place, Part::Name))
+    fn read_name(&self) -> Option<Identity<'_>> {
+        Identity::from_bytes(self.kept.part(self.place, ColumnGroup::Name))
     }
 
-    pub(super) fn links(&self) -> Links<'_> {
-        self.known(Links::from_bytes(self.kept.part(self.place, Part::Links)))
+    pub(super) fn links(&self) -> LinkFields<'_> {
+        self.known(LinkFields::from_bytes(self.kept.part(self.place, ColumnGroup::Links)))
     }
 
-    pub(super) fn ties(&self) -> Ties<'_> {
-        self.known(self.read(Part::Ties))
+    pub(super) fn ties(&self) -> Relations<'_> {
+        self.known(self.read(ColumnGroup::Ties))
     }
 
-    fn read<'a, T: Deserialize<'a>>(&'a self, part: Part) -> Option<T> {
+    fn read<'a, T: Deserialize<'a>>(&'a self, part: ColumnGroup) -> Option<T> {
         postcard::from_bytes(self.kept.part(self.place, part)).ok()
     }
 
@@ -485,12 +486,12 @@ impl KeptNote {
 
     /// Returns the ordered lists of a map of content.
     pub(super) fn lists(&self) -> Vec<Vec<InlineLink>> {
-        let links = |list: &Vec<Target<'_>>| list.iter().map(|link| link.to_link()).collect();
+        let links = |list: &Vec<EncodedTarget<'_>>| list.iter().map(|link| link.to_link()).collect();
         self.ties().lists.iter().map(links).collect()
     }
 
     /// Makes everything that a note says of itself; `None` where this can't be what was kept.
-    pub(super) fn meta(&self) -> Option<Meta> {
+    pub(super) fn meta(&self) -> Option<Metadata> {
         let meta = self.read_meta();
         if meta.is_none() {
             self.kept.files.tell_broken();
@@ -498,18 +499,18 @@ impl KeptNote {
         meta
     }
 
-    fn read_meta(&self) -> Option<Meta> {
+    fn read_meta(&self) -> Option<Metadata> {
         let name = self.read_name()?;
-        let head = Head::from_bytes(name, self.kept.part(self.place, Part::Head))?;
-        let links = Links::from_bytes(self.kept.part(self.place, Part::Links))?;
-        let ties: Ties<'_> = self.read(Part::Ties)?;
-        let rest: Rest = self.read(Part::Rest)?;
-        let stamp = |stamp: Option<Written<'_>>| stamp.map_or(Some(None), |stamp| stamp.stamp().map(Some));
+        let head = ListFields::from_bytes(name, self.kept.part(self.place, ColumnGroup::Head))?;
+        let links = LinkFields::from_bytes(self.kept.part(self.place, ColumnGroup::Links))?;
+        let ties: Relations<'_> = self.read(ColumnGroup::Ties)?;
+        let rest: ColdFields = self.read(ColumnGroup::Rest)?;
+        let stamp = |stamp: Option<EncodedTimestamp<'_>>| stamp.map_or(Some(None), |stamp| stamp.stamp().map(Some));
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
         let finding =
-            |(code, line, message): (String, _, _)| Some(Finding { code: finding_code(&code)?, line, message });
+            |(code, line, message): (String, _, _)| Some(Diagnostic { code: finding_code(&code)?, line, message });
         let link = |(kind, target): &(&str, &str)| TypedLink { kind: (*kind).to_owned(), target: (*target).to_owned() };
-        Some(Meta {
+        Some(Metadata {
             title: head.title.to_owned(),
             kind: head.kind.to_owned(),
             created: stamp(head.created)?,

@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Tag};
 
 use super::blocks::{self, Block};
-use super::markdown::{TopLevel, collect, from_beginning};
+use super::markdown::{TopLevelEvents, collect, from_beginning};
 use super::prose::{self, Paragraph};
 
 /// Where in a body a summary comes from, the best source first.
@@ -29,7 +29,8 @@ pub(crate) struct BodySummary {
 /// Returns the summary of the body of a note with a title; never the title again.
 pub(super) fn of_body(body: &str, title: &str) -> Option<BodySummary> {
     let from = |source: SummarySource| move |text: String| BodySummary { source, text };
-    let section = || may_have_section(body).then(|| first_under_summary(&mut TopLevel::new(body), title)).flatten();
+    let section =
+        || may_have_section(body).then(|| first_under_summary(&mut TopLevelEvents::new(body), title)).flatten();
     let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same(heading, title);
     let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.path.iter().any(is_metadata));
     let items = || blocks::outline(body, item);
@@ -58,7 +59,7 @@ fn may_have_section(body: &str) -> bool {
     (body.contains("ummary") || body.contains("UMMARY")) && body.split(['\n', '\r']).any(may_be_heading)
 }
 
-fn first_under_summary(events: &mut TopLevel<'_>, title: &str) -> Option<String> {
+fn first_under_summary(events: &mut TopLevelEvents<'_>, title: &str) -> Option<String> {
     let mut is_under_summary = false;
     loop {
         match events.next()? {
@@ -77,7 +78,7 @@ fn first_under_summary(events: &mut TopLevel<'_>, title: &str) -> Option<String>
 }
 
 /// Returns the first paragraph that is prose: not in a section such as `Status`, and not in an admonition.
-pub(super) fn first_prose(events: &mut TopLevel<'_>, title: &str) -> Option<String> {
+pub(super) fn first_prose(events: &mut TopLevelEvents<'_>, title: &str) -> Option<String> {
     let mut skipped_level: Option<HeadingLevel> = None;
     let mut is_in_admonition = false;
     loop {

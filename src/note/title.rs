@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
 use super::id::generated_id;
-use super::markdown::{TopLevel, collect, from_beginning};
+use super::markdown::{TopLevelEvents, collect, from_beginning};
 use super::prose;
 
 /// Names of files that stand for their folder.
@@ -55,7 +55,7 @@ fn readable(name: &str) -> String {
     if spaced.is_empty() { name.to_owned() } else { spaced }
 }
 
-pub(super) fn first_heading(events: &mut TopLevel<'_>) -> Option<String> {
+pub(super) fn first_heading(events: &mut TopLevelEvents<'_>) -> Option<String> {
     let mut html = String::new();
     loop {
         match events.next()? {

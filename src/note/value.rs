@@ -3,7 +3,7 @@
 use foldhash::{HashSet, HashSetExt};
 use serde::{Deserialize, Serialize};
 
-use super::yaml::{Kind, Yaml};
+use super::yaml::{Yaml, YamlNode};
 
 /// The value of a field that qipu gives no meaning to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,9 +25,9 @@ pub enum Value {
 impl Value {
     pub(crate) fn from_yaml(node: &Yaml<'_>) -> Self {
         match &node.kind {
-            Kind::Scalar { text, plain } => Self::Text { text: text.to_string(), plain: *plain },
-            Kind::List(items) => Self::List(items.iter().map(Self::from_yaml).collect()),
-            Kind::Map(entries) => {
+            YamlNode::Scalar { text, plain } => Self::Text { text: text.to_string(), plain: *plain },
+            YamlNode::List(items) => Self::List(items.iter().map(Self::from_yaml).collect()),
+            YamlNode::Map(entries) => {
                 let mut seen = HashSet::new();
                 let entries =
                     entries.iter().map(|(key, value)| (Self::from_yaml(key).to_line(), Self::from_yaml(value)));

@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Yaml<'a> {
     /// What the node is.
-    pub(crate) kind: Kind<'a>,
+    pub(crate) kind: YamlNode<'a>,
     /// The bytes it stands in. Those of a block scalar leave out its `>-` header.
     pub(crate) span: Range<usize>,
     /// The line it begins in, from 1.
@@ -35,7 +35,7 @@ pub(crate) struct Yaml<'a> {
 
 /// The sorts of node.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum YamlNode<'a> {
     /// A text; `plain` when it was written without quotes, block style and the tag `!!str`.
     Scalar { text: Cow<'a, str>, plain: bool },
     /// A list.
@@ -46,57 +46,57 @@ pub(crate) enum Kind<'a> {
 
 /// Why a text is not YAML, and in which line (from 1).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct YamlError {
     pub(crate) reason: String,
     pub(crate) line: usize,
 }
 
 /// Parses a text of one document; an empty one is an empty map.
-pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, Broken> {
+pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, YamlError> {
     let mut nodes_left = MAX_NODES;
     parse_within(text, &mut nodes_left)
 }
 
 /// Parses a text of one document that unfolds to no more than `nodes_left` nodes, and takes those
 /// that it needs away from them.
-pub(crate) fn parse_within<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Broken> {
+pub(crate) fn parse_within<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, YamlError> {
     if text.len() > MAX_BYTES {
-        return Err(Broken { reason: format!("frontmatter is longer than {MAX_BYTES} bytes"), line: 1 });
+        return Err(YamlError { reason: format!("frontmatter is longer than {MAX_BYTES} bytes"), line: 1 });
     }
     parse_nodes(text, nodes_left)
 }
 
 /// Parses a text of one document that is no frontmatter: at most so many bytes, and a node for every
 /// [`BYTES_PER_NODE`] of these.
-pub(crate) fn parse_long(text: &str, max_bytes: usize) -> Result<Yaml<'_>, Broken> {
+pub(crate) fn parse_long(text: &str, max_bytes: usize) -> Result<Yaml<'_>, YamlError> {
     if text.len() > max_bytes {
-        return Err(Broken { reason: format!("it is longer than {max_bytes} bytes"), line: 1 });
+        return Err(YamlError { reason: format!("it is longer than {max_bytes} bytes"), line: 1 });
     }
     let mut nodes_left = max_bytes / BYTES_PER_NODE;
     parse_nodes(text, &mut nodes_left).map_err(|broken| match nodes_left {
-        0 => Broken { reason: "it unfolds to too many values".to_owned(), ..broken },
+        0 => YamlError { reason: "it unfolds to too many values".to_owned(), ..broken },
         _ => broken,
     })
 }
 
-fn parse_nodes<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Broken> {
+fn parse_nodes<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, YamlError> {
     let mut options = Options::default();
     options.flow_nesting_limit = MAX_DEPTH;
     options.block_nesting_limit = MAX_DEPTH;
     options.disallow_directives = true;
-    let mut builder = Builder::default();
+    let mut builder = TreeBuilder::default();
     for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| Broken { reason: error.info(), line: error.marker().line() })?;
+        let (event, span) = event.map_err(|error| YamlError { reason: error.info(), line: error.marker().line() })?;
         if matches!(event, Event::DocumentStart(..)) && builder.root.is_some() {
             return Err(broken("a second document begins", span.start.line()));
         }
         builder.take(event, &span, nodes_left)?;
     }
-    Ok(builder.root.unwrap_or(Yaml { kind: Kind::Map(Vec::new()), span: 0..0, line: 1 }))
+    Ok(builder.root.unwrap_or(Yaml { kind: YamlNode::Map(Vec::new()), span: 0..0, line: 1 }))
 }
 
 /// A list or map that is still open.
-struct Open<'a> {
+struct OpenCollection<'a> {
     node: Yaml<'a>,
     key: Option<Yaml<'a>>,
     anchor: usize,
@@ -104,14 +104,14 @@ struct Open<'a> {
 
 /// Turns events into the tree without recursion.
 #[derive(Default)]
-struct Builder<'a> {
+struct TreeBuilder<'a> {
     root: Option<Yaml<'a>>,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenCollection<'a>>,
     anchors: HashMap<usize, Yaml<'a>>,
 }
 
-impl<'a> Builder<'a> {
-    fn take(&mut self, event: Event<'a>, span: &Span, nodes_left: &mut usize) -> Result<(), Broken> {
+impl<'a> TreeBuilder<'a> {
+    fn take(&mut self, event: Event<'a>, span: &Span, nodes_left: &mut usize) -> Result<(), YamlError> {
         let line = span.start.line();
         let span = span.byte_range().unwrap_or(0..0);
         match event {
@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
                 let plain = style == ScalarStyle::Plain && !is_text;
                 // The parser gives `~` for a value that is not there; what is written is nothing.
                 let text = if plain && span.is_empty() { "".into() } else { text };
-                let kind = Kind::Scalar { text, plain };
+                let kind = YamlNode::Scalar { text, plain };
                 let node = Yaml { kind, span, line };
                 spend(nodes_left, weight(&node), line)?;
                 self.close(node, anchor);
@@ -129,16 +129,16 @@ impl<'a> Builder<'a> {
             }
             Event::SequenceStart(_, anchor, _) => {
                 spend(nodes_left, 1, line)?;
-                self.begin(Kind::List(Vec::new()), span, line, anchor);
+                self.begin(YamlNode::List(Vec::new()), span, line, anchor);
                 Ok(())
             }
             Event::MappingStart(_, anchor, _) => {
                 spend(nodes_left, 1, line)?;
-                self.begin(Kind::Map(Vec::new()), span, line, anchor);
+                self.begin(YamlNode::Map(Vec::new()), span, line, anchor);
                 Ok(())
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
+                let Some(OpenCollection { mut node, anchor, .. }) = self.open.pop() else {
                     return Ok(());
                 };
                 node.span.end = node.span.end.max(span.end);
@@ -157,9 +157,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn begin(&mut self, kind: Kind<'a>, span: Range<usize>, line: usize, anchor: usize) {
+    fn begin(&mut self, kind: YamlNode<'a>, span: Range<usize>, line: usize, anchor: usize) {
         let node = Yaml { kind, span, line };
-        self.open.push(Open { node, key: None, anchor });
+        self.open.push(OpenCollection { node, key: None, anchor });
     }
 
     /// Puts a finished node into the list or map that is open, or makes it the root.
@@ -172,31 +172,31 @@ impl<'a> Builder<'a> {
             return;
         };
         match &mut open.node.kind {
-            Kind::List(items) => items.push(node),
-            Kind::Map(entries) => match open.key.take() {
+            YamlNode::List(items) => items.push(node),
+            YamlNode::Map(entries) => match open.key.take() {
                 Some(key) => entries.push((key, node)),
                 None => open.key = Some(node),
             },
-            Kind::Scalar { .. } => {}
+            YamlNode::Scalar { .. } => {}
         }
     }
 }
 
-fn spend(nodes_left: &mut usize, nodes: usize, line: usize) -> Result<(), Broken> {
+fn spend(nodes_left: &mut usize, nodes: usize, line: usize) -> Result<(), YamlError> {
     let left = nodes_left.checked_sub(nodes);
     *nodes_left = left.unwrap_or(0);
     left.map(|_| ()).ok_or_else(|| broken("frontmatter unfolds to too many values", line))
 }
 
-fn broken(reason: &str, line: usize) -> Broken {
-    Broken { reason: reason.to_owned(), line }
+fn broken(reason: &str, line: usize) -> YamlError {
+    YamlError { reason: reason.to_owned(), line }
 }
 
 fn weight(node: &Yaml<'_>) -> usize {
     match &node.kind {
-        Kind::Scalar { text, .. } => 1 + text.len() / BYTES_OF_A_NODE,
-        Kind::List(items) => 1 + items.iter().map(weight).sum::<usize>(),
-        Kind::Map(entries) => 1 + entries.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>(),
+        YamlNode::Scalar { text, .. } => 1 + text.len() / BYTES_OF_A_NODE,
+        YamlNode::List(items) => 1 + items.iter().map(weight).sum::<usize>(),
+        YamlNode::Map(entries) => 1 + entries.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>(),
     }
 }
 
@@ -206,9 +206,9 @@ mod tests {
 
     fn shape(node: &Yaml<'_>) -> String {
         match &node.kind {
-            Kind::Scalar { text, .. } => format!("{text:?}"),
-            Kind::List(items) => format!("[{}]", items.iter().map(shape).collect::<Vec<_>>().join(",")),
-            Kind::Map(entries) => {
+            YamlNode::Scalar { text, .. } => format!("{text:?}"),
+            YamlNode::List(items) => format!("[{}]", items.iter().map(shape).collect::<Vec<_>>().join(",")),
+            YamlNode::Map(entries) => {
                 let entries: Vec<_> = entries.iter().map(|(k, v)| format!("{}:{}", shape(k), shape(v))).collect();
                 format!("{{{}}}", entries.join(","))
             }
@@ -220,7 +220,7 @@ mod tests {
         let text = "a: 1.10\nb: [x, 'y z']\nc: &c\n  - k: v\nd: *c\ne:\n";
         let tree = parse(text).unwrap();
         assert_eq!(shape(&tree), r#"{"a":"1.10","b":["x","y z"],"c":[{"k":"v"}],"d":[{"k":"v"}],"e":""}"#);
-        let Kind::Map(entries) = &tree.kind else { panic!() };
+        let YamlNode::Map(entries) = &tree.kind else { panic!() };
         assert_eq!(text.get(entries[1].1.span.clone()), Some("[x, 'y z']"));
         assert_eq!(entries[3].0.line, 5);
         assert_eq!(shape(&parse("").unwrap()), "{}");

@@ -5,11 +5,11 @@ mod parse;
 mod path;
 mod write;
 
-pub use parse::{Broken, parse};
+pub use parse::{PackError, parse};
 pub use path::fault;
 pub use write::write;
 
-use crate::note::{NoteId, Source};
+use crate::note::{ContentSource, NoteId};
 
 /// How every pack begins, whatever its version.
 pub const BEGINNING: &str = "H qipu=1 pack=";
@@ -37,7 +37,7 @@ pub struct PackedNote {
     /// Its tags.
     pub tags: Vec<String>,
     /// Where its content comes from.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ContentSource>,
     /// Its links to notes of its store.
     pub links: Vec<PackedLink>,
     /// Its file, in every byte.

@@ -10,18 +10,18 @@ use super::write::{
     LINE_BYTES, attachment_line, data_line, end_line, head_line, link_line, note_line, prefix, source_line,
 };
 use super::{BEGINNING, Pack, PackedFile, PackedLink, PackedNote, path};
-use crate::note::{NoteId, Source};
+use crate::note::{ContentSource, NoteId};
 
 /// Why a text is no pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct PackError {
     /// The line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub reason: String,
 }
 
-impl Broken {
+impl PackError {
     fn new(line: usize, reason: impl Into<String>) -> Self {
         Self { line, reason: reason.into() }
     }
@@ -31,8 +31,8 @@ impl Broken {
 ///
 /// # Errors
 /// Names the first line that is wrong; the last one when the checksum is another.
-pub fn parse(bytes: &[u8]) -> Result<Pack, Broken> {
-    let mut lines = Lines::new(checked(bytes)?);
+pub fn parse(bytes: &[u8]) -> Result<Pack, PackError> {
+    let mut lines = PackLines::new(checked(bytes)?);
     let (number, line) = lines.next("H")?;
     let (store, notes, attachments) =
         read(number, line, "H", head, |(store, notes, attachments)| head_line(store, *notes, *attachments))?;
@@ -50,30 +50,32 @@ pub fn parse(bytes: &[u8]) -> Result<Pack, Broken> {
     }
     if let Some(line) = lines.rest.next() {
         let letter = line.split(' ').next().unwrap_or_default();
-        return Err(Broken::new(lines.number, format!("`{letter}` can't stand here")));
+        return Err(PackError::new(lines.number, format!("`{letter}` can't stand here")));
     }
     let held = (pack.notes.len(), pack.attachments.len());
     if held != (notes, attachments) {
         let reason = format!("the pack holds {} notes and {} attachments, not as many as this says", held.0, held.1);
-        return Err(Broken::new(1, reason));
+        return Err(PackError::new(1, reason));
     }
     let files = pack.notes.iter().map(|note| &note.file).chain(&pack.attachments).map(|file| file.path.as_str());
     match path::clash(files.zip(paths).collect()) {
-        Some((path, line)) => Err(Broken::new(line, format!("the path `{path}` is taken by another file of the pack"))),
+        Some((path, line)) => {
+            Err(PackError::new(line, format!("the path `{path}` is taken by another file of the pack")))
+        }
         None => Ok(pack),
     }
 }
 
 /// Returns what stands before the last line, once that is known to be its checksum.
-fn checked(bytes: &[u8]) -> Result<&str, Broken> {
+fn checked(bytes: &[u8]) -> Result<&str, PackError> {
     if !bytes.starts_with(BEGINNING.as_bytes()) {
-        return Err(Broken::new(1, "this is no pack of qipu"));
+        return Err(PackError::new(1, "this is no pack of qipu"));
     }
     if !bytes.starts_with(format!("{BEGINNING}1 ").as_bytes()) {
-        return Err(Broken::new(1, "this pack is of another version of qipu"));
+        return Err(PackError::new(1, "this pack is of another version of qipu"));
     }
     let last = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
-    let is_cut = || Broken::new(last, "the pack ends here, before its END line: it was cut");
+    let is_cut = || PackError::new(last, "the pack ends here, before its END line: it was cut");
     let whole = bytes.strip_suffix(b"\n").ok_or_else(is_cut)?;
     let start = whole.iter().rposition(|byte| *byte == b'\n').ok_or_else(is_cut)? + 1;
     let (before, end) = whole.split_at_checked(start).ok_or_else(is_cut)?;
@@ -83,11 +85,11 @@ fn checked(bytes: &[u8]) -> Result<&str, Broken> {
         return Err(is_cut());
     }
     if !is_bare && end != end_line(before).as_bytes() {
-        return Err(Broken::new(last, "the checksum is not that of the lines before: the pack was cut or altered"));
+        return Err(PackError::new(last, "the checksum is not that of the lines before: the pack was cut or altered"));
     }
     std::str::from_utf8(before).map_err(|error| {
         let before = before.iter().take(error.valid_up_to());
-        Broken::new(before.filter(|byte| **byte == b'\n').count() + 1, "it is not UTF-8")
+        PackError::new(before.filter(|byte| **byte == b'\n').count() + 1, "it is not UTF-8")
     })
 }
 
@@ -96,17 +98,17 @@ fn read<T>(
     number: usize,
     line: &str,
     letter: &str,
-    read: impl FnOnce(&mut Fields<'_>) -> Option<T>,
+    read: impl FnOnce(&mut LineFields<'_>) -> Option<T>,
     write: impl FnOnce(&T) -> String,
-) -> Result<T, Broken> {
-    let mut fields = Fields { rest: line };
+) -> Result<T, PackError> {
+    let mut fields = LineFields { rest: line };
     let found = fields.skip(letter).and_then(|()| fields.skip(" ")).and_then(|()| read(&mut fields));
     found
         .filter(|value| fields.rest.is_empty() && write(value) == line)
-        .ok_or_else(|| Broken::new(number, format!("this is no `{letter}` line as qipu writes it")))
+        .ok_or_else(|| PackError::new(number, format!("this is no `{letter}` line as qipu writes it")))
 }
 
-fn head(fields: &mut Fields<'_>) -> Option<(String, usize, usize)> {
+fn head(fields: &mut LineFields<'_>) -> Option<(String, usize, usize)> {
     fields.skip("qipu=1 pack=1 store=")?;
     let store = fields.value()?;
     fields.skip(" notes=")?;
@@ -115,7 +117,7 @@ fn head(fields: &mut Fields<'_>) -> Option<(String, usize, usize)> {
     Some((store, notes, fields.value()?.parse().ok()?))
 }
 
-fn note(fields: &mut Fields<'_>) -> Option<PackedNote> {
+fn note(fields: &mut LineFields<'_>) -> Option<PackedNote> {
     let id = fields.id()?;
     fields.skip(" ")?;
     let kind = fields.value()?;
@@ -128,16 +130,16 @@ fn note(fields: &mut Fields<'_>) -> Option<PackedNote> {
     Some(PackedNote { id, kind, title, tags, sources: Vec::new(), links: Vec::new(), file })
 }
 
-fn source(fields: &mut Fields<'_>) -> Option<(NoteId, Source)> {
+fn source(fields: &mut LineFields<'_>) -> Option<(NoteId, ContentSource)> {
     let id = fields.id()?;
     fields.skip(" url=")?;
     let url = fields.value()?;
     let title = fields.skip(" title=").and_then(|()| fields.value());
     let accessed = fields.skip(" accessed=").and_then(|()| fields.value());
-    Some((id, Source { url, title, accessed }))
+    Some((id, ContentSource { url, title, accessed }))
 }
 
-fn link(fields: &mut Fields<'_>) -> Option<(NoteId, PackedLink)> {
+fn link(fields: &mut LineFields<'_>) -> Option<(NoteId, PackedLink)> {
     let from = fields.id()?;
     fields.skip(" ")?;
     let to = fields.id()?;
@@ -149,20 +151,20 @@ fn link(fields: &mut Fields<'_>) -> Option<(NoteId, PackedLink)> {
 }
 
 /// The lines of a pack, and the number of the next one.
-struct Lines<'a> {
+struct PackLines<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
     number: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> PackLines<'a> {
     fn new(text: &'a str) -> Self {
         Self { rest: text.strip_suffix('\n').unwrap_or(text).split('\n').peekable(), number: 1 }
     }
 
-    fn next(&mut self, wanted: &str) -> Result<(usize, &'a str), Broken> {
+    fn next(&mut self, wanted: &str) -> Result<(usize, &'a str), PackError> {
         let number = self.number;
         self.number += 1;
-        let missing = || Broken::new(number, format!("`{wanted}` is missing before this line"));
+        let missing = || PackError::new(number, format!("`{wanted}` is missing before this line"));
         self.rest.next().map(|line| (number, line)).ok_or_else(missing)
     }
 
@@ -171,14 +173,14 @@ impl<'a> Lines<'a> {
     }
 
     /// Reads a note, whose id must come behind that of the one before.
-    fn note(&mut self, before: Option<&PackedNote>) -> Result<PackedNote, Broken> {
+    fn note(&mut self, before: Option<&PackedNote>) -> Result<PackedNote, PackError> {
         let (number, line) = self.next("N")?;
         let mut packed = read(number, line, "N", note, note_line)?;
         if let Some(fault) = path::fault(&packed.file.path, true) {
-            return Err(Broken::new(number, format!("the path `{}` {fault}", packed.file.path)));
+            return Err(PackError::new(number, format!("the path `{}` {fault}", packed.file.path)));
         }
         if before.is_some_and(|before| before.id >= packed.id) {
-            return Err(Broken::new(number, format!("the id `{}` stands twice, or out of order", packed.id)));
+            return Err(PackError::new(number, format!("the id `{}` stands twice, or out of order", packed.id)));
         }
         while self.next_is("S ") {
             let (number, line) = self.next("S")?;
@@ -197,26 +199,26 @@ impl<'a> Lines<'a> {
     }
 
     /// Reads an attachment, whose path must come behind that of the one before.
-    fn attachment(&mut self, store: &str, before: Option<&PackedFile>) -> Result<PackedFile, Broken> {
+    fn attachment(&mut self, store: &str, before: Option<&PackedFile>) -> Result<PackedFile, PackError> {
         let (number, line) = self.next("A")?;
-        let inside = |fields: &mut Fields<'_>| {
+        let inside = |fields: &mut LineFields<'_>| {
             let path = fields.value()?;
             fields.rest = "";
             Some(PackedFile { path: path.strip_prefix(prefix(store))?.to_owned(), bytes: Vec::new() })
         };
         let mut file = read(number, line, "A", inside, |file| attachment_line(store, file))?;
         if let Some(fault) = path::fault(&file.path, false) {
-            return Err(Broken::new(number, format!("the path `{}` {fault}", file.path)));
+            return Err(PackError::new(number, format!("the path `{}` {fault}", file.path)));
         }
         if before.is_some_and(|before| before.path >= file.path) {
-            return Err(Broken::new(number, format!("the path `{}` stands twice, or out of order", file.path)));
+            return Err(PackError::new(number, format!("the path `{}` stands twice, or out of order", file.path)));
         }
         file.bytes = self.data('D')?;
         Ok(file)
     }
 
     /// Reads lines of data up to their end.
-    fn data(&mut self, letter: char) -> Result<Vec<u8>, Broken> {
+    fn data(&mut self, letter: char) -> Result<Vec<u8>, PackError> {
         let end = format!("{letter}-END");
         let mut bytes = Vec::new();
         let mut is_last = false;
@@ -228,24 +230,24 @@ impl<'a> Lines<'a> {
             let piece = line.strip_prefix(letter).and_then(|rest| STANDARD.decode(rest.strip_prefix(' ')?).ok());
             let piece = piece
                 .filter(|piece| !is_last && (1..=LINE_BYTES).contains(&piece.len()) && data_line(letter, piece) == line)
-                .ok_or_else(|| Broken::new(number, format!("this is no `{letter}` line as qipu writes it")))?;
+                .ok_or_else(|| PackError::new(number, format!("this is no `{letter}` line as qipu writes it")))?;
             is_last = piece.len() < LINE_BYTES;
             bytes.extend(piece);
         }
     }
 }
 
-fn same_note(number: usize, id: &NoteId, wanted: &NoteId) -> Result<(), Broken> {
-    let other = || Broken::new(number, format!("this is about `{id}`, but stands with `{wanted}`"));
+fn same_note(number: usize, id: &NoteId, wanted: &NoteId) -> Result<(), PackError> {
+    let other = || PackError::new(number, format!("this is about `{id}`, but stands with `{wanted}`"));
     (id == wanted).then_some(()).ok_or_else(other)
 }
 
 /// What is left of a line.
-struct Fields<'a> {
+struct LineFields<'a> {
     rest: &'a str,
 }
 
-impl Fields<'_> {
+impl LineFields<'_> {
     fn skip(&mut self, text: &str) -> Option<()> {
         self.rest = self.rest.strip_prefix(text)?;
         Some(())
@@ -309,8 +311,8 @@ mod tests {
             title: "T \"q\"\n\u{2028}END sha256=0".into(),
             tags: vec!["-".into(), "a b".into(), "日本".into(), "x,y".into()],
             sources: vec![
-                Source { url: String::new(), title: Some("x".into()), accessed: None },
-                Source { url: "https://x.org".into(), title: None, accessed: Some("2025 ?".into()) },
+                ContentSource { url: String::new(), title: Some("x".into()), accessed: None },
+                ContentSource { url: "https://x.org".into(), title: None, accessed: Some("2025 ?".into()) },
             ],
             links: vec![PackedLink { to: id("b~2"), kind: "a\nb".into(), is_inline: true }],
             file: PackedFile { path: path.into(), bytes: bytes.to_vec() },

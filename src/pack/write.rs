@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::{BEGINNING, Pack, PackedFile, PackedLink, PackedNote};
 use crate::escape::{json_string, value};
-use crate::note::{NoteId, Source};
+use crate::note::{ContentSource, NoteId};
 
 /// How many bytes a line of data holds; 76 columns of base64.
 pub(super) const LINE_BYTES: usize = 57;
@@ -83,7 +83,7 @@ pub(super) fn note_line(note: &PackedNote) -> String {
     format!("N {} {kind} {title} tags={tags} path={path}", note.id)
 }
 
-pub(super) fn source_line(id: &NoteId, source: &Source) -> String {
+pub(super) fn source_line(id: &NoteId, source: &ContentSource) -> String {
     let title = source.title.as_ref().map_or(String::new(), |title| format!(" title={}", json_string(title)));
     let accessed = source.accessed.as_ref().map_or(String::new(), |text| format!(" accessed={}", value(text)));
     format!("S {id} url={}{title}{accessed}", value(&source.url))

@@ -2,9 +2,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Extent, Kept, cut, without_blank_ends};
+use super::{Extent, Included, cut, without_blank_ends};
 use crate::escape::one_line;
-use crate::report::{Belief, BlockEntry, Level, NoteEntry, Passage, Shape};
+use crate::report::{Assessment, BlockEntry, Level, NoteEntry, Passage, Presentation};
 
 /// The most characters of an essence.
 const MAX_ESSENCE: usize = 120;
@@ -12,7 +12,7 @@ const MAX_ESSENCE: usize = 120;
 const GAP: &str = "…";
 
 /// What is said of a note.
-pub(super) struct Content {
+pub(super) struct LevelTexts {
     pub(super) level: Level,
     pub(super) text: String,
     /// Whether the text lacks its end.
@@ -24,20 +24,26 @@ pub(super) struct Content {
 }
 
 /// Returns what is said of an entry's note, given which of its parts are kept.
-pub(super) fn content(number: usize, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept) -> Content {
+pub(super) fn content(
+    number: usize,
+    entry: &NoteEntry,
+    belief: &Assessment,
+    extent: Extent,
+    kept: &Included,
+) -> LevelTexts {
     match kept.passages(number, entry, extent) {
         Some(passages) => of_passages(passages),
         None => at_extent(entry, belief, extent),
     }
 }
 
-fn of_passages(passages: Vec<Passage>) -> Content {
+fn of_passages(passages: Vec<Passage>) -> LevelTexts {
     let text: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
     let text = text.join(&format!("\n{GAP}\n"));
-    Content { level: Level::Extract, text, is_cut: false, has_more: true, passages: Some(passages) }
+    LevelTexts { level: Level::Extract, text, is_cut: false, has_more: true, passages: Some(passages) }
 }
 
-fn at_extent(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Content {
+fn at_extent(entry: &NoteEntry, belief: &Assessment, extent: Extent) -> LevelTexts {
     let detailed = detailed(entry);
     let (level, text) = match extent {
         Extent::Body(end) => (Level::Detailed, cut(without_blank_ends(entry.note.body()), end)),
@@ -57,7 +63,7 @@ fn at_extent(entry: &NoteEntry, belief: &Belief, extent: Extent) -> Content {
         matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
     let says_all = text.split_whitespace().eq(detailed.split_whitespace());
     let hides_origins = level < Level::Detailed && !belief.derived_from.is_empty();
-    Content { level, has_more: is_cut || !says_all || hides_origins, text, is_cut, passages: None }
+    LevelTexts { level, has_more: is_cut || !says_all || hides_origins, text, is_cut, passages: None }
 }
 
 fn at_level(entry: &NoteEntry, level: Level, detailed: &str) -> String {
@@ -105,7 +111,7 @@ fn essence(entry: &NoteEntry) -> String {
 
 /// Puts the best blocks together in the order of the text, below the headings that they stand under.
 /// `None` where no block answers, or at another level.
-fn extract(entry: &NoteEntry, belief: &Belief, shape: Shape) -> Option<String> {
+fn extract(entry: &NoteEntry, belief: &Assessment, shape: Presentation) -> Option<String> {
     if shape.level != Level::Extract {
         return None;
     }
@@ -130,19 +136,19 @@ fn extract(entry: &NoteEntry, belief: &Belief, shape: Shape) -> Option<String> {
 }
 
 /// Tells whether a block may stand in an extract.
-fn is_answer(block: &BlockEntry, shape: Shape) -> bool {
+fn is_answer(block: &BlockEntry, shape: Presentation) -> bool {
     block.score > 0.0 && block.text.chars().count() <= shape.block_chars
 }
 
 /// Returns the characters of the longest block of a note that an extract of this shape may have.
-pub(crate) fn longest_answer(entry: &NoteEntry, shape: Shape) -> Option<usize> {
+pub(crate) fn longest_answer(entry: &NoteEntry, shape: Presentation) -> Option<usize> {
     let answers = entry.belief.as_ref()?.answers.as_ref()?;
     let blocks = answers.blocks(&entry.note).iter().filter(|block| is_answer(block, shape));
     blocks.map(|block| block.text.chars().count()).max()
 }
 
 /// Returns how many blocks of a note an extract of this shape may have.
-pub(crate) fn count_answers(entry: &NoteEntry, shape: Shape) -> usize {
+pub(crate) fn count_answers(entry: &NoteEntry, shape: Presentation) -> usize {
     let blocks = entry.belief.as_ref().and_then(|belief| belief.answers.as_ref());
     blocks.map_or(0, |answers| answers.blocks(&entry.note).iter().filter(|block| is_answer(block, shape)).count())
 }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::report::Snippet;
+use crate::report::SnippetText;
 
 /// Returns the snippet's text with `**` around its marks. Marks that would change a link, code or a word that goes on
 /// are left out, since somebody may copy the text.
-pub(super) fn in_markdown(snippet: &Snippet) -> String {
+pub(super) fn in_markdown(snippet: &SnippetText) -> String {
     let text = snippet.text.as_str();
     let fixed = fixed_ranges(text);
     let mut out = String::new();
@@ -63,7 +63,7 @@ mod tests {
             ("site", "site", "**site**"),
         ] {
             let marks = text.match_indices(word).map(|(at, word)| at..at + word.len()).collect();
-            assert_eq!(in_markdown(&Snippet { text: text.to_owned(), marks }), expected);
+            assert_eq!(in_markdown(&SnippetText { text: text.to_owned(), marks }), expected);
         }
     }
 }

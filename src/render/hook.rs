@@ -1,7 +1,7 @@
 //! What agent tools read from a session-start hook: JSON with the human text as one string.
 
 use super::human::Human;
-use super::{Extent, Frame, Kept, Piece, Renderer, Shown, join};
+use super::{EntryText, Extent, Frame, FrameState, Included, Renderer, join};
 use crate::escape::json_string;
 use crate::report::{Detail, Entry};
 
@@ -10,7 +10,7 @@ const BEFORE: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\
 const AFTER: &str = "\"}}\n";
 
 /// Renders a report as the answer of a hook. Every part of the text becomes a part of the string.
-pub(super) struct Hook<'a> {
+pub(super) struct HookRenderer<'a> {
     pub(super) text: Human<'a>,
 }
 
@@ -20,12 +20,12 @@ fn inside(text: &str) -> String {
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
-impl Renderer for Hook<'_> {
+impl Renderer for HookRenderer<'_> {
     fn separator(&self) -> &'static str {
         ""
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| inside(part)).collect();
         if let Some(first) = parts.first_mut() {
             first.insert_str(0, BEFORE);
@@ -36,7 +36,7 @@ impl Renderer for Hook<'_> {
         Frame(parts)
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
+    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
         let mut piece = self.text.piece(number, extent, kept);
         piece.items.iter_mut().for_each(|item| item.text = inside(&item.text));
         piece
@@ -46,7 +46,7 @@ impl Renderer for Hook<'_> {
         self.text.detail(entry)
     }
 
-    fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
+    fn assemble(&self, frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
         join(frame, pieces, self.separator())
     }
 }

@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use jiff::civil::Date;
 
-use super::content::{Content, content};
-use super::paint::Role as As;
+use super::content::{LevelTexts, content};
+use super::paint::TextRole as As;
 use super::prompt::{confidence, says_belief};
 use super::rows::Widths;
 use super::{
-    BANNER, Extent, Frame, Item, Kept, Piece, Renderer, Screen, Shown, body_text, days, flow, highlight, insufficient,
-    markdown, shows_body, summary_text, tree,
+    BANNER, EntryText, Extent, Frame, FrameState, Included, RenderEntry, Renderer, Screen, body_text, days, flow,
+    highlight, insufficient, markdown, shows_body, summary_text, tree,
 };
 use crate::escape::{lines, one_line};
-use crate::note::{IMPORTED, Note, Source};
+use crate::note::{ContentSource, IMPORTED, Note};
 use crate::report::{
-    Account, Analysis, Belief, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, Detail, EdgeEntry, Entry, Level,
-    Mode, NoteEntry, OverviewEntry, Passage, PatternEntry, PeriodEntry, Report, Role, RowEntry, SideEntry, Snippet,
-    Spelling, Traits, UTILITY_PARTS, UnknownName,
+    Analysis, Assessment, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, Detail, EdgeEntry, Entry, EntryRole,
+    JournalTraits, Level, NoteEntry, OverviewEntry, Passage, PatternEntry, PeriodEntry, Report, ReportKind, RowEntry,
+    SelectionStats, SideEntry, SnippetText, UTILITY_PARTS, UnknownName, UnknownWord,
 };
 use crate::tokens::Tokenizer;
 
@@ -53,47 +53,49 @@ impl Renderer for Human<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (before, after) = match &self.report.head.mode {
-            Mode::Context if shown.account.is_some() => (self.bundle_head(shown), self.unknown_names(shown)),
-            Mode::Context => {
+            ReportKind::Context if shown.account.is_some() => (self.bundle_head(shown), self.unknown_names(shown)),
+            ReportKind::Context => {
                 (self.bundle_head(shown), self.if_empty(shown, "\nNo note matches.\n") + &self.unknown_names(shown))
             }
-            Mode::Expansion => (self.expansion_head(shown), self.rest(shown)),
-            Mode::Prime => (self.prime_head(), self.rest(shown)),
-            Mode::LinkList { .. } | Mode::LinkTree { .. } => (String::new(), self.around(shown)),
-            Mode::LinkPath { from, to, length: None, .. } => {
+            ReportKind::Expansion => (self.expansion_head(shown), self.rest(shown)),
+            ReportKind::Prime => (self.prime_head(), self.rest(shown)),
+            ReportKind::LinkList { .. } | ReportKind::LinkTree { .. } => (String::new(), self.around(shown)),
+            ReportKind::LinkPath { from, to, length: None, .. } => {
                 let within = if self.report.head.is_limited { " within the limits" } else { "" };
                 (format!("No path from {from} to {to}{within}.\n"), String::new())
             }
-            Mode::LinkPath { .. } => (String::new(), self.rest(shown)),
-            Mode::List | Mode::Search | Mode::Graph => {
+            ReportKind::LinkPath { .. } => (String::new(), self.rest(shown)),
+            ReportKind::List | ReportKind::Search | ReportKind::Graph => {
                 let before = self.spellings(shown) + &self.if_empty(shown, "No note matches.\n");
                 let before = before + &self.unknown_names(shown);
                 (before, self.rest(shown))
             }
-            Mode::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
-            Mode::Show => (String::new(), self.rest(shown)),
-            Mode::Journal { day } => {
+            ReportKind::Related { .. } => (self.if_empty(shown, "No note is like it.\n"), self.rest(shown)),
+            ReportKind::Show => (String::new(), self.rest(shown)),
+            ReportKind::Journal { day } => {
                 (self.if_empty(shown, &format!("There is no journal of {day}.\n")), self.rest(shown))
             }
-            Mode::Eval => (String::new(), self.left_out(shown)),
-            Mode::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
-            Mode::Change { command: "init", is_dry_run: false } => (String::new(), self.next_steps()),
-            Mode::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
-            Mode::Tags | Mode::Status | Mode::Index | Mode::Setup => (String::new(), String::new()),
+            ReportKind::Eval => (String::new(), self.left_out(shown)),
+            ReportKind::Doctor => (self.if_empty(shown, "Nothing is wrong.\n"), String::new()),
+            ReportKind::Change { command: "init", is_dry_run: false } => (String::new(), self.next_steps()),
+            ReportKind::Change { .. } => (self.if_empty(shown, "Nothing to do.\n"), String::new()),
+            ReportKind::Tags | ReportKind::Status | ReportKind::Index | ReportKind::Setup => {
+                (String::new(), String::new())
+            }
         };
-        let opens = matches!(self.report.head.mode, Mode::Context | Mode::Expansion | Mode::Prime);
+        let opens = matches!(self.report.head.mode, ReportKind::Context | ReportKind::Expansion | ReportKind::Prime);
         let banner = if opens { String::new() } else { self.banner() };
         Frame(vec![self.flowing(banner + &before), self.flowing(after)])
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
-        let mut piece = Piece::default();
+    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
+        let mut piece = EntryText::default();
         match &self.report.entries[number] {
             Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
             Entry::Unresolved { target, .. } => {
-                let indent = if self.report.head.mode == Mode::Show { String::new() } else { tree::indent(1) };
+                let indent = if self.report.head.mode == ReportKind::Show { String::new() } else { tree::indent(1) };
                 self.add(&mut piece, format!("{indent}(missing) {}\n", one_line(target)));
             }
             Entry::About(text) => self.add(&mut piece, format!("\n{text}\n")),
@@ -137,10 +139,14 @@ impl Renderer for Human<'_> {
             _ if entry.note().is_some_and(|entry| entry.belief.is_some()) => Detail::Name,
             // Markdown that is shown as it is meant may be shorter than its text.
             _ if self.screen.columns.is_some() => Detail::Name,
-            (Some(Role::Selected), Mode::Context | Mode::Show | Mode::Journal { .. }) if self.shows_body() => {
+            (Some(EntryRole::Selected), ReportKind::Context | ReportKind::Show | ReportKind::Journal { .. })
+                if self.shows_body() =>
+            {
                 Detail::Body
             }
-            (Some(Role::Selected), Mode::Context | Mode::Show | Mode::Journal { .. }) => Detail::Summary,
+            (Some(EntryRole::Selected), ReportKind::Context | ReportKind::Show | ReportKind::Journal { .. }) => {
+                Detail::Summary
+            }
             _ => Detail::Name,
         }
     }
@@ -149,7 +155,7 @@ impl Renderer for Human<'_> {
         !self.is_tree()
     }
 
-    fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
+    fn assemble(&self, frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
         match frame.0.as_slice() {
             [before, after] if self.is_tree() => {
                 format!("{before}{}{after}", tree::draw(&self.report.entries, pieces))
@@ -160,7 +166,7 @@ impl Renderer for Human<'_> {
 }
 
 impl Human<'_> {
-    fn add(&self, piece: &mut Piece, text: String) {
+    fn add(&self, piece: &mut EntryText, text: String) {
         piece.add(0, self.flowing(text));
     }
 
@@ -179,14 +185,14 @@ impl Human<'_> {
 
     /// Tells whether lines hang on each other, so that each must keep its indent.
     fn is_tree(&self) -> bool {
-        matches!(self.report.head.mode, Mode::LinkList { .. } | Mode::LinkTree { .. })
+        matches!(self.report.head.mode, ReportKind::LinkList { .. } | ReportKind::LinkTree { .. })
     }
 
     fn shows_body(&self) -> bool {
         shows_body(self.report, true)
     }
 
-    fn bundle_head(&self, shown: Shown<'_>) -> String {
+    fn bundle_head(&self, shown: FrameState<'_>) -> String {
         let head = &self.report.head;
         let store = one_line(head.store.as_deref().unwrap_or_default());
         let title = self.screen.paint(As::Title, "# Qipu Context Bundle");
@@ -209,7 +215,7 @@ impl Human<'_> {
         text
     }
 
-    fn expansion_head(&self, shown: Shown<'_>) -> String {
+    fn expansion_head(&self, shown: FrameState<'_>) -> String {
         let mut text = "# Qipu Expansion\n".to_owned();
         if shown.is_empty && !self.report.entries.is_empty() {
             text.push_str("Nothing fitted.\n");
@@ -240,17 +246,17 @@ impl Human<'_> {
     }
 
     /// Says that nothing matched, where nothing did.
-    fn if_empty(&self, shown: Shown<'_>, text: &str) -> String {
+    fn if_empty(&self, shown: FrameState<'_>, text: &str) -> String {
         let is_said = shown.is_empty && self.report.entries.is_empty();
         if is_said { text.to_owned() } else { String::new() }
     }
 
     /// Says what was searched for in the place of words that no note holds.
-    pub(super) fn spellings(&self, shown: Shown<'_>) -> String {
+    pub(super) fn spellings(&self, shown: FrameState<'_>) -> String {
         if shown.is_brief {
             return String::new();
         }
-        let line = |spelling: &Spelling| {
+        let line = |spelling: &UnknownWord| {
             let quoted = |word: &String| format!("'{}'", one_line(word));
             let shown: Vec<_> = spelling.shown.iter().map(quoted).collect();
             let shown = if shown.is_empty() { "its words".to_owned() } else { shown.join(", ") };
@@ -260,7 +266,7 @@ impl Human<'_> {
     }
 
     /// Names tags and types that no note has, and those that may have been meant, after the warnings of the store.
-    pub(super) fn unknown_names(&self, shown: Shown) -> String {
+    pub(super) fn unknown_names(&self, shown: FrameState) -> String {
         if shown.is_brief {
             return String::new();
         }
@@ -274,7 +280,7 @@ impl Human<'_> {
     }
 
     /// A note of a list, with what was found in it.
-    fn listed(&self, entry: &NoteEntry, piece: &mut Piece) {
+    fn listed(&self, entry: &NoteEntry, piece: &mut EntryText) {
         let hang = self.widths.hang();
         let line = self.list_line(entry);
         let Some(found) = &entry.found else { return piece.add(0, self.hanging(line, hang)) };
@@ -339,7 +345,7 @@ impl Human<'_> {
     }
 
     /// A note of a graph: its line, then its links with notes before it.
-    fn tied(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
+    fn tied(&self, entry: &NoteEntry, kept: &Included, piece: &mut EntryText) {
         let mut text = self.list_line(entry);
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
             text.push_str(&format!("    {} {} → {}\n", edge.from, one_line(&edge.kind), edge.to));
@@ -348,7 +354,7 @@ impl Human<'_> {
     }
 
     /// Emphasises the marked words: as markdown does, in colour where the screen has colours.
-    fn marked(&self, snippet: &Snippet) -> String {
+    fn marked(&self, snippet: &SnippetText) -> String {
         if !self.screen.has_color {
             return highlight::in_markdown(snippet);
         }
@@ -364,7 +370,7 @@ impl Human<'_> {
     }
 
     /// Says how much is not shown.
-    fn rest(&self, shown: Shown<'_>) -> String {
+    fn rest(&self, shown: FrameState<'_>) -> String {
         if !shown.is_truncated {
             return String::new();
         }
@@ -372,32 +378,32 @@ impl Human<'_> {
     }
 
     /// Says that rows are left out, where some are.
-    fn left_out(&self, shown: Shown<'_>) -> String {
+    fn left_out(&self, shown: FrameState<'_>) -> String {
         if shown.is_truncated { "(not all is shown)\n".to_owned() } else { String::new() }
     }
 
-    fn around(&self, shown: Shown<'_>) -> String {
-        let has_looked = !matches!(self.report.head.mode, Mode::LinkTree { max_hops: 0, .. });
+    fn around(&self, shown: FrameState<'_>) -> String {
+        let has_looked = !matches!(self.report.head.mode, ReportKind::LinkTree { max_hops: 0, .. });
         if self.report.entries.len() == 1 && !shown.is_truncated && has_looked {
             return "(no links)\n".to_owned();
         }
         self.rest(shown)
     }
 
-    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Included, piece: &mut EntryText) {
         match &self.report.head.mode {
-            Mode::Context | Mode::Expansion => self.bundled(number, entry, extent, kept, piece),
-            Mode::Show | Mode::Journal { .. } => self.whole(entry, extent, piece),
-            Mode::List | Mode::Search | Mode::Related { .. } => self.listed(entry, piece),
-            Mode::Graph => self.tied(entry, kept, piece),
-            Mode::LinkPath { .. } => self.step(entry, kept, piece),
-            Mode::Prime => self.index_line(number, entry, extent, kept, piece),
+            ReportKind::Context | ReportKind::Expansion => self.bundled(number, entry, extent, kept, piece),
+            ReportKind::Show | ReportKind::Journal { .. } => self.whole(entry, extent, piece),
+            ReportKind::List | ReportKind::Search | ReportKind::Related { .. } => self.listed(entry, piece),
+            ReportKind::Graph => self.tied(entry, kept, piece),
+            ReportKind::LinkPath { .. } => self.step(entry, kept, piece),
+            ReportKind::Prime => self.index_line(number, entry, extent, kept, piece),
             _ => self.branch(number, entry, kept, piece),
         }
     }
 
     /// A note of a bundle: a heading, what is known of it, its text.
-    fn bundled(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+    fn bundled(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Included, piece: &mut EntryText) {
         let note = &entry.note;
         let (name, kind, tags) = (self.name(entry), self.kind(entry), self.tags(entry));
         let mut text = match kept.passages(number, entry, extent) {
@@ -489,7 +495,7 @@ impl Human<'_> {
     }
 
     /// A note for somebody who reads this one: what is known of it, then its text.
-    fn whole(&self, entry: &NoteEntry, extent: Extent, piece: &mut Piece) {
+    fn whole(&self, entry: &NoteEntry, extent: Extent, piece: &mut EntryText) {
         let note = &entry.note;
         let mut text = format!("{}\n{}", self.name(entry), self.kind(entry));
         text.push_str(&format!(", value {}", note.value_or_default()));
@@ -544,15 +550,15 @@ impl Human<'_> {
     }
 
     /// A note of the primer.
-    fn index_line(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+    fn index_line(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Included, piece: &mut EntryText) {
         let heading = match entry.role {
-            Role::LastJournal => "Where the last session stopped",
-            Role::Decision => "Latest decisions",
-            Role::Map => "Maps of content",
-            Role::Selected | Role::Recent => "Recently changed",
+            EntryRole::LastJournal => "Where the last session stopped",
+            EntryRole::Decision => "Latest decisions",
+            EntryRole::Map => "Maps of content",
+            EntryRole::Selected | EntryRole::Recent => "Recently changed",
         };
         let mut text = format!("{}- {}", self.heading(number, heading, kept), self.name(entry));
-        if entry.role != Role::Recent {
+        if entry.role != EntryRole::Recent {
             let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
             piece.is_cut = is_cut;
             if !summary.is_empty() {
@@ -564,7 +570,7 @@ impl Human<'_> {
     }
 
     /// Returns a heading where the entry is the first of its group.
-    fn heading(&self, number: usize, heading: &str, kept: &Kept) -> String {
+    fn heading(&self, number: usize, heading: &str, kept: &Included) -> String {
         let group = group(&self.report.entries[number]);
         let mut before = self.report.entries.iter().take(number).enumerate();
         if before.any(|(other, entry)| kept.has(other) && self::group(entry) == group) {
@@ -574,7 +580,7 @@ impl Human<'_> {
     }
 
     /// A step of a path: how it is reached, then the note.
-    fn step(&self, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
+    fn step(&self, entry: &NoteEntry, kept: &Included, piece: &mut EntryText) {
         let edges: Vec<_> = entry.edges.iter().filter(|edge| kept.has(edge.other)).collect();
         let mut text = String::new();
         if !edges.is_empty() {
@@ -599,7 +605,7 @@ impl Human<'_> {
 
     /// A note of a tree: its own line, then a line for each link that leads to a note which has
     /// one already.
-    fn branch(&self, number: usize, entry: &NoteEntry, kept: &Kept, piece: &mut Piece) {
+    fn branch(&self, number: usize, entry: &NoteEntry, kept: &Included, piece: &mut EntryText) {
         let edges = entry.edges.iter().filter(|edge| kept.has(edge.other));
         let (branch, again): (Vec<_>, Vec<_>) = edges.partition(|edge| is_branch(entry, edge));
         let label = if branch.is_empty() { String::new() } else { format!("{} ", self.arrow(entry, &branch)) };
@@ -611,7 +617,7 @@ impl Human<'_> {
             let (from, to, under) = if is_outward { (entry, other, number) } else { (other, entry, edge.other) };
             let text = format!("{}{} → {} (again)\n", tree::indent(from.hop + 1), self.kinds(edges), self.name(to));
             let text = self.flowing(text);
-            piece.items.push(Item { section: 0, text, under: Some(under) });
+            piece.items.push(RenderEntry { section: 0, text, under: Some(under) });
         }
     }
 }
@@ -700,7 +706,7 @@ pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
         let (journals, blocks) = (counted(side.journals, "journal"), counted(side.blocks, "block"));
         format!("{name}: {} ({days}), {journals}, {blocks}\n", one_line(&side.text))
     };
-    let traits = |name: &str, traits: &Traits| {
+    let traits = |name: &str, traits: &JournalTraits| {
         let all = [("tags", &traits.tags), ("keywords", &traits.keywords), ("fields", &traits.fields)];
         let line = |(sort, texts): (&str, &Vec<String>)| {
             let texts: Vec<String> = texts.iter().map(|text| one_line(text)).collect();
@@ -721,7 +727,7 @@ pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
 
 /// Returns the sources of a note and the fields that are its own, a line each.
 fn own_fields(note: &Note) -> String {
-    let source = |source: &Source| {
+    let source = |source: &ContentSource| {
         let title = source.title.as_deref().map(one_line).unwrap_or_default();
         format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned() + "\n"
     };
@@ -735,16 +741,16 @@ fn group(entry: &Entry) -> u8 {
     match entry {
         Entry::Pattern(_) => 4,
         Entry::Command { .. } => 0,
-        Entry::Note(NoteEntry { role: Role::Map, .. }) => 1,
-        Entry::Note(NoteEntry { role: Role::LastJournal, .. }) => 5,
-        Entry::Note(NoteEntry { role: Role::Decision, .. }) => 6,
+        Entry::Note(NoteEntry { role: EntryRole::Map, .. }) => 1,
+        Entry::Note(NoteEntry { role: EntryRole::LastJournal, .. }) => 5,
+        Entry::Note(NoteEntry { role: EntryRole::Decision, .. }) => 6,
         Entry::Note(_) => 2,
         _ => 3,
     }
 }
 
 /// Says how notes were chosen, and what is missing.
-fn account_lines(account: &Account, shown: Shown<'_>) -> String {
+fn account_lines(account: &SelectionStats, shown: FrameState<'_>) -> String {
     let mut text = String::new();
     if let Some(reason) = &account.insufficient {
         text.push_str(&format!("Insufficient: {}\n", one_line(reason)));
@@ -770,11 +776,11 @@ fn account_lines(account: &Account, shown: Shown<'_>) -> String {
 /// Says what is known of a note beside what it says.
 fn belief_lines(
     entry: &NoteEntry,
-    belief: &Belief,
-    content: &Content,
+    belief: &Assessment,
+    content: &LevelTexts,
     extent: Extent,
     explains: bool,
-    kept: &Kept,
+    kept: &Included,
 ) -> String {
     let (trust, relevance) = (belief.trust, belief.relevance);
     let mut text = format!("Level: {}\nConfidence: {}", content.level.name(), confidence(belief, content));

@@ -4,13 +4,15 @@ use serde_json::{Map, Value, json};
 
 use super::content::content;
 use super::{
-    BANNER, Extent, Frame, Kept, Lacks, Piece, Renderer, Shown, body_text, insufficient, shows_body, summary_text,
+    BANNER, EntryText, Extent, Frame, FrameState, Included, Omissions, Renderer, body_text, insufficient, shows_body,
+    summary_text,
 };
 use crate::escape::{harmless_json, json_string};
 use crate::note::{Note, NoteId};
 use crate::report::{
-    Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, Found,
-    Level, Mode, NoteEntry, Passage, Report, Role, RowValue, SideEntry, Traits, UTILITY_PARTS,
+    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry, EntryRole,
+    JournalTraits, Level, MatchInfo, NoteEntry, Passage, Report, ReportKind, RowValue, SelectionStats, SideEntry,
+    UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -35,7 +37,7 @@ impl Renderer for Json<'_> {
         ",\n"
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let head = &self.report.head;
         let mut text = format!("{{\"schema\":{SCHEMA}");
         let mut say = |name: &str, value: Value| {
@@ -48,7 +50,7 @@ impl Renderer for Json<'_> {
             say(name, value);
         }
         if self.report.is_divisible() {
-            if head.mode != Mode::Eval {
+            if head.mode != ReportKind::Eval {
                 say("matched", json!(head.matched));
             }
             say("truncated", json!(shown.is_truncated));
@@ -66,7 +68,7 @@ impl Renderer for Json<'_> {
         if head.banner == Some(true) && self.says_content {
             say("banner", json!(BANNER));
         }
-        if shown.lacks != Lacks::default() {
+        if shown.lacks != Omissions::default() {
             say("no_room", json!(shown.lacks.names()));
         }
         let is_told = |analysis: &Analysis| !shown.is_brief && (self.says_content || analysis.is_more_than_words());
@@ -79,7 +81,7 @@ impl Renderer for Json<'_> {
                 // One object, not a list: it brings its name along.
                 COMPARISON => parts.push(std::mem::take(&mut text)),
                 PATTERNS if !head.intends(PATTERNS) => parts.push(std::mem::take(&mut text)),
-                LINKS if head.mode == Mode::Context && !self.has_links() => parts.push(std::mem::take(&mut text)),
+                LINKS if head.mode == ReportKind::Context && !self.has_links() => parts.push(std::mem::take(&mut text)),
                 name => {
                     text.push_str(&format!(",\"{name}\":["));
                     parts.push(std::mem::replace(&mut text, "]".to_owned()));
@@ -91,8 +93,8 @@ impl Renderer for Json<'_> {
         Frame(parts)
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
-        let mut piece = Piece::default();
+    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
+        let mut piece = EntryText::default();
         match &self.report.entries[number] {
             Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
             Entry::Unresolved { from, target, .. } => {
@@ -169,7 +171,7 @@ impl Renderer for Json<'_> {
     fn detail(&self, entry: &Entry) -> Detail {
         match entry.note().map(|entry| entry.role) {
             _ if entry.note().is_some_and(|entry| entry.belief.is_some()) => Detail::Name,
-            Some(Role::Selected) if self.shows_body() => Detail::Body,
+            Some(EntryRole::Selected) if self.shows_body() => Detail::Body,
             Some(_) => Detail::Summary,
             None => Detail::Name,
         }
@@ -178,7 +180,10 @@ impl Renderer for Json<'_> {
 
 impl Json<'_> {
     fn shows_body(&self) -> bool {
-        shows_body(self.report, matches!(self.report.head.mode, Mode::Context | Mode::Show | Mode::Journal { .. }))
+        shows_body(
+            self.report,
+            matches!(self.report.head.mode, ReportKind::Context | ReportKind::Show | ReportKind::Journal { .. }),
+        )
     }
 
     /// Tells whether links may be shown beside notes.
@@ -192,11 +197,11 @@ impl Json<'_> {
         names.iter().position(|have| *have == name).unwrap_or(names.len() - 1)
     }
 
-    fn add(&self, section: &str, item: Value, piece: &mut Piece) {
+    fn add(&self, section: &str, item: Value, piece: &mut EntryText) {
         piece.add(self.section(section), harmless_json(item.to_string()));
     }
 
-    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) {
+    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Included, piece: &mut EntryText) {
         let item = match &entry.belief {
             Some(belief) if self.says_content => self.belief_object((number, kept), entry, belief, extent, piece),
             Some(belief) => self.weighed((number, kept), entry, belief, extent, piece),
@@ -208,17 +213,17 @@ impl Json<'_> {
             }
         };
         let section = match entry.role {
-            Role::Map => "mocs",
-            Role::LastJournal => "journals",
-            Role::Decision => "decisions",
-            Role::Selected | Role::Recent => "notes",
+            EntryRole::Map => "mocs",
+            EntryRole::LastJournal => "journals",
+            EntryRole::Decision => "decisions",
+            EntryRole::Selected | EntryRole::Recent => "notes",
         };
         self.add(section, item.into(), piece);
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
             self.add("links", link_object(edge), piece);
         }
         let parent = entry.parent.and_then(|parent| self.report.entries.get(parent)?.note());
-        if let (Mode::LinkTree { .. }, Some(parent)) = (&self.report.head.mode, parent) {
+        if let (ReportKind::LinkTree { .. }, Some(parent)) = (&self.report.head.mode, parent) {
             let from = parent.note.id.as_str();
             let item = json!({"from": from, "to": entry.note.id.as_str(), "hop": entry.hop});
             self.add("spanning_tree", item, piece);
@@ -228,11 +233,11 @@ impl Json<'_> {
     /// A note at a level: what it says, and how far it can be relied on.
     fn belief_object(
         &self,
-        (number, kept): (usize, &Kept),
+        (number, kept): (usize, &Included),
         entry: &NoteEntry,
-        belief: &Belief,
+        belief: &Assessment,
         extent: Extent,
-        piece: &mut Piece,
+        piece: &mut EntryText,
     ) -> Map<String, Value> {
         let note = &entry.note;
         let content = content(number, entry, belief, extent, kept);
@@ -286,11 +291,11 @@ impl Json<'_> {
     /// Which note is shown at which level, and the numbers that say how far it can be relied on.
     fn weighed(
         &self,
-        (number, kept): (usize, &Kept),
+        (number, kept): (usize, &Included),
         entry: &NoteEntry,
-        belief: &Belief,
+        belief: &Assessment,
         extent: Extent,
-        piece: &mut Piece,
+        piece: &mut EntryText,
     ) -> Map<String, Value> {
         let content = content(number, entry, belief, extent, kept);
         piece.say(&content, self.tokenizer);
@@ -341,7 +346,13 @@ impl Json<'_> {
         }
     }
 
-    fn note_object(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept) -> (Map<String, Value>, bool) {
+    fn note_object(
+        &self,
+        number: usize,
+        entry: &NoteEntry,
+        extent: Extent,
+        kept: &Included,
+    ) -> (Map<String, Value>, bool) {
         let note = &entry.note;
         // What sums a note up stands in for a text that is not there.
         let passages = kept.passages(number, entry, extent);
@@ -371,7 +382,7 @@ impl Json<'_> {
         let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
         match &entry.found {
             Some(found) => say_found(found, note, extent, &mut object),
-            None if self.report.head.mode == Mode::List => say("relevance", Value::Null),
+            None if self.report.head.mode == ReportKind::List => say("relevance", Value::Null),
             None => None,
         };
         (object, is_cut)
@@ -392,7 +403,7 @@ fn found_object(entry: &NoteEntry) -> Map<String, Value> {
 }
 
 /// Says how and why a note was found.
-fn say_found(found: &Found, note: &Note, extent: Extent, object: &mut Map<String, Value>) -> Option<Value> {
+fn say_found(found: &MatchInfo, note: &Note, extent: Extent, object: &mut Map<String, Value>) -> Option<Value> {
     let mut say = |name: &str, value: Value| object.insert(name.to_owned(), value);
     say("relevance", json!(thousandths(found.relevance)));
     if extent != Extent::Whole {
@@ -419,7 +430,7 @@ fn say_found(found: &Found, note: &Note, extent: Extent, object: &mut Map<String
 }
 
 /// Says how notes were chosen, and what is missing.
-fn account_facts(account: &Account, is_brief: bool) -> Vec<(&'static str, Value)> {
+fn account_facts(account: &SelectionStats, is_brief: bool) -> Vec<(&'static str, Value)> {
     let mut facts = vec![
         ("total_tokens", json!(account.total_tokens)),
         ("confidence_floor", json!(account.confidence_floor)),
@@ -436,7 +447,7 @@ fn account_facts(account: &Account, is_brief: bool) -> Vec<(&'static str, Value)
     facts
 }
 
-fn confidence_object(belief: &Belief) -> Value {
+fn confidence_object(belief: &Assessment) -> Value {
     let mut object = Map::new();
     object.insert("overall".to_owned(), json!(belief.confidence.overall));
     for (number, name) in DIMENSIONS.iter().enumerate() {
@@ -499,7 +510,8 @@ fn comparison_object(comparison: &ComparisonEntry) -> Value {
             "blocks": side.blocks,
         })
     };
-    let traits = |traits: &Traits| json!({"tags": traits.tags, "keywords": traits.keywords, "fields": traits.fields});
+    let traits =
+        |traits: &JournalTraits| json!({"tags": traits.tags, "keywords": traits.keywords, "fields": traits.fields});
     json!({
         "a": side(&comparison.a),
         "b": side(&comparison.b),
@@ -541,21 +553,21 @@ fn link_object(edge: &EdgeEntry) -> Value {
     })
 }
 
-fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
+fn facts(mode: &ReportKind) -> Vec<(&'static str, Value)> {
     match mode {
-        Mode::Context => vec![("mode", json!("context"))],
-        Mode::Expansion => vec![("mode", json!("context.expand"))],
-        Mode::Prime => vec![("mode", json!("prime"))],
-        Mode::LinkList { id, direction } => {
+        ReportKind::Context => vec![("mode", json!("context"))],
+        ReportKind::Expansion => vec![("mode", json!("context.expand"))],
+        ReportKind::Prime => vec![("mode", json!("prime"))],
+        ReportKind::LinkList { id, direction } => {
             vec![("mode", json!("link.list")), ("id", json!(id.as_str())), ("direction", json!(direction))]
         }
-        Mode::LinkTree { root, direction, max_hops } => vec![
+        ReportKind::LinkTree { root, direction, max_hops } => vec![
             ("mode", json!("link.tree")),
             ("root", json!(root.as_str())),
             ("direction", json!(direction)),
             ("max_hops", json!(max_hops)),
         ],
-        Mode::LinkPath { from, to, direction, length } => vec![
+        ReportKind::LinkPath { from, to, direction, length } => vec![
             ("mode", json!("link.path")),
             ("from", json!(from.as_str())),
             ("to", json!(to.as_str())),
@@ -563,40 +575,40 @@ fn facts(mode: &Mode) -> Vec<(&'static str, Value)> {
             ("found", json!(length.is_some())),
             ("path_length", json!(length)),
         ],
-        Mode::Graph => vec![("mode", json!("graph"))],
-        Mode::List => vec![("mode", json!("list"))],
-        Mode::Search => vec![("mode", json!("search"))],
-        Mode::Related { id } => vec![("mode", json!("related")), ("id", json!(id.as_str()))],
-        Mode::Show => vec![("mode", json!("show"))],
-        Mode::Journal { day } => vec![("mode", json!("journal")), ("date", json!(day.to_string()))],
-        Mode::Tags => vec![("mode", json!("tags"))],
-        Mode::Status => vec![("mode", json!("status"))],
-        Mode::Index => vec![("mode", json!("index"))],
-        Mode::Doctor => vec![("mode", json!("doctor"))],
-        Mode::Eval => vec![("mode", json!("eval"))],
-        Mode::Setup => vec![("mode", json!("setup"))],
-        Mode::Change { command, is_dry_run } => vec![("mode", json!(command)), ("dry_run", json!(is_dry_run))],
+        ReportKind::Graph => vec![("mode", json!("graph"))],
+        ReportKind::List => vec![("mode", json!("list"))],
+        ReportKind::Search => vec![("mode", json!("search"))],
+        ReportKind::Related { id } => vec![("mode", json!("related")), ("id", json!(id.as_str()))],
+        ReportKind::Show => vec![("mode", json!("show"))],
+        ReportKind::Journal { day } => vec![("mode", json!("journal")), ("date", json!(day.to_string()))],
+        ReportKind::Tags => vec![("mode", json!("tags"))],
+        ReportKind::Status => vec![("mode", json!("status"))],
+        ReportKind::Index => vec![("mode", json!("index"))],
+        ReportKind::Doctor => vec![("mode", json!("doctor"))],
+        ReportKind::Eval => vec![("mode", json!("eval"))],
+        ReportKind::Setup => vec![("mode", json!("setup"))],
+        ReportKind::Change { command, is_dry_run } => vec![("mode", json!(command)), ("dry_run", json!(is_dry_run))],
     }
 }
 
-fn sections(mode: &Mode) -> &'static [&'static str] {
+fn sections(mode: &ReportKind) -> &'static [&'static str] {
     match mode {
-        Mode::Context => &["notes", LINKS, PATTERNS, COMPARISON],
-        Mode::Expansion => &["notes", "links"],
-        Mode::Prime => &["about", "commands", "overview", "journals", "decisions", "mocs", "notes"],
-        Mode::LinkList { .. } => &["notes", "links", "unresolved"],
-        Mode::LinkTree { .. } => &["notes", "links", "spanning_tree"],
-        Mode::LinkPath { .. } | Mode::Graph => &["notes", "links"],
-        Mode::List | Mode::Search | Mode::Related { .. } => &["notes"],
-        Mode::Show => &["notes", "links", "unresolved", "text"],
-        Mode::Journal { .. } => &["notes"],
-        Mode::Tags => &["tags"],
-        Mode::Status => &["counts", "types"],
-        Mode::Index => &["counts"],
-        Mode::Doctor => &["findings", "changes"],
-        Mode::Eval => &["figures", "misses", "false_answers"],
-        Mode::Setup => &["recipes", "changes", "text"],
-        Mode::Change { command: "import", .. } => &["changes", "findings", "counts"],
-        Mode::Change { .. } => &["changes", "findings"],
+        ReportKind::Context => &["notes", LINKS, PATTERNS, COMPARISON],
+        ReportKind::Expansion => &["notes", "links"],
+        ReportKind::Prime => &["about", "commands", "overview", "journals", "decisions", "mocs", "notes"],
+        ReportKind::LinkList { .. } => &["notes", "links", "unresolved"],
+        ReportKind::LinkTree { .. } => &["notes", "links", "spanning_tree"],
+        ReportKind::LinkPath { .. } | ReportKind::Graph => &["notes", "links"],
+        ReportKind::List | ReportKind::Search | ReportKind::Related { .. } => &["notes"],
+        ReportKind::Show => &["notes", "links", "unresolved", "text"],
+        ReportKind::Journal { .. } => &["notes"],
+        ReportKind::Tags => &["tags"],
+        ReportKind::Status => &["counts", "types"],
+        ReportKind::Index => &["counts"],
+        ReportKind::Doctor => &["findings", "changes"],
+        ReportKind::Eval => &["figures", "misses", "false_answers"],
+        ReportKind::Setup => &["recipes", "changes", "text"],
+        ReportKind::Change { command: "import", .. } => &["changes", "findings", "counts"],
+        ReportKind::Change { .. } => &["changes", "findings"],
     }
 }

@@ -13,9 +13,9 @@ const MOST_BYTES: usize = 256 * 1024;
 
 /// How the parts of a body look.
 #[derive(Debug, Clone, Copy)]
-struct Look;
+struct MarkdownTheme;
 
-impl StyleSheet for Look {
+impl StyleSheet for MarkdownTheme {
     fn heading(&self, level: u8) -> TuiStyle {
         if level <= 2 { TuiStyle::new().bold().underlined() } else { TuiStyle::new().bold() }
     }
@@ -39,7 +39,7 @@ pub(super) fn rendered(body: &str, screen: Screen, columns: usize) -> Option<Str
     if body.len() > MOST_BYTES {
         return None;
     }
-    let options = Options::new(Look).table_width(u16::try_from(columns).unwrap_or(u16::MAX));
+    let options = Options::new(MarkdownTheme).table_width(u16::try_from(columns).unwrap_or(u16::MAX));
     let text = from_str_with_options(body, &options);
     let mut out = String::with_capacity(body.len());
     let mut is_code = false;

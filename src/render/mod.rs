@@ -27,7 +27,9 @@ pub(crate) use content::{count_answers, longest_answer};
 pub(crate) use pictures::is_picture;
 
 use crate::note::NoteId;
-use crate::report::{Account, BlockEntry, Body, Detail, Entry, Format, NoteEntry, Passage, Report, Shape};
+use crate::report::{
+    BlockEntry, Body, Detail, Entry, Format, NoteEntry, Passage, Presentation, Report, SelectionStats,
+};
 use crate::tokens::Tokenizer;
 
 /// The warning that opens what is injected into a model's context.
@@ -52,7 +54,7 @@ pub struct Screen {
 
 /// What the frame says of the pieces.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct FrameState<'a> {
     /// How many notes are shown.
     pub(crate) notes: usize,
     /// Whether something that was selected is not shown, or was cut.
@@ -62,21 +64,21 @@ pub(crate) struct Shown<'a> {
     /// Whether the frame says no more than it must.
     pub(crate) is_brief: bool,
     /// What is said of all notes, where they are chosen by their use.
-    pub(crate) account: Option<&'a Account>,
+    pub(crate) account: Option<&'a SelectionStats>,
     /// What was found out about several notes and had no room.
-    pub(crate) lacks: Lacks,
+    pub(crate) lacks: Omissions,
 }
 
 /// What was found out about several notes and is left out, since it had no room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Lacks {
+pub(crate) struct Omissions {
     /// The comparison.
     pub(crate) comparison: bool,
     /// One pattern or more.
     pub(crate) patterns: bool,
 }
 
-impl Lacks {
+impl Omissions {
     /// Names what is left out.
     fn names(self) -> Vec<&'static str> {
         let all = [(self.comparison, "comparison"), (self.patterns, "patterns")];
@@ -91,7 +93,7 @@ impl Lacks {
 }
 
 /// Returns why there is nothing relevant, where there isn't; only the beginning where there is no room for more.
-fn insufficient<'a>(report: &'a Report, shown: &Shown<'a>) -> Option<&'a str> {
+fn insufficient<'a>(report: &'a Report, shown: &FrameState<'a>) -> Option<&'a str> {
     let why = match shown.account {
         Some(account) => account.insufficient.as_deref(),
         None => report.head.insufficient.as_deref(),
@@ -104,9 +106,9 @@ pub(crate) struct Frame(pub(crate) Vec<String>);
 
 /// What an entry puts into the sections.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Piece {
+pub(crate) struct EntryText {
     /// The items, in their order.
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<RenderEntry>,
     /// Whether a text in it lacks its end.
     pub(crate) is_cut: bool,
     /// The tokens of what a note says, where it is shown at a level.
@@ -117,7 +119,7 @@ pub(crate) struct Piece {
 
 /// A text and its place.
 #[derive(Debug, Clone)]
-pub(crate) struct Item {
+pub(crate) struct RenderEntry {
     /// The number of its section.
     pub(crate) section: usize,
     /// The text.
@@ -126,7 +128,7 @@ pub(crate) struct Item {
     under: Option<usize>,
 }
 
-impl Piece {
+impl EntryText {
     /// Makes one piece of several whose items stand in their sections one behind the other: no tree, and no
     /// notes at levels.
     pub(crate) fn joined(pieces: impl Iterator<Item = Self>, separator: &str) -> Self {
@@ -144,11 +146,11 @@ impl Piece {
     }
 
     fn add(&mut self, section: usize, text: String) {
-        self.items.push(Item { section, text, under: None });
+        self.items.push(RenderEntry { section, text, under: None });
     }
 
     /// Notes down what a note says.
-    fn say(&mut self, content: &content::Content, tokenizer: Tokenizer) {
+    fn say(&mut self, content: &content::LevelTexts, tokenizer: Tokenizer) {
         self.is_cut = content.is_cut;
         self.tokens = tokenizer.count(&content.text);
         self.has_more = content.has_more;
@@ -161,7 +163,7 @@ pub(crate) enum Extent {
     /// All of it.
     Whole,
     /// As much as a level says.
-    At(Shape),
+    At(Presentation),
     /// The passages that are kept.
     Passages,
     /// The body up to a byte.
@@ -183,7 +185,7 @@ impl Extent {
 
 /// Which entries have their place, by their number.
 #[derive(Clone, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Included {
     pub(crate) entries: Vec<bool>,
     /// The blocks of notes that have theirs, by their number in the note; of other notes, all have.
     pub(crate) blocks: BTreeMap<NoteId, BTreeSet<usize>>,
@@ -191,7 +193,7 @@ pub(crate) struct Kept {
     pub(crate) fragments: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-impl Kept {
+impl Included {
     /// Makes one of which all entries have their place, or none.
     pub(crate) fn all(count: usize, are_kept: bool) -> Self {
         Self { entries: vec![are_kept; count], blocks: BTreeMap::new(), fragments: BTreeMap::new() }
@@ -225,15 +227,15 @@ pub(crate) trait Renderer: Sync {
     fn separator(&self) -> &'static str;
 
     /// Returns the texts around the sections.
-    fn frame(&self, shown: Shown<'_>) -> Frame;
+    fn frame(&self, shown: FrameState<'_>) -> Frame;
 
     /// Counts the characters of a frame; it is asked for after each note that is kept.
-    fn frame_chars(&self, shown: Shown<'_>) -> usize {
+    fn frame_chars(&self, shown: FrameState<'_>) -> usize {
         self.frame(shown).0.iter().map(|part| part.chars().count()).sum()
     }
 
     /// Returns an entry's text, given which entries before it have their place.
-    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece;
+    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText;
 
     /// Returns how much of an entry's text this format shows.
     fn detail(&self, entry: &Entry) -> Detail;
@@ -246,7 +248,7 @@ pub(crate) trait Renderer: Sync {
 
     /// Puts the document together, of the same length as its parts. The pieces are in rank order,
     /// each with the number of its entry.
-    fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
+    fn assemble(&self, frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
         join(frame, pieces, self.separator())
     }
 }
@@ -261,7 +263,7 @@ pub(crate) fn renderer(
     let human = |screen| human::Human::new(report, screen, tokenizer);
     match format {
         Format::Human => Box::new(human(screen)),
-        Format::Hook => Box::new(hook::Hook { text: human(Screen::default()) }),
+        Format::Hook => Box::new(hook::HookRenderer { text: human(Screen::default()) }),
         Format::Json => Box::new(json::Json { report, tokenizer, says_content: true }),
         Format::Facts => Box::new(json::Json { report, tokenizer, says_content: false }),
         Format::Records => Box::new(records::Records { report, tokenizer }),
@@ -270,7 +272,7 @@ pub(crate) fn renderer(
     }
 }
 
-fn join(frame: &Frame, pieces: &[(usize, Piece)], separator: &str) -> String {
+fn join(frame: &Frame, pieces: &[(usize, EntryText)], separator: &str) -> String {
     let items = pieces.iter().flat_map(|(_, piece)| &piece.items);
     let length = items.map(|item| item.text.len() + separator.len()).sum::<usize>();
     let mut text = String::with_capacity(length + frame.0.iter().map(String::len).sum::<usize>());

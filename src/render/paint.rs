@@ -6,7 +6,7 @@ use super::Screen;
 
 /// What a word is in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role<'a> {
+pub(super) enum TextRole<'a> {
     /// The id or the type of a note of this type.
     Kind(&'a str),
     /// A title, or a heading.
@@ -29,7 +29,7 @@ pub(super) enum Role<'a> {
     Quiet,
 }
 
-impl Role<'_> {
+impl TextRole<'_> {
     /// Returns how it looks. The sixteen colours of the terminal, so that the user's own theme holds.
     fn style(self) -> Style {
         let color = |color: AnsiColor| Style::new().fg_color(Some(color.into()));
@@ -52,12 +52,12 @@ impl Role<'_> {
 
 impl Screen {
     /// Writes a text as what it is; unchanged where there are no colours.
-    pub(super) fn paint(self, role: Role<'_>, text: &str) -> String {
+    pub(super) fn paint(self, role: TextRole<'_>, text: &str) -> String {
         self.styled(role.style(), text)
     }
 
     /// Adds what `write` adds as what it is, which is not nothing.
-    pub(super) fn paint_onto(self, to: &mut String, role: Role<'_>, write: impl FnOnce(&mut String)) {
+    pub(super) fn paint_onto(self, to: &mut String, role: TextRole<'_>, write: impl FnOnce(&mut String)) {
         self.style_onto(to, role.style(), write);
     }
 
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn without_colour_nothing_is_added() {
         let colored = Screen { has_color: true, ..Screen::default() };
-        assert_eq!(Screen::default().paint(Role::Title, "a"), "a");
-        assert_eq!(colored.paint(Role::Title, "a"), "\u{1b}[1ma\u{1b}[0m");
-        assert_eq!(colored.paint(Role::Tag, ""), "");
+        assert_eq!(Screen::default().paint(TextRole::Title, "a"), "a");
+        assert_eq!(colored.paint(TextRole::Title, "a"), "\u{1b}[1ma\u{1b}[0m");
+        assert_eq!(colored.paint(TextRole::Tag, ""), "");
     }
 }

@@ -1,11 +1,11 @@
 //! The prompt format: a section of a model's prompt, a note a list item. What notes say is indented so
 //! far that nothing in it is a heading or an item.
 
-use super::content::{Content, content};
+use super::content::{LevelTexts, content};
 use super::human::{Human, comparison_lines, day_parts, pattern_line};
-use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, insufficient};
+use super::{BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, insufficient};
 use crate::escape::{lines, one_line};
-use crate::report::{Account, Belief, Detail, Entry, Level, Mode, NoteEntry, Passage, Report};
+use crate::report::{Assessment, Detail, Entry, Level, NoteEntry, Passage, Report, ReportKind, SelectionStats};
 use crate::tokens::Tokenizer;
 
 /// What qipu says of a note in brackets.
@@ -24,7 +24,7 @@ impl Renderer for Prompt<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut before = String::from("## Relevant Knowledge (from qipu)\n\n");
         if self.report.head.banner.unwrap_or(true) {
             before.push_str(&format!("{BANNER}\n\n"));
@@ -41,7 +41,7 @@ impl Renderer for Prompt<'_> {
         if account.is_some_and(|account| account.has_contradictions) && !shown.is_brief {
             after.push_str("\nNotes that are not shown contradict some of these.\n");
         }
-        let is_full = |account: &Account| account.is_complete && account.expandable.is_empty();
+        let is_full = |account: &SelectionStats| account.is_complete && account.expandable.is_empty();
         let note = match !shown.is_truncated && account.is_none_or(is_full) {
             true => "Full relevant context included.",
             false => "Additional context available on request.",
@@ -56,8 +56,8 @@ impl Renderer for Prompt<'_> {
         Frame(vec![before, after])
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
-        let mut piece = Piece::default();
+    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
+        let mut piece = EntryText::default();
         match &self.report.entries[number] {
             Entry::Note(entry) => match &entry.belief {
                 Some(belief) => self.item(number, entry, belief, extent, kept, &mut piece),
@@ -87,7 +87,7 @@ impl Renderer for Prompt<'_> {
 impl Prompt<'_> {
     /// Says which days and words a question was understood to mean, and what could not be understood: a reader
     /// of the notes alone would take them for the answer to it.
-    fn understood(&self, shown: Shown<'_>) -> String {
+    fn understood(&self, shown: FrameState<'_>) -> String {
         if shown.is_brief {
             return String::new();
         }
@@ -106,7 +106,15 @@ impl Prompt<'_> {
         text
     }
 
-    fn item(&self, number: usize, entry: &NoteEntry, belief: &Belief, extent: Extent, kept: &Kept, piece: &mut Piece) {
+    fn item(
+        &self,
+        number: usize,
+        entry: &NoteEntry,
+        belief: &Assessment,
+        extent: Extent,
+        kept: &Included,
+        piece: &mut EntryText,
+    ) {
         let content = content(number, entry, belief, extent, kept);
         let (id, title) = (&entry.note.id, one_line(&entry.note.title));
         let is_title = content.text == title;
@@ -137,7 +145,7 @@ impl Prompt<'_> {
         for edge in entry.edges.iter().filter(|edge| kept.has(edge.other)) {
             text.push_str(&format!("  [{}] {} [{}]\n", edge.from, as_said(&one_line(&edge.kind)), edge.to));
         }
-        if self.report.head.mode == Mode::Expansion && self.report.head.show.sources {
+        if self.report.head.mode == ReportKind::Expansion && self.report.head.show.sources {
             for source in &entry.note.sources {
                 let said = format!("{} {}", source.url, source.title.as_deref().unwrap_or_default());
                 text.push_str(&format!("  Source: {}\n", as_said(&one_line(said.trim()))));
@@ -152,7 +160,7 @@ impl Prompt<'_> {
     }
 
     /// Tells whether an entry of a sort has its place.
-    fn has_kept(&self, kept: &Kept, is_meant: impl Fn(&Entry) -> bool) -> bool {
+    fn has_kept(&self, kept: &Included, is_meant: impl Fn(&Entry) -> bool) -> bool {
         self.report.entries.iter().enumerate().any(|(number, entry)| kept.has(number) && is_meant(entry))
     }
 }
@@ -185,7 +193,7 @@ fn found_out(name: &str, lines: &str) -> String {
 }
 
 /// Returns the confidence as a level tells it: an essence names it, others count it.
-pub(super) fn confidence(belief: &Belief, content: &Content) -> String {
+pub(super) fn confidence(belief: &Assessment, content: &LevelTexts) -> String {
     match content.level {
         Level::Essence => belief.confidence.label().to_owned(),
         _ => format!("{:.2}", belief.confidence.overall),
@@ -194,7 +202,7 @@ pub(super) fn confidence(belief: &Belief, content: &Content) -> String {
 
 /// Tells whether it is said how far a note can be relied on where passages are shown: where that is asked for, or is
 /// not what it is of most notes.
-pub(super) fn says_belief(belief: &Belief, report: &Report) -> bool {
+pub(super) fn says_belief(belief: &Assessment, report: &Report) -> bool {
     let is_usual = Some(belief.confidence.label()) == report.head.show.usual_confidence && belief.contradictions == 0;
     report.head.explains || !is_usual || !belief.derived_from.is_empty()
 }

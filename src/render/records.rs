@@ -1,14 +1,16 @@
 //! The records format: one record a line, made for the context of a model.
 
-use super::content::{Content, content, summary};
+use super::content::{LevelTexts, content, summary};
 use super::prompt::{confidence, says_belief};
-use super::{BANNER, Extent, Frame, Kept, Piece, Renderer, Shown, body_text, insufficient, shows_body, summary_text};
+use super::{
+    BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, body_text, insufficient, shows_body, summary_text,
+};
 use crate::escape::{json_string, lines, value};
 use crate::note::{Note, Retired, SummarySource};
 use crate::report::{
-    Account, Analysis, Belief, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, EdgeEntry, Entry,
-    FindingEntry, Found, Level, Mode, NoteEntry, OverviewEntry, Passage, Report, Role, RowEntry, RowValue, SideEntry,
-    Spelling, Traits, UTILITY_PARTS,
+    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, Detail, DiagnosticEntry, EdgeEntry,
+    Entry, EntryRole, JournalTraits, Level, MatchInfo, NoteEntry, OverviewEntry, Passage, Report, ReportKind, RowEntry,
+    RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
 use crate::tokens::Tokenizer;
 
@@ -27,14 +29,14 @@ impl Renderer for Records<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let head = &self.report.head;
         let mut text = String::from("H qipu=1 records=1");
         if let Some(store) = &head.store {
             text.push_str(&format!(" store={}", value(store)));
         }
         text.push_str(&mode(&head.mode));
-        if head.mode == Mode::Eval {
+        if head.mode == ReportKind::Eval {
             text.push_str(&format!(" truncated={}", shown.is_truncated));
         } else if self.report.is_divisible() {
             text.push_str(&format!(" notes={} matched={} truncated={}", shown.notes, head.matched, shown.is_truncated));
@@ -47,16 +49,22 @@ impl Renderer for Records<'_> {
         let why = insufficient(self.report, &shown).filter(|_| shown.account.is_none());
         text.extend(why.map(|why| format!("W insufficient {}\n", json_string(why))));
         text.extend(shown.account.map(|account| account_lines(account, shown)));
-        let usual =
-            matches!(head.mode, Mode::Context | Mode::Expansion | Mode::Prime | Mode::Show | Mode::Journal { .. });
+        let usual = matches!(
+            head.mode,
+            ReportKind::Context
+                | ReportKind::Expansion
+                | ReportKind::Prime
+                | ReportKind::Show
+                | ReportKind::Journal { .. }
+        );
         if head.banner.unwrap_or(usual) {
             text.push_str(&format!("W {BANNER}\n"));
         }
         Frame(vec![text, String::new()])
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
-        let mut piece = Piece::default();
+    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
+        let mut piece = EntryText::default();
         let text = match &self.report.entries[number] {
             Entry::Note(entry) => self.note(number, entry, extent, kept, &mut piece),
             Entry::Unresolved { from, target, .. } => {
@@ -101,8 +109,8 @@ impl Renderer for Records<'_> {
     fn detail(&self, entry: &Entry) -> Detail {
         match entry.note().map(|entry| entry.role) {
             _ if entry.note().is_some_and(|entry| entry.belief.is_some()) => Detail::Name,
-            Some(Role::Selected) if shows_body(self.report, self.usually_shows_body()) => Detail::Body,
-            Some(Role::Recent) | None => Detail::Name,
+            Some(EntryRole::Selected) if shows_body(self.report, self.usually_shows_body()) => Detail::Body,
+            Some(EntryRole::Recent) | None => Detail::Name,
             Some(_) => Detail::Summary,
         }
     }
@@ -110,13 +118,13 @@ impl Renderer for Records<'_> {
 
 impl Records<'_> {
     fn usually_shows_body(&self) -> bool {
-        matches!(self.report.head.mode, Mode::Show | Mode::Journal { .. })
+        matches!(self.report.head.mode, ReportKind::Show | ReportKind::Journal { .. })
     }
 
-    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Kept, piece: &mut Piece) -> String {
+    fn note(&self, number: usize, entry: &NoteEntry, extent: Extent, kept: &Included, piece: &mut EntryText) -> String {
         let note = &entry.note;
         let mut text = name_line(entry);
-        if entry.role == Role::Recent {
+        if entry.role == EntryRole::Recent {
             compacted_lines(entry, &mut text);
             return text;
         }
@@ -162,11 +170,11 @@ impl Records<'_> {
     /// A note at a level: what it says, and how far it can be relied on.
     fn belief(
         &self,
-        (number, kept): (usize, &Kept),
+        (number, kept): (usize, &Included),
         entry: &NoteEntry,
-        belief: &Belief,
+        belief: &Assessment,
         extent: Extent,
-        piece: &mut Piece,
+        piece: &mut EntryText,
         text: &mut String,
     ) {
         let note = &entry.note;
@@ -239,7 +247,7 @@ fn overview_line(overview: &OverviewEntry) -> String {
 }
 
 /// Says what was searched for in the place of a word that no note holds.
-fn spelling_line(spelling: &Spelling) -> String {
+fn spelling_line(spelling: &UnknownWord) -> String {
     let shown: Vec<_> = spelling.shown.iter().map(|word| value(word)).collect();
     let shown = if shown.is_empty() { "-".to_owned() } else { shown.join(",") };
     format!("D spelling word={} shown={shown}\n", json_string(&spelling.word))
@@ -283,7 +291,7 @@ fn comparison_lines(comparison: &ComparisonEntry) -> String {
         let (text, to, journals, blocks) = (json_string(&side.text), side.to, side.journals, side.blocks);
         format!("D comparison side={name} text={text} begin={begin} end={to} journals={journals} blocks={blocks}\n")
     };
-    let traits = |name: &str, traits: &Traits| {
+    let traits = |name: &str, traits: &JournalTraits| {
         let (tags, keywords, fields) = (values(&traits.tags), values(&traits.keywords), values(&traits.fields));
         format!("D comparison part={name} tags={tags} keywords={keywords} fields={fields}\n")
     };
@@ -306,7 +314,7 @@ fn block_line(block: &BlockEntry, note: &Note) -> String {
 }
 
 /// Says how and why a note was found.
-fn found_lines(found: &Found, note: &Note, text: &mut String) {
+fn found_lines(found: &MatchInfo, note: &Note, text: &mut String) {
     text.push_str(&format!("D match relevance={:.3}", found.relevance));
     if let Some(snippet) = found.excerpt.as_ref().and_then(|excerpt| (excerpt.0)(note)) {
         text.push_str(&format!(" snippet={}", json_string(&snippet.text)));
@@ -326,32 +334,32 @@ fn found_lines(found: &Found, note: &Note, text: &mut String) {
     }
 }
 
-fn mode(mode: &Mode) -> String {
+fn mode(mode: &ReportKind) -> String {
     match mode {
-        Mode::Context => " mode=context".to_owned(),
-        Mode::Expansion => " mode=context.expand".to_owned(),
-        Mode::Prime => " mode=prime".to_owned(),
-        Mode::LinkList { id, direction } => format!(" mode=link.list id={id} direction={direction}"),
-        Mode::LinkTree { root, direction, max_hops } => {
+        ReportKind::Context => " mode=context".to_owned(),
+        ReportKind::Expansion => " mode=context.expand".to_owned(),
+        ReportKind::Prime => " mode=prime".to_owned(),
+        ReportKind::LinkList { id, direction } => format!(" mode=link.list id={id} direction={direction}"),
+        ReportKind::LinkTree { root, direction, max_hops } => {
             format!(" mode=link.tree root={root} direction={direction} max_hops={max_hops}")
         }
-        Mode::LinkPath { from, to, direction, length } => {
+        ReportKind::LinkPath { from, to, direction, length } => {
             let length = length.map_or(" found=false".to_owned(), |n| format!(" found=true path_length={n}"));
             format!(" mode=link.path from={from} to={to} direction={direction}{length}")
         }
-        Mode::Graph => " mode=graph".to_owned(),
-        Mode::List => " mode=list".to_owned(),
-        Mode::Search => " mode=search".to_owned(),
-        Mode::Related { id } => format!(" mode=related id={id}"),
-        Mode::Show => " mode=show".to_owned(),
-        Mode::Journal { day } => format!(" mode=journal date={day}"),
-        Mode::Tags => " mode=tags".to_owned(),
-        Mode::Status => " mode=status".to_owned(),
-        Mode::Index => " mode=index".to_owned(),
-        Mode::Doctor => " mode=doctor".to_owned(),
-        Mode::Eval => " mode=eval".to_owned(),
-        Mode::Setup => " mode=setup".to_owned(),
-        Mode::Change { command, is_dry_run } => format!(" mode={command} dry_run={is_dry_run}"),
+        ReportKind::Graph => " mode=graph".to_owned(),
+        ReportKind::List => " mode=list".to_owned(),
+        ReportKind::Search => " mode=search".to_owned(),
+        ReportKind::Related { id } => format!(" mode=related id={id}"),
+        ReportKind::Show => " mode=show".to_owned(),
+        ReportKind::Journal { day } => format!(" mode=journal date={day}"),
+        ReportKind::Tags => " mode=tags".to_owned(),
+        ReportKind::Status => " mode=status".to_owned(),
+        ReportKind::Index => " mode=index".to_owned(),
+        ReportKind::Doctor => " mode=doctor".to_owned(),
+        ReportKind::Eval => " mode=eval".to_owned(),
+        ReportKind::Setup => " mode=setup".to_owned(),
+        ReportKind::Change { command, is_dry_run } => format!(" mode={command} dry_run={is_dry_run}"),
     }
 }
 
@@ -382,7 +390,7 @@ fn row_line(row: &RowEntry) -> String {
     text + "\n"
 }
 
-fn finding_line(finding: &FindingEntry) -> String {
+fn finding_line(finding: &DiagnosticEntry) -> String {
     let line = finding.line.map_or(String::new(), |line| format!(" line={line}"));
     let from = finding.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
     let (level, path, message) = (finding.level(), value(&finding.path), json_string(&finding.message));
@@ -395,13 +403,13 @@ fn edge_line(edge: &EdgeEntry) -> String {
 
 fn name_line(entry: &NoteEntry) -> String {
     let (note, role) = (&entry.note, entry.role);
-    let prefix = if role == Role::Map { "M" } else { "N" };
+    let prefix = if role == EntryRole::Map { "M" } else { "N" };
     let tags: Vec<_> = note.tags.iter().map(|tag| value(tag)).collect();
     let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
     let title = json_string(&note.title);
     let retired = entry.retired.map(retired_fields).unwrap_or_default();
     match role {
-        Role::Map => format!("{prefix} {} {title} tags={tags}{retired}\n", note.id),
+        EntryRole::Map => format!("{prefix} {} {title} tags={tags}{retired}\n", note.id),
         _ => format!("{prefix} {} {} {title} tags={tags}{retired}\n", note.id, value(&note.kind)),
     }
 }
@@ -445,7 +453,7 @@ fn push_lines(id: &str, fields: &str, body: &str, text: &mut String) {
 }
 
 /// Says what is shown of all that was found, and what is missing.
-fn account_lines(account: &Account, shown: Shown<'_>) -> String {
+fn account_lines(account: &SelectionStats, shown: FrameState<'_>) -> String {
     let mut text = String::new();
     if let Some(reason) = &account.insufficient {
         text.push_str(&format!("W insufficient {}\n", json_string(reason)));
@@ -465,7 +473,7 @@ fn account_lines(account: &Account, shown: Shown<'_>) -> String {
 
 /// Says how far a note can be relied on, in few characters: every note has this line. The rest is told
 /// where it is asked for; a note without a level is detailed.
-fn belief_line(belief: &Belief, content: &Content, note: &Note) -> String {
+fn belief_line(belief: &Assessment, content: &LevelTexts, note: &Note) -> String {
     let mut text = "D belief".to_owned();
     if content.level < Level::Detailed {
         text.push_str(&format!(" level={}", content.level.name()));
@@ -484,7 +492,7 @@ fn belief_line(belief: &Belief, content: &Content, note: &Note) -> String {
 }
 
 /// Tells the parts of a note's confidence and of its use.
-fn explained_lines(belief: &Belief, novelty: f64, tokens: usize, note: &Note) -> String {
+fn explained_lines(belief: &Assessment, novelty: f64, tokens: usize, note: &Note) -> String {
     let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
         names.iter().zip(parts).map(|(name, part)| format!(" {name}={part:.4}")).collect()
     };

@@ -1,10 +1,10 @@
 //! Lines of the human format that stand below each other: lists, findings, changes, recipes.
 
 use super::human::Human;
-use super::paint::Role as As;
-use super::{Piece, days, flow};
+use super::paint::TextRole as As;
+use super::{EntryText, days, flow};
 use crate::escape::{as_one_line, lines, one_line};
-use crate::report::{ChangeEntry, Entry, FindingEntry, Mode, NoteEntry, RecipeEntry, Report};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, NoteEntry, RecipeEntry, Report, ReportKind};
 
 /// How many entries are looked at for the widths of columns.
 const LOOKED_AT: usize = 1_000;
@@ -33,7 +33,9 @@ impl Widths {
 impl Human<'_> {
     /// Looks at the beginning of a list for how wide its columns are.
     pub(super) fn widths(&self) -> Widths {
-        let is_list = |report: &Report| matches!(report.head.mode, Mode::List | Mode::Search | Mode::Related { .. });
+        let is_list = |report: &Report| {
+            matches!(report.head.mode, ReportKind::List | ReportKind::Search | ReportKind::Related { .. })
+        };
         let mut widths = Widths::default();
         if self.screen.columns.is_none() || !is_list(self.report) {
             return widths;
@@ -93,7 +95,7 @@ impl Human<'_> {
         }
     }
 
-    pub(super) fn finding_line(&self, finding: &FindingEntry) -> String {
+    pub(super) fn finding_line(&self, finding: &DiagnosticEntry) -> String {
         let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
         let (path, message) = (one_line(&finding.path), one_line(&finding.message));
         let role = if finding.is_error { As::Error } else { As::Warning };
@@ -104,7 +106,7 @@ impl Human<'_> {
 
     /// What was done to a file. The id comes first, so that a script can take it. A difference is shown
     /// as it is: broken lines would not be those of the file.
-    pub(super) fn change(&self, change: &ChangeEntry, piece: &mut Piece) {
+    pub(super) fn change(&self, change: &ChangeEntry, piece: &mut EntryText) {
         let id = change.id.as_ref().map_or(String::new(), |id| format!("{id} "));
         let action = self.screen.paint(As::Good, change.action);
         let mut text = self.flowing(format!("{id}{action} {}\n", one_line(&change.path)));

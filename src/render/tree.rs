@@ -3,7 +3,7 @@
 //! Each level takes four characters, whatever is drawn there, so a line's length is known before
 //! anybody knows which entries have their place.
 
-use super::{Item, Piece};
+use super::{EntryText, RenderEntry};
 use crate::report::Entry;
 
 /// The characters that a level takes.
@@ -22,7 +22,7 @@ enum Branch {
 
 /// Draws the pieces, whose lines begin with their indent: an entry's first line is its own, the
 /// others hang on it or on the entry they name, and so do the entries that have it as their parent.
-pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
+pub(super) fn draw(entries: &[Entry], pieces: &[(usize, EntryText)]) -> String {
     let mut place_of = vec![None; entries.len()];
     let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(pieces.len());
     let mut own_lines = Vec::with_capacity(pieces.len());
@@ -41,7 +41,7 @@ pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
             branches[under].push(Branch::Line(line(item)));
         }
     }
-    let mut drawing = Drawing { text: String::new(), branches, own_lines };
+    let mut drawing = TreeDrawing { text: String::new(), branches, own_lines };
     for root in roots {
         drawing.draw_from(root);
     }
@@ -49,7 +49,7 @@ pub(super) fn draw(entries: &[Entry], pieces: &[(usize, Piece)]) -> String {
 }
 
 /// Returns an item's line without its indent. Where it was broken, its other lines have it too.
-fn line(item: &Item) -> String {
+fn line(item: &RenderEntry) -> String {
     let line = item.text.trim_start_matches(' ');
     let indent = " ".repeat(item.text.len() - line.len());
     let mut lines = line.split_inclusive('\n');
@@ -57,13 +57,13 @@ fn line(item: &Item) -> String {
     lines.fold(first, |text, line| text + line.strip_prefix(&indent).unwrap_or(line))
 }
 
-struct Drawing {
+struct TreeDrawing {
     text: String,
     branches: Vec<Vec<Branch>>,
     own_lines: Vec<String>,
 }
 
-impl Drawing {
+impl TreeDrawing {
     /// Draws an entry and all that hangs on it, without recursion: paths can be long.
     fn draw_from(&mut self, root: usize) {
         let own = std::mem::take(&mut self.own_lines[root]);

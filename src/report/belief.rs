@@ -93,7 +93,7 @@ impl Utility {
 
 /// What is known of a note beside what it says.
 #[derive(Debug, Clone)]
-pub struct Belief {
+pub struct Assessment {
     /// How far it can be relied on.
     pub confidence: Confidence,
     /// How far its source can, 0 to 1.
@@ -131,7 +131,7 @@ impl Answers {
 
 /// How a note is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct Presentation {
     /// At which level.
     pub level: Level,
     /// Of an extract: how many of the best blocks it has at most.
@@ -142,7 +142,7 @@ pub struct Shape {
     pub novelty: f64,
 }
 
-impl Shape {
+impl Presentation {
     /// Returns the shape in which nothing is left out that the level has.
     pub fn whole(level: Level, novelty: f64) -> Self {
         Self { level, blocks: usize::MAX, block_chars: usize::MAX, novelty }
@@ -163,13 +163,13 @@ pub struct Proposal {
 }
 
 /// Says which entry comes next, where that depends on which were kept.
-pub trait Ranking: Debug + Send + Sync {
+pub trait EntryRanking: Debug + Send + Sync {
     /// Begins with the first entry.
-    fn proposals(&self) -> Box<dyn Proposals + '_>;
+    fn proposals(&self) -> Box<dyn ProposalSource + '_>;
 }
 
 /// Proposes entries one by one.
-pub trait Proposals {
+pub trait ProposalSource {
     /// Returns the next entry; `None` when all were proposed, or say nothing new.
     fn next(&mut self) -> Option<Proposal>;
 
@@ -184,16 +184,16 @@ pub trait Proposals {
     fn holds_back(&self) -> bool;
 
     /// Sums up what is shown.
-    fn account(&self, shown: &[ShownBelief]) -> Account;
+    fn account(&self, shown: &[ShownNote]) -> SelectionStats;
 }
 
 /// A note that is shown, for who sums up.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShownBelief {
+pub struct ShownNote {
     /// The number of its entry.
     pub entry: usize,
     /// How it is shown.
-    pub shape: Shape,
+    pub shape: Presentation,
     /// How many tokens its content has.
     pub tokens: usize,
     /// Whether it has more to say.
@@ -202,7 +202,7 @@ pub struct ShownBelief {
 
 /// What is said of all notes that are shown.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Account {
+pub struct SelectionStats {
     /// The tokens of all contents.
     pub total_tokens: usize,
     /// The least confidence; `None` where nothing is shown.

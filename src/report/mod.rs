@@ -9,34 +9,34 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 pub use belief::{
-    Account, Answers, Belief, Confidence, DIMENSIONS, LABELS, Level, Proposal, Proposals, Ranking, Shape, ShownBelief,
-    UTILITY_PARTS, Utility,
+    Answers, Assessment, Confidence, DIMENSIONS, EntryRanking, LABELS, Level, Presentation, Proposal, ProposalSource,
+    SelectionStats, ShownNote, UTILITY_PARTS, Utility,
 };
 
 pub use passages::{Fragment, Passage, Passages};
 
 use crate::env::Today;
 use crate::error::Error;
-use crate::note::{Finding, Note, NoteId, Retired, SummarySource, shown_chars};
+use crate::note::{Diagnostic, Note, NoteId, Retired, SummarySource, shown_chars};
 
 /// A command's answer: facts about the whole, and entries in the order in which they deserve
 /// their place.
 #[derive(Debug)]
 pub struct Report {
     /// What is said of the whole.
-    pub head: Head,
+    pub head: ReportHead,
     /// What is shown, the most deserving first.
     pub entries: Vec<Entry>,
     /// The error that the process ends with after the answer is written: a check that failed.
     pub verdict: Option<Error>,
     /// Which entry comes next and how much of it is shown, where that depends on those before it; else
     /// entries come in their order.
-    pub ranking: Option<Box<dyn Ranking>>,
+    pub ranking: Option<Box<dyn EntryRanking>>,
 }
 
 impl Report {
     /// Makes a report that is no failure.
-    pub fn new(head: Head, entries: Vec<Entry>) -> Self {
+    pub fn new(head: ReportHead, entries: Vec<Entry>) -> Self {
         Self { head, entries, verdict: None, ranking: None }
     }
 
@@ -45,7 +45,12 @@ impl Report {
     pub fn is_divisible(&self) -> bool {
         !matches!(
             self.head.mode,
-            Mode::Setup | Mode::Change { .. } | Mode::Tags | Mode::Status | Mode::Index | Mode::Doctor
+            ReportKind::Setup
+                | ReportKind::Change { .. }
+                | ReportKind::Tags
+                | ReportKind::Status
+                | ReportKind::Index
+                | ReportKind::Doctor
         )
     }
 
@@ -102,22 +107,22 @@ pub enum Picture {
 
 /// What is said of the whole answer.
 #[derive(Debug)]
-pub struct Head {
+pub struct ReportHead {
     /// Which answer this is.
-    pub mode: Mode,
+    pub mode: ReportKind,
     /// The store's path as it is shown; `None` for answers that are not about a store.
     pub store: Option<String>,
     /// Whether the warning that notes are reference material is given; `None` leaves it to the
     /// format.
     pub banner: Option<bool>,
     /// What of the notes is shown.
-    pub show: Show,
+    pub show: ShownFields,
     /// How many notes were selected, before any limit.
     pub matched: usize,
     /// Whether a limit other than the budget left something out.
     pub is_limited: bool,
     /// Words that were searched for and that no note holds.
-    pub spellings: Vec<Spelling>,
+    pub spellings: Vec<UnknownWord>,
     /// Tags that were asked for and that no note has, where no note is shown.
     pub unknown_names: Vec<UnknownName>,
     /// Warnings of the store, for readers who don't see standard error.
@@ -130,14 +135,14 @@ pub struct Head {
     pub insufficient: Option<String>,
 }
 
-impl Head {
+impl ReportHead {
     /// Makes the head of an answer that no limit touched and that shows no more than names.
-    pub fn new(mode: Mode, store: Option<&str>) -> Self {
+    pub fn new(mode: ReportKind, store: Option<&str>) -> Self {
         Self {
             mode,
             store: store.map(str::to_owned),
             banner: None,
-            show: Show::default(),
+            show: ShownFields::default(),
             matched: 0,
             is_limited: false,
             spellings: Vec::new(),
@@ -174,7 +179,7 @@ pub struct UnknownName {
 
 /// A word that no note holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spelling {
+pub struct UnknownWord {
     /// The word, or the words of a phrase.
     pub word: String,
     /// What was searched for in its place; nothing where the words of a phrase were searched for
@@ -233,7 +238,7 @@ pub struct PeriodEntry {
 
 /// Which answer a report is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mode {
+pub enum ReportKind {
     /// A bundle of notes.
     Context,
     /// More of notes that were shown.
@@ -308,7 +313,7 @@ pub enum Mode {
 
 /// What of a note is shown beside its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Show {
+pub struct ShownFields {
     /// Its body.
     pub body: Body,
     /// Its sources.
@@ -391,7 +396,7 @@ pub enum Entry {
         count: usize,
     },
     /// Something that is wrong or odd.
-    Finding(FindingEntry),
+    Finding(DiagnosticEntry),
     /// A row of a table.
     Row(RowEntry),
     /// A change of a file.
@@ -427,11 +432,11 @@ pub struct ComparisonEntry {
     /// How alike their words are, 0 to 1 with two decimals; `None` where a side has no journal.
     pub similarity: Option<f64>,
     /// What both have.
-    pub shared: Traits,
+    pub shared: JournalTraits,
     /// What only the first has.
-    pub only_a: Traits,
+    pub only_a: JournalTraits,
     /// What only the second has.
-    pub only_b: Traits,
+    pub only_b: JournalTraits,
 }
 
 /// One side of a comparison.
@@ -451,7 +456,7 @@ pub struct SideEntry {
 
 /// What journals have in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Traits {
+pub struct JournalTraits {
     /// Tags.
     pub tags: Vec<String>,
     /// Words that say something, tags included.
@@ -479,7 +484,7 @@ pub struct NoteEntry {
     /// The note.
     pub note: Arc<Note>,
     /// Why it is here, where an answer has more than one kind of note.
-    pub role: Role,
+    pub role: EntryRole,
     /// Its distance from the first note, in hops.
     pub hop: usize,
     /// The entry it hangs on; it is not shown without it.
@@ -489,7 +494,7 @@ pub struct NoteEntry {
     /// The notes that it is shown for.
     pub compacts: Vec<NoteId>,
     /// How and why it was found, where it was searched for.
-    pub found: Option<Box<Found>>,
+    pub found: Option<Box<MatchInfo>>,
     /// The blocks that are shown in place of its body, where blocks are shown.
     pub blocks: Option<ShownBlocks>,
     /// The parts of its body that are shown in place of the whole where not everything fits.
@@ -497,7 +502,7 @@ pub struct NoteEntry {
     /// Sums the note up, where it has no summary of its own.
     pub gist: Option<Gist>,
     /// What is known of it, where notes are chosen by their use; then it is shown at a level.
-    pub belief: Option<Box<Belief>>,
+    pub belief: Option<Box<Assessment>>,
     /// Why it no longer holds, where it doesn't.
     pub retired: Option<Retired>,
 }
@@ -548,7 +553,7 @@ impl NoteEntry {
     /// decision of the primer say what sums them up, and nothing else.
     pub fn summary(&self) -> Option<Cow<'_, str>> {
         let Some(gist) = &self.gist else { return self.note.summary().map(Cow::Borrowed) };
-        if matches!(self.role, Role::LastJournal | Role::Decision) {
+        if matches!(self.role, EntryRole::LastJournal | EntryRole::Decision) {
             return Some(Cow::Owned((gist.0)(&self.note)));
         }
         let prose = self.note.summary_from(SummarySource::Paragraph).map(Cow::Borrowed);
@@ -556,7 +561,7 @@ impl NoteEntry {
     }
 
     /// Makes an entry that stands for itself.
-    pub fn alone(note: &Arc<Note>, role: Role) -> Self {
+    pub fn alone(note: &Arc<Note>, role: EntryRole) -> Self {
         Self {
             note: Arc::clone(note),
             role,
@@ -576,7 +581,7 @@ impl NoteEntry {
 
 /// How and why a note was found.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct MatchInfo {
     /// How well it answers, 0 to 1.
     pub relevance: f64,
     /// Finds the place in its body that answers.
@@ -590,7 +595,7 @@ pub struct Found {
 }
 
 /// Finds a snippet in a note.
-pub type FindSnippet = dyn Fn(&Note) -> Option<Snippet> + Send + Sync;
+pub type FindSnippet = dyn Fn(&Note) -> Option<SnippetText> + Send + Sync;
 
 /// Finds the place in a note's body that answers; only for notes that are shown.
 #[derive(Clone)]
@@ -604,7 +609,7 @@ impl std::fmt::Debug for Excerpt {
 
 /// A piece of a body on one line, without control characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Snippet {
+pub struct SnippetText {
     /// The text; `…` stands where it was cut.
     pub text: String,
     /// The bytes of the words that were searched for, in their order.
@@ -613,7 +618,7 @@ pub struct Snippet {
 
 /// Why a note is in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum EntryRole {
     /// It was selected.
     Selected,
     /// It is the latest journal: where the last session stopped.
@@ -667,7 +672,7 @@ pub struct RecipeEntry {
 
 /// Something that is wrong or odd in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FindingEntry {
+pub struct DiagnosticEntry {
     /// Whether it is an error; a warning otherwise.
     pub is_error: bool,
     /// A short name that never changes.
@@ -682,9 +687,9 @@ pub struct FindingEntry {
     pub message: String,
 }
 
-impl FindingEntry {
+impl DiagnosticEntry {
     /// Makes the entry of what was tolerated in a note; `path` is the file's as it is shown.
-    pub fn of_note(path: String, note: &Note, finding: &Finding) -> Self {
+    pub fn of_note(path: String, note: &Note, finding: &Diagnostic) -> Self {
         Self {
             is_error: finding.is_error(),
             code: finding.code,

@@ -16,7 +16,7 @@ use super::postings::FieldTermFreqs;
 use super::segment::{DocText, FieldNorms, Segment, TermEntry, WordKind};
 use super::stems::Stems;
 use crate::note::{Language, Note};
-use crate::parts::{Gather, Gathered, InMemory, Parts};
+use crate::parts::{BlobSource, IndexBuilder, MemoryBlobs, TextIndex};
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this call.
 pub struct CompositeIndex {
@@ -48,7 +48,7 @@ struct SegmentReader {
 impl CompositeIndex {
     /// Takes what was gathered of notes, where it makes sense, and reads the texts of those that it
     /// knows nothing of.
-    pub fn new(notes: &[Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
+    pub fn new(notes: &[Arc<Note>], language: Language, gathered: Option<&TextIndex>) -> Self {
         let mut documents = vec![(1, NO_TERM); notes.len()];
         let first = gathered.and_then(|gathered| {
             let opened = SegmentReader::open(Arc::clone(&gathered.parts), &gathered.places);
@@ -246,18 +246,18 @@ impl CompositeIndex {
 }
 
 /// Makes in memory what is kept of notes.
-fn made_of(notes: &[Arc<Note>], language: Language) -> Arc<dyn Parts> {
+fn made_of(notes: &[Arc<Note>], language: Language) -> Arc<dyn BlobSource> {
     let mut words = Box::new(TextIndexer::new(language));
     let readers = words.readers();
     let some = notes.par_chunks(notes.len().div_ceil(readers.len()).max(1));
     readers.into_par_iter().zip(some).for_each(|(reader, notes)| notes.iter().for_each(|note| reader.read(note)));
     words.take();
-    Arc::new(InMemory(words.parts()))
+    Arc::new(MemoryBlobs(words.parts()))
 }
 
 impl SegmentReader {
     /// `None` where this can't be what was kept of as many notes as there are places.
-    fn open(parts: Arc<dyn Parts>, places: &[Option<usize>]) -> Option<Self> {
+    fn open(parts: Arc<dyn BlobSource>, places: &[Option<usize>]) -> Option<Self> {
         let segment = Segment::open(parts).filter(|segment| segment.documents() == places.len())?;
         let places = places.iter().map(|place| place.map_or(NO_TERM, |place| place as u32)).collect();
         Some(Self { segment, places, terms: Vec::new(), words: OnceLock::new() })

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::ranking::inverse_frequency;
 use super::stems::Stems;
 use super::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
-use crate::escape::Filter;
+use crate::escape::EscapeFilter;
 
 /// How long a snippet is, in characters as people see them.
 const LENGTH: usize = 160;
@@ -154,7 +154,7 @@ fn one_line(text: &str, range: Range<usize>, matches: &[Match]) -> Snippet {
     let slice = text.get(range.clone()).unwrap_or_default().trim_end();
     let first = slice.len() - slice.trim_start().len();
     let (mut filter, mut chars) =
-        (Filter::default(), slice.char_indices().skip_while(|(offset, _)| *offset < first).peekable());
+        (EscapeFilter::default(), slice.char_indices().skip_while(|(offset, _)| *offset < first).peekable());
     while let Some((offset, c)) = chars.next() {
         let at = range.start + offset;
         while let Some(found) = next.filter(|found| found.range.start <= at) {

@@ -16,7 +16,7 @@ use super::token_stream::{TextEnds, TokenStream};
 use super::varint::put;
 use super::vocabulary::{SurfaceForm, VocabularyBuilder};
 use crate::note::Language;
-use crate::parts::{Gather, Pieces, Reader, pack};
+use crate::parts::{ByteChunks, IndexBuilder, IndexWorker, pack};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.
@@ -95,7 +95,7 @@ impl TextIndexer {
 
     /// Writes the terms in the order of their texts, each as how much of it is as in the one before, and
     /// the rest. Returns for each term its place, and the lists of the notes that hold them.
-    fn write_terms(&self, holders: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<u32>, Pieces) {
+    fn write_terms(&self, holders: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<u32>, ByteChunks) {
         let terms = &self.lexicon.terms;
         let mut order: Vec<u32> = (0..terms.len() as u32).collect();
         let text = |number: &u32| terms.get(*number as usize).map(|term| &*term.text).unwrap_or_default();
@@ -167,15 +167,15 @@ fn put_back<T>(pool: &Mutex<Vec<T>>, used: T) {
     pool.lock().unwrap_or_else(PoisonError::into_inner).push(used);
 }
 
-impl Gather for TextIndexer {
+impl IndexBuilder for TextIndexer {
     fn key(&self) -> String {
         format!("{} {VERSION}", self.language.name())
     }
 
-    fn readers(&mut self) -> Vec<&mut dyn Reader> {
+    fn readers(&mut self) -> Vec<&mut dyn IndexWorker> {
         let count = rayon::current_num_threads().max(self.readings.len());
         self.readings.resize_with(count, TokenStream::default);
-        self.readings.iter_mut().map(|reading| reading as &mut dyn Reader).collect()
+        self.readings.iter_mut().map(|reading| reading as &mut dyn IndexWorker).collect()
     }
 
     fn take(&mut self) {
@@ -199,13 +199,13 @@ impl Gather for TextIndexer {
         self.readings.iter_mut().for_each(TokenStream::clear);
     }
 
-    fn parts(mut self: Box<Self>) -> Vec<Pieces> {
+    fn parts(mut self: Box<Self>) -> Vec<ByteChunks> {
         let mut parts = vec![Vec::new(); IndexPart::COUNT];
         let (term_holders, word_holders) = self.doc_freqs();
         let (places, lists) = self.write_terms(&term_holders, &mut parts);
         self.write_words(&word_holders, &places, &mut parts);
         parts[IndexPart::Documents as usize] = self.documents;
-        let mut parts: Vec<Pieces> = parts.into_par_iter().map(|bytes| vec![pack(&bytes)]).collect();
+        let mut parts: Vec<ByteChunks> = parts.into_par_iter().map(|bytes| vec![pack(&bytes)]).collect();
         let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
         let sums = SegmentCounts { terms, words, totals: self.totals };
         parts[IndexPart::Counts as usize] = vec![postcard::to_allocvec(&sums).unwrap_or_default()];

@@ -6,7 +6,7 @@ use std::hint::select_unpredictable;
 use serde::{Deserialize, Serialize};
 
 use super::bits::BitWriter;
-use super::postings::{Field, FieldTermFreqs, PostingsBuffer};
+use super::postings::{FieldTermFreqs, PostingsBuffer, TextField};
 use super::token_stream::{BLANK, HEADING, HEADING_END, TAG_END, TextEnds, TokenStream, is_mark};
 use super::vocabulary::{STOP, TIME, VocabularyBuilder, WORD};
 
@@ -175,7 +175,7 @@ impl TermStatsAccumulator {
     }
 
     /// Counts words of a field; returns how many say something.
-    fn count(&mut self, words: &[u32], field: Field) -> u32 {
+    fn count(&mut self, words: &[u32], field: TextField) -> u32 {
         self.record_occurrences(words, |counting| counting.count.add(field));
         saying(words)
     }
@@ -263,13 +263,13 @@ impl<'a> Inverter<'a> {
         self.words.clear();
         let mut document = CountedDocument { questions: text.questions, ..CountedDocument::default() };
         self.lexicon.spell(self.part(text.start, text.title), self.spans, &mut self.words.title);
-        document.title_len = self.tally.count(&self.words.title, Field::Title);
+        document.title_len = self.tally.count(&self.words.title, TextField::Title);
         for tag in self.part(text.title, text.tags).split_inclusive(|mark| *mark == TAG_END) {
             self.add_tag(tag.strip_suffix(&[TAG_END]).unwrap_or(tag));
         }
         self.add_body(self.part(text.tags, text.body), &mut document);
         self.lexicon.spell(self.part(text.body, text.summary), self.spans, &mut self.words.summary);
-        document.body_len += self.tally.count(&self.words.summary, Field::Body);
+        document.body_len += self.tally.count(&self.words.summary, TextField::Body);
         self.tally.end_note(&mut self.counted.held);
         let before = self.counted.forward.len();
         self.words.write(&mut self.counted.forward);
@@ -295,7 +295,7 @@ impl<'a> Inverter<'a> {
         if let Some(have) = tags.get_mut(place) {
             *have = count as u32;
         }
-        self.tally.count(tags.get(place + 1..).unwrap_or_default(), Field::Tag(count == 1));
+        self.tally.count(tags.get(place + 1..).unwrap_or_default(), TextField::Tag(count == 1));
     }
 
     fn add_body(&mut self, stream: &[u32], document: &mut CountedDocument) {
@@ -353,7 +353,7 @@ impl DocumentWords {
         let term = |word: &u32| tally.term(*word);
         if !heading.iter().map(term).eq(self.title.iter().map(term)) {
             self.headings.extend_from_slice(heading);
-            tally.count(heading, Field::Heading);
+            tally.count(heading, TextField::Heading);
         }
     }
 

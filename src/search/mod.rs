@@ -48,7 +48,7 @@ pub use related::SimilarNote;
 pub use stop_words::StopWords;
 
 use crate::note::{Language, Note};
-use crate::parts::Gathered;
+use crate::parts::TextIndex;
 use crate::phases;
 use plan::{KnownNames, Plan};
 use proximity::holds;
@@ -96,7 +96,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Takes what [`TextIndexer`] gathered of notes, and reads the texts of the others.
-    pub fn open(notes: &'a [Arc<Note>], language: Language, gathered: Option<&Gathered>) -> Self {
+    pub fn open(notes: &'a [Arc<Note>], language: Language, gathered: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, gathered);
         let weights = Weights::of(&index);
         phases::end("words opened");

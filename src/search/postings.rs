@@ -21,7 +21,7 @@ const PLAIN: u64 = 1;
 
 /// The field of a note that a word belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum TextField {
     Title,
     /// A tag; whether the word is the whole of it.
     Tag(bool),
@@ -46,15 +46,15 @@ pub(super) struct FieldTermFreqs {
 
 impl FieldTermFreqs {
     /// Counts a word.
-    pub(super) fn add(&mut self, field: Field) {
+    pub(super) fn add(&mut self, field: TextField) {
         match field {
-            Field::Title => self.title = self.title.saturating_add(1),
-            Field::Tag(is_whole) => {
+            TextField::Title => self.title = self.title.saturating_add(1),
+            TextField::Tag(is_whole) => {
                 self.tags = self.tags.saturating_add(1);
                 self.is_tag |= is_whole;
             }
-            Field::Heading => self.headings = self.headings.saturating_add(1),
-            Field::Body => self.body = self.body.saturating_add(1),
+            TextField::Heading => self.headings = self.headings.saturating_add(1),
+            TextField::Body => self.body = self.body.saturating_add(1),
         }
     }
 

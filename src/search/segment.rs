@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bits::BitReader;
 use super::inverter::Totals;
-use super::postings::{self, Field, FieldTermFreqs};
+use super::postings::{self, FieldTermFreqs, TextField};
 use super::varint::VarintReader;
-use crate::parts::{InMemory, Parts, unpack};
+use crate::parts::{BlobSource, MemoryBlobs, unpack};
 
 /// The sections of a stored segment.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ pub(super) struct SegmentCounts {
 
 /// A segment: the inverted and the forward index of some notes.
 pub(super) struct Segment {
-    parts: Arc<dyn Parts>,
+    parts: Arc<dyn BlobSource>,
     pub(super) totals: Totals,
     documents: Vec<FieldNorms>,
     /// Where the words of each note end.
@@ -179,7 +179,7 @@ pub(super) struct ForwardEntry<'a> {
 
 impl ForwardEntry<'_> {
     /// Calls `visit` with each word of each field; `None` where this can't be a note.
-    pub(super) fn visit(&self, mut visit: impl FnMut(Field, u32)) -> Option<()> {
+    pub(super) fn visit(&self, mut visit: impl FnMut(TextField, u32)) -> Option<()> {
         let mut rest = BitReader::new(self.bytes);
         let mut each = |rest: &mut BitReader<'_>, field| {
             for _ in 0..rest.number()? {
@@ -187,21 +187,21 @@ impl ForwardEntry<'_> {
             }
             Some(())
         };
-        each(&mut rest, Field::Title)?;
+        each(&mut rest, TextField::Title)?;
         let mut tags = rest.number()?;
         while tags > 0 {
             let before = rest;
             let count = rest.number()?;
             rest = before;
-            each(&mut rest, Field::Tag(count == 1))?;
+            each(&mut rest, TextField::Tag(count == 1))?;
             tags = tags.checked_sub(count.checked_add(1)?)?;
         }
-        each(&mut rest, Field::Heading)?;
+        each(&mut rest, TextField::Heading)?;
         for _ in 0..rest.number()? {
             rest.number()?;
         }
-        each(&mut rest, Field::Body)?;
-        each(&mut rest, Field::Body)
+        each(&mut rest, TextField::Body)?;
+        each(&mut rest, TextField::Body)
     }
 
     /// Returns the words of all fields.
@@ -228,7 +228,7 @@ impl Default for Segment {
     /// Of no notes.
     fn default() -> Self {
         Self {
-            parts: Arc::new(InMemory::default()),
+            parts: Arc::new(MemoryBlobs::default()),
             totals: Totals::default(),
             documents: Vec::new(),
             ends: Vec::new(),
@@ -245,7 +245,7 @@ const BATCH: usize = 256;
 
 impl Segment {
     /// Opens what was kept; `None` where it makes no sense.
-    pub(super) fn open(parts: Arc<dyn Parts>) -> Option<Self> {
+    pub(super) fn open(parts: Arc<dyn BlobSource>) -> Option<Self> {
         let whole = |part: IndexPart| parts.whole(part as usize);
         let unpacked = |part: IndexPart| unpack(&whole(part)?);
         let SegmentCounts { terms, words, totals } = postcard::from_bytes(&whole(IndexPart::Counts)?).ok()?;
@@ -381,7 +381,7 @@ impl Segment {
     }
 
     /// Calls `visit` with each word of each field of a note.
-    pub(super) fn visit(&self, document: usize, visit: impl FnMut(Field, u32)) {
+    pub(super) fn visit(&self, document: usize, visit: impl FnMut(TextField, u32)) {
         self.look_at(document, |document| document.visit(visit));
     }
 

@@ -5,7 +5,7 @@ use super::interner::{InternKey, TokenInterner};
 use super::segment::ALL_QUESTIONS;
 use super::tokenizer::{MarkdownToken, for_each_piece};
 use crate::note::Note;
-use crate::parts::Reader;
+use crate::parts::IndexWorker;
 
 /// What stands in a text between its chunks; no chunk has so high a number.
 pub(super) const TAG_END: u32 = u32::MAX;
@@ -46,7 +46,7 @@ pub(super) struct TextEnds {
     pub(super) questions: u32,
 }
 
-impl Reader for TokenStream {
+impl IndexWorker for TokenStream {
     fn read(&mut self, note: &Note) {
         let text = self.add(note);
         self.texts.push(text);

@@ -83,13 +83,13 @@ impl Spans {
 struct Batch {
     /// The texts of all terms.
     text: String,
-    met: Vec<Met>,
+    met: Vec<TokenEvent>,
     /// Where the terms of each chunk end in `met`.
     ends: Vec<usize>,
 }
 
 /// A term of a token.
-struct Met {
+struct TokenEvent {
     /// Where its text ends.
     end: usize,
     hash: u64,
@@ -182,7 +182,7 @@ impl VocabularyBuilder {
         id
     }
 
-    fn intern(&mut self, text: &str, met: &Met) -> u32 {
+    fn intern(&mut self, text: &str, met: &TokenEvent) -> u32 {
         if let Some(id) = self.find(met.hash, text) {
             return id;
         }
@@ -202,7 +202,7 @@ impl Batch {
                 batch.text.push_str(term);
                 let is_word = part == SubtokenKind::Word;
                 let written = chunk.get(range).filter(|_| is_word && !term.starts_with(STOP_MARK));
-                batch.met.push(Met {
+                batch.met.push(TokenEvent {
                     end: batch.text.len(),
                     hash: random.hash_one(term),
                     flags: flags(term, times),

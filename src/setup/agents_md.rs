@@ -1,7 +1,7 @@
 //! The recipe `agents-md`: a section in AGENTS.md, which most agent tools read.
 
 use super::Recipe;
-use super::part::{Part, SECTION, SectionPart};
+use super::part::{RecipeStep, SECTION, SectionPart};
 
 /// The recipe.
 pub(super) const RECIPE: Recipe = Recipe {
@@ -12,6 +12,6 @@ pub(super) const RECIPE: Recipe = Recipe {
 };
 
 /// The section in AGENTS.md, which several tools read: each recipe takes out its own wish only.
-pub(super) const fn section(user: &'static str) -> Part {
-    Part::Section(SectionPart { path: "AGENTS.md", text: include_str!("agents-md.md"), user, ..SECTION })
+pub(super) const fn section(user: &'static str) -> RecipeStep {
+    RecipeStep::Section(SectionPart { path: "AGENTS.md", text: include_str!("agents-md.md"), user, ..SECTION })
 }

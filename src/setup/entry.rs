@@ -9,14 +9,14 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use serde_json::Value as Json;
 
-use super::splice::{Lines, cut, expect_once, first, range, range_of, root, written};
+use super::splice::{LineStyle, cut, expect_once, first, range, range_of, root, written};
 
 /// The name of our entry, whatever the tool calls the map.
 pub(super) const NAME: &str = "qipu";
 
 /// How much of what the entry needs a file held before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum PriorState {
     /// There was neither a file nor its folder. Our entry: lines, with lists on one line.
     Nothing,
     /// There was no file, but its folder. Our entry: as for [`Level::Nothing`], with spaces inside the brackets of
@@ -33,20 +33,20 @@ pub(super) enum Level {
 
 /// How our entry stands in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum EntryStatus {
     Missing,
     Current,
     Other,
 }
 
 /// A file's text, and what is in it on the way to our entry.
-struct Settings<'a> {
+struct EntryFile<'a> {
     text: &'a str,
     root: Option<Object<'a>>,
     key: &'a str,
 }
 
-impl<'a> Settings<'a> {
+impl<'a> EntryFile<'a> {
     fn parse(text: &'a str, key: &'a str) -> Result<Self> {
         let settings = Self { text, root: root(text)?, key };
         settings.root.as_ref().map_or(Ok(()), |root| expect_once(root, key))?;
@@ -85,12 +85,12 @@ fn named<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o ObjectProp<'a
 ///
 /// # Errors
 /// When the file is not JSON, or holds something else where entries are expected.
-pub(super) fn find(text: &str, key: &str, entry: &Json) -> Result<Found> {
-    let said = Settings::parse(text, key)?.said()?.map(|said| serde_json::from_str::<Json>(said).ok());
+pub(super) fn find(text: &str, key: &str, entry: &Json) -> Result<EntryStatus> {
+    let said = EntryFile::parse(text, key)?.said()?.map(|said| serde_json::from_str::<Json>(said).ok());
     Ok(match said {
-        None => Found::Missing,
-        Some(Some(said)) if said == *entry => Found::Current,
-        Some(_) => Found::Other,
+        None => EntryStatus::Missing,
+        Some(Some(said)) if said == *entry => EntryStatus::Current,
+        Some(_) => EntryStatus::Other,
     })
 }
 
@@ -98,34 +98,34 @@ pub(super) fn find(text: &str, key: &str, entry: &Json) -> Result<Found> {
 ///
 /// # Errors
 /// As [`find`].
-pub(super) fn level(text: &str, key: &str) -> Result<Option<Level>> {
-    Ok(Settings::parse(text, key)?.said()?.map(level_told_by))
+pub(super) fn level(text: &str, key: &str) -> Result<Option<PriorState>> {
+    Ok(EntryFile::parse(text, key)?.said()?.map(level_told_by))
 }
 
 /// Reads the level off the form of our entry.
-fn level_told_by(said: &str) -> Level {
+fn level_told_by(said: &str) -> PriorState {
     let compact = serde_json::from_str::<Json>(said).map(|value| value.to_string());
     let mut lists = said.split('[').skip(1);
     let has_space = said.contains("[ ");
     match said.contains('\n') {
-        true if lists.any(|list| list.trim_start_matches([' ', '\t', '\r']).starts_with('\n')) => Level::Map,
-        true if has_space => Level::Folder,
-        true => Level::Nothing,
-        false if compact.is_ok_and(|compact| compact == said) => Level::Key,
-        false if said.starts_with("{\"") => Level::Blank,
-        false => Level::Map,
+        true if lists.any(|list| list.trim_start_matches([' ', '\t', '\r']).starts_with('\n')) => PriorState::Map,
+        true if has_space => PriorState::Folder,
+        true => PriorState::Nothing,
+        false if compact.is_ok_and(|compact| compact == said) => PriorState::Key,
+        false if said.starts_with("{\"") => PriorState::Blank,
+        false => PriorState::Map,
     }
 }
 
 /// Writes a value in the form that tells of a level, given indent and line end where there is room for lines.
-fn formed(value: &Json, level: Level, place: Lines<'_>) -> String {
+fn formed(value: &Json, level: PriorState, place: LineStyle<'_>) -> String {
     match (level, place) {
-        (Level::Nothing, Some((indent, line_end))) => short_lists(value, indent, line_end, ""),
-        (Level::Folder, Some((indent, line_end))) => short_lists(value, indent, line_end, " "),
-        (Level::Map, Some((indent, line_end))) => written(value, indent, line_end),
-        (Level::Key, _) => value.to_string(),
-        (Level::Blank, _) => spaced(value, ""),
-        (Level::Nothing | Level::Folder | Level::Map, None) => spaced(value, " "),
+        (PriorState::Nothing, Some((indent, line_end))) => short_lists(value, indent, line_end, ""),
+        (PriorState::Folder, Some((indent, line_end))) => short_lists(value, indent, line_end, " "),
+        (PriorState::Map, Some((indent, line_end))) => written(value, indent, line_end),
+        (PriorState::Key, _) => value.to_string(),
+        (PriorState::Blank, _) => spaced(value, ""),
+        (PriorState::Nothing | PriorState::Folder | PriorState::Map, None) => spaced(value, " "),
     }
 }
 
@@ -164,16 +164,16 @@ fn spaced(value: &Json, pad: &str) -> String {
 ///
 /// # Errors
 /// As [`find`]; or when taking it out would not give back the text as it was.
-pub(super) fn with(old: Option<&str>, key: &str, entry: &Json, made: Option<Level>) -> Result<String> {
+pub(super) fn with(old: Option<&str>, key: &str, entry: &Json, made: Option<PriorState>) -> Result<String> {
     let text = old.unwrap_or_default();
-    let settings = Settings::parse(text, key)?;
+    let settings = EntryFile::parse(text, key)?;
     let level = match (old, &settings.root, settings.map()?) {
-        (None, ..) => made.unwrap_or(Level::Nothing),
-        (_, None, _) => Level::Blank,
-        (_, _, Some(_)) => Level::Key,
-        _ => made.unwrap_or(Level::Map),
+        (None, ..) => made.unwrap_or(PriorState::Nothing),
+        (_, None, _) => PriorState::Blank,
+        (_, _, Some(_)) => PriorState::Key,
+        _ => made.unwrap_or(PriorState::Map),
     };
-    let whole = |place: Lines<'_>| match place {
+    let whole = |place: LineStyle<'_>| match place {
         Some((indent, line_end)) => {
             let deeper = format!("{indent}  ");
             let entry = formed(entry, level, Some((&deeper, line_end)));
@@ -191,7 +191,7 @@ pub(super) fn with(old: Option<&str>, key: &str, entry: &Json, made: Option<Leve
             formed(entry, level, place)
         }),
     };
-    if find(&new, key, entry)? != Found::Current || without(&new, key)?.as_deref() != old {
+    if find(&new, key, entry)? != EntryStatus::Current || without(&new, key)?.as_deref() != old {
         bail!("it is written in a way that nothing can be added to and taken out again");
     }
     Ok(new)
@@ -203,22 +203,22 @@ pub(super) fn with(old: Option<&str>, key: &str, entry: &Json, made: Option<Leve
 /// # Errors
 /// As [`find`].
 pub(super) fn without(text: &str, key: &str) -> Result<Option<String>> {
-    let settings = Settings::parse(text, key)?;
+    let settings = EntryFile::parse(text, key)?;
     let (Some(root), Some(place), Some(map), Some(ours), Some(said)) =
         (&settings.root, settings.place(), settings.map()?, settings.ours()?, settings.said()?)
     else {
         return Ok(Some(text.to_owned()));
     };
     let level = level_told_by(said);
-    if level == Level::Key || map.properties.len() > 1 {
+    if level == PriorState::Key || map.properties.len() > 1 {
         return Ok(Some(cut(text, range(ours))));
     }
-    if level == Level::Map || root.properties.len() > 1 {
+    if level == PriorState::Map || root.properties.len() > 1 {
         return Ok(Some(cut(text, range(place))));
     }
     let (before, after) = (text.get(..root.start()).unwrap_or_default(), text.get(root.end()..).unwrap_or_default());
     let rest = format!("{before}{after}");
-    Ok((level == Level::Blank || !rest.trim().is_empty()).then_some(rest))
+    Ok((level == PriorState::Blank || !rest.trim().is_empty()).then_some(rest))
 }
 
 #[cfg(test)]
@@ -257,7 +257,7 @@ mod tests {
         for entry in entries() {
             for old in texts.into_iter().map(Some).chain([None]) {
                 let new = with(old, "m", &entry, None).unwrap_or_else(|error| panic!("{old:?}: {error}"));
-                assert_eq!(find(&new, "m", &entry).unwrap(), Found::Current, "{new}");
+                assert_eq!(find(&new, "m", &entry).unwrap(), EntryStatus::Current, "{new}");
                 assert_eq!(without(&new, "m").unwrap().as_deref(), old, "{new}");
             }
         }
@@ -272,8 +272,8 @@ mod tests {
         {
             assert!(with(Some(text), "m", &entry, None).is_err(), "{text:.40}");
         }
-        assert_eq!(find("{\"m\": {\"qipu\": {\"command\": \"other\"}}}", "m", &entry).unwrap(), Found::Other);
-        assert_eq!(find("{\"m\": {\"qipu\": 1 /* c */}}", "m", &entry).unwrap(), Found::Other);
+        assert_eq!(find("{\"m\": {\"qipu\": {\"command\": \"other\"}}}", "m", &entry).unwrap(), EntryStatus::Other);
+        assert_eq!(find("{\"m\": {\"qipu\": 1 /* c */}}", "m", &entry).unwrap(), EntryStatus::Other);
     }
 
     #[test]

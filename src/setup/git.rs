@@ -1,7 +1,7 @@
 //! The recipe `git`: lets git merge notes field by field.
 
 use super::Recipe;
-use super::part::{Folder, Part, SECTION, SectionPart};
+use super::part::{BaseFolder, RecipeStep, SECTION, SectionPart};
 use super::section::HASH;
 
 /// What git runs for a note that both sides changed. Codes above 1 are no answer: qipu is not on
@@ -15,14 +15,14 @@ pub(super) const RECIPE: Recipe = Recipe {
     name: "git",
     about: "lets git merge two versions of a note field by field",
     parts: &[
-        Part::Section(SectionPart {
-            folder: Folder::Store,
+        RecipeStep::Section(SectionPart {
+            folder: BaseFolder::Store,
             path: ".gitattributes",
             marks: &HASH,
             text: include_str!("git.attributes"),
             ..SECTION
         }),
-        Part::GitConfig(&[("merge.qipu.name", "notes of qipu, field by field"), ("merge.qipu.driver", DRIVER)]),
+        RecipeStep::GitConfig(&[("merge.qipu.name", "notes of qipu, field by field"), ("merge.qipu.driver", DRIVER)]),
     ],
     signs: &[".git"],
 };

@@ -17,7 +17,7 @@ const OUR_LIST: &str = " # qipu:list";
 
 /// An item and its place.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Item {
+pub(super) struct ListItem {
     /// The key of the list.
     pub(super) key: &'static str,
     /// The item, a text that needs no quotes.
@@ -25,14 +25,14 @@ pub(super) struct Item {
 }
 
 /// What the user sets under the key.
-struct Found<'a> {
+struct ExistingValue<'a> {
     text: &'a str,
     /// Where the key's name ends.
     key_end: usize,
     value: Yaml<'a>,
 }
 
-impl Item {
+impl ListItem {
     /// Tells whether a file sets the key; where it does, whether the item is in its list.
     ///
     /// # Errors
@@ -80,12 +80,12 @@ impl Item {
         Ok(rest)
     }
 
-    fn find(self, text: &str) -> Result<Option<Found<'_>>> {
+    fn find(self, text: &str) -> Result<Option<ExistingValue<'_>>> {
         let named = |(key, _): &(Yaml<'_>, Yaml<'_>)| Value::from_yaml(key).to_line() == self.key;
         let mut found = entries(text)?.into_iter().filter(named);
         match (found.next(), found.next()) {
             (_, Some(_)) => bail!("`{}` is there twice; tools read the last one: make one of them", self.key),
-            (found, None) => Ok(found.map(|(key, value)| Found { text, key_end: key.span.end, value })),
+            (found, None) => Ok(found.map(|(key, value)| ExistingValue { text, key_end: key.span.end, value })),
         }
     }
 }
@@ -104,7 +104,7 @@ fn values(text: &str) -> Result<Vec<(String, Value)>> {
     Ok(entries(text)?.iter().map(value).collect())
 }
 
-impl Found<'_> {
+impl ExistingValue<'_> {
     /// Returns the items of the list; one value is a list of one, and nothing is an empty one.
     fn items(&self) -> Vec<Value> {
         match Value::from_yaml(&self.value) {
@@ -222,7 +222,7 @@ impl Found<'_> {
 mod tests {
     use super::*;
 
-    const ITEM: Item = Item { key: "read", value: "OURS.md" };
+    const ITEM: ListItem = ListItem { key: "read", value: "OURS.md" };
 
     #[test]
     fn what_is_put_in_is_taken_out_to_the_byte() {

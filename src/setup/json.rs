@@ -7,7 +7,7 @@
 use anyhow::{Result, bail};
 use jsonc_parser::ast::{Array, Object, Value};
 
-use super::splice::{Lines, cut, expect_once, first, property, range, range_of, root, written};
+use super::splice::{LineStyle, cut, expect_once, first, property, range, range_of, root, written};
 
 /// Where hooks for the start of a session stand.
 const HOOKS: &str = "hooks";
@@ -17,23 +17,23 @@ const EVENT: &str = "SessionStart";
 const COMMAND: &str = "qipu prime --hook";
 
 /// How much of what is needed a file holds already: a file, a map in it, the hooks, the list of the event.
-pub(super) type Level = u8;
+pub(super) type PriorDepth = u8;
 
 /// How our hook stands in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hook {
+pub(super) enum HookStatus {
     Missing,
     Current,
     Other,
 }
 
 /// What a file says, as far as it is about hooks.
-struct Settings<'a> {
+struct HookFile<'a> {
     text: &'a str,
     root: Option<Object<'a>>,
 }
 
-impl<'a> Settings<'a> {
+impl<'a> HookFile<'a> {
     fn parse(text: &'a str) -> Result<Self> {
         let root = root(text)?;
         if let Some(root) = &root {
@@ -61,7 +61,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn level(&self) -> Result<Level> {
+    fn level(&self) -> Result<PriorDepth> {
         Ok(match (&self.root, self.hooks()?, self.event()?) {
             (None, ..) => 1,
             (_, None, _) => 2,
@@ -86,22 +86,22 @@ impl<'a> Settings<'a> {
 ///
 /// # Errors
 /// When the file is not JSON, or holds something else where hooks are expected.
-pub(super) fn level(text: Option<&str>) -> Result<Level> {
-    text.map_or(Ok(0), |text| Settings::parse(text)?.level())
+pub(super) fn level(text: Option<&str>) -> Result<PriorDepth> {
+    text.map_or(Ok(0), |text| HookFile::parse(text)?.level())
 }
 
 /// Tells how our hook stands.
 ///
 /// # Errors
 /// As [`level`].
-pub(super) fn find(text: &str, hook: &serde_json::Value) -> Result<Hook> {
-    let settings = Settings::parse(text)?;
+pub(super) fn find(text: &str, hook: &serde_json::Value) -> Result<HookStatus> {
+    let settings = HookFile::parse(text)?;
     let ours = settings.ours()?.map(|ours| settings.text.get(range(ours)).unwrap_or_default());
     let said = ours.map(|ours| serde_json::from_str::<serde_json::Value>(ours).ok());
     Ok(match said {
-        None => Hook::Missing,
-        Some(Some(said)) if said == *hook => Hook::Current,
-        Some(_) => Hook::Other,
+        None => HookStatus::Missing,
+        Some(Some(said)) if said == *hook => HookStatus::Current,
+        Some(_) => HookStatus::Other,
     })
 }
 
@@ -111,7 +111,7 @@ pub(super) fn find(text: &str, hook: &serde_json::Value) -> Result<Hook> {
 /// As [`level`]; or when taking it out would not give back the text as it was.
 pub(super) fn with(old: Option<&str>, hook: &serde_json::Value) -> Result<String> {
     let text = old.unwrap_or_default();
-    let settings = Settings::parse(text)?;
+    let settings = HookFile::parse(text)?;
     let list = || serde_json::Value::Array(vec![hook.clone()]);
     let map = || serde_json::json!({ EVENT: list() });
     let new = match (&settings.root, settings.hooks()?, settings.event()?) {
@@ -130,14 +130,14 @@ pub(super) fn with(old: Option<&str>, hook: &serde_json::Value) -> Result<String
         }
     };
     let back = without(&new, level(old)?)?;
-    if find(&new, hook)? != Hook::Current || back.as_deref() != old {
+    if find(&new, hook)? != HookStatus::Current || back.as_deref() != old {
         bail!("it is written in a way that nothing can be added to and taken out again");
     }
     Ok(new)
 }
 
 /// Returns how a value is written where there is room for lines, and where there is none.
-fn plain(value: &serde_json::Value) -> impl Fn(Lines<'_>) -> String {
+fn plain(value: &serde_json::Value) -> impl Fn(LineStyle<'_>) -> String {
     move |place| match place {
         Some((indent, line_end)) => written(value, indent, line_end),
         None => value.to_string(),
@@ -149,8 +149,8 @@ fn plain(value: &serde_json::Value) -> impl Fn(Lines<'_>) -> String {
 ///
 /// # Errors
 /// As [`level`].
-pub(super) fn without(text: &str, made_from: Level) -> Result<Option<String>> {
-    let settings = Settings::parse(text)?;
+pub(super) fn without(text: &str, made_from: PriorDepth) -> Result<Option<String>> {
+    let settings = HookFile::parse(text)?;
     let (Some(root), Some(hooks), Some(event), Some(ours)) =
         (&settings.root, settings.hooks()?, settings.event()?, settings.ours()?)
     else {
@@ -204,7 +204,7 @@ mod tests {
         ];
         for old in texts.into_iter().map(Some).chain([None]) {
             let new = with(old, &hook()).unwrap_or_else(|error| panic!("{old:?}: {error}"));
-            assert_eq!(find(&new, &hook()).unwrap(), Hook::Current, "{new}");
+            assert_eq!(find(&new, &hook()).unwrap(), HookStatus::Current, "{new}");
             assert_eq!(without(&new, level(old).unwrap()).unwrap().as_deref(), old, "{new}");
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         }
         let other =
             with(Some("{}"), &serde_json::json!({"hooks": [{"command": "qipu prime --hook gemini -x"}]})).unwrap();
-        assert_eq!(find(&other, &hook()).unwrap(), Hook::Other);
+        assert_eq!(find(&other, &hook()).unwrap(), HookStatus::Other);
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::entry::{self, Found, Level};
-use super::part::{Change, HookPart, Part, edited, folders_to_make, inside};
+use super::entry::{self, EntryStatus, PriorState};
+use super::part::{HookPart, RecipeStep, TextChange, edited, folders_to_make, inside};
 use super::tools::GEMINI_HOOK;
-use super::{Place, Recipe, State};
+use super::{Project, Recipe, RecipeState};
 use crate::error::Error;
 use crate::store::files;
 
@@ -16,22 +16,22 @@ pub(super) const RECIPE: Recipe = Recipe {
     name: "mcp",
     about: "lets agent tools call qipu as an MCP server",
     parts: &[
-        Part::Entry(ServerPart { paths: &[".mcp.json"], ..SERVER }),
-        Part::Entry(ServerPart { paths: &[".cursor/mcp.json"], signs: &[".cursor", ".cursorrules"], ..SERVER }),
-        Part::Entry(ServerPart {
+        RecipeStep::Entry(ServerPart { paths: &[".mcp.json"], ..SERVER }),
+        RecipeStep::Entry(ServerPart { paths: &[".cursor/mcp.json"], signs: &[".cursor", ".cursorrules"], ..SERVER }),
+        RecipeStep::Entry(ServerPart {
             paths: &[".vscode/mcp.json"],
             key: "servers",
             entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
             signs: &[".vscode"],
             ..SERVER
         }),
-        Part::Entry(ServerPart {
+        RecipeStep::Entry(ServerPart {
             paths: &[".gemini/settings.json"],
             signs: &[".gemini", "GEMINI.md"],
             hook: Some(&GEMINI_HOOK),
             ..SERVER
         }),
-        Part::Entry(ServerPart {
+        RecipeStep::Entry(ServerPart {
             paths: &["opencode.json", "opencode.jsonc"],
             key: "mcp",
             entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,
@@ -64,27 +64,27 @@ const SERVER: ServerPart =
 
 impl ServerPart {
     /// Tells whether the project shows signs of the tool.
-    pub(super) fn is_wanted(&self, place: &Place<'_>) -> bool {
+    pub(super) fn is_wanted(&self, place: &Project<'_>) -> bool {
         let has = |name: &str| place.root.join(name).symlink_metadata().is_ok();
         self.signs.is_empty() || self.signs.iter().any(|sign| has(sign))
     }
 
     /// Returns the file's path, relative to the project's root.
-    pub(super) fn path(&self, place: &Place<'_>) -> &'static str {
+    pub(super) fn path(&self, place: &Project<'_>) -> &'static str {
         let there = |path: &&&str| place.root.join(path).symlink_metadata().is_ok();
         self.paths.iter().find(there).or(self.paths.first()).copied().unwrap_or_default()
     }
 
     /// Returns the file's real path.
-    pub(super) fn file(&self, place: &Place<'_>) -> Result<PathBuf, Error> {
+    pub(super) fn file(&self, place: &Project<'_>) -> Result<PathBuf, Error> {
         Ok(inside(&place.root, self.path(place), "project")?)
     }
 
     /// Counts the folders that were made with the file, and go with it.
-    pub(super) fn folders_made(&self, place: &Place<'_>) -> Result<usize, Error> {
+    pub(super) fn folders_made(&self, place: &Project<'_>) -> Result<usize, Error> {
         let text = files::read_if_there(&self.file(place)?)?;
         let level = text.map(|text| entry::level(&text, self.key)).transpose();
-        let is_made = level.with_context(|| self.unusable(place))?.flatten() == Some(Level::Nothing);
+        let is_made = level.with_context(|| self.unusable(place))?.flatten() == Some(PriorState::Nothing);
         Ok(if is_made { self.path(place).matches('/').count() } else { 0 })
     }
 
@@ -95,23 +95,23 @@ impl ServerPart {
         format!("// {name}\n{text}")
     }
 
-    pub(super) fn state(&self, place: &Place<'_>) -> Result<State, Error> {
+    pub(super) fn state(&self, place: &Project<'_>) -> Result<RecipeState, Error> {
         let text = files::read_if_there(&self.file(place)?)?;
         Ok(match text.map(|text| self.find(&text, place)).transpose()? {
-            None | Some(Found::Missing) => State::Missing,
-            Some(Found::Current) => State::Current,
-            Some(Found::Other) => State::Edited,
+            None | Some(EntryStatus::Missing) => RecipeState::Missing,
+            Some(EntryStatus::Current) => RecipeState::Current,
+            Some(EntryStatus::Other) => RecipeState::Edited,
         })
     }
 
     /// Returns the file's text before and after.
-    pub(super) fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
+    pub(super) fn change(&self, place: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         let old = files::read_if_there(&self.file(place)?)?;
-        let found = old.as_deref().map_or(Ok(Found::Missing), |text| self.find(text, place))?;
-        if found == Found::Other && !place.is_forced {
+        let found = old.as_deref().map_or(Ok(EntryStatus::Missing), |text| self.find(text, place))?;
+        if found == EntryStatus::Other && !place.is_forced {
             return Err(edited(format!("the server in {}", self.path(place))));
         }
-        if old.is_none() && is_removal || found == Found::Current && !is_removal {
+        if old.is_none() && is_removal || found == EntryStatus::Current && !is_removal {
             return Ok((old.clone(), old));
         }
         let rest = old.as_deref().map_or(Ok(None), |text| entry::without(text, self.key));
@@ -128,31 +128,31 @@ impl ServerPart {
     }
 
     /// Returns what is there where the file is not.
-    fn level_of_folder(&self, place: &Place<'_>) -> Result<Level, Error> {
+    fn level_of_folder(&self, place: &Project<'_>) -> Result<PriorState, Error> {
         let path = self.path(place);
         let is_made = !path.contains('/') || folders_to_make(&self.file(place)?, path, place)? > 0;
-        Ok(if is_made { Level::Nothing } else { Level::Folder })
+        Ok(if is_made { PriorState::Nothing } else { PriorState::Folder })
     }
 
     /// Returns what was there before our hook made the file.
-    fn made_by_hook(&self, place: &Place<'_>) -> Result<Option<Level>, Error> {
+    fn made_by_hook(&self, place: &Project<'_>) -> Result<Option<PriorState>, Error> {
         let Some(hook) = self.hook else { return Ok(None) };
         Ok(match hook.state(place)? {
-            State::Missing => None,
+            RecipeState::Missing => None,
             _ => match hook.made(place)? {
-                (0, 0) => Some(Level::Folder),
-                (0, _) => Some(Level::Nothing),
-                (1, _) => Some(Level::Blank),
+                (0, 0) => Some(PriorState::Folder),
+                (0, _) => Some(PriorState::Nothing),
+                (1, _) => Some(PriorState::Blank),
                 _ => None,
             },
         })
     }
 
-    fn find(&self, text: &str, place: &Place<'_>) -> Result<Found> {
+    fn find(&self, text: &str, place: &Project<'_>) -> Result<EntryStatus> {
         entry::find(text, self.key, &self.value()).with_context(|| self.unusable(place))
     }
 
-    fn unusable(&self, place: &Place<'_>) -> String {
+    fn unusable(&self, place: &Project<'_>) -> String {
         format!("can't use {}", self.path(place))
     }
 

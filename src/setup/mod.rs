@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::store::{FolderLock, Location, files, find_root, project_root, relative_to};
 pub use part::FileChange;
-use part::Part;
+use part::RecipeStep;
 
 /// What is written into a project, and where.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Recipe {
     /// What it does, in half a sentence.
     pub about: &'static str,
     /// What it is made of; the first is the one it is known by.
-    parts: &'static [Part],
+    parts: &'static [RecipeStep],
     /// Files and folders in a project that show that it is of use there.
     signs: &'static [&'static str],
 }
@@ -54,7 +54,7 @@ pub static RECIPES: [Recipe; 14] = [
 
 /// How a recipe, or a part of one, stands in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum RecipeState {
     /// It is not there.
     Missing,
     /// It is there, and somebody changed it.
@@ -65,7 +65,7 @@ pub enum State {
     Current,
 }
 
-impl State {
+impl RecipeState {
     /// Returns the word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl State {
 
 /// Where recipes are set up.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct Project<'a> {
     /// The project's root.
     root: PathBuf,
     location: &'a Location,
@@ -88,7 +88,7 @@ pub struct Place<'a> {
     is_forced: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Project<'a> {
     /// Finds the project: the one that is named, else the one around the current directory.
     pub fn find(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Self {
         let root = match &location.root {
@@ -139,7 +139,7 @@ fn expect_writable(file: &Path) -> Result<(), Error> {
 }
 
 /// Returns the folders of a project that recipes write into. None leads out of it.
-pub fn folders(place: &Place<'_>) -> BTreeSet<PathBuf> {
+pub fn folders(place: &Project<'_>) -> BTreeSet<PathBuf> {
     let Ok(root) = place.root.canonicalize() else { return BTreeSet::new() };
     let parts = RECIPES.iter().flat_map(|recipe| recipe.parts).filter(|part| !part.is_in_store());
     let folders = parts.filter_map(|part| root.join(part.path(place)).parent()?.canonicalize().ok());
@@ -148,8 +148,8 @@ pub fn folders(place: &Place<'_>) -> BTreeSet<PathBuf> {
 
 impl Recipe {
     /// Tells whether the project shows signs of what the recipe is for.
-    pub fn fits(&self, place: &Place<'_>) -> bool {
-        let has_place = place.store().is_ok() || !self.parts.iter().any(Part::is_in_store);
+    pub fn fits(&self, place: &Project<'_>) -> bool {
+        let has_place = place.store().is_ok() || !self.parts.iter().any(RecipeStep::is_in_store);
         has_place && self.signs.iter().any(|sign| place.root.join(sign).symlink_metadata().is_ok())
     }
 
@@ -158,38 +158,38 @@ impl Recipe {
     ///
     /// # Errors
     /// When a file can't be read, or the section in it has no end.
-    pub fn state(&self, place: &Place<'_>) -> Result<State, Error> {
-        Ok(self.first_flaw(place)?.map_or(State::Current, |(_, state)| state))
+    pub fn state(&self, place: &Project<'_>) -> Result<RecipeState, Error> {
+        Ok(self.first_flaw(place)?.map_or(RecipeState::Current, |(_, state)| state))
     }
 
     /// Says what keeps the recipe from being current, in a sentence.
     ///
     /// # Errors
     /// As [`Recipe::state`].
-    pub fn flaw(&self, place: &Place<'_>) -> Result<Option<String>, Error> {
+    pub fn flaw(&self, place: &Project<'_>) -> Result<Option<String>, Error> {
         let flaw = self.first_flaw(place)?;
         Ok(flaw.map(|(part, state)| format!("{} is {}", part.describe(place), state.name())))
     }
 
     /// Returns the parts that are of use in the project.
-    fn wanted(&self, place: &Place<'_>) -> impl Iterator<Item = &'static Part> {
+    fn wanted(&self, place: &Project<'_>) -> impl Iterator<Item = &'static RecipeStep> {
         self.parts.iter().filter(|part| part.is_wanted(place))
     }
 
-    fn first_flaw(&self, place: &Place<'_>) -> Result<Option<(&'static Part, State)>, Error> {
+    fn first_flaw(&self, place: &Project<'_>) -> Result<Option<(&'static RecipeStep, RecipeState)>, Error> {
         let mut flaws = Vec::new();
         for part in self.wanted(place) {
             flaws.push((part, part.state(place)?));
         }
-        let first = |state: State| flaws.iter().find(|(_, found)| *found == state).copied();
-        Ok(first(State::Missing).or_else(|| first(State::Edited)).or_else(|| first(State::Stale)))
+        let first = |state: RecipeState| flaws.iter().find(|(_, found)| *found == state).copied();
+        Ok(first(RecipeState::Missing).or_else(|| first(RecipeState::Edited)).or_else(|| first(RecipeState::Stale)))
     }
 
     /// Writes every part, or brings it up to date. Returns the state before, and the files that changed.
     ///
     /// # Errors
     /// When a part can't be written; those before it are, unless it was clear from the start.
-    pub fn install(&self, place: &Place<'_>) -> Result<(State, Vec<FileChange>), Error> {
+    pub fn install(&self, place: &Project<'_>) -> Result<(RecipeState, Vec<FileChange>), Error> {
         // What is put in for one part is no reason for another.
         let parts: Vec<_> = self.wanted(place).collect();
         parts.iter().try_for_each(|part| part.expect_possible(place))?;
@@ -205,7 +205,7 @@ impl Recipe {
     ///
     /// # Errors
     /// As those.
-    pub fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Vec<FileChange>, Error> {
+    pub fn preview(&self, place: &Project<'_>, is_removal: bool) -> Result<Vec<FileChange>, Error> {
         if !is_removal {
             self.wanted(place).try_for_each(|part| part.expect_possible(place))?;
         }
@@ -219,7 +219,7 @@ impl Recipe {
     ///
     /// # Errors
     /// When a part can't be taken out; it is then as it was.
-    pub fn remove(&self, place: &Place<'_>) -> Result<Vec<FileChange>, Error> {
+    pub fn remove(&self, place: &Project<'_>) -> Result<Vec<FileChange>, Error> {
         let mut changes = Vec::new();
         self.parts.iter().try_for_each(|part| part.preview(place, true).map(|_| ()))?;
         // What was written last remembers least.
@@ -232,19 +232,19 @@ impl Recipe {
 
     /// Tells whether the recipe teaches an agent how to use qipu.
     pub fn teaches(&self) -> bool {
-        self.parts.iter().any(|part| !part.is_in_store() && matches!(part, Part::Section(_)))
+        self.parts.iter().any(|part| !part.is_in_store() && matches!(part, RecipeStep::Section(_)))
     }
 
     /// Returns what the recipe writes.
     pub fn text(&self) -> String {
         match self.parts {
             [part] => part.text(),
-            parts => parts.iter().map(Part::text).collect::<Vec<_>>().join("\n"),
+            parts => parts.iter().map(RecipeStep::text).collect::<Vec<_>>().join("\n"),
         }
     }
 
     /// Returns the file the recipe is known by, relative to the project's root.
-    pub fn path(&self, place: &Place<'_>) -> String {
+    pub fn path(&self, place: &Project<'_>) -> String {
         self.parts.first().map_or_else(String::new, |part| part.path(place))
     }
 }
@@ -303,7 +303,7 @@ mod tests {
         let location =
             Location { waits: Waits { pause: |_| here(Point::Pause), ..Waits::default() }, ..Location::default() };
         let location = Location { root: Some(dir.path().into()), ..location };
-        let place = Place::find(&location, dir.path(), false);
+        let place = Project::find(&location, dir.path(), false);
         let file = dir.path().join(name);
         if !old.is_empty() {
             fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::entry;
-use super::item::Item;
-use super::json::{self, Hook};
+use super::item::ListItem;
+use super::json::{self, HookStatus};
 use super::mcp::ServerPart;
-use super::section::{MARKDOWN, Marker, Marks, Section, insert};
-use super::{Place, RECIPES, State};
+use super::section::{MARKDOWN, ManagedSection, MarkerStyle, OpeningMarker, insert};
+use super::{Project, RECIPES, RecipeState};
 use crate::error::{Error, ErrorKind};
 use crate::store::{diff, files, git};
 
 /// One thing that a recipe writes.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum RecipeStep {
     /// Lines in a file that belongs to the user.
     Section(SectionPart),
     /// A hook in a tool's JSON settings.
@@ -30,11 +30,11 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) struct SectionPart {
     /// Where the file's path begins.
-    pub(super) folder: Folder,
+    pub(super) folder: BaseFolder,
     /// The file.
     pub(super) path: &'static str,
     /// What stands around the lines.
-    pub(super) marks: &'static Marks,
+    pub(super) marks: &'static MarkerStyle,
     /// The lines.
     pub(super) text: &'static str,
     /// What a file begins with that is made for them.
@@ -42,14 +42,14 @@ pub(super) struct SectionPart {
     /// The recipe, where several can share the section: a file may be a link to that of another tool.
     pub(super) user: &'static str,
     /// What the lines say, as an item of a list: where the user sets that list, the item goes in there.
-    pub(super) item: Option<Item>,
+    pub(super) item: Option<ListItem>,
     /// The hook of the same recipe, whose state before is kept in the marker.
     pub(super) hook: Option<&'static HookPart>,
 }
 
 /// A section that a recipe has for itself, in the project.
 pub(super) const SECTION: SectionPart = SectionPart {
-    folder: Folder::Project,
+    folder: BaseFolder::Project,
     path: "",
     marks: &MARKDOWN,
     text: "",
@@ -74,7 +74,7 @@ pub(super) struct HookPart {
 
 /// Where the path of a file begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Folder {
+pub(super) enum BaseFolder {
     /// In the project's root.
     Project,
     /// In the store.
@@ -93,23 +93,23 @@ pub struct FileChange {
 }
 
 /// A file's text before and after; none where there is no file.
-pub(super) type Change = (Option<String>, Option<String>);
+pub(super) type TextChange = (Option<String>, Option<String>);
 
-impl Part {
+impl RecipeStep {
     /// Tells whether it is written into the store.
     pub(super) fn is_in_store(&self) -> bool {
-        matches!(self, Self::Section(SectionPart { folder: Folder::Store, .. }))
+        matches!(self, Self::Section(SectionPart { folder: BaseFolder::Store, .. }))
     }
 
     /// Tells whether installing the recipe here writes it. What is not wanted is taken out all the same.
-    pub(super) fn is_wanted(&self, place: &Place<'_>) -> bool {
+    pub(super) fn is_wanted(&self, place: &Project<'_>) -> bool {
         match self {
             Self::Entry(server) => server.is_wanted(place),
             _ => true,
         }
     }
 
-    pub(super) fn state(&self, place: &Place<'_>) -> Result<State, Error> {
+    pub(super) fn state(&self, place: &Project<'_>) -> Result<RecipeState, Error> {
         match self {
             Self::Section(section) => section.state(place),
             Self::Hook(hook) => hook.state(place),
@@ -119,7 +119,7 @@ impl Part {
     }
 
     /// Fails where it is clear from the start that the part can't be written.
-    pub(super) fn expect_possible(&self, place: &Place<'_>) -> Result<(), Error> {
+    pub(super) fn expect_possible(&self, place: &Project<'_>) -> Result<(), Error> {
         match self {
             Self::Section(section) => section.change(place, false).map(|_| ()),
             Self::Hook(hook) => hook.change(place, false).map(|_| ()),
@@ -132,7 +132,7 @@ impl Part {
     }
 
     /// Writes the part, or brings it up to date. Returns how its file changed, if it did.
-    pub(super) fn install(&self, place: &Place<'_>) -> Result<Option<FileChange>, Error> {
+    pub(super) fn install(&self, place: &Project<'_>) -> Result<Option<FileChange>, Error> {
         let action = match self {
             Self::Section(section) => put(section.change(place, false)?, || section.file(place), place)?,
             Self::Hook(hook) => put(hook.change(place, false)?, || hook.file(place), place)?,
@@ -144,7 +144,7 @@ impl Part {
 
     /// Takes the part out again, and a file that was made for it where nothing else is in it. Returns how its file
     /// changed, if it did.
-    pub(super) fn remove(&self, place: &Place<'_>) -> Result<Option<FileChange>, Error> {
+    pub(super) fn remove(&self, place: &Project<'_>) -> Result<Option<FileChange>, Error> {
         let action = match self {
             Self::Section(section) => {
                 let folders = section.marker(place)?.map_or(0, |marker| marker.folders);
@@ -165,7 +165,7 @@ impl Part {
 
     /// Shows what installing the part would change, or taking it out: a file's difference, or the commands
     /// that would change the settings. Nothing where it would change nothing.
-    pub(super) fn preview(&self, place: &Place<'_>, is_removal: bool) -> Result<Option<FileChange>, Error> {
+    pub(super) fn preview(&self, place: &Project<'_>, is_removal: bool) -> Result<Option<FileChange>, Error> {
         let change = match self {
             Self::Section(section) => section.change(place, is_removal)?,
             Self::Hook(hook) => hook.change(place, is_removal)?,
@@ -181,12 +181,12 @@ impl Part {
         Ok(action(&change).map(|action| self.changed(action, Some(diff()), place)))
     }
 
-    fn changed(&self, action: &'static str, diff: Option<String>, place: &Place<'_>) -> FileChange {
+    fn changed(&self, action: &'static str, diff: Option<String>, place: &Project<'_>) -> FileChange {
         FileChange { path: self.path(place), action, diff }
     }
 
     /// Names the part in a sentence.
-    pub(super) fn describe(&self, place: &Place<'_>) -> String {
+    pub(super) fn describe(&self, place: &Project<'_>) -> String {
         match self {
             Self::Section(_) => format!("the section in {}", self.path(place)),
             Self::Hook(hook) => format!("the hook in {}", hook.path),
@@ -196,9 +196,9 @@ impl Part {
     }
 
     /// Returns the file that the part is in, relative to the project's root.
-    pub(super) fn path(&self, place: &Place<'_>) -> String {
+    pub(super) fn path(&self, place: &Project<'_>) -> String {
         match self {
-            Self::Section(SectionPart { folder: Folder::Store, path, .. }) => {
+            Self::Section(SectionPart { folder: BaseFolder::Store, path, .. }) => {
                 let store = place.shown_store();
                 format!("{}{path}", store.strip_prefix("./").unwrap_or(&store))
             }
@@ -209,16 +209,16 @@ impl Part {
     }
 
     /// Tells whether its file is in a folder of the project.
-    fn is_below(&self, folder: &str, place: &Place<'_>) -> bool {
+    fn is_below(&self, folder: &str, place: &Project<'_>) -> bool {
         !self.is_in_store() && self.path(place).starts_with(folder)
     }
 
     /// Tells whether the first folder on the way to its file was made for it.
-    fn made_top_folder(&self, place: &Place<'_>) -> Result<bool, Error> {
+    fn made_top_folder(&self, place: &Project<'_>) -> Result<bool, Error> {
         let depth = self.path(place).matches('/').count();
         Ok(match self {
             Self::Section(section) => section.marker(place)?.is_some_and(|marker| marker.folders >= depth),
-            Self::Hook(hook) => hook.state(place)? != State::Missing && hook.made(place)?.1 >= depth,
+            Self::Hook(hook) => hook.state(place)? != RecipeState::Missing && hook.made(place)?.1 >= depth,
             Self::Entry(server) => server.folders_made(place)? >= depth,
             Self::GitConfig(_) => false,
         })
@@ -236,7 +236,7 @@ impl Part {
 }
 
 /// Returns the word for a change; `None` where nothing changes.
-fn action(change: &Change) -> Option<&'static str> {
+fn action(change: &TextChange) -> Option<&'static str> {
     match change {
         (None, Some(_)) => Some("created"),
         (Some(_), None) => Some("deleted"),
@@ -246,9 +246,9 @@ fn action(change: &Change) -> Option<&'static str> {
 
 /// Writes a file of the project or the store, and the folders that it needs. Returns the word for it, if it did.
 fn put(
-    change: Change,
+    change: TextChange,
     file: impl FnOnce() -> Result<PathBuf, Error>,
-    place: &Place<'_>,
+    place: &Project<'_>,
 ) -> Result<Option<&'static str>, Error> {
     let action = action(&change);
     if let (Some(_), (old, Some(new))) = (action, change) {
@@ -261,10 +261,10 @@ fn put(
 
 /// Replaces a file by what is left of it, or removes it, and so many folders above it that are empty then.
 fn take_out(
-    change: Change,
+    change: TextChange,
     file: impl FnOnce() -> Result<PathBuf, Error>,
     folders: usize,
-    place: &Place<'_>,
+    place: &Project<'_>,
 ) -> Result<Option<&'static str>, Error> {
     let action = action(&change);
     match change {
@@ -285,34 +285,34 @@ pub(super) fn edited(what: String) -> Error {
 }
 
 impl SectionPart {
-    fn state(&self, place: &Place<'_>) -> Result<State, Error> {
-        let Some(file) = self.file_if_possible(place)? else { return Ok(State::Missing) };
+    fn state(&self, place: &Project<'_>) -> Result<RecipeState, Error> {
+        let Some(file) = self.file_if_possible(place)? else { return Ok(RecipeState::Missing) };
         let Some(text) = files::read_if_there(&file)? else {
-            return Ok(State::Missing);
+            return Ok(RecipeState::Missing);
         };
         let section = self.section(&text)?;
         // A file that our lines can't work in is not up to date, whatever they say.
         let has_item = self.has_item(&text)?;
         Ok(match section {
-            None if has_item == Some(true) => State::Current,
-            None => State::Missing,
-            Some(section) if !self.is_used(&section.marker) => State::Missing,
-            Some(section) if section.says(self.text) => State::Current,
-            Some(section) if section.is_edited() => State::Edited,
-            Some(_) => State::Stale,
+            None if has_item == Some(true) => RecipeState::Current,
+            None => RecipeState::Missing,
+            Some(section) if !self.is_used(&section.marker) => RecipeState::Missing,
+            Some(section) if section.says(self.text) => RecipeState::Current,
+            Some(section) if section.is_edited() => RecipeState::Edited,
+            Some(_) => RecipeState::Stale,
         })
     }
 
     /// Tells whether this recipe wants the section. One that names nobody is of the recipe that the file is
     /// known by.
-    fn is_used(&self, marker: &Marker) -> bool {
+    fn is_used(&self, marker: &OpeningMarker) -> bool {
         let has = |name: &str| marker.users.iter().any(|user| user == name);
         let is_first = self.path != SHARED || self.user == FIRST_USER;
         self.user.is_empty() || has(self.user) || (marker.users.is_empty() && is_first)
     }
 
     /// Returns what the section's marker says.
-    fn marker(&self, place: &Place<'_>) -> Result<Option<Marker>, Error> {
+    fn marker(&self, place: &Project<'_>) -> Result<Option<OpeningMarker>, Error> {
         let Some(file) = self.file_if_possible(place)? else { return Ok(None) };
         let text = files::read_if_there(&file)?;
         let section = text.as_deref().map(|text| self.section(text)).transpose()?.flatten();
@@ -320,7 +320,7 @@ impl SectionPart {
     }
 
     /// Returns the file's text before and after.
-    fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
+    fn change(&self, place: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         let file = if is_removal { self.file_if_possible(place)? } else { Some(self.file(place)?) };
         let Some(file) = file else { return Ok((None, None)) };
         let old = files::read_if_there(&file)?;
@@ -340,7 +340,11 @@ impl SectionPart {
                 }
                 let users = Some(self.user).filter(|user| !user.is_empty()).map(str::to_owned).into_iter().collect();
                 let marker = self.noted(
-                    Marker { users, folders: folders_to_make(&file, self.path, place)?, ..Marker::default() },
+                    OpeningMarker {
+                        users,
+                        folders: folders_to_make(&file, self.path, place)?,
+                        ..OpeningMarker::default()
+                    },
                     place,
                 )?;
                 Some(insert(self.marks, text, self.head, self.text, marker))
@@ -352,7 +356,7 @@ impl SectionPart {
     }
 
     /// Returns the file with the section as it should be.
-    fn renewed(&self, section: &Section<'_>, place: &Place<'_>) -> Result<String, Error> {
+    fn renewed(&self, section: &ManagedSection<'_>, place: &Project<'_>) -> Result<String, Error> {
         if !section.says(self.text) && section.is_edited() && !place.is_forced {
             return Err(edited(format!("the section in {}", self.path)));
         }
@@ -369,12 +373,12 @@ impl SectionPart {
     }
 
     /// Returns a marker that remembers who wants the section, and what the recipe's hook finds.
-    fn noted(&self, mut marker: Marker, place: &Place<'_>) -> Result<Marker, Error> {
+    fn noted(&self, mut marker: OpeningMarker, place: &Project<'_>) -> Result<OpeningMarker, Error> {
         if !self.user.is_empty() && !self.is_used(&marker) {
             marker.users.push(self.user.to_owned());
         }
         if let Some(hook) = self.hook
-            && hook.state(place)? == State::Missing
+            && hook.state(place)? == RecipeState::Missing
         {
             marker.remember(self.user, hook.found(place)?);
         }
@@ -382,7 +386,12 @@ impl SectionPart {
     }
 
     /// Returns the file without the section, or without this recipe's wish for it.
-    fn without(&self, section: &Section<'_>, old: Option<&str>, place: &Place<'_>) -> Result<Option<String>, Error> {
+    fn without(
+        &self,
+        section: &ManagedSection<'_>,
+        old: Option<&str>,
+        place: &Project<'_>,
+    ) -> Result<Option<String>, Error> {
         if !self.is_used(&section.marker) {
             return Ok(old.map(str::to_owned));
         }
@@ -429,12 +438,12 @@ impl SectionPart {
             .hint(format!("it needs `{}`", self.text.trim()))
     }
 
-    fn section<'t>(&self, text: &'t str) -> Result<Option<Section<'t>>> {
-        Section::find(self.marks, text).with_context(|| format!("{} holds a damaged qipu section", self.path))
+    fn section<'t>(&self, text: &'t str) -> Result<Option<ManagedSection<'t>>> {
+        ManagedSection::find(self.marks, text).with_context(|| format!("{} holds a damaged qipu section", self.path))
     }
 
     /// Returns the file, or nothing where it would be in a store and there is none.
-    fn file_if_possible(&self, place: &Place<'_>) -> Result<Option<PathBuf>, Error> {
+    fn file_if_possible(&self, place: &Project<'_>) -> Result<Option<PathBuf>, Error> {
         match self.file(place) {
             Err(error) if error.kind == ErrorKind::NoStore => Ok(None),
             file => file.map(Some),
@@ -442,10 +451,10 @@ impl SectionPart {
     }
 
     /// Returns the file's real path; a symbolic link may lead elsewhere inside its folder only.
-    fn file(&self, place: &Place<'_>) -> Result<PathBuf, Error> {
+    fn file(&self, place: &Project<'_>) -> Result<PathBuf, Error> {
         let (folder, name) = match self.folder {
-            Folder::Project => (place.root.clone(), "project"),
-            Folder::Store => (place.store()?, "store"),
+            BaseFolder::Project => (place.root.clone(), "project"),
+            BaseFolder::Store => (place.store()?, "store"),
         };
         Ok(inside(&folder, self.path, name)?)
     }
@@ -464,21 +473,21 @@ impl HookPart {
         serde_json::from_str(self.hook).unwrap_or_default()
     }
 
-    fn file(&self, place: &Place<'_>) -> Result<PathBuf, Error> {
+    fn file(&self, place: &Project<'_>) -> Result<PathBuf, Error> {
         Ok(inside(&place.root, self.path, "project")?)
     }
 
-    fn text(&self, place: &Place<'_>) -> Result<Option<String>, Error> {
+    fn text(&self, place: &Project<'_>) -> Result<Option<String>, Error> {
         Ok(files::read_if_there(&self.file(place)?)?)
     }
 
-    pub(super) fn state(&self, place: &Place<'_>) -> Result<State, Error> {
-        let Some(text) = self.text(place)? else { return Ok(State::Missing) };
+    pub(super) fn state(&self, place: &Project<'_>) -> Result<RecipeState, Error> {
+        let Some(text) = self.text(place)? else { return Ok(RecipeState::Missing) };
         let found = json::find(&text, &self.value()).with_context(|| self.unusable())?;
         Ok(match found {
-            Hook::Missing => State::Missing,
-            Hook::Current => State::Current,
-            Hook::Other => State::Edited,
+            HookStatus::Missing => RecipeState::Missing,
+            HookStatus::Current => RecipeState::Current,
+            HookStatus::Other => RecipeState::Edited,
         })
     }
 
@@ -488,14 +497,14 @@ impl HookPart {
 
     /// Returns how much of what the hook needs is there, and how many folders are not. What our server made is
     /// not the user's, and the folder of a file that it made goes where it is empty.
-    fn found(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
+    fn found(&self, place: &Project<'_>) -> Result<(u8, usize), Error> {
         let text = self.text(place)?;
         let level = json::level(text.as_deref()).with_context(|| self.unusable())?;
         // What else is wrong with the file is for others to say.
         match text.as_deref().and_then(|text| entry::level(text, SERVERS).ok().flatten()) {
-            Some(entry::Level::Nothing) if level == 2 => return Ok((0, 1)),
-            Some(entry::Level::Folder) if level == 2 => return Ok((0, 0)),
-            Some(entry::Level::Blank) if level == 2 => return Ok((1, 0)),
+            Some(entry::PriorState::Nothing) if level == 2 => return Ok((0, 1)),
+            Some(entry::PriorState::Folder) if level == 2 => return Ok((0, 0)),
+            Some(entry::PriorState::Blank) if level == 2 => return Ok((1, 0)),
             _ => {}
         }
         Ok((level, folders_to_make(&self.file(place)?, self.path, place)?))
@@ -503,15 +512,15 @@ impl HookPart {
 
     /// Returns how much was there when the hook was put in, as the section of its recipe remembers. Where that is
     /// gone, the file is the user's.
-    pub(super) fn made(&self, place: &Place<'_>) -> Result<(u8, usize), Error> {
+    pub(super) fn made(&self, place: &Project<'_>) -> Result<(u8, usize), Error> {
         let keeper = SectionPart { path: self.keeper, ..SECTION };
         Ok(keeper.marker(place)?.and_then(|marker| marker.settings_of(self.user)).unwrap_or((2, 0)))
     }
 
-    fn change(&self, place: &Place<'_>, is_removal: bool) -> Result<Change, Error> {
+    fn change(&self, place: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         let old = self.text(place)?;
         let state = self.state(place)?;
-        if state == State::Edited && !place.is_forced {
+        if state == RecipeState::Edited && !place.is_forced {
             return Err(edited(format!("the hook in {}", self.path)));
         }
         let without = || match &old {
@@ -520,8 +529,8 @@ impl HookPart {
         };
         let new = match (is_removal, state) {
             (true, _) => without()?,
-            (false, State::Current) => old.clone(),
-            (false, State::Missing) => {
+            (false, RecipeState::Current) => old.clone(),
+            (false, RecipeState::Missing) => {
                 Some(json::with(old.as_deref(), &self.value()).with_context(|| self.unusable())?)
             }
             (false, _) => Some(json::with(without()?.as_deref(), &self.value()).with_context(|| self.unusable())?),
@@ -532,7 +541,7 @@ impl HookPart {
 
 /// Counts the folders that go with a file when it goes: those that are not there yet, and the first one where
 /// another part of ours made it.
-pub(super) fn folders_to_make(file: &Path, path: &str, place: &Place<'_>) -> Result<usize, Error> {
+pub(super) fn folders_to_make(file: &Path, path: &str, place: &Project<'_>) -> Result<usize, Error> {
     let (missing, depth) = (files::count_missing_folders(file), path.matches('/').count());
     if depth == 0 || missing + 1 != depth {
         return Ok(missing);
@@ -579,7 +588,7 @@ fn expect_own(real: &Path, root: &Path) -> Result<()> {
     Ok(())
 }
 
-type Settings = [(&'static str, &'static str)];
+type SettingsFormat = [(&'static str, &'static str)];
 
 /// Writes the command for a shell that sets a setting.
 fn command(key: &str, value: &str) -> String {
@@ -587,7 +596,7 @@ fn command(key: &str, value: &str) -> String {
 }
 
 /// Writes the commands that are still to be run, one a line.
-fn commands_left(settings: &Settings, place: &Place<'_>, is_removal: bool) -> String {
+fn commands_left(settings: &SettingsFormat, place: &Project<'_>, is_removal: bool) -> String {
     let store = place.store().ok();
     let have = |key: &str| store.as_ref().and_then(|store| git::config(store, key).ok()).unwrap_or_default();
     let left = settings.iter().filter_map(|(key, value)| match (have(key).as_slice(), is_removal) {
@@ -601,20 +610,23 @@ fn commands_left(settings: &Settings, place: &Place<'_>, is_removal: bool) -> St
 }
 
 /// Tells how settings stand. Where there is no store, no repository or no git, they are missing.
-fn settings_state(settings: &Settings, place: &Place<'_>) -> State {
-    let Ok(store) = place.store() else { return State::Missing };
-    let states: Vec<State> = settings
+fn settings_state(settings: &SettingsFormat, place: &Project<'_>) -> RecipeState {
+    let Ok(store) = place.store() else { return RecipeState::Missing };
+    let states: Vec<RecipeState> = settings
         .iter()
         .map(|(key, value)| match git::config(&store, key).unwrap_or_default().as_slice() {
-            [] => State::Missing,
-            [have] if have == value => State::Current,
-            _ => State::Stale,
+            [] => RecipeState::Missing,
+            [have] if have == value => RecipeState::Current,
+            _ => RecipeState::Stale,
         })
         .collect();
-    [State::Missing, State::Stale].into_iter().find(|state| states.contains(state)).unwrap_or(State::Current)
+    [RecipeState::Missing, RecipeState::Stale]
+        .into_iter()
+        .find(|state| states.contains(state))
+        .unwrap_or(RecipeState::Current)
 }
 
-fn set(settings: &Settings, place: &Place<'_>) -> Result<Option<&'static str>, Error> {
+fn set(settings: &SettingsFormat, place: &Project<'_>) -> Result<Option<&'static str>, Error> {
     let store = place.store()?;
     let mut action = None;
     for (key, value) in settings {
@@ -626,7 +638,7 @@ fn set(settings: &Settings, place: &Place<'_>) -> Result<Option<&'static str>, E
     Ok(action)
 }
 
-fn unset(settings: &Settings, place: &Place<'_>) -> Result<Option<&'static str>, Error> {
+fn unset(settings: &SettingsFormat, place: &Project<'_>) -> Result<Option<&'static str>, Error> {
     let Ok(store) = place.store() else { return Ok(None) };
     let mut action = None;
     for (key, _) in settings {

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// How a kind of file writes the lines around a section.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub(super) struct MarkerStyle {
     /// How the opening line begins.
     begin: &'static str,
     /// How it ends.
@@ -22,10 +22,11 @@ pub(super) struct Marks {
 }
 
 /// Markdown: comments of HTML.
-pub(super) static MARKDOWN: Marks =
-    Marks { begin: "<!-- qipu:begin", close: " -->", end: "<!-- qipu:end -->", has_fences: true };
+pub(super) static MARKDOWN: MarkerStyle =
+    MarkerStyle { begin: "<!-- qipu:begin", close: " -->", end: "<!-- qipu:end -->", has_fences: true };
 /// Files in which `#` begins a comment.
-pub(super) static HASH: Marks = Marks { begin: "# qipu:begin", close: "", end: "# qipu:end", has_fences: false };
+pub(super) static HASH: MarkerStyle =
+    MarkerStyle { begin: "# qipu:begin", close: "", end: "# qipu:end", has_fences: false };
 
 /// Said by the opening marker when the file did not exist before.
 const MADE_FILE: &str = "made=file";
@@ -34,7 +35,7 @@ const MADE_LINE_END: &str = "made=line-end";
 
 /// What an opening marker says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Marker {
+pub(super) struct OpeningMarker {
     /// A sum of the text that was written.
     pub(super) hash: String,
     /// The recipes that want the section, where several share it.
@@ -50,7 +51,7 @@ pub(super) struct Marker {
     pub(super) settings: Vec<(String, (u8, usize))>,
 }
 
-impl Marker {
+impl OpeningMarker {
     /// Returns what the settings of a recipe held before.
     pub(super) fn settings_of(&self, user: &str) -> Option<(u8, usize)> {
         let named = |name: &str| self.settings.iter().find(|(user, _)| user == name).map(|(_, found)| *found);
@@ -87,7 +88,7 @@ impl Marker {
     }
 
     /// Writes the line, without its end, for a section of this text.
-    fn written(&self, marks: &Marks, text: &str) -> String {
+    fn written(&self, marks: &MarkerStyle, text: &str) -> String {
         let mut line = format!("{} version=1 hash={}", marks.begin, sum(text));
         let mut add = |word: String| line.push_str(&format!(" {word}"));
         if !self.users.is_empty() {
@@ -129,12 +130,12 @@ fn sum(text: &str) -> String {
 
 /// A section that was found, with the text around it.
 #[derive(Debug)]
-pub(super) struct Section<'a> {
+pub(super) struct ManagedSection<'a> {
     whole: &'a str,
-    marks: &'static Marks,
+    marks: &'static MarkerStyle,
     before: &'a str,
     /// What the opening marker says.
-    pub(super) marker: Marker,
+    pub(super) marker: OpeningMarker,
     text: &'a str,
     /// The closing marker's line, line end included where it has one.
     closing: &'a str,
@@ -143,10 +144,10 @@ pub(super) struct Section<'a> {
 }
 
 /// Returns the text of a file with the section added at its end; `head` begins a file that is made.
-pub(super) fn insert(marks: &Marks, old: Option<&str>, head: &str, text: &str, marker: Marker) -> String {
+pub(super) fn insert(marks: &MarkerStyle, old: Option<&str>, head: &str, text: &str, marker: OpeningMarker) -> String {
     let line_end = line_end(old.unwrap_or_default());
     let is_line_ended = old.is_some_and(|old| !old.is_empty() && !old.ends_with('\n'));
-    let marker = Marker { is_file_made: old.is_none(), is_line_ended, ..marker };
+    let marker = OpeningMarker { is_file_made: old.is_none(), is_line_ended, ..marker };
     let mut new = old.unwrap_or_default().to_owned();
     if is_line_ended {
         new.push_str(line_end);
@@ -168,15 +169,15 @@ pub(super) fn line_end(text: &str) -> &'static str {
     if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
 
-impl<'a> Section<'a> {
+impl<'a> ManagedSection<'a> {
     /// Finds the section; `None` when there is none. Markers count at the beginning of a line, and
     /// not in a fenced block.
     ///
     /// # Errors
     /// When the markers are not one opening and then one closing: whose text would be whose?
-    pub(super) fn find(marks: &'static Marks, text: &'a str) -> Result<Option<Self>> {
+    pub(super) fn find(marks: &'static MarkerStyle, text: &'a str) -> Result<Option<Self>> {
         let markers = markers(marks, text);
-        let Marks { begin, end, .. } = marks;
+        let MarkerStyle { begin, end, .. } = marks;
         let [(opening, true), (closing, false)] = markers.as_slice() else {
             if markers.is_empty() {
                 return Ok(None);
@@ -188,7 +189,7 @@ impl<'a> Section<'a> {
             whole: text,
             marks,
             before: part(0..opening.start),
-            marker: Marker::read(part(opening.clone()).trim_end().trim_end_matches(marks.close)),
+            marker: OpeningMarker::read(part(opening.clone()).trim_end().trim_end_matches(marks.close)),
             text: part(opening.end..closing.start),
             closing: part(closing.clone()),
             after: part(closing.end..text.len()),
@@ -216,14 +217,14 @@ impl<'a> Section<'a> {
     }
 
     /// Returns the whole file with another text and marker in the section's place.
-    pub(super) fn with_text(&self, text: &str, marker: &Marker) -> String {
+    pub(super) fn with_text(&self, text: &str, marker: &OpeningMarker) -> String {
         let opening = marker.written(self.marks, text);
         let text = text.replace('\n', self.line_end);
         format!("{}{opening}{}{text}{}{}", self.before, self.line_end, self.closing, self.after)
     }
 
     /// Returns the whole file with another marker above the text as it is.
-    pub(super) fn with_marker(&self, marker: &Marker) -> String {
+    pub(super) fn with_marker(&self, marker: &OpeningMarker) -> String {
         let hash = self.marker.hash.clone();
         let opening = marker.written(self.marks, self.text).replacen(&sum(self.text), &hash, 1);
         format!("{}{opening}{}{}{}{}", self.before, self.line_end, self.text, self.closing, self.after)
@@ -248,7 +249,7 @@ impl<'a> Section<'a> {
 
 /// Returns the lines that are markers, and whether each is an opening one. A fence that never ends
 /// hides nothing.
-fn markers(marks: &Marks, text: &str) -> Vec<(Range<usize>, bool)> {
+fn markers(marks: &MarkerStyle, text: &str) -> Vec<(Range<usize>, bool)> {
     let mut found = Vec::new();
     let mut fenced = Vec::new();
     let mut fence: Option<&str> = None;
@@ -284,8 +285,8 @@ mod tests {
             [Some(""), Some("x"), Some("x\n"), Some("x\n\n"), Some("x\r\ny"), Some("x\r\ny\r\n"), Some("\n"), None]
         {
             for marks in [&MARKDOWN, &HASH] {
-                let new = insert(marks, old, "", "ours\n", Marker::default());
-                let section = Section::find(marks, &new).unwrap().unwrap();
+                let new = insert(marks, old, "", "ours\n", OpeningMarker::default());
+                let section = ManagedSection::find(marks, &new).unwrap().unwrap();
                 assert_eq!(section.with_text("ours\n", &section.marker), new);
                 assert!(section.says("ours\n") && !section.is_edited());
                 assert_eq!(section.taken_out("").as_deref(), old, "{old:?}");
@@ -295,14 +296,14 @@ mod tests {
 
     #[test]
     fn text_that_the_user_adds_around_it_stays() {
-        let new = insert(&MARKDOWN, Some("mine"), "", "ours\n", Marker::default());
+        let new = insert(&MARKDOWN, Some("mine"), "", "ours\n", OpeningMarker::default());
         let edited = format!("top\n{new}below\n");
-        let section = Section::find(&MARKDOWN, &edited).unwrap().unwrap();
+        let section = ManagedSection::find(&MARKDOWN, &edited).unwrap().unwrap();
         let other = section.with_text("other\n", &section.marker);
-        assert_eq!(Section::find(&MARKDOWN, &other).unwrap().unwrap().taken_out(""), section.taken_out(""));
+        assert_eq!(ManagedSection::find(&MARKDOWN, &other).unwrap().unwrap().taken_out(""), section.taken_out(""));
         assert!(other.starts_with("top\nmine\n") && other.ends_with("other\n<!-- qipu:end -->\nbelow\n"));
         let changed = edited.replace("ours", "his");
-        assert!(Section::find(&MARKDOWN, &changed).unwrap().unwrap().is_edited());
+        assert!(ManagedSection::find(&MARKDOWN, &changed).unwrap().unwrap().is_edited());
         assert_eq!(section.taken_out("").as_deref(), Some("top\nmine\nbelow\n"));
     }
 
@@ -316,23 +317,23 @@ mod tests {
             format!("{begin}x\n{end}\n{begin}x\n{end}"),
             format!("{begin}x\n<!-- qipu:end --> my words\n"),
         ] {
-            assert!(Section::find(&MARKDOWN, &damaged).is_err(), "{damaged}");
+            assert!(ManagedSection::find(&MARKDOWN, &damaged).is_err(), "{damaged}");
         }
         for none in ["see <!-- qipu:begin --> in docs\n".to_owned(), format!("```\n{begin}x\n{end}```\n")] {
-            assert!(Section::find(&MARKDOWN, &none).unwrap().is_none(), "{none}");
+            assert!(ManagedSection::find(&MARKDOWN, &none).unwrap().is_none(), "{none}");
         }
     }
 
     #[test]
     fn small_edits_around_it_cost_nothing() {
-        let new = insert(&MARKDOWN, Some("# Mine\n"), "", "ours\n", Marker::default());
+        let new = insert(&MARKDOWN, Some("# Mine\n"), "", "ours\n", OpeningMarker::default());
         let joined = new.replacen("# Mine\n\n", "# Mine\n", 1) + "Below it.\n";
         assert_eq!(
-            Section::find(&MARKDOWN, &joined).unwrap().unwrap().taken_out("").as_deref(),
+            ManagedSection::find(&MARKDOWN, &joined).unwrap().unwrap().taken_out("").as_deref(),
             Some("# Mine\nBelow it.\n")
         );
         let cut = new.trim_end();
-        let section = Section::find(&MARKDOWN, cut).unwrap().unwrap();
+        let section = ManagedSection::find(&MARKDOWN, cut).unwrap().unwrap();
         assert_eq!(section.with_text("ours\n", &section.marker), cut, "no line end is no change");
     }
 }

@@ -11,7 +11,7 @@ use super::section::line_end;
 
 /// How a value may be written over several lines: its indent and their end. Nothing where it stands on a line
 /// with others.
-pub(super) type Lines<'a> = Option<(&'a str, &'a str)>;
+pub(super) type LineStyle<'a> = Option<(&'a str, &'a str)>;
 
 pub(super) fn property<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
     object.properties.iter().find(|property| property.name.as_str() == name).map(|property| &property.value)
@@ -47,7 +47,7 @@ pub(super) fn first(
     within: Range<usize>,
     next: Option<Range<usize>>,
     key: Option<&str>,
-    value: &dyn Fn(Lines<'_>) -> String,
+    value: &dyn Fn(LineStyle<'_>) -> String,
 ) -> String {
     let open = within.start + 1;
     let end = next.as_ref().map_or(within.end.saturating_sub(1), |next| next.start);

@@ -2,8 +2,8 @@
 
 use super::Recipe;
 use super::agents_md;
-use super::item::Item;
-use super::part::{HookPart, Part, SECTION, SectionPart};
+use super::item::ListItem;
+use super::part::{HookPart, RecipeStep, SECTION, SectionPart};
 use super::section::HASH;
 
 /// What every agent is told.
@@ -26,14 +26,14 @@ pub(super) const CLAUDE: Recipe = Recipe {
     name: "claude",
     about: "tells Claude Code how to use qipu, and primes its sessions",
     parts: &[
-        Part::Section(SectionPart {
+        RecipeStep::Section(SectionPart {
             path: "CLAUDE.md",
             text: TEXT,
             user: "claude",
             hook: Some(&CLAUDE_HOOK),
             ..SECTION
         }),
-        Part::Hook(CLAUDE_HOOK),
+        RecipeStep::Hook(CLAUDE_HOOK),
         skill("claude", ".claude/skills/qipu/SKILL.md", None),
     ],
     signs: &["CLAUDE.md", ".claude"],
@@ -54,7 +54,7 @@ pub(super) const CODEX: Recipe = Recipe {
     parts: &[
         agents_md::section("codex"),
         skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
-        Part::Hook(CODEX_HOOK),
+        RecipeStep::Hook(CODEX_HOOK),
     ],
     signs: &[".codex"],
 };
@@ -72,14 +72,14 @@ pub(super) const GEMINI: Recipe = Recipe {
     name: "gemini",
     about: "tells Gemini CLI how to use qipu, and primes its sessions",
     parts: &[
-        Part::Section(SectionPart {
+        RecipeStep::Section(SectionPart {
             path: "GEMINI.md",
             text: TEXT,
             user: "gemini",
             hook: Some(&GEMINI_HOOK),
             ..SECTION
         }),
-        Part::Hook(GEMINI_HOOK),
+        RecipeStep::Hook(GEMINI_HOOK),
     ],
     signs: &["GEMINI.md", ".gemini"],
 };
@@ -126,11 +126,11 @@ pub(super) const AIDER: Recipe = Recipe {
     about: "lets aider read AGENTS.md, which tells how to use qipu",
     parts: &[
         agents_md::section("aider"),
-        Part::Section(SectionPart {
+        RecipeStep::Section(SectionPart {
             path: ".aider.conf.yml",
             marks: &HASH,
             text: "read: [AGENTS.md]\n",
-            item: Some(Item { key: "read", value: "AGENTS.md" }),
+            item: Some(ListItem { key: "read", value: "AGENTS.md" }),
             ..SECTION
         }),
     ],
@@ -161,10 +161,10 @@ pub(super) const CLINE: Recipe = Recipe {
     signs: &[".clinerules"],
 };
 
-const fn rule(user: &'static str, path: &'static str, head: &'static str) -> Part {
-    Part::Section(SectionPart { path, text: TEXT, head, user, ..SECTION })
+const fn rule(user: &'static str, path: &'static str, head: &'static str) -> RecipeStep {
+    RecipeStep::Section(SectionPart { path, text: TEXT, head, user, ..SECTION })
 }
 
-const fn skill(user: &'static str, path: &'static str, hook: Option<&'static HookPart>) -> Part {
-    Part::Section(SectionPart { path, text: SKILL, head: SKILL_HEAD, user, hook, ..SECTION })
+const fn skill(user: &'static str, path: &'static str, hook: Option<&'static HookPart>) -> RecipeStep {
+    RecipeStep::Section(SectionPart { path, text: SKILL, head: SKILL_HEAD, user, hook, ..SECTION })
 }

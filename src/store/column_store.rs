@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::container::Container;
-use crate::note::{CHUNK, Keeping, PARTS};
+use crate::note::{CHUNK, PARTS, RecordColumnsBuilder};
 use crate::parts::{pack, unpack};
 
 /// Packed chunks by part, in memory or in a file.
@@ -50,12 +50,12 @@ impl ColumnStore {
 pub(super) struct ColumnStoreWriter {
     chunks: [Vec<Vec<u8>>; PARTS],
     /// The notes that do not fill a chunk yet.
-    waiting: Keeping,
+    waiting: RecordColumnsBuilder,
 }
 
 impl ColumnStoreWriter {
     /// Takes what is kept of the next notes.
-    pub(super) fn add<'a>(&mut self, notes: impl Iterator<Item = &'a Keeping>) {
+    pub(super) fn add<'a>(&mut self, notes: impl Iterator<Item = &'a RecordColumnsBuilder>) {
         notes.for_each(|notes| self.waiting.append(notes));
         self.pack(self.waiting.count() / CHUNK * CHUNK);
     }

@@ -32,7 +32,7 @@ pub(super) fn is_temporary(name: &OsStr) -> bool {
 
 /// The precondition of replacing or removing a file: it has exactly the bytes that were read, and no other program is
 /// saving it.
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedFile<'a> {
     /// Its bytes.
     pub(super) bytes: &'a [u8],
     /// Tells whether another program may be saving a version just now.
@@ -41,7 +41,7 @@ pub(super) struct Expected<'a> {
     pub(super) shown: &'a str,
 }
 
-impl Expected<'_> {
+impl ExpectedFile<'_> {
     /// Returns the version that is at a path, if it is what is expected.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// Names the file when it was changed, or can't be written; it is then as it was.
-    pub(super) fn replace(self, expected: &Expected<'_>) -> Result<Displaced> {
+    pub(super) fn replace(self, expected: &ExpectedFile<'_>) -> Result<Displaced> {
         let Self { file, path, version } = self;
         let failed = || format!("can't write {}", path.display());
         step();
@@ -154,7 +154,7 @@ impl Displaced {
     ///
     /// # Errors
     /// Names the file when it was changed, or can't be removed; it is then as it was.
-    pub(super) fn remove(path: &Path, expected: &Expected<'_>) -> Result<Self> {
+    pub(super) fn remove(path: &Path, expected: &ExpectedFile<'_>) -> Result<Self> {
         let failed = || format!("can't remove {}", path.display());
         step();
         let old_version = expected.find(path)?;
@@ -168,7 +168,7 @@ impl Displaced {
     }
 
     /// Returns it, if nobody wrote into it up to now; else puts it back.
-    fn checked(self, expected: &Expected<'_>) -> Result<Self> {
+    fn checked(self, expected: &ExpectedFile<'_>) -> Result<Self> {
         match self.expect_unchanged(expected) {
             Ok(()) => Ok(self),
             Err(error) => self.put_back(expected.bytes).and(Err(error)),
@@ -179,7 +179,7 @@ impl Displaced {
     ///
     /// # Errors
     /// Says that it was changed.
-    pub(super) fn expect_unchanged(&self, expected: &Expected<'_>) -> Result<()> {
+    pub(super) fn expect_unchanged(&self, expected: &ExpectedFile<'_>) -> Result<()> {
         let Some(old) = &self.old else { return Ok(()) };
         step();
         let is_same_version = Version::at(old) == Some(self.old_version);
@@ -286,7 +286,7 @@ fn racy_until(
     bytes: &[u8],
     now: i64,
     waits: Waits,
-    displace: impl FnOnce(&Expected<'_>) -> Result<Displaced>,
+    displace: impl FnOnce(&ExpectedFile<'_>) -> Result<Displaced>,
 ) -> Result<()> {
     let version = Version::at(path);
     let rest = version.map(|version| version.rest(now)).unwrap_or_default();
@@ -295,7 +295,7 @@ fn racy_until(
     }
     let is_racy = |found: &Version| Some(*found) != version;
     let shown = path.display().to_string();
-    let expected = Expected { bytes, is_racy: &is_racy, shown: &shown };
+    let expected = ExpectedFile { bytes, is_racy: &is_racy, shown: &shown };
     let displaced = displace(&expected)?;
     sync_folder(folder_of(path))?;
     displaced.checked(&expected).map(drop)

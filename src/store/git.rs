@@ -13,7 +13,7 @@ const FAILED: i32 = 128;
 
 /// What a merge by lines came to.
 #[derive(Debug)]
-pub(crate) struct Merged {
+pub(crate) struct MergedFile {
     /// The text, with markers around each conflict.
     pub(crate) bytes: Vec<u8>,
     /// How many conflicts are in it; from 127 on not counted further.
@@ -24,7 +24,7 @@ pub(crate) struct Merged {
 ///
 /// # Errors
 /// When git is not there, or refuses: it takes no binary files.
-pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], marker_size: u16) -> Result<Merged> {
+pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], marker_size: u16) -> Result<MergedFile> {
     let folder = tempfile::tempdir().context("can't make a temporary folder")?;
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -36,7 +36,7 @@ pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], ma
     let words = words.iter().map(OsStr::new).chain(paths.iter().map(|path| path.as_os_str()));
     let output = run(dir, words)?;
     match output.status.code() {
-        Some(conflicts) if conflicts < FAILED => Ok(Merged { bytes: output.stdout, conflicts }),
+        Some(conflicts) if conflicts < FAILED => Ok(MergedFile { bytes: output.stdout, conflicts }),
         _ => bail!("git can't merge this: {}", complaint(&output)),
     }
 }

@@ -24,7 +24,7 @@ use super::load::IndexLocation;
 use super::scan::{FileEntry, FileStat};
 use super::sidecar::{self, SidecarFile};
 use crate::note::PARTS;
-use crate::parts::{Parts, Pieces, pack, unpack};
+use crate::parts::{BlobSource, ByteChunks, pack, unpack};
 
 /// The folder of what can be made again, and the file in it.
 pub(super) const FOLDER: &str = "cache";
@@ -223,9 +223,9 @@ impl Index {
     }
 
     /// Returns what was gathered under a name.
-    pub(super) fn gathered(&self, key: &str) -> Option<Arc<dyn Parts>> {
+    pub(super) fn gathered(&self, key: &str) -> Option<Arc<dyn BlobSource>> {
         let (sections, is_broken) = (Arc::clone(&self.sections), self.broken());
-        (self.head.gathered == key).then(|| Arc::new(FileParts { sections, is_broken }) as Arc<dyn Parts>)
+        (self.head.gathered == key).then(|| Arc::new(FileParts { sections, is_broken }) as Arc<dyn BlobSource>)
     }
 
     /// Finds the place in the index of each file that looks as it did. A file whose real path is not the
@@ -326,7 +326,7 @@ struct FileParts {
     is_broken: Arc<AtomicBool>,
 }
 
-impl Parts for FileParts {
+impl BlobSource for FileParts {
     fn len(&self, part: usize) -> u64 {
         self.sections.len(GATHERED + part)
     }
@@ -400,7 +400,7 @@ impl IndexWriter {
         mut self,
         files: &[FileEntry],
         notes: &[Vec<Vec<u8>>; PARTS],
-        gathered: Option<(String, &[Pieces])>,
+        gathered: Option<(String, &[ByteChunks])>,
     ) -> Option<()> {
         let (key, parts) = gathered.unwrap_or_default();
         let pack_files = |files| Some(pack(&postcard::to_allocvec(&PathBlock::of(files, self.moment)?).ok()?));

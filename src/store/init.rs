@@ -43,7 +43,7 @@ const IGNORED_ALL: &str = "# Made by `qipu init --stealth`: this store stays out
 
 /// What was found or made.
 #[derive(Debug)]
-pub struct Made {
+pub struct InitResult {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
     /// Its files.
@@ -88,7 +88,7 @@ pub struct InitPlan<'a> {
 ///
 /// # Errors
 /// `Failure` when a folder or file can't be made; `Usage` when the store that is there has another name.
-pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<Made, Error> {
+pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error> {
     let mut path = place(plan.store, plan.root, plan.is_visible, current_dir)?;
     // One that is there may have come with a repository.
     let is_own = path.symlink_metadata().is_err();
@@ -108,7 +108,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<Made, Error> {
         made.push(MadeFile { path, old, new });
     }
     let list = if plan.is_trusted || is_own { add_to_list(&path, plan)? } else { None };
-    Ok(Made { shown_path, files: made, list })
+    Ok(InitResult { shown_path, files: made, list })
 }
 
 /// Adds the store to the list of those that the user trusts.

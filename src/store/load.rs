@@ -17,8 +17,8 @@ use super::sidecar::{LINKS, SidecarFile};
 use super::tree::{self, TreeItem};
 use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, NOTE_FOLDERS, PassedOver, files};
 use crate::error::{Error, ErrorKind};
-use crate::note::{Files, Keeping, Kept, KeptNote, MAX_BYTES, Note};
-use crate::parts::{Gather, Gathered, InMemory, Parts, Reader};
+use crate::note::{MAX_BYTES, Note, RecordColumns, RecordColumnsBuilder, RecordRef, RecordSource};
+use crate::parts::{BlobSource, IndexBuilder, IndexWorker, MemoryBlobs, TextIndex};
 use crate::phases;
 use crate::progress;
 
@@ -43,14 +43,14 @@ pub(super) struct IndexLocation<'a> {
 }
 
 /// Files of notes, each with its stat from before it was read.
-pub(super) type Recent = Vec<(PathBuf, FileStat)>;
+pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
 
 /// The notes of a store in byte order of their paths, and their text index.
 pub(super) struct Loaded {
     pub(super) notes: Vec<Arc<Note>>,
     /// What was gathered, where that is asked for and was kept or made in passing. Its places are
     /// those of `notes`.
-    pub(super) gathered: Option<Gathered>,
+    pub(super) gathered: Option<TextIndex>,
     /// What is set when something that was kept can't be read.
     pub(super) is_broken: Arc<AtomicBool>,
     /// The files and folders among the notes that can't be read, in the order of their paths.
@@ -60,11 +60,11 @@ pub(super) struct Loaded {
     /// Where something that is made of exactly these notes can be kept.
     pub(super) beside: Option<SidecarFile>,
     /// The files that were modified since the moment that is asked for.
-    pub(super) recent: Recent,
+    pub(super) recent: RecentFiles,
 }
 
 /// Lists the files that were modified since the moment that is asked for.
-fn recent(place: &IndexLocation<'_>, files: &[FileEntry]) -> Recent {
+fn recent(place: &IndexLocation<'_>, files: &[FileEntry]) -> RecentFiles {
     let Some(since) = place.since else { return Vec::new() };
     let recent = files.iter().filter(|found| found.look.modified >= since);
     recent.map(|found| (place.root.join(found.real_path()), found.look)).collect()
@@ -72,7 +72,7 @@ fn recent(place: &IndexLocation<'_>, files: &[FileEntry]) -> Recent {
 
 /// Loads the notes under the store's folders: from the index what did not change, the rest from its
 /// files. A file that can't be read is passed over (it may just have been removed).
-pub(super) fn notes(place: &IndexLocation<'_>, gather: Option<Box<dyn Gather>>) -> Result<Loaded, Error> {
+pub(super) fn notes(place: &IndexLocation<'_>, gather: Option<Box<dyn IndexBuilder>>) -> Result<Loaded, Error> {
     let index = if place.uses_index { Index::open(place) } else { None };
     phases::end("index opened");
     if let Some(index) = index {
@@ -123,14 +123,19 @@ struct ReusePlan {
     /// How many files the index has.
     count: usize,
     shelf: ColumnStore,
-    gathered: Option<Arc<dyn Parts>>,
+    gathered: Option<Arc<dyn BlobSource>>,
     is_broken: Arc<AtomicBool>,
     beside: SidecarFile,
 }
 
 impl ReusePlan {
     /// `None` where too much changed, or what is to be gathered was not.
-    fn new(dir: &Arc<DirHandle>, index: &Index, files: &[FileEntry], gather: Option<&dyn Gather>) -> Option<Self> {
+    fn new(
+        dir: &Arc<DirHandle>,
+        index: &Index,
+        files: &[FileEntry],
+        gather: Option<&dyn IndexBuilder>,
+    ) -> Option<Self> {
         let compared = index.compare(files);
         let changed = compared.changed(|| dir.moment().ok());
         // An index that knows nothing of what there is came from somewhere else.
@@ -156,12 +161,12 @@ impl ReusePlan {
     /// Takes what did not change, and reads the rest.
     fn load(self, place: &IndexLocation<'_>, files: Vec<FileEntry>, unreadable: Vec<PassedOver>) -> Loaded {
         let Self { places, count, shelf, gathered, is_broken, beside } = self;
-        let kept = Arc::new(Kept::new(count, files_of(place.dir, shelf, &is_broken)));
+        let kept = Arc::new(RecordColumns::new(count, files_of(place.dir, shelf, &is_broken)));
         let lost = Unreadable::default();
         let note = |(mut found, at): (FileEntry, Option<usize>)| {
             if let Some(at) = at {
                 let path = std::mem::take(&mut found.path);
-                match Note::from_kept(KeptNote::new(&kept, at), path.into()) {
+                match Note::from_kept(RecordRef::new(&kept, at), path.into()) {
                     Ok(note) => return Some((Arc::new(note), Ok(at))),
                     Err(path) => found.path = path.into(),
                 }
@@ -183,7 +188,7 @@ impl ReusePlan {
         }
         let gone = now.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(at, _)| at);
         let beside = beside.with_changes(&read, gone.collect());
-        let gathered = gathered.map(|parts| Gathered { parts, places: now });
+        let gathered = gathered.map(|parts| TextIndex { parts, places: now });
         let unreadable = in_order(unreadable, lost);
         Loaded { notes, gathered, is_broken, unreadable, is_written: false, beside, recent: Vec::new() }
     }
@@ -194,7 +199,7 @@ impl ReusePlan {
 fn read_all(
     place: &IndexLocation<'_>,
     mut scanned: Scanned,
-    gather: Option<Box<dyn Gather>>,
+    gather: Option<Box<dyn IndexBuilder>>,
     begun: Option<IndexWriter>,
 ) -> Loaded {
     let _work = progress::begin("reading notes", scanned.files.len());
@@ -215,7 +220,7 @@ fn read_all(
 fn rebuild_index(
     place: &IndexLocation<'_>,
     scanned: Scanned,
-    mut gather: Option<Box<dyn Gather>>,
+    mut gather: Option<Box<dyn IndexBuilder>>,
     begun: Option<IndexWriter>,
 ) -> Loaded {
     let (mut files, unreadable) = (scanned.files, Unreadable::default());
@@ -249,9 +254,10 @@ fn rebuild_index(
         phases::end("index written");
     }
     let is_broken = Arc::default();
-    let kept = Arc::new(Kept::new(files.len(), files_of(place.dir, ColumnStore::DirCache(chunks), &is_broken)));
+    let kept =
+        Arc::new(RecordColumns::new(files.len(), files_of(place.dir, ColumnStore::DirCache(chunks), &is_broken)));
     let note = |(at, found): (usize, &FileEntry)| {
-        let kept = Note::from_kept(KeptNote::new(&kept, at), found.path.to_string());
+        let kept = Note::from_kept(RecordRef::new(&kept, at), found.path.to_string());
         // It was made of a note that has an id; only a lack of memory could have lost it.
         Arc::new(kept.unwrap_or_else(|path| Note::parse(&path, Vec::new())))
     };
@@ -260,7 +266,7 @@ fn rebuild_index(
         notes[place - lost.partition_point(|lost| *lost < place)] = Arc::new(note);
     }
     let places = (0..notes.len()).map(Some).collect();
-    let gathered = gathered.map(|(_, parts)| Gathered { parts: Arc::new(InMemory(parts)), places });
+    let gathered = gathered.map(|(_, parts)| TextIndex { parts: Arc::new(MemoryBlobs(parts)), places });
     let unreadable = in_order(scanned.unreadable, unreadable);
     Loaded { notes, gathered, is_broken, unreadable, is_written, beside: None, recent }
 }
@@ -268,7 +274,7 @@ fn rebuild_index(
 /// What was read of files that follow one another; one for each thread does for all runs.
 #[derive(Default)]
 struct WorkerBatch {
-    kept: Keeping,
+    kept: RecordColumnsBuilder,
     /// The places of files that could not be read.
     lost: Vec<usize>,
     /// Notes whose files can't be found again by the paths that they are shown by, with their places.
@@ -282,11 +288,12 @@ fn read_run(
     unreadable: &Unreadable,
     first: usize,
     files: &mut [FileEntry],
-    gather: Option<&mut (dyn Gather + 'static)>,
+    gather: Option<&mut (dyn IndexBuilder + 'static)>,
     spans: &mut [WorkerBatch],
 ) {
     let readers = gather.map(|gather| gather.readers()).into_iter().flatten().map(Some);
-    let readers: Vec<Option<&mut dyn Reader>> = readers.chain(spans.iter().map(|_| None)).take(spans.len()).collect();
+    let readers: Vec<Option<&mut dyn IndexWorker>> =
+        readers.chain(spans.iter().map(|_| None)).take(spans.len()).collect();
     let length = files.len().div_ceil(spans.len().max(1)).max(1);
     let spans = spans.par_iter_mut().zip(readers).zip(files.par_chunks_mut(length)).enumerate();
     spans.for_each(|(number, ((span, reader), files))| {
@@ -301,7 +308,7 @@ impl WorkerBatch {
         unreadable: &Unreadable,
         first: usize,
         files: &mut [FileEntry],
-        mut reader: Option<&mut dyn Reader>,
+        mut reader: Option<&mut dyn IndexWorker>,
     ) {
         let mut buffer = Vec::with_capacity(USUAL_BYTES);
         for (place, found) in (first..).zip(files) {
@@ -320,7 +327,10 @@ impl WorkerBatch {
 
 /// Tells of the index, after it was written anew where that is asked for: how many notes there are, how
 /// many of them the index knows as they are, and its length in bytes.
-pub(super) fn index_facts(place: &IndexLocation<'_>, rebuilt_with: Option<Box<dyn Gather>>) -> Result<Facts, Error> {
+pub(super) fn index_facts(
+    place: &IndexLocation<'_>,
+    rebuilt_with: Option<Box<dyn IndexBuilder>>,
+) -> Result<Facts, Error> {
     if let Some(gather) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "no index can be written");
         let begun = IndexWriter::new(place).ok_or_else(unwritable)?;
@@ -407,11 +417,11 @@ struct StoreFiles {
     is_broken: Arc<AtomicBool>,
 }
 
-fn files_of(dir: &Arc<DirHandle>, shelf: ColumnStore, is_broken: &Arc<AtomicBool>) -> Arc<dyn Files> {
+fn files_of(dir: &Arc<DirHandle>, shelf: ColumnStore, is_broken: &Arc<AtomicBool>) -> Arc<dyn RecordSource> {
     Arc::new(StoreFiles { dir: Arc::clone(dir), shelf, is_broken: Arc::clone(is_broken) })
 }
 
-impl Files for StoreFiles {
+impl RecordSource for StoreFiles {
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         // Many may be held at once: each takes the room that it needs.
         let mut bytes = Vec::new();

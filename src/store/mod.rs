@@ -38,7 +38,7 @@ pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
 pub use exchange::{export, import};
 pub use external_dir::{ExternalDir, ExternalFile, expect_apart};
-pub use init::{InitPlan, Made, MadeFile, init};
+pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::{FolderLock, Lock};
 use sidecar::SidecarFile;
 pub use watch::{ChangeWatcher, look};
@@ -47,8 +47,8 @@ pub(crate) use write::diff;
 
 use crate::env::Today;
 use crate::error::{Error, ErrorKind};
-use crate::note::{Finding, Note, NoteId};
-use crate::parts::{Gather, Gathered};
+use crate::note::{Diagnostic, Note, NoteId};
+use crate::parts::{IndexBuilder, TextIndex};
 use crate::phases;
 use crate::warnings;
 
@@ -99,7 +99,7 @@ pub struct Store {
     /// The notes' places by the paths of their files, once somebody asked for one.
     by_path: OnceLock<HashMap<String, usize>>,
     /// What was gathered of the notes; its places are those of `notes`.
-    gathered: Option<Gathered>,
+    gathered: Option<TextIndex>,
     is_broken: Arc<AtomicBool>,
     /// Where something that is made of exactly these notes can be kept.
     beside: Option<SidecarFile>,
@@ -117,7 +117,7 @@ pub fn remove_stale_file(path: &Path) -> Result<(), Error> {
 pub type Facts = Vec<(&'static str, u64)>;
 
 /// Creates the builder of a text index.
-pub type IndexBuilderFactory = fn(&Config) -> Box<dyn Gather>;
+pub type IndexBuilderFactory = fn(&Config) -> Box<dyn IndexBuilder>;
 
 fn place<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHandle>) -> load::IndexLocation<'a> {
     load::IndexLocation { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index, since: None }
@@ -176,7 +176,7 @@ impl Store {
         current_dir: &Path,
         gathering: Option<IndexBuilderFactory>,
         since: Option<i64>,
-    ) -> Result<(Self, load::Recent), Error> {
+    ) -> Result<(Self, load::RecentFiles), Error> {
         let root = find_root(location, current_dir)?;
         let dir = open_root(&root)?;
         let config = Config::load(&dir)?;
@@ -246,7 +246,7 @@ impl Store {
 
     /// Returns what was gathered of the notes when the store was opened. `None` where the store is so
     /// small that it is not worth keeping, or where nothing was asked for.
-    pub fn gathered(&self) -> Option<&Gathered> {
+    pub fn gathered(&self) -> Option<&TextIndex> {
         self.gathered.as_ref()
     }
 
@@ -307,7 +307,7 @@ impl Store {
         shown_path: String,
         config: Config,
         mut notes: Vec<Arc<Note>>,
-        mut gathered: Option<Gathered>,
+        mut gathered: Option<TextIndex>,
     ) -> Self {
         let mut order: Vec<usize> = (0..notes.len()).collect();
         order.par_sort_by(|a, b| {
@@ -617,7 +617,7 @@ fn tell_duplicates_apart(notes: &mut [Arc<Note>]) -> bool {
             });
             let message = format!("another note has the id `{}`", note.id);
             let note = Arc::make_mut(note);
-            note.add_finding(Finding::new("duplicate-id", message));
+            note.add_finding(Diagnostic::new("duplicate-id", message));
             note.id = id;
         }
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::exchange::ATTACHMENTS;
-use super::files::{Displaced, Expected, StagedFile};
+use super::files::{Displaced, ExpectedFile, StagedFile};
 use super::lock::Lock;
 use super::racy::{self, Version};
 use super::scan::FileStat;
@@ -277,7 +277,7 @@ impl<'a> StagedChange<'a> {
     }
 
     /// Returns what the file must hold, and not in the middle of a save.
-    fn expected<'s>(&self, is_racy: IsRacy<'s>) -> Expected<'s>
+    fn expected<'s>(&self, is_racy: IsRacy<'s>) -> ExpectedFile<'s>
     where
         'a: 's,
     {
@@ -285,7 +285,7 @@ impl<'a> StagedChange<'a> {
             Change::Create { .. } => [].as_slice(),
             Change::Replace { old, .. } | Change::Move { old, .. } | Change::Delete { old, .. } => old,
         };
-        Expected { bytes, is_racy, shown: self.change.source() }
+        ExpectedFile { bytes, is_racy, shown: self.change.source() }
     }
 
     /// Makes the change, if the file still is what it was when the change was planned.
@@ -329,7 +329,7 @@ impl<'a> StagedChange<'a> {
         match (self.change, self.old.take()) {
             (_, Some(old)) => old.put_back(self.expected(&|_| false).bytes),
             (Change::Create { new, .. }, None) if self.is_made => {
-                let expected = Expected { bytes: new, is_racy: &|_| false, shown: self.change.path() };
+                let expected = ExpectedFile { bytes: new, is_racy: &|_| false, shown: self.change.path() };
                 match Displaced::remove(&self.path, &expected) {
                     Err(_) if files::read_bytes_if_there(&self.path)?.as_ref() != Some(new) => Ok(()),
                     removed => removed.map(drop),
@@ -378,9 +378,9 @@ mod tests {
     use super::*;
 
     /// A store with two notes, and the user's cache beside it.
-    struct Place(tempfile::TempDir);
+    struct LogLocation(tempfile::TempDir);
 
-    impl Place {
+    impl LogLocation {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             fs::create_dir_all(dir.path().join("store/notes")).unwrap();
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn the_log_of_a_writer_that_died_is_carried_out_once() {
-        let place = Place::new();
+        let place = LogLocation::new();
         place.begin();
         assert_eq!(unfinished(&place.root(), Some(&place.cache())).unwrap(), Some(2));
         place.write("a", "new A");
@@ -451,12 +451,12 @@ mod tests {
 
     #[test]
     fn a_log_counts_only_for_the_user_the_place_and_the_text_that_it_was_written_for() {
-        let place = Place::new();
+        let place = LogLocation::new();
         place.begin();
         place.write("a", "new A");
         let log = fs::read(place.root().join(PENDING_FILE)).unwrap();
         // A copy of the store, by git, tar or rsync; another user, or none whose cache can be found.
-        let copy = Place::new();
+        let copy = LogLocation::new();
         copy.write("a", "new A");
         fs::write(copy.root().join(PENDING_FILE), &log).unwrap();
         for cache in [Some(place.cache()), Some(copy.cache()), None] {
@@ -485,7 +485,7 @@ mod tests {
 
     #[test]
     fn an_attachment_that_was_just_saved_is_waited_for() {
-        let (place, file) = (Place::new(), "attachments/x.png");
+        let (place, file) = (LogLocation::new(), "attachments/x.png");
         fs::create_dir(place.root().join(ATTACHMENTS)).unwrap();
         fs::write(place.root().join(file), "x").unwrap();
         place.apply(&[Change::Replace { path: file.into(), old: "x".into(), new: "y".into() }]).unwrap();
@@ -498,7 +498,7 @@ mod tests {
         for (is_old, cant_sync) in [(false, true), (true, false)] {
             IS_OLD_FILE_SYSTEM.set(is_old);
             CANT_SYNC.set(cant_sync);
-            let place = Place::new();
+            let place = LogLocation::new();
             let moved = |to: &str| Change::Move {
                 from: "notes/a.md".into(),
                 to: format!("notes/{to}.md"),

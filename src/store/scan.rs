@@ -176,7 +176,7 @@ fn notes_with(root: &DirHandle, memory: Option<&DirCache<'_>>, looks: bool) -> R
         // Most stores have one large folder.
         if listed.is_empty() { listed = found } else { listed.extend(found) }
     }
-    let scanned = |files, unreadable: Unreadable| {
+    let scanned = |files, unreadable: UnreadableFile| {
         let unreadable = unreadable.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Scanned { files, folders: seen, unreadable })
     };
@@ -199,9 +199,9 @@ fn notes_with(root: &DirHandle, memory: Option<&DirCache<'_>>, looks: bool) -> R
 }
 
 /// Unreadable files and folders, collected by several threads.
-type Unreadable = Mutex<Vec<PassedOver>>;
+type UnreadableFile = Mutex<Vec<PassedOver>>;
 
-fn add_unreadable(unreadable: &Unreadable, path: &str, why: &'static str) {
+fn add_unreadable(unreadable: &UnreadableFile, path: &str, why: &'static str) {
     unreadable.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), why));
 }
 
@@ -218,7 +218,7 @@ const MAX_WAITING: usize = 16;
 struct StatQueue<'a> {
     /// Whether they are looked at, not only listed.
     looks: bool,
-    unreadable: &'a Unreadable,
+    unreadable: &'a UnreadableFile,
     found: Mutex<Vec<Vec<FileEntry>>>,
     waiting: AtomicUsize,
 }
@@ -269,7 +269,7 @@ fn look_at_listed(
     folder: &Listing,
     files: Vec<(OsString, String)>,
     looks: bool,
-    unreadable: &Unreadable,
+    unreadable: &UnreadableFile,
 ) -> Vec<FileEntry> {
     let look = |(name, path): (OsString, String)| {
         let look = if looks { look_at(&folder.opened, &name, &path, unreadable)? } else { FileStat::default() };
@@ -280,7 +280,7 @@ fn look_at_listed(
 }
 
 /// Returns how a file looks; `None` where it is gone by now, or is no plain file, or can't be looked at.
-fn look_at(folder: &DirHandle, name: &OsStr, path: &str, unreadable: &Unreadable) -> Option<FileStat> {
+fn look_at(folder: &DirHandle, name: &OsStr, path: &str, unreadable: &UnreadableFile) -> Option<FileStat> {
     folder.look(name).unwrap_or_else(|error| {
         if is_unreadable(&error) {
             add_unreadable(unreadable, path, FILE_UNREADABLE);
@@ -302,7 +302,7 @@ fn look_at_kept(
     root: &DirHandle,
     mut files: index::FileCursor<'_>,
     held: &Folders<'_>,
-    unreadable: &Unreadable,
+    unreadable: &UnreadableFile,
 ) -> Vec<FileEntry> {
     let (mut all, mut inside, mut opened) = (Vec::with_capacity(BATCH), String::new(), None);
     while files.step().is_some() {
@@ -321,7 +321,7 @@ fn look_at_kept(
 }
 
 /// Looks at files of such a folder that the index does not have.
-fn look_at_added(root: &DirHandle, held: &CachedDir, unreadable: &Unreadable) -> Vec<FileEntry> {
+fn look_at_added(root: &DirHandle, held: &CachedDir, unreadable: &UnreadableFile) -> Vec<FileEntry> {
     if held.added.is_empty() {
         return Vec::new();
     }

@@ -32,12 +32,12 @@ pub fn look(location: &Location, current_dir: &Path) -> Result<u64, Error> {
 pub struct ChangeWatcher {
     location: Location,
     current_dir: PathBuf,
-    source: Source,
+    source: ChangeSource,
 }
 
 /// What tells of changes.
 #[derive(Debug)]
-enum Source {
+enum ChangeSource {
     /// The kernel's reports.
     #[cfg(target_os = "linux")]
     Reports(reports::Reports),
@@ -48,33 +48,37 @@ enum Source {
 impl ChangeWatcher {
     /// Makes a watcher that knows nothing yet: to it, everything has changed.
     pub fn new(location: &Location, current_dir: &Path) -> Self {
-        Self { location: location.clone(), current_dir: current_dir.to_path_buf(), source: Source::Fingerprint(None) }
+        Self {
+            location: location.clone(),
+            current_dir: current_dir.to_path_buf(),
+            source: ChangeSource::Fingerprint(None),
+        }
     }
 
     /// Forgets all changes up to now: the store is read next.
     pub fn begin(&mut self) {
         #[cfg(target_os = "linux")]
         {
-            if let Source::Reports(reports) = &mut self.source
+            if let ChangeSource::Reports(reports) = &mut self.source
                 && reports.begin_again()
             {
                 return;
             }
             let root = find_root(&self.location, &self.current_dir).ok();
             if let Some(reports) = root.and_then(|root| reports::Reports::new(&root)) {
-                self.source = Source::Reports(reports);
+                self.source = ChangeSource::Reports(reports);
                 return;
             }
         }
-        self.source = Source::Fingerprint(self.fingerprint());
+        self.source = ChangeSource::Fingerprint(self.fingerprint());
     }
 
     /// Tells whether something changed since [`ChangeWatcher::begin`], or may have.
     pub fn has_changed(&mut self) -> bool {
         match &mut self.source {
             #[cfg(target_os = "linux")]
-            Source::Reports(reports) => reports.have_changes(&self.location, &self.current_dir),
-            Source::Fingerprint(before) => {
+            ChangeSource::Reports(reports) => reports.have_changes(&self.location, &self.current_dir),
+            ChangeSource::Fingerprint(before) => {
                 let before = *before;
                 before.is_none() || self.fingerprint() != before
             }
@@ -336,7 +340,7 @@ mod tests {
         let mut watcher = ChangeWatcher::new(&Location::default(), dir.path());
         watcher.begin();
         assert!(!watcher.has_changed());
-        assert!(matches!(watcher.source, Source::Fingerprint(Some(_))));
+        assert!(matches!(watcher.source, ChangeSource::Fingerprint(Some(_))));
         fs::write(notes.join("7/a.md"), "").unwrap();
         assert!(watcher.has_changed());
     }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use qipu::env::{Env, Size, Waits};
+use qipu::env::{Env, TerminalSize, Waits};
 use qipu::error::Error;
 
 /// What a call wrote and how it ended.
@@ -36,7 +36,7 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
 
 /// Calls the program on a terminal of so many columns.
 pub(crate) fn call_on_terminal(dir: &str, args: &[&str], columns: usize, has_color: bool) -> Answer {
-    let size = Some(Size { columns, rows: 1_000 });
+    let size = Some(TerminalSize { columns, rows: 1_000 });
     call_in(Env { is_terminal: true, has_color, size, ..surroundings(dir, "", &[]) }, args)
 }
 

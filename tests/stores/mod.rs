@@ -4,11 +4,12 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use qipu::graph::{Direction, Follow, Limits};
+use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
-    Abstraction, Asking, BlockChoice, Blocks, Command, Context, Expand, Graph, Journal, Level, Link, LinkView, List,
-    Need, Prime, Purpose, Related, Search, Selectors, Show, Sort,
+    Abstraction, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, GraphRequest, JournalRequest,
+    Level, LinkRequest, LinkView, ListRequest, NeedOptions, PrimeRequest, Purpose, QuestionOptions, RelatedRequest,
+    SearchRequest, Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Location, Store};
 
@@ -171,16 +172,16 @@ pub(crate) fn stores() -> impl Strategy<Value = Store> {
 
 /// A question in plain words.
 pub(crate) fn question(text: &str, choice: Option<BlockChoice>) -> Command {
-    let asking = Some(Asking { today: TODAY, ..Asking::default() });
+    let asking = Some(QuestionOptions { today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(text.to_owned()), asking, ..Selectors::default() };
     let limit = (choice == Some(BlockChoice::Top)).then_some(3);
-    let blocks = choice.map(|choice| Blocks {
+    let blocks = choice.map(|choice| BlockOptions {
         choice: Some(choice),
         max_per_note: limit,
         max_in_all: limit,
         has_defaults: false,
     });
-    Command::Context(Context { selection, blocks, ..Context::default() })
+    Command::Context(ContextRequest { selection, blocks, ..ContextRequest::default() })
 }
 
 /// The day that counts as today for questions: journals of the stores lie in the week before.
@@ -201,44 +202,49 @@ fn ids(store: &Store) -> Vec<String> {
 
 /// A bundle of every note of a store.
 pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
-    Command::Context(Context {
+    Command::Context(ContextRequest {
         selection: Selectors { notes: ids(store), reads_stdin: true, ..Selectors::default() },
         with_body: Some(with_body),
-        ..Context::default()
+        ..ContextRequest::default()
     })
 }
 
 /// Every command that reads a store, in its variants.
 /// Returns a question whose answer is made of passages where not everything fits.
-pub(crate) fn passages(query: &str, need: Option<Need>) -> Command {
-    let asking = Some(Asking { is_plain: true, today: TODAY, ..Asking::default() });
+pub(crate) fn passages(query: &str, need: Option<NeedOptions>) -> Command {
+    let asking = Some(QuestionOptions { is_plain: true, today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
     let (with_body, passages_within) = (Some(true), Some(2_000));
-    Command::Context(Context { selection, with_body, passages_within, need, ..Context::default() })
+    Command::Context(ContextRequest { selection, with_body, passages_within, need, ..ContextRequest::default() })
 }
 
 pub(crate) fn commands(store: &Store) -> Vec<Command> {
     let mut commands = vec![
-        Command::Prime(Prime { location: Location::default(), banner: None, is_hook: false, no_compaction: false }),
+        Command::Prime(PrimeRequest {
+            location: Location::default(),
+            banner: None,
+            is_hook: false,
+            no_compaction: false,
+        }),
         everything(store, true),
         everything(store, false),
         context(|selectors| selectors.tags.push("all".into()), Some(2)),
         context(|selectors| selectors.query = Some("fsync 日本語 word? (c++".into()), None),
     ];
     let ids = ids(store);
-    commands.push(Command::List(List { sort: Sort::Title, ..List::default() }));
-    commands.push(Command::Show(Show {
+    commands.push(Command::List(ListRequest { sort: Sort::Title, ..ListRequest::default() }));
+    commands.push(Command::Show(ShowRequest {
         location: Location::default(),
         ids: ids.clone(),
         with_links: false,
         is_raw: false,
     }));
     for (query, limit) in [("fsync 日本語 word? (c++ wrod", None), ("wo* -item Title", Some(2))] {
-        commands.push(Command::Search(Search {
+        commands.push(Command::Search(SearchRequest {
             query: query.to_owned(),
             limit,
             explains: limit.is_some(),
-            ..Search::default()
+            ..SearchRequest::default()
         }));
     }
     for (query, abstraction, purpose) in [
@@ -249,18 +255,18 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     ] {
         commands.push(needed(query, abstraction, purpose));
     }
-    for (query, need) in [("fsync word item", None), ("word Title", Some(Need::passages()))] {
+    for (query, need) in [("fsync word item", None), ("word Title", Some(NeedOptions::passages()))] {
         commands.push(passages(query, need));
     }
-    commands.push(Command::Expand(Expand {
+    commands.push(Command::Expand(ExpandRequest {
         ids: ids.clone(),
         derivation: true,
         evidence: true,
         contradictions: true,
-        ..Expand::default()
+        ..ExpandRequest::default()
     }));
-    commands.push(Command::Graph(Graph { max_notes: Some(5), ..Graph::default() }));
-    commands.push(Command::Journal(Journal { location: Location::default(), day: TODAY }));
+    commands.push(Command::Graph(GraphRequest { max_notes: Some(5), ..GraphRequest::default() }));
+    commands.push(Command::Journal(JournalRequest { location: Location::default(), day: TODAY }));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;
@@ -281,7 +287,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         },
         None,
     ));
-    commands.push(Command::Related(Related { id: first.clone(), limit: None, ..Related::default() }));
+    commands.push(Command::Related(RelatedRequest { id: first.clone(), limit: None, ..RelatedRequest::default() }));
     commands.push(link(LinkView::List(first.clone()), Follow::default(), None));
     commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
     commands.push(link(
@@ -295,27 +301,39 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
 
 /// Notes by their use, with everything that can be told of them.
 fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Command {
-    let need = Need {
+    let need = NeedOptions {
         purpose,
         abstraction,
         with_derivations: true,
         with_contradictions: purpose.is_some(),
         explains: true,
         today: purpose.map(|_| TODAY),
-        ..Need::default()
+        ..NeedOptions::default()
     };
-    let asking = Some(Asking { today: TODAY, ..Asking::default() });
+    let asking = Some(QuestionOptions { today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
-    Command::Context(Context { selection, need: Some(need), with_custom: true, ..Context::default() })
+    Command::Context(ContextRequest { selection, need: Some(need), with_custom: true, ..ContextRequest::default() })
 }
 
 fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Command {
     let mut selection = Selectors::default();
     choose(&mut selection);
-    Command::Context(Context { selection, max_notes, with_custom: true, banner: Some(true), ..Context::default() })
+    Command::Context(ContextRequest {
+        selection,
+        max_notes,
+        with_custom: true,
+        banner: Some(true),
+        ..ContextRequest::default()
+    })
 }
 
 fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {
-    let limits = Limits { max_hops: 3, max_nodes, max_fanout: None, min_value: 0 };
-    Command::Link(Link { location: Location::default(), view, follow, limits, no_compaction: max_nodes.is_some() })
+    let limits = WalkLimits { max_hops: 3, max_nodes, max_fanout: None, min_value: 0 };
+    Command::Link(LinkRequest {
+        location: Location::default(),
+        view,
+        follow,
+        limits,
+        no_compaction: max_nodes.is_some(),
+    })
 }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::areas::Areas;
-use super::super::finder::{Marker, short};
+use super::super::finder::{TitleHighlighter, short};
 use super::super::model::{Focus, Model};
 use super::super::text::{clusters, cut, one_line, width};
 use super::{framed, put, row};
@@ -27,7 +27,8 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
         let text = if model.total == 0 { "The store has no notes yet." } else { "Nothing is found." };
         put(buffer, row(areas.list, 0), 0, text, model.theme.faint());
     }
-    let mut marker = (model.found.is_none() && !model.line.is_empty()).then(|| Marker::new(model.line.text()));
+    let mut marker =
+        (model.found.is_none() && !model.line.is_empty()).then(|| TitleHighlighter::new(model.line.text()));
     for line in 0..usize::from(areas.list.height) {
         let number = model.top + line;
         if let Some(note) = model.row(number) {
@@ -40,7 +41,7 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
     }
 }
 
-fn draw_note(model: &Model, note: &Note, marker: Option<&mut Marker>, area: Rect, buffer: &mut Buffer) {
+fn draw_note(model: &Model, note: &Note, marker: Option<&mut TitleHighlighter>, area: Rect, buffer: &mut Buffer) {
     let head = note.head();
     let cells = usize::from(area.width);
     let kind = one_line(short(head.kind));

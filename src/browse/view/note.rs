@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 
 use super::super::areas::Areas;
 use super::super::model::{Focus, Model};
-use super::super::page::{Kind, Line, LinkLine, Page, Piece, Way};
+use super::super::page::{LineKind, LinkDirection, LinkLine, LogicalLine, NotePage, WrappedLine};
 use super::super::text::{cut, width};
 use super::super::theme::Theme;
 use super::{framed, put, row};
@@ -24,7 +24,7 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
 }
 
 /// The id, and how much of the note is above the end of the screen.
-fn title(page: &Page, scroll: usize, height: u16) -> String {
+fn title(page: &NotePage, scroll: usize, height: u16) -> String {
     let (all, end) = (page.pieces().len(), scroll + usize::from(height));
     match end >= all && scroll == 0 {
         true => page.id.to_string(),
@@ -32,7 +32,7 @@ fn title(page: &Page, scroll: usize, height: u16) -> String {
     }
 }
 
-fn draw_piece(page: &Page, piece: &Piece, area: Rect, theme: Theme, buffer: &mut Buffer) {
+fn draw_piece(page: &NotePage, piece: &WrappedLine, area: Rect, theme: Theme, buffer: &mut Buffer) {
     let Some(line) = page.lines.get(piece.line) else { return };
     let mut column = piece.indent;
     for (text, marks) in line.looks(&piece.range) {
@@ -40,13 +40,13 @@ fn draw_piece(page: &Page, piece: &Piece, area: Rect, theme: Theme, buffer: &mut
     }
 }
 
-fn base(line: &Line, theme: Theme) -> Style {
+fn base(line: &LogicalLine, theme: Theme) -> Style {
     match line.kind {
-        Kind::Title => theme.title().add_modifier(Modifier::UNDERLINED),
-        Kind::Field => theme.faint(),
-        Kind::Tags => theme.tag(),
-        Kind::Odd => theme.odd(),
-        Kind::Body => Style::new(),
+        LineKind::Title => theme.title().add_modifier(Modifier::UNDERLINED),
+        LineKind::Field => theme.faint(),
+        LineKind::Tags => theme.tag(),
+        LineKind::Odd => theme.odd(),
+        LineKind::Body => Style::new(),
     }
 }
 
@@ -67,9 +67,9 @@ fn links_title(model: &Model) -> String {
     let Some(links) = model.page.as_ref().and_then(|page| page.links.as_ref()) else {
         return "Links".to_owned();
     };
-    let count = |way: Way| links.iter().filter(|link| link.way == way).count();
-    let mut title = format!("Links {} · Backlinks {}", count(Way::Out), count(Way::In));
-    match count(Way::Nowhere) {
+    let count = |way: LinkDirection| links.iter().filter(|link| link.way == way).count();
+    let mut title = format!("Links {} · Backlinks {}", count(LinkDirection::Out), count(LinkDirection::In));
+    match count(LinkDirection::Nowhere) {
         0 => {}
         nowhere => title.push_str(&format!(" · Nowhere {nowhere}")),
     }
@@ -79,9 +79,9 @@ fn links_title(model: &Model) -> String {
 fn draw_link(link: &LinkLine, area: Rect, theme: Theme, buffer: &mut Buffer) {
     let cells = usize::from(area.width);
     let (arrow, style) = match link.way {
-        Way::Out => ("→ ", Style::new()),
-        Way::In => ("← ", Style::new()),
-        Way::Nowhere => ("✗ ", theme.odd()),
+        LinkDirection::Out => ("→ ", Style::new()),
+        LinkDirection::In => ("← ", Style::new()),
+        LinkDirection::Nowhere => ("✗ ", theme.odd()),
     };
     let id = link.to.as_ref().map(|to| cut(to.as_str(), cells / 3)).unwrap_or_default();
     let mut column = put(buffer, area, 0, arrow, style);

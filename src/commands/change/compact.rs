@@ -1,19 +1,24 @@
 //! `qipu compact`: a digest stands for notes.
 
-use super::{Planned, plan_edits};
+use super::{PlannedChange, plan_edits};
 use crate::error::Error;
-use crate::graph::{Digests, Names};
+use crate::graph::{Compactions, NameIndex};
 use crate::note::edit::Edit;
-use crate::request::Change;
+use crate::request::ChangeRequest;
 use crate::store::Store;
 
 const FIELD: &str = "compacts";
 
 /// Plans the digest's new members; a note that has a digest, and one that stands for this one, are
 /// refused.
-pub(super) fn plan(store: &Store, request: &Change, digest: &str, ids: &[String]) -> Result<Vec<Planned>, Error> {
+pub(super) fn plan(
+    store: &Store,
+    request: &ChangeRequest,
+    digest: &str,
+    ids: &[String],
+) -> Result<Vec<PlannedChange>, Error> {
     let (digest, members) = (store.resolve(digest)?, store.positions(ids)?);
-    let digests = Digests::new(store.notes());
+    let digests = Compactions::new(store.notes());
     let notes = store.notes();
     for member in &members {
         store.expect_own_id(*member)?;
@@ -36,10 +41,15 @@ pub(super) fn plan(store: &Store, request: &Change, digest: &str, ids: &[String]
 }
 
 /// Plans that the digest stands for the notes no longer, whichever name of theirs it uses.
-pub(super) fn plan_undo(store: &Store, request: &Change, digest: &str, ids: &[String]) -> Result<Vec<Planned>, Error> {
+pub(super) fn plan_undo(
+    store: &Store,
+    request: &ChangeRequest,
+    digest: &str,
+    ids: &[String],
+) -> Result<Vec<PlannedChange>, Error> {
     let note = &store.notes()[store.resolve(digest)?];
     let members = store.positions(ids)?;
-    let names = Names::new(store.notes());
+    let names = NameIndex::new(store.notes());
     let unwanted =
         note.compacts.iter().filter(|name| names.resolve(name).is_some_and(|place| members.contains(&place)));
     let edits: Vec<Edit> = unwanted.map(|name| Edit::RemoveItem { key: FIELD, text: name.clone() }).collect();

@@ -1,11 +1,11 @@
 //! `qipu create` and `qipu capture`: new notes.
 
-use super::Planned;
+use super::PlannedChange;
 use super::update::edits;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
-use crate::request::{Change, NewFields, NewNote};
+use crate::request::{ChangeRequest, NewFields, NewNote};
 use crate::store::{self, Store};
 
 /// Fields that say who stands behind a note and how far it can be relied on.
@@ -18,7 +18,7 @@ const MAX_TITLE: usize = 100;
 const MAX_SLUG: usize = 60;
 
 /// Plans a note: its template, with the fields that are given.
-pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Vec<Planned>, Error> {
+pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Result<Vec<PlannedChange>, Error> {
     let body = note.fields.body.as_deref().unwrap_or_default().trim_end();
     let given = note.title.clone().filter(|title| !title.trim().is_empty());
     let title = given.or_else(|| title_of(body)).ok_or_else(|| {
@@ -54,7 +54,7 @@ pub(super) fn plan(store: &Store, request: &Change, note: &NewNote) -> Result<Ve
         return Err(Error::new(ErrorKind::Failure, format!("a note can't be longer than {MAX_BYTES} bytes")));
     }
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
-    Ok(vec![Planned { id, path, change }])
+    Ok(vec![PlannedChange { id, path, change }])
 }
 
 /// Puts the title and the date into a template. In the frontmatter a text that holds the title is
@@ -141,7 +141,7 @@ mod tests {
         std::fs::create_dir_all(root.join("notes")).unwrap();
         std::fs::create_dir_all(root.join("templates")).unwrap();
         let store = Store::open(&Location { store: Some(root.clone()), ..Location::default() }, dir.path()).unwrap();
-        let request = |note: NewNote| Change {
+        let request = |note: NewNote| ChangeRequest {
             location: Location::default(),
             action: crate::request::Action::Create(note),
             is_dry_run: false,

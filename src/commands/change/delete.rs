@@ -2,23 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use super::{Plan, Planned};
+use super::{ChangePlan, PlannedChange};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Digests, Graph};
+use crate::graph::{Compactions, Graph};
 use crate::note::Note;
-use crate::report::FindingEntry;
+use crate::report::DiagnosticEntry;
 use crate::store::{Change, Store};
 
 /// The most notes that an error names.
 const MAX_NAMED: usize = 10;
 
 /// Plans to remove notes that no others link to; forced, lists the links that lead nowhere afterwards.
-pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Plan, Error> {
+pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<ChangePlan, Error> {
     let places: BTreeSet<usize> = store.positions(ids)?.into_iter().collect();
     let notes = store.notes();
     let graph = Graph::new(notes, &store.config.link_types);
-    let digests = Digests::new(notes);
-    let mut plan = Plan { changes: Vec::new(), findings: Vec::new() };
+    let digests = Compactions::new(notes);
+    let mut plan = ChangePlan { changes: Vec::new(), findings: Vec::new() };
     for place in &places {
         let note = &notes[*place];
         let stays = |other: &usize| !places.contains(other);
@@ -27,7 +27,7 @@ pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Pla
             expect_unused(store, note, digests.digest_of(*place).filter(stays), &linking)?;
         }
         let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
-        plan.changes.push(Planned { id: note.id.clone(), path: note.path.clone(), change: Some(change) });
+        plan.changes.push(PlannedChange { id: note.id.clone(), path: note.path.clone(), change: Some(change) });
         plan.findings.extend(linking.into_iter().map(|from| dangling(store, &notes[from], note)));
     }
     Ok(plan)
@@ -49,8 +49,8 @@ fn expect_unused(store: &Store, note: &Note, digest: Option<usize>, linking: &BT
     Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or give --force"))
 }
 
-fn dangling(store: &Store, from: &Note, gone: &Note) -> FindingEntry {
-    FindingEntry {
+fn dangling(store: &Store, from: &Note, gone: &Note) -> DiagnosticEntry {
+    DiagnosticEntry {
         is_error: false,
         code: "broken-link",
         id: Some(from.id.clone()),

@@ -3,16 +3,16 @@
 //! The file itself is opened, so that nothing is lost whatever becomes of us. No lock is held
 //! meanwhile; when the editor is closed, `updated` follows and what is odd about the note is told.
 
-use super::{Plan, Planned};
+use super::{ChangePlan, PlannedChange};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
-use crate::note::{Finding, Note};
-use crate::report::FindingEntry;
+use crate::note::{Diagnostic, Note};
+use crate::report::DiagnosticEntry;
 use crate::store::{Change, Location, Store};
 
 /// Opens a file of the store and returns what became of it.
-pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<Plan, Error> {
+pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<ChangePlan, Error> {
     let before = store.read_bytes(path)?;
     (env.editor)(&store.real_path(path)).map_err(|error| {
         let message = format!("can't edit {} with an editor: {error}", store.shown(path));
@@ -33,13 +33,13 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
     let old_id = &Note::parse(path, before.clone()).id;
     if note.id != *old_id {
         let message = format!("its id was `{old_id}` and is `{}` now: links to the old one lead elsewhere", note.id);
-        let finding = Finding { code: "id-changed", line: None, message };
-        findings.push(FindingEntry::of_note(store.shown(path), note, &finding));
+        let finding = Diagnostic { code: "id-changed", line: None, message };
+        findings.push(DiagnosticEntry::of_note(store.shown(path), note, &finding));
     }
     let new = stamp.unwrap_or(after);
     let change = (new != before).then(|| Change::Replace { path: path.to_owned(), old: before, new });
-    let planned = Planned { id: note.id.clone(), path: path.to_owned(), change };
-    Ok(Plan { changes: vec![planned], findings })
+    let planned = PlannedChange { id: note.id.clone(), path: path.to_owned(), change };
+    Ok(ChangePlan { changes: vec![planned], findings })
 }
 
 /// Returns the text with `updated` set, where the user changed the note and not that field. A note
@@ -53,6 +53,6 @@ fn stamped(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>
     apply(text, &[Edit::SetPlain { key: "updated", text: now.to_owned() }]).ok().map(String::into_bytes)
 }
 
-fn findings(store: &Store, note: &Note) -> Vec<FindingEntry> {
-    note.findings.iter().map(|finding| FindingEntry::of_note(store.shown(&note.path), note, finding)).collect()
+fn findings(store: &Store, note: &Note) -> Vec<DiagnosticEntry> {
+    note.findings.iter().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding)).collect()
 }

@@ -2,16 +2,16 @@
 
 use jiff::civil::Date;
 
-use super::{Planned, create, plan_edits};
+use super::{PlannedChange, create, plan_edits};
 use crate::context::Journals;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{JOURNAL, Note};
-use crate::request::{Change, NewFields, NewNote};
+use crate::request::{ChangeRequest, NewFields, NewNote};
 use crate::store::{self, Store};
 
 /// Plans the bullet: in the first journal of the day, or in a new one.
-pub(super) fn plan(store: &Store, request: &Change, day: Date, text: &str) -> Result<Vec<Planned>, Error> {
+pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str) -> Result<Vec<PlannedChange>, Error> {
     let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give a text"))?;
     let first = Journals::new(store.notes()).on(day).next();
     match first.and_then(|place| store.notes().get(place)) {
@@ -20,7 +20,7 @@ pub(super) fn plan(store: &Store, request: &Change, day: Date, text: &str) -> Re
     }
 }
 
-fn appended(store: &Store, request: &Change, note: &Note, bullet: &str) -> Result<Planned, Error> {
+fn appended(store: &Store, request: &ChangeRequest, note: &Note, bullet: &str) -> Result<PlannedChange, Error> {
     if !note.ends_openly() {
         let message = format!("can't add to `{}`: its text ends inside a block of code or a comment", note.id);
         return Err(Error::new(ErrorKind::Store, message).hint("close that in the file first; nothing was changed"));
@@ -38,7 +38,7 @@ fn continues_list(line: &str) -> bool {
     line.starts_with([' ', '\t']) || ['-', '*', '+'].into_iter().any(is_item)
 }
 
-fn made(store: &Store, request: &Change, day: Date, bullet: String) -> Result<Vec<Planned>, Error> {
+fn made(store: &Store, request: &ChangeRequest, day: Date, bullet: String) -> Result<Vec<PlannedChange>, Error> {
     let fields = NewFields { kind: Some(JOURNAL.to_owned()), body: Some(bullet), ..NewFields::default() };
     let journal = NewNote { title: Some(day.to_string()), fields, is_generated: false };
     let mut planned = create::plan(store, request, &journal)?;

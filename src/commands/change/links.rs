@@ -1,11 +1,11 @@
 //! `qipu link add` and `qipu link remove`: typed links.
 
-use super::{Planned, plan_edits};
+use super::{PlannedChange, plan_edits};
 use crate::error::Error;
-use crate::graph::Names;
+use crate::graph::NameIndex;
 use crate::note::edit::Edit;
 use crate::note::{Note, TypedLink};
-use crate::request::Change;
+use crate::request::ChangeRequest;
 use crate::store::Store;
 
 /// How many edits a link type may be away from one that is suggested.
@@ -14,11 +14,11 @@ const MAX_SLIPS: usize = 2;
 /// Plans a typed link, unless it is there.
 pub(super) fn plan_add(
     store: &Store,
-    request: &Change,
+    request: &ChangeRequest,
     from: &str,
     to: &str,
     kind: &str,
-) -> Result<Vec<Planned>, Error> {
+) -> Result<Vec<PlannedChange>, Error> {
     check_kind(store, kind)?;
     let (from, to) = (store.resolve(from)?, store.resolve(to)?);
     if from == to {
@@ -35,11 +35,11 @@ pub(super) fn plan_add(
 /// Plans to take typed links away, whichever name of the note they use.
 pub(super) fn plan_remove(
     store: &Store,
-    request: &Change,
+    request: &ChangeRequest,
     from: &str,
     to: &str,
     kind: Option<&str>,
-) -> Result<Vec<Planned>, Error> {
+) -> Result<Vec<PlannedChange>, Error> {
     let (from, to) = (store.resolve(from)?, store.resolve(to)?);
     let note = &store.notes()[from];
     let unwanted = links_to(store, note, to).filter(|link| kind.is_none_or(|kind| link.kind == kind));
@@ -53,7 +53,7 @@ pub(super) fn plan_remove(
 
 /// Returns a note's typed links to another.
 fn links_to<'a>(store: &'a Store, note: &'a Note, to: usize) -> impl Iterator<Item = &'a TypedLink> {
-    let names = Names::new(store.notes());
+    let names = NameIndex::new(store.notes());
     note.links.iter().filter(move |link| names.resolve(&link.target) == Some(to))
 }
 

@@ -5,32 +5,32 @@
 
 use std::collections::BTreeSet;
 
-use super::{Plan, Planned, changes_of, plan_rewritten, plan_text, refuse_change};
+use super::{ChangePlan, PlannedChange, changes_of, plan_rewritten, plan_text, refuse_change};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Comparison, Graph, Lead, Names, PathTarget, joined, moved_path, relative};
+use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, joined, moved_path, relative};
 use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_one_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
-use crate::report::FindingEntry;
-use crate::request::Change;
+use crate::report::DiagnosticEntry;
+use crate::request::ChangeRequest;
 use crate::store::{self, Store};
 
 /// Plans the note that stays, those that link to the other, and the end of the other.
-pub(super) fn plan(store: &Store, request: &Change, into: &str, from: &str) -> Result<Plan, Error> {
+pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &str) -> Result<ChangePlan, Error> {
     let (into, from) = (store.resolve(into)?, store.resolve(from)?);
     if into == from {
         return Err(Error::usage("a note can't be merged into itself"));
     }
-    let names = Names::new(store.notes());
+    let names = NameIndex::new(store.notes());
     let (stays, goes) = (reread(store, into)?, reread(store, from)?);
     if goes.1.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
         let message = format!("can't merge `{}`: its frontmatter is not YAML, and not all of it is read", goes.1.id);
         return Err(Error::new(ErrorKind::Failure, message).hint("mend that first; nothing was changed"));
     }
-    let merging = Merging { store, request, names, into, stays, from, goes, keeps_names: true };
+    let merging = MergePlanner { store, request, names, into, stays, from, goes, keeps_names: true };
     // A name that a third note has too means that one, once this note is gone.
-    let changes = merging.plan().or_else(|_| Merging { keeps_names: false, ..merging.clone() }.plan())?;
-    Ok(Plan { changes, findings: lost_fields(store, &merging.stays.1, &merging.goes.1) })
+    let changes = merging.plan().or_else(|_| MergePlanner { keeps_names: false, ..merging.clone() }.plan())?;
+    Ok(ChangePlan { changes, findings: lost_fields(store, &merging.stays.1, &merging.goes.1) })
 }
 
 /// Reads a note's file again: what is planned, and what is written or removed, must be one text.
@@ -47,10 +47,10 @@ fn reread(store: &Store, place: usize) -> Result<(String, Note), Error> {
 }
 
 #[derive(Clone)]
-struct Merging<'a> {
+struct MergePlanner<'a> {
     store: &'a Store,
-    request: &'a Change,
-    names: Names<'a>,
+    request: &'a ChangeRequest,
+    names: NameIndex<'a>,
     /// The note that stays, and its text.
     into: usize,
     stays: (String, Note),
@@ -61,7 +61,7 @@ struct Merging<'a> {
     keeps_names: bool,
 }
 
-impl Merging<'_> {
+impl MergePlanner<'_> {
     fn into(&self) -> &Note {
         &self.stays.1
     }
@@ -70,7 +70,7 @@ impl Merging<'_> {
         &self.goes.1
     }
 
-    fn plan(&self) -> Result<Vec<Planned>, Error> {
+    fn plan(&self) -> Result<Vec<PlannedChange>, Error> {
         let (store, gone) = (self.store, self.from());
         let graph = Graph::new(store.notes(), &store.config.link_types);
         let section = self.section()?;
@@ -83,13 +83,13 @@ impl Merging<'_> {
             planned.extend(self.plan_linking(&store.notes()[place])?);
         }
         let change = Some(store::Change::Delete { path: gone.path.clone(), old: self.goes.0.clone().into_bytes() });
-        planned.push(Planned { id: gone.id.clone(), path: gone.path.clone(), change });
+        planned.push(PlannedChange { id: gone.id.clone(), path: gone.path.clone(), change });
         self.check(section.as_ref(), &planned)?;
         Ok(planned)
     }
 
     /// Plans the note that stays: the other's names, tags, sources and links, and its text below.
-    fn plan_stays(&self, section: Option<&Section>) -> Result<Planned, Error> {
+    fn plan_stays(&self, section: Option<&Section>) -> Result<PlannedChange, Error> {
         let (old, into) = (&self.stays.0, self.into());
         let own = relink(old, |link| self.new_target(into, link)).map_err(|reason| refuse_change(into, &reason))?;
         let whole = section.map_or_else(|| Ok(own.clone()), |section| with_section(&own, section));
@@ -149,7 +149,7 @@ impl Merging<'_> {
     }
 
     /// Plans a note that names the one that goes.
-    fn plan_linking(&self, note: &Note) -> Result<Option<Planned>, Error> {
+    fn plan_linking(&self, note: &Note) -> Result<Option<PlannedChange>, Error> {
         let mut edits = Vec::new();
         for link in &note.links {
             let to = self.renamed(&link.target);
@@ -237,11 +237,11 @@ impl Merging<'_> {
     }
 
     /// Refuses a plan after which a link would lead elsewhere than before.
-    fn check(&self, section: Option<&Section>, planned: &[Planned]) -> Result<(), Error> {
+    fn check(&self, section: Option<&Section>, planned: &[PlannedChange]) -> Result<(), Error> {
         let merged = self.store.after(&changes_of(planned));
         let (into, from) = (self.into().path.as_str(), self.from().path.as_str());
         let new_path = |path| if path == from { into } else { path };
-        let comparison = Comparison::new(self.store.notes(), merged.notes(), new_path);
+        let comparison = TargetComparison::new(self.store.notes(), merged.notes(), new_path);
         let astray = comparison.first_astray(&[self.into, self.from]);
         let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from));
         let Some(astray) = astray else { return Ok(()) };
@@ -250,12 +250,12 @@ impl Merging<'_> {
     }
 
     /// Tells whether the note that stays has the links of both, but for those between them.
-    fn is_whole(&self, comparison: &Comparison<'_>, section: Option<&Section>) -> bool {
+    fn is_whole(&self, comparison: &TargetComparison<'_>, section: Option<&Section>) -> bool {
         let (own, theirs) = (comparison.leads_before(self.into), comparison.leads_before(self.from));
         let (now, place) = (comparison.leads_after(self.into), comparison.now(self.into));
         let head = section.map_or("", |section| section.head.as_str());
         let inline = [own.inline, comparison.leads_of_text(self.into(), head), theirs.inline].concat();
-        let is_other = |lead: &Lead| !matches!(lead, Lead::Note(to) if Some(*to) == place);
+        let is_other = |lead: &LinkTarget| !matches!(lead, LinkTarget::Note(to) if Some(*to) == place);
         let typed = [own.typed, theirs.typed].concat();
         let compacts = [own.compacts, theirs.compacts].concat();
         now.inline == inline
@@ -282,7 +282,7 @@ fn entries(kind: &str, target: &str) -> Vec<(&'static str, String)> {
 }
 
 /// Says which fields of the note that goes are not carried over.
-fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<FindingEntry> {
+fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> {
     let known = known_fields(from).into_iter().zip(known_fields(into));
     let known = known.filter(|((_, theirs), (_, ours))| theirs.is_some() && theirs != ours);
     let mut lost: Vec<String> = known.filter_map(|((key, text), _)| Some(format!("{key}: {}", text?))).collect();
@@ -307,7 +307,7 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<FindingEntry> {
     };
     let odd = from.findings.iter().filter(|finding| is_odd(finding.code));
     let odd = odd.map(|finding| format!("not carried over from `{}`: {}", from.id, finding.message));
-    let finding = |message: String| FindingEntry {
+    let finding = |message: String| DiagnosticEntry {
         is_error: false,
         code: "field-not-merged",
         id: Some(into.id.clone()),

@@ -17,25 +17,25 @@ use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
 use crate::note::{MAX_BYTES, Note, NoteId};
-use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{self, Action};
 use crate::store::{self, Store};
 
 /// A change of a file, and the note that it is about. No change is a note that is already so.
-pub(super) struct Planned {
+pub(super) struct PlannedChange {
     id: NoteId,
     path: String,
     change: Option<store::Change>,
 }
 
 /// What an action comes to: changes, and what is odd once they are done.
-struct Plan {
-    changes: Vec<Planned>,
-    findings: Vec<FindingEntry>,
+struct ChangePlan {
+    changes: Vec<PlannedChange>,
+    findings: Vec<DiagnosticEntry>,
 }
 
 /// Plans an action, carries it out unless this is a dry run, and reports every file.
-pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error> {
+pub(super) fn run(request: &request::ChangeRequest, env: &Env) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = Store::open(&request.location, &env.current_dir)?;
         let (store, plan) = planned(store, request, env)?;
@@ -60,20 +60,20 @@ pub(super) fn run(request: &request::Change, env: &Env) -> Result<Report, Error>
 }
 
 /// Opens a note in the user's editor and reports what became of it.
-pub(super) fn edit(request: &request::Edit, env: &Env) -> Result<Report, Error> {
+pub(super) fn edit(request: &request::EditRequest, env: &Env) -> Result<Report, Error> {
     let store = Store::open(&request.location, &env.current_dir)?;
     let path = &store.notes()[store.resolve(&request.id)?].path;
     let plan = edit::open(&store, path, &request.location, &request.now, env)?;
-    Ok(report_as(&store, Mode::Change { command: "edit", is_dry_run: false }, plan))
+    Ok(report_as(&store, ReportKind::Change { command: "edit", is_dry_run: false }, plan))
 }
 
 /// Plans an action on what the files say: what was kept of them may turn out to be damaged.
-fn planned(store: Store, request: &request::Change, env: &Env) -> Result<(Store, Plan), Error> {
+fn planned(store: Store, request: &request::ChangeRequest, env: &Env) -> Result<(Store, ChangePlan), Error> {
     let (store, plan) = store.trusted(&request.location, &env.current_dir, |store| plan(store, request))?;
     Ok((store, plan?))
 }
 
-fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
+fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, Error> {
     if takes_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
@@ -94,7 +94,7 @@ fn plan(store: &Store, request: &request::Change) -> Result<Plan, Error> {
         Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
     };
-    Ok(Plan { changes: changes?, findings: Vec::new() })
+    Ok(ChangePlan { changes: changes?, findings: Vec::new() })
 }
 
 /// Tells whether an action looks for a note or a tag in every note: one that can't be read could name it too.
@@ -112,7 +112,7 @@ fn takes_all_notes(action: &Action) -> bool {
 }
 
 /// Plans edits of a note; `updated` follows when they change anything.
-fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<Planned, Error> {
+fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<PlannedChange, Error> {
     plan_text(store, note, |old| {
         let edited = apply(old, edits)?;
         let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
@@ -126,7 +126,7 @@ fn plan_rewritten(
     note: &Note,
     rewrite: impl FnOnce(&str) -> Result<String, String>,
     edits: &[Edit],
-) -> Result<Planned, Error> {
+) -> Result<PlannedChange, Error> {
     plan_text(store, note, |old| apply(&rewrite(old)?, edits))
 }
 
@@ -135,7 +135,7 @@ fn plan_text(
     store: &Store,
     note: &Note,
     new_text: impl FnOnce(&str) -> Result<String, String>,
-) -> Result<Planned, Error> {
+) -> Result<PlannedChange, Error> {
     let old = store.text_of(note)?;
     let new = new_text(&old).map_err(|reason| refuse_change(note, &reason))?;
     if new.len() > MAX_BYTES {
@@ -147,7 +147,7 @@ fn plan_text(
         old: old.into_bytes(),
         new: new.into_bytes(),
     });
-    Ok(Planned { id: note.id.clone(), path: note.path.clone(), change })
+    Ok(PlannedChange { id: note.id.clone(), path: note.path.clone(), change })
 }
 
 /// Says that a note can't be changed so.
@@ -156,22 +156,22 @@ fn refuse_change(note: &Note, reason: &str) -> Error {
     Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }
 
-fn report(store: &Store, request: &request::Change, plan: Plan) -> Report {
-    report_as(store, Mode::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
+fn report(store: &Store, request: &request::ChangeRequest, plan: ChangePlan) -> Report {
+    report_as(store, ReportKind::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
 }
 
-fn report_as(store: &Store, mode: Mode, plan: Plan) -> Report {
-    let shows_diffs = matches!(mode, Mode::Change { is_dry_run: true, .. });
-    let head = Head::new(mode, Some(&store.shown_path));
+fn report_as(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
+    let shows_diffs = matches!(mode, ReportKind::Change { is_dry_run: true, .. });
+    let head = ReportHead::new(mode, Some(&store.shown_path));
     let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, shows_diffs)).collect();
     entries.extend(finished(store).into_iter().chain(plan.findings).map(Entry::Finding));
     Report::new(head, entries)
 }
 
 /// Tells that what a writer that died had begun was finished first.
-pub(super) fn finished(store: &Store) -> Option<FindingEntry> {
+pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
     let count = store.finished();
-    (count > 0).then(|| FindingEntry {
+    (count > 0).then(|| DiagnosticEntry {
         is_error: false,
         code: "finished-change",
         id: None,
@@ -182,12 +182,12 @@ pub(super) fn finished(store: &Store) -> Option<FindingEntry> {
 }
 
 /// Returns what is to be done to files.
-pub(super) fn changes_of(planned: &[Planned]) -> Vec<store::Change> {
+pub(super) fn changes_of(planned: &[PlannedChange]) -> Vec<store::Change> {
     planned.iter().filter_map(|planned| planned.change.clone()).collect()
 }
 
 /// Says what becomes of a file.
-pub(super) fn entry(store: &Store, planned: &Planned, shows_diff: bool) -> Entry {
+pub(super) fn entry(store: &Store, planned: &PlannedChange, shows_diff: bool) -> Entry {
     let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
     Entry::Change(ChangeEntry {
         id: Some(planned.id.clone()),

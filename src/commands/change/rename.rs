@@ -6,16 +6,16 @@
 use std::collections::BTreeSet;
 
 use super::create::slug;
-use super::{Planned, changes_of, plan_edits, plan_rewritten, refuse_change};
+use super::{PlannedChange, changes_of, plan_edits, plan_rewritten, refuse_change};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Comparison, Graph, Names, PathTarget};
+use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
 use crate::note::edit::{Edit, relink};
 use crate::note::{InlineLink, Note};
-use crate::request::Change;
+use crate::request::ChangeRequest;
 use crate::store::{self, Store};
 
 /// Plans the new title, the new file name, and the new text of links that use the old ones.
-pub(super) fn plan(store: &Store, request: &Change, id: &str, title: &str) -> Result<Vec<Planned>, Error> {
+pub(super) fn plan(store: &Store, request: &ChangeRequest, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
     let place = store.resolve(id)?;
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
@@ -23,8 +23,13 @@ pub(super) fn plan(store: &Store, request: &Change, id: &str, title: &str) -> Re
     }
     let note = &store.notes()[place];
     let graph = Graph::new(store.notes(), &store.config.link_types);
-    let renaming =
-        Renaming { store, names: Names::new(store.notes()), place, path: new_path(note, &title), title: &title };
+    let renaming = RenamePlanner {
+        store,
+        names: NameIndex::new(store.notes()),
+        place,
+        path: new_path(note, &title),
+        title: &title,
+    };
     let mut planned = vec![renaming.plan_note(request)?];
     let mut linking: BTreeSet<usize> = graph.backlinks(place).collect();
     linking.extend(renaming.standing_for());
@@ -45,22 +50,22 @@ fn new_path(note: &Note, title: &str) -> String {
     format!("{folder}/{}{}.md", note.id, slug(title))
 }
 
-struct Renaming<'a> {
+struct RenamePlanner<'a> {
     store: &'a Store,
-    names: Names<'a>,
+    names: NameIndex<'a>,
     /// The note that is renamed.
     place: usize,
     path: String,
     title: &'a str,
 }
 
-impl Renaming<'_> {
+impl RenamePlanner<'_> {
     fn note(&self) -> &Note {
         &self.store.notes()[self.place]
     }
 
     /// Plans the note itself: its title and date, the links to itself, its place.
-    fn plan_note(&self, request: &Change) -> Result<Planned, Error> {
+    fn plan_note(&self, request: &ChangeRequest) -> Result<PlannedChange, Error> {
         let note = self.note();
         let mut edits = vec![
             Edit::SetText { key: "id".into(), text: note.id.to_string() },
@@ -70,7 +75,7 @@ impl Renaming<'_> {
         let planned = plan_edits(self.store, note, &edits, &request.now)?;
         let (old, new) = match planned.change {
             Some(store::Change::Replace { old, new, .. }) => (old, new),
-            _ if self.path == note.path => return Ok(Planned { change: None, ..planned }),
+            _ if self.path == note.path => return Ok(PlannedChange { change: None, ..planned }),
             // The title is right already, and the file's name is not.
             _ => {
                 let text = self.store.text_of(note)?.into_bytes();
@@ -89,7 +94,7 @@ impl Renaming<'_> {
         } else {
             store::Change::Move { from, to, old, new }
         };
-        Ok(Planned { change: Some(change), ..planned })
+        Ok(PlannedChange { change: Some(change), ..planned })
     }
 
     /// Returns the notes that stand for it, by whatever name.
@@ -100,7 +105,7 @@ impl Renaming<'_> {
     }
 
     /// Plans a note that links to it; only the bytes of such links change.
-    fn plan_linking(&self, note: &Note) -> Result<Option<Planned>, Error> {
+    fn plan_linking(&self, note: &Note) -> Result<Option<PlannedChange>, Error> {
         let relinked = |text: &str| relink(text, |link| self.new_target(note, link));
         let planned = plan_rewritten(self.store, note, relinked, &self.typed_edits(note))?;
         Ok(planned.change.is_some().then_some(planned))
@@ -161,11 +166,11 @@ impl Renaming<'_> {
     }
 
     /// Refuses a plan after which a link would lead elsewhere than before.
-    fn check_links_stay(&self, planned: &[Planned]) -> Result<(), Error> {
+    fn check_links_stay(&self, planned: &[PlannedChange]) -> Result<(), Error> {
         let (store, old) = (self.store, self.note().path.as_str());
         let renamed = store.after(&changes_of(planned));
         let new_path = |path| if path == old { self.path.as_str() } else { path };
-        let Some(astray) = Comparison::new(store.notes(), renamed.notes(), new_path).first_astray(&[]) else {
+        let Some(astray) = TargetComparison::new(store.notes(), renamed.notes(), new_path).first_astray(&[]) else {
             return Ok(());
         };
         let message = format!("with this title, links of `{}` would lead elsewhere", store.notes()[astray].id);

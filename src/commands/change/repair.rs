@@ -1,8 +1,8 @@
 //! `qipu doctor --fix`: what can be put right without a doubt about what was meant.
 
-use super::Planned;
+use super::PlannedChange;
 use crate::note::edit::{Edit, apply};
-use crate::note::{Finding, Note};
+use crate::note::{Diagnostic, Note};
 use crate::store::{Change, Store};
 
 /// The fields that hold plain text, so that a colon in them can only be part of it.
@@ -10,11 +10,11 @@ const TEXTS: [&str; 2] = ["title", "summary"];
 
 /// Plans the repairs: plain texts that YAML needs quotes for get them, and notes that are known by
 /// their file's path get that as their id. Every repair leaves the note saying what it was read as.
-pub(crate) fn plan(store: &Store) -> Vec<Planned> {
+pub(crate) fn plan(store: &Store) -> Vec<PlannedChange> {
     store.notes().iter().filter_map(|note| planned(store, note)).collect()
 }
 
-fn planned(store: &Store, note: &Note) -> Option<Planned> {
+fn planned(store: &Store, note: &Note) -> Option<PlannedChange> {
     let has = |code: &str| note.findings.iter().any(|finding| finding.code == code);
     if !has("frontmatter-broken") && !has("no-id") {
         return None;
@@ -28,7 +28,7 @@ fn planned(store: &Store, note: &Note) -> Option<Planned> {
     };
     let is_new = new != old;
     let change = Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() };
-    is_new.then(|| Planned { id: note.id.clone(), path: note.path.clone(), change: Some(change) })
+    is_new.then(|| PlannedChange { id: note.id.clone(), path: note.path.clone(), change: Some(change) })
 }
 
 /// Returns the text with quotes around its plain texts, where it is YAML then and says the same.
@@ -40,7 +40,7 @@ fn quoted(note: &Note, text: &str) -> Option<String> {
     });
     let new: String = lines.collect();
     let read = Note::parse(&note.path, new.clone().into_bytes());
-    let left = |finding: &Finding| finding.code == "frontmatter-broken";
+    let left = |finding: &Diagnostic| finding.code == "frontmatter-broken";
     let is_same =
         (&read.title, &read.kind, &read.tags, &read.links, &read.aliases, &read.sources, read.value, read.body())
             == (

@@ -1,20 +1,25 @@
 //! `qipu tags rename`: another name for a tag, everywhere.
 
-use super::{Planned, plan_edits};
+use super::{PlannedChange, plan_edits};
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::Edit;
-use crate::request::Change;
+use crate::request::ChangeRequest;
 use crate::store::Store;
 
 /// Plans the new name in every note that has the tag; a note that has both names keeps one.
-pub(super) fn plan_rename(store: &Store, request: &Change, from: &str, to: &str) -> Result<Vec<Planned>, Error> {
+pub(super) fn plan_rename(
+    store: &Store,
+    request: &ChangeRequest,
+    from: &str,
+    to: &str,
+) -> Result<Vec<PlannedChange>, Error> {
     let to = to.trim();
     if to.is_empty() || to == from {
         return Err(Error::usage(format!("`{to}` is no new name for the tag `{from}`")));
     }
     let edits = [Edit::RenameItem { key: "tags", from: from.to_owned(), to: to.to_owned() }];
     let tagged = store.notes().iter().filter(|note| note.tags.iter().any(|tag| tag == from));
-    let planned: Result<Vec<Planned>, Error> =
+    let planned: Result<Vec<PlannedChange>, Error> =
         tagged.map(|note| plan_edits(store, note, &edits, &request.now)).collect();
     match planned? {
         none if none.is_empty() => {

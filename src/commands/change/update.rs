@@ -1,32 +1,37 @@
 //! `qipu update`: fields of notes that are there.
 
 use super::links::check_kind;
-use super::{Plan, Planned, changes_of, plan_edits};
+use super::{ChangePlan, PlannedChange, changes_of, plan_edits};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::note::edit::Edit;
-use crate::note::{Finding, Note};
-use crate::report::FindingEntry;
-use crate::request::{Change, NewFields};
+use crate::note::{Diagnostic, Note};
+use crate::report::DiagnosticEntry;
+use crate::request::{ChangeRequest, NewFields};
 use crate::store::Store;
 
 /// Plans the same changes for each note.
-pub(super) fn plan(store: &Store, request: &Change, ids: &[String], fields: &NewFields) -> Result<Plan, Error> {
+pub(super) fn plan(
+    store: &Store,
+    request: &ChangeRequest,
+    ids: &[String],
+    fields: &NewFields,
+) -> Result<ChangePlan, Error> {
     if *fields == NewFields::default() {
         return Err(Error::usage("nothing to change").hint("`qipu update --help` names the fields"));
     }
     let edits = edits(store, fields)?;
     let mut seen = std::collections::HashSet::new();
     let places: Vec<usize> = store.positions(ids)?.into_iter().filter(|place| seen.insert(*place)).collect();
-    let changes: Result<Vec<Planned>, Error> =
+    let changes: Result<Vec<PlannedChange>, Error> =
         places.iter().map(|place| plan_edits(store, &store.notes()[*place], &edits, &request.now)).collect();
     let changes = changes?;
     let findings = if fields.title.is_some() { lost_links(store, &changes) } else { Vec::new() };
-    Ok(Plan { changes, findings })
+    Ok(ChangePlan { changes, findings })
 }
 
 /// Tells which links lead nowhere once titles are others.
-fn lost_links(store: &Store, planned: &[Planned]) -> Vec<FindingEntry> {
+fn lost_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry> {
     let after = store.after(&changes_of(planned));
     let types = &store.config.link_types;
     let (before, after) = (Graph::new(store.notes(), types), Graph::new(after.notes(), types));
@@ -34,8 +39,8 @@ fn lost_links(store: &Store, planned: &[Planned]) -> Vec<FindingEntry> {
         let new = after.unresolved(place).iter().filter(|target| !before.unresolved(place).contains(target));
         let finding = |target: &String| {
             let message = format!("its link to `{target}` leads nowhere now; `qipu rename` lets links follow");
-            let finding = Finding { code: "broken-link", line: None, message };
-            FindingEntry::of_note(store.shown(&note.path), note, &finding)
+            let finding = Diagnostic { code: "broken-link", line: None, message };
+            DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
         };
         new.map(finding).collect::<Vec<_>>()
     };

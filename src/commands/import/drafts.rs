@@ -2,33 +2,36 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Source;
+use super::SourceFolder;
 use crate::error::{Error, ErrorKind};
-use crate::import::{Composed, Extra, Found, Page, Stamp, Target, compose, is_as_written, note_path, number};
+use crate::import::{
+    AddedFields, ComposedNote, ImportedPage, Provenance, ReferenceTarget, ResolvedName, compose, is_as_written,
+    note_path, number,
+};
 use crate::note::{Note, NoteId};
 use crate::progress;
-use crate::request::Import;
+use crate::request::ImportRequest;
 use crate::store::Store;
 
 /// A page, and the note that it becomes.
 pub(super) struct Draft<'a> {
-    pub(super) page: &'a Page,
+    pub(super) page: &'a ImportedPage,
     /// What the note calls the folder that it comes from.
     name: String,
     pub(super) id: NoteId,
     /// The note's file in the store.
     pub(super) path: String,
-    pub(super) fate: Fate,
+    pub(super) fate: ImportAction,
     /// What the note says beside what the page does.
-    pub(super) extra: Extra,
-    pub(super) composed: Composed,
+    pub(super) extra: AddedFields,
+    pub(super) composed: ComposedNote,
     /// What is odd: a code and a sentence.
     pub(super) odd: Vec<(&'static str, String)>,
 }
 
 /// What becomes of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum ImportAction {
     /// It is made.
     New,
     /// It was imported before and nobody changed it since: it says what its page says.
@@ -50,8 +53,8 @@ impl Draft<'_> {
     }
 
     /// Writes the note's text anew.
-    pub(super) fn write(&mut self, request: &Import) {
-        if !matches!(self.fate, Fate::Kept { .. }) {
+    pub(super) fn write(&mut self, request: &ImportRequest) {
+        if !matches!(self.fate, ImportAction::Kept { .. }) {
             self.composed = compose(self.page, &self.id, request.from, &self.name, &self.extra);
         }
     }
@@ -60,12 +63,12 @@ impl Draft<'_> {
 /// Paths that are taken, by files and by the folders they lie in. Names that differ in case only are
 /// one to some file systems.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct TakenPaths {
     files: HashSet<String>,
     folders: HashSet<String>,
 }
 
-impl Taken {
+impl TakenPaths {
     /// Tells whether a file can have a path.
     pub(super) fn is_free(&self, path: &str) -> bool {
         let path = path.to_lowercase();
@@ -87,15 +90,15 @@ fn folders(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Notes that were imported from an app, by the paths of their pages.
-struct Imported {
-    by_path: HashMap<String, Vec<(usize, Stamp)>>,
+struct ImportedNotes {
+    by_path: HashMap<String, Vec<(usize, Provenance)>>,
 }
 
-impl Imported {
-    fn find(store: &Store, request: &Import) -> Self {
-        let mut by_path: HashMap<String, Vec<(usize, Stamp)>> = HashMap::new();
+impl ImportedNotes {
+    fn find(store: &Store, request: &ImportRequest) -> Self {
+        let mut by_path: HashMap<String, Vec<(usize, Provenance)>> = HashMap::new();
         for (place, note) in store.notes().iter().enumerate() {
-            if let Some(stamp) = Stamp::of(note).filter(|stamp| stamp.from == request.from.name()) {
+            if let Some(stamp) = Provenance::of(note).filter(|stamp| stamp.from == request.from.name()) {
                 by_path.entry(stamp.path.clone()).or_default().push((place, stamp));
             }
         }
@@ -104,7 +107,7 @@ impl Imported {
 
     /// Returns the note that a page was imported as: from a folder of this name, else one with this very
     /// text.
-    fn of(&self, page: &Page, name: &str) -> Option<&(usize, Stamp)> {
+    fn of(&self, page: &ImportedPage, name: &str) -> Option<&(usize, Provenance)> {
         let all = self.by_path.get(&page.source)?;
         let read = page.digest();
         all.iter().find(|(_, stamp)| stamp.name == name).or_else(|| all.iter().find(|(_, stamp)| stamp.read == read))
@@ -112,12 +115,16 @@ impl Imported {
 }
 
 /// Makes a draft of every page, with its place in the store.
-pub(super) fn make<'a>(store: &Store, source: &'a Source, request: &Import) -> Result<Vec<Draft<'a>>, Error> {
-    let imported = Imported::find(store, request);
+pub(super) fn make<'a>(
+    store: &Store,
+    source: &'a SourceFolder,
+    request: &ImportRequest,
+) -> Result<Vec<Draft<'a>>, Error> {
+    let imported = ImportedNotes::find(store, request);
     let pages = &source.vault.pages;
     let known: Vec<_> = pages.iter().map(|page| imported.of(page, &source.name)).collect();
     let ours: HashSet<usize> = known.iter().flatten().map(|(place, _)| *place).collect();
-    let mut maker = Maker::new(store, source, request, &ours);
+    let mut maker = DraftMaker::new(store, source, request, &ours);
     let mut drafts = Vec::with_capacity(pages.len());
     let _work = progress::begin("comparing with the store", pages.len());
     for (page, known) in pages.iter().zip(known) {
@@ -131,21 +138,21 @@ pub(super) fn make<'a>(store: &Store, source: &'a Source, request: &Import) -> R
 }
 
 /// Gives pages ids and places.
-struct Maker<'s, 'a> {
+struct DraftMaker<'s, 'a> {
     store: &'s Store,
-    source: &'a Source,
-    request: &'s Import,
+    source: &'a SourceFolder,
+    request: &'s ImportRequest,
     ids: HashSet<String>,
-    taken: Taken,
+    taken: TakenPaths,
     /// Titles and aliases of notes that are not of this folder.
     names: HashMap<String, NoteId>,
     /// Ids that more than one page gives itself.
     claimed: HashMap<&'a str, usize>,
 }
 
-impl<'s, 'a> Maker<'s, 'a> {
-    fn new(store: &'s Store, source: &'a Source, request: &'s Import, ours: &HashSet<usize>) -> Self {
-        let (mut names, mut taken, mut claimed) = (HashMap::new(), Taken::default(), HashMap::new());
+impl<'s, 'a> DraftMaker<'s, 'a> {
+    fn new(store: &'s Store, source: &'a SourceFolder, request: &'s ImportRequest, ours: &HashSet<usize>) -> Self {
+        let (mut names, mut taken, mut claimed) = (HashMap::new(), TakenPaths::default(), HashMap::new());
         for (place, note) in store.notes().iter().enumerate() {
             taken.take(&note.path);
             if !ours.contains(&place) {
@@ -162,7 +169,7 @@ impl<'s, 'a> Maker<'s, 'a> {
     }
 
     /// A page that is no note yet.
-    fn fresh(&mut self, page: &'a Page) -> Draft<'a> {
+    fn fresh(&mut self, page: &'a ImportedPage) -> Draft<'a> {
         let mut odd = Vec::new();
         let id = self.id(page, &mut odd);
         self.ids.insert(id.to_string());
@@ -178,19 +185,28 @@ impl<'s, 'a> Maker<'s, 'a> {
             odd.push(("name-clash", format!("another page is called `{}` too; links lead to one of them", page.title)));
         }
         let name = self.source.name.clone();
-        Draft { page, name, id, path, fate: Fate::New, extra: Extra::default(), composed: Composed::default(), odd }
+        Draft {
+            page,
+            name,
+            id,
+            path,
+            fate: ImportAction::New,
+            extra: AddedFields::default(),
+            composed: ComposedNote::default(),
+            odd,
+        }
     }
 
     /// A page that was imported before.
-    fn again(&mut self, page: &'a Page, note: &Note, stamp: &Stamp) -> Result<Draft<'a>, Error> {
+    fn again(&mut self, page: &'a ImportedPage, note: &Note, stamp: &Provenance) -> Result<Draft<'a>, Error> {
         let old = match self.store.text_of(note) {
             Ok(text) => Some(text),
             Err(error) if error.kind == ErrorKind::Store => None,
             Err(error) => return Err(error),
         };
         let fate = match old.filter(|text| is_as_written(text, &stamp.wrote) && !note.id.as_str().contains('~')) {
-            Some(old) => Fate::Follows { old },
-            None => Fate::Kept { is_conflict: stamp.read != page.digest() },
+            Some(old) => ImportAction::Follows { old },
+            None => ImportAction::Kept { is_conflict: stamp.read != page.digest() },
         };
         let (id, path) = (note.id.clone(), note.path.clone());
         let name = stamp.name.clone();
@@ -200,18 +216,18 @@ impl<'s, 'a> Maker<'s, 'a> {
             id,
             path,
             fate,
-            extra: Extra::default(),
-            composed: Composed::default(),
+            extra: AddedFields::default(),
+            composed: ComposedNote::default(),
             odd: Vec::new(),
         })
     }
 
     /// Returns the id that a page gives itself where nothing else goes by that name, else one that stands
     /// for its place in the folder.
-    fn id(&self, page: &Page, odd: &mut Vec<(&'static str, String)>) -> NoteId {
+    fn id(&self, page: &ImportedPage, odd: &mut Vec<(&'static str, String)>) -> NoteId {
         if let Some(own) = &page.own_id {
-            let names_other = match self.source.vault.resolve("", &Target::Wiki(own.clone())) {
-                Some(Found::Page(place)) => {
+            let names_other = match self.source.vault.resolve("", &ReferenceTarget::Wiki(own.clone())) {
+                Some(ResolvedName::Page(place)) => {
                     self.source.vault.pages.get(place).is_some_and(|other| other.source != page.source)
                 }
                 _ => false,
@@ -232,7 +248,7 @@ impl<'s, 'a> Maker<'s, 'a> {
         }
     }
 
-    fn path(&self, page: &Page, id: &NoteId) -> String {
+    fn path(&self, page: &ImportedPage, id: &NoteId) -> String {
         let wanted = note_path(&self.source.settings, page);
         let is_free = |path: &String| self.taken.is_free(path) && !self.is_there(path);
         let beside = || wanted.as_ref().map(|path| format!("{}-{id}.md", path.strip_suffix(".md").unwrap_or(path)));

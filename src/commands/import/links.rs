@@ -4,23 +4,28 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use super::Source;
-use super::drafts::{Draft, Fate};
-use crate::graph::{Names, PathTarget, joined};
-use crate::import::{Extra, Found, Reference, Target, relative};
-use crate::note::{InlineLink, NoteId, Target as NoteTarget};
+use super::SourceFolder;
+use super::drafts::{Draft, ImportAction};
+use crate::graph::{NameIndex, PathTarget, joined};
+use crate::import::{AddedFields, ReferenceTarget, ResolvedName, TextReference, relative};
+use crate::note::{EncodedTarget as NoteTarget, InlineLink, NoteId};
 use crate::progress;
-use crate::request::Import;
+use crate::request::ImportRequest;
 use crate::store::{Change, Store};
 
 /// The type of a link of which nothing more is known.
 const RELATED: &str = "related";
 
 /// What is told: a path in the folder, a code, a sentence.
-pub(super) type Told = Vec<(String, &'static str, String)>;
+pub(super) type ImportRemark = Vec<(String, &'static str, String)>;
 
 /// Completes drafts and returns what is odd about their links.
-pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, drafts: &mut [Draft<'_>]) -> Told {
+pub(super) fn carry_over(
+    store: &Store,
+    source: &SourceFolder,
+    request: &ImportRequest,
+    drafts: &mut [Draft<'_>],
+) -> ImportRemark {
     let _work = progress::begin("carrying over links", 2 * drafts.len());
     for place in 0..drafts.len() {
         progress::advance();
@@ -36,7 +41,7 @@ pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, draft
         progress::advance();
         linker.missing(draft)
     };
-    let links: Vec<Links> = drafts.iter().map(missing).collect();
+    let links: Vec<LinkSet> = drafts.iter().map(missing).collect();
     let told = linker.told();
     for (place, links) in links.into_iter().enumerate().filter(|(_, links)| !links.is_empty()) {
         write(source, request, drafts, place, |extra| extra.links = links);
@@ -46,7 +51,13 @@ pub(super) fn carry_over(store: &Store, source: &Source, request: &Import, draft
 
 /// Writes a note anew with more in it. Links are adapted in the text that it gets: its page's, or all that the
 /// file says where its fields can't be kept as such.
-fn write(source: &Source, request: &Import, drafts: &mut [Draft<'_>], place: usize, add: impl FnOnce(&mut Extra)) {
+fn write(
+    source: &SourceFolder,
+    request: &ImportRequest,
+    drafts: &mut [Draft<'_>],
+    place: usize,
+    add: impl FnOnce(&mut AddedFields),
+) {
     let Some(draft) = drafts.get_mut(place) else { return };
     add(&mut draft.extra);
     rewrite(source, request, drafts, place);
@@ -57,7 +68,7 @@ fn write(source: &Source, request: &Import, drafts: &mut [Draft<'_>], place: usi
     }
 }
 
-fn rewrite(source: &Source, request: &Import, drafts: &mut [Draft<'_>], place: usize) {
+fn rewrite(source: &SourceFolder, request: &ImportRequest, drafts: &mut [Draft<'_>], place: usize) {
     let Some(draft) = drafts.get(place) else { return };
     let is_whole = draft.extra.as_text.is_some();
     let new = || moved(source, drafts, place, &draft.page.targets(is_whole));
@@ -72,16 +83,21 @@ fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
     let change = |draft: &Draft<'_>| {
         let (path, new) = (draft.path.clone(), draft.composed.text.clone().into_bytes());
         match &draft.fate {
-            Fate::New => Some(Change::Create { path, new }),
-            Fate::Follows { .. } => Some(Change::Replace { path, old: Vec::new(), new }),
-            Fate::Kept { .. } => None,
+            ImportAction::New => Some(Change::Create { path, new }),
+            ImportAction::Follows { .. } => Some(Change::Replace { path, old: Vec::new(), new }),
+            ImportAction::Kept { .. } => None,
         }
     };
     store.after(&drafts.iter().filter_map(change).collect::<Vec<_>>())
 }
 
 /// Returns the bytes of a page's text that name a place which is another now, with what stands there then.
-fn moved(source: &Source, drafts: &[Draft<'_>], place: usize, references: &[Reference]) -> Vec<(Range<usize>, String)> {
+fn moved(
+    source: &SourceFolder,
+    drafts: &[Draft<'_>],
+    place: usize,
+    references: &[TextReference],
+) -> Vec<(Range<usize>, String)> {
     let Some(draft) = drafts.get(place) else { return Vec::new() };
     let mut replaced = Vec::new();
     // What stands in a link that is written anew as a whole goes with it.
@@ -101,28 +117,28 @@ fn moved(source: &Source, drafts: &[Draft<'_>], place: usize, references: &[Refe
 
 /// Returns the bytes of a reference that name a place which is another now, with what stands there then.
 fn new_place(
-    source: &Source,
+    source: &SourceFolder,
     drafts: &[Draft<'_>],
     draft: &Draft<'_>,
-    reference: &Reference,
+    reference: &TextReference,
 ) -> Option<(Range<usize>, String)> {
     let found = source.resolve(draft.page, &reference.target)?;
     let to = match &found {
-        Found::Page(page) => drafts.get(*page)?.path.as_str(),
-        Found::File(path) => source.attachment(path)?,
+        ResolvedName::Page(page) => drafts.get(*page)?.path.as_str(),
+        ResolvedName::File(path) => source.attachment(path)?,
     };
     match (&reference.target, &found) {
-        (Target::Path(path), _) => {
+        (ReferenceTarget::Path(path), _) => {
             let stays = joined(&draft.path, path).as_deref() == Some(to);
             reference.replacement(draft.text(), &crate::graph::relative(&draft.path, to)).filter(|_| !stays)
         }
-        (Target::Wiki(name), Found::File(_)) => attached(draft, reference, name, to),
+        (ReferenceTarget::Wiki(name), ResolvedName::File(_)) => attached(draft, reference, name, to),
         _ => None,
     }
 }
 
 /// Returns what `[[file]]` or `![[file]]` becomes, where it does not lead to the file as it stands.
-fn attached(draft: &Draft<'_>, reference: &Reference, name: &str, to: &str) -> Option<(Range<usize>, String)> {
+fn attached(draft: &Draft<'_>, reference: &TextReference, name: &str, to: &str) -> Option<(Range<usize>, String)> {
     let (file, part) = name.split_once('#').map_or((name, None), |(file, part)| (file, Some(part)));
     let inside = to.strip_prefix("attachments/")?;
     let part = part.map(|part| format!("#{part}")).unwrap_or_default();
@@ -139,13 +155,13 @@ fn attached(draft: &Draft<'_>, reference: &Reference, name: &str, to: &str) -> O
 }
 
 /// Returns for pages the names that links give them and that lead nowhere yet.
-fn missing_names(after: &Store, source: &Source, drafts: &[Draft<'_>]) -> BTreeMap<usize, Vec<String>> {
-    let names = Names::new(after.notes());
+fn missing_names(after: &Store, source: &SourceFolder, drafts: &[Draft<'_>]) -> BTreeMap<usize, Vec<String>> {
+    let names = NameIndex::new(after.notes());
     let mut missing: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for draft in drafts {
         for reference in draft.page.references() {
-            let Target::Wiki(target) = &reference.target else { continue };
-            let Some(Found::Page(place)) = source.resolve(draft.page, &reference.target) else { continue };
+            let ReferenceTarget::Wiki(target) = &reference.target else { continue };
+            let Some(ResolvedName::Page(place)) = source.resolve(draft.page, &reference.target) else { continue };
             let name = target.split('#').next().unwrap_or_default().trim();
             if name.is_empty() || names.resolve(target).is_some() {
                 continue;
@@ -162,41 +178,44 @@ fn missing_names(after: &Store, source: &Source, drafts: &[Draft<'_>]) -> BTreeM
 /// Finds what the notes as they would be don't say of their pages' links.
 struct Linker<'a> {
     after: &'a Store,
-    names: Names<'a>,
-    source: &'a Source,
+    names: NameIndex<'a>,
+    source: &'a SourceFolder,
     drafts: &'a [Draft<'a>],
     /// Names that lead to nothing, with the first page that has one and how often it stands there.
     nothing: BTreeMap<(&'static str, String), (String, usize)>,
-    told: Told,
+    told: ImportRemark,
 }
 
 /// Links of a note's frontmatter: type, note, block.
-type Links = Vec<(String, NoteId, Option<String>)>;
+type LinkSet = Vec<(String, NoteId, Option<String>)>;
 
 impl<'a> Linker<'a> {
-    fn new(after: &'a Store, source: &'a Source, drafts: &'a [Draft<'a>]) -> Self {
-        let names = Names::new(after.notes());
+    fn new(after: &'a Store, source: &'a SourceFolder, drafts: &'a [Draft<'a>]) -> Self {
+        let names = NameIndex::new(after.notes());
         Self { after, names, source, drafts, nothing: BTreeMap::new(), told: Vec::new() }
     }
 
     /// Links that a page makes and its note does not: in properties, to blocks, or by a name that another
     /// note has.
-    fn missing(&mut self, draft: &Draft<'_>) -> Links {
+    fn missing(&mut self, draft: &Draft<'_>) -> LinkSet {
         let mut have = self.linked(draft);
         let mut links = Vec::new();
         for reference in draft.page.references() {
             let found = self.source.resolve(draft.page, &reference.target);
             self.look(draft, reference, found.as_ref());
-            let Some(Found::Page(to)) = found else { continue };
+            let Some(ResolvedName::Page(to)) = found else { continue };
             let Some(to) = self.drafts.get(to).filter(|to| have.insert(to.id.clone())) else { continue };
             let block = match &reference.target {
-                Target::Block(block) => Some(block.clone()),
+                ReferenceTarget::Block(block) => Some(block.clone()),
                 _ => None,
             };
             links.push((RELATED.to_owned(), to.id.clone(), block));
         }
         for (property, name) in &draft.page.property_links {
-            let Some(Found::Page(to)) = self.source.resolve(draft.page, &Target::Wiki(name.clone())) else { continue };
+            let Some(ResolvedName::Page(to)) = self.source.resolve(draft.page, &ReferenceTarget::Wiki(name.clone()))
+            else {
+                continue;
+            };
             let Some(to) = self.drafts.get(to).filter(|to| to.id != draft.id) else { continue };
             let is_kind = property != RELATED && self.after.config.link_types.knows(property);
             let kind = if is_kind { property.as_str() } else { RELATED };
@@ -225,9 +244,9 @@ impl<'a> Linker<'a> {
     }
 
     /// Looks whether a reference leads where it did.
-    fn look(&mut self, draft: &Draft<'_>, reference: &Reference, found: Option<&Found>) {
+    fn look(&mut self, draft: &Draft<'_>, reference: &TextReference, found: Option<&ResolvedName>) {
         match (&reference.target, found) {
-            (Target::Wiki(target), Some(Found::Page(place))) => {
+            (ReferenceTarget::Wiki(target), Some(ResolvedName::Page(place))) => {
                 let there = self.names.resolve(target).and_then(|place| self.after.notes().get(place));
                 let meant = self.drafts.get(*place).map(|to| &to.id);
                 if let Some(there) = there.filter(|there| Some(&there.id) != meant) {
@@ -242,15 +261,17 @@ impl<'a> Linker<'a> {
                     self.lost("broken-block", anchor, draft);
                 }
             }
-            (Target::Wiki(target), None) if !target.starts_with('#') && self.names.resolve(target).is_none() => {
+            (ReferenceTarget::Wiki(target), None)
+                if !target.starts_with('#') && self.names.resolve(target).is_none() =>
+            {
                 self.lost("broken-link", target, draft);
             }
-            (Target::Block(block), None) => self.lost("broken-block", block, draft),
-            (Target::Path(path), None) => self.lost("broken-link", path, draft),
-            (Target::Path(path), Some(found)) if self.source.vault.is_by_name(&draft.page.source, path) => {
+            (ReferenceTarget::Block(block), None) => self.lost("broken-block", block, draft),
+            (ReferenceTarget::Path(path), None) => self.lost("broken-link", path, draft),
+            (ReferenceTarget::Path(path), Some(found)) if self.source.vault.is_by_name(&draft.page.source, path) => {
                 let to = match found {
-                    Found::Page(place) => self.drafts.get(*place).map_or("", |to| &to.page.source),
-                    Found::File(path) => path,
+                    ResolvedName::Page(place) => self.drafts.get(*place).map_or("", |to| &to.page.source),
+                    ResolvedName::File(path) => path,
                 };
                 let message = format!("no file at `{path}`; the link leads to `{to}`, which has the name");
                 self.told.push((draft.page.source.clone(), "link-by-name", message));
@@ -265,12 +286,12 @@ impl<'a> Linker<'a> {
     }
 
     /// Returns what is told: one line for each name that leads to nothing.
-    fn told(self) -> Told {
+    fn told(self) -> ImportRemark {
         let nothing = self.nothing.into_iter().map(|((code, name), (path, count))| {
             let times = if count > 1 { format!(", in {count} places") } else { String::new() };
             (path, code, format!("broken link: no note named `{name}`{times}"))
         });
-        let mut told: Told = self.told.into_iter().chain(nothing).collect();
+        let mut told: ImportRemark = self.told.into_iter().chain(nothing).collect();
         told.sort();
         told.dedup();
         told

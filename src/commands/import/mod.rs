@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::import::{Found, Page, Role, Settings, Target, Vault, attachment_path};
+use crate::import::{AppSettings, FileRole, ImportedPage, ReferenceTarget, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
-use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
-use crate::request::{Import, ImportFrom};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::request::{ImportFrom, ImportRequest};
 use crate::store::{self, Change, ExternalDir, Store};
-use drafts::{Draft, Fate};
+use drafts::{Draft, ImportAction};
 
 /// The longest attachment that is taken, and the most of all that are taken at once, in bytes: what
 /// is planned is held in memory.
@@ -29,25 +29,25 @@ const REPEATED: [&str; 4] = ["broken-block", "broken-link", "link-by-name", "que
 const MAX_REPEATED: usize = 10;
 
 /// Imports a folder, or shows what that would do.
-pub(super) fn run(request: &Import, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &ImportRequest, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = Store::open(&request.location, current_dir)?;
-        let source = Source::read(request, &store, current_dir)?;
-        return Ok(Plan::of(&store, &source, request)?.into_report());
+        let source = SourceFolder::read(request, &store, current_dir)?;
+        return Ok(ImportPlan::of(&store, &source, request)?.into_report());
     }
     let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
-    let source = Source::read(request, &store, current_dir)?;
-    let plan = Plan::of(&store, &source, request)?;
+    let source = SourceFolder::read(request, &store, current_dir)?;
+    let plan = ImportPlan::of(&store, &source, request)?;
     store.apply(&plan.changes, &lock)?;
     Ok(plan.into_report())
 }
 
 /// A folder as it was read.
-struct Source {
+struct SourceFolder {
     folder: ExternalDir,
     /// What the folder is called in the notes.
     name: String,
-    settings: Settings,
+    settings: AppSettings,
     vault: Vault,
     /// Where each attachment comes to lie, by its path in the folder.
     attachments: Vec<(String, String)>,
@@ -55,23 +55,23 @@ struct Source {
     left: Vec<(String, &'static str, String)>,
 }
 
-impl Source {
-    fn read(request: &Import, store: &Store, current_dir: &Path) -> Result<Self, Error> {
+impl SourceFolder {
+    fn read(request: &ImportRequest, store: &Store, current_dir: &Path) -> Result<Self, Error> {
         store.expect_all_readable()?;
         let folder = ExternalDir::open(&request.dir, current_dir)?;
         store::expect_apart(&folder, store)?;
         expect_vault(request, &folder, store)?;
-        let settings = Settings::read(request.from, &folder.settings(Settings::file(request.from)));
+        let settings = AppSettings::read(request.from, &folder.settings(AppSettings::file(request.from)));
         let (mut pages, mut files, mut left) = (Vec::new(), Vec::new(), Vec::new());
         let mut leave = |path: &str, why: String| left.push((path.to_owned(), "not-imported", why));
         let work = progress::begin("reading the folder", folder.files.len());
         for file in &folder.files {
             progress::advance();
             match settings.role(&file.path) {
-                Role::Own => {}
-                Role::Left(why) => leave(&file.path, why.to_owned()),
-                Role::Attachment => files.push(file.path.clone()),
-                Role::Page => match text(file.read(MAX_BYTES as u64)) {
+                FileRole::Own => {}
+                FileRole::Left(why) => leave(&file.path, why.to_owned()),
+                FileRole::Attachment => files.push(file.path.clone()),
+                FileRole::Page => match text(file.read(MAX_BYTES as u64)) {
                     Ok(text) => pages.push(settings.page(&file.path, &text)),
                     Err(why) => leave(&file.path, why),
                 },
@@ -103,18 +103,18 @@ impl Source {
     }
 
     /// Finds what a page refers to.
-    fn resolve(&self, page: &Page, target: &Target) -> Option<Found> {
+    fn resolve(&self, page: &ImportedPage, target: &ReferenceTarget) -> Option<ResolvedName> {
         self.vault.resolve(&page.source, target)
     }
 }
 
 /// Returns the files that pages link to. A folder may hold much that is none of its pages' business.
 fn linked_files(vault: &Vault) -> HashSet<String> {
-    let of_page = |page: &Page| {
+    let of_page = |page: &ImportedPage| {
         let found = page.references().iter().filter_map(|reference| vault.resolve(&page.source, &reference.target));
         let files = found.filter_map(|found| match found {
-            Found::File(path) => Some(path),
-            Found::Page(_) => None,
+            ResolvedName::File(path) => Some(path),
+            ResolvedName::Page(_) => None,
         });
         files.collect::<Vec<_>>()
     };
@@ -122,7 +122,7 @@ fn linked_files(vault: &Vault) -> HashSet<String> {
 }
 
 /// Refuses the folder of a project that holds the store: its README and other documents are no vault.
-fn expect_vault(request: &Import, folder: &ExternalDir, store: &Store) -> Result<(), Error> {
+fn expect_vault(request: &ImportRequest, folder: &ExternalDir, store: &Store) -> Result<(), Error> {
     let is_project = request.from == ImportFrom::Obsidian && folder.contains(store) && !folder.has_folder(".obsidian");
     if !is_project || request.is_forced {
         return Ok(());
@@ -146,8 +146,8 @@ fn text(read: Result<Vec<u8>, String>) -> Result<String, String> {
 
 /// Gives every attachment a place, by the order of their paths in the folder. Where two have one,
 /// the second gets a number that stands for its path.
-fn attachment_places(settings: &Settings, files: &[String]) -> Vec<(String, String)> {
-    let mut taken = drafts::Taken::default();
+fn attachment_places(settings: &AppSettings, files: &[String]) -> Vec<(String, String)> {
+    let mut taken = drafts::TakenPaths::default();
     let place = |path: &String| {
         let number = NoteId::generated(crate::import::number(ImportFrom::Logseq, "", path));
         let wanted = attachment_path(settings, path).filter(|to| taken.is_free(to));
@@ -168,17 +168,17 @@ fn attachment_places(settings: &Settings, files: &[String]) -> Vec<(String, Stri
 }
 
 /// What is to be done, and what is told of it.
-struct Plan<'a> {
+struct ImportPlan<'a> {
     store: &'a Store,
-    source: &'a Source,
-    request: &'a Import,
+    source: &'a SourceFolder,
+    request: &'a ImportRequest,
     changes: Vec<Change>,
     entries: Vec<Entry>,
-    findings: Vec<FindingEntry>,
+    findings: Vec<DiagnosticEntry>,
 }
 
-impl<'a> Plan<'a> {
-    fn of(store: &'a Store, source: &'a Source, request: &'a Import) -> Result<Self, Error> {
+impl<'a> ImportPlan<'a> {
+    fn of(store: &'a Store, source: &'a SourceFolder, request: &'a ImportRequest) -> Result<Self, Error> {
         let (changes, entries, findings) = (Vec::new(), Vec::new(), Vec::new());
         let mut plan = Self { store, source, request, changes, entries, findings };
         let mut drafts = drafts::make(store, source, request)?;
@@ -199,9 +199,9 @@ impl<'a> Plan<'a> {
     fn take(&mut self, draft: &Draft<'_>) {
         let new = draft.composed.text.clone().into_bytes();
         let change = match &draft.fate {
-            Fate::Kept { .. } => None,
-            Fate::New => Some(Change::Create { path: draft.path.clone(), new }),
-            Fate::Follows { old } => {
+            ImportAction::Kept { .. } => None,
+            ImportAction::New => Some(Change::Create { path: draft.path.clone(), new }),
+            ImportAction::Follows { old } => {
                 let old = old.clone().into_bytes();
                 (old != new).then(|| Change::Replace { path: draft.path.clone(), old, new })
             }
@@ -209,8 +209,11 @@ impl<'a> Plan<'a> {
         match change {
             Some(change) => self.change(Some(&draft.id), change),
             None => {
-                let action =
-                    if matches!(draft.fate, Fate::Kept { is_conflict: true }) { "skipped" } else { "unchanged" };
+                let action = if matches!(draft.fate, ImportAction::Kept { is_conflict: true }) {
+                    "skipped"
+                } else {
+                    "unchanged"
+                };
                 self.tell(Some(&draft.id), action, &draft.path, None);
             }
         }
@@ -223,7 +226,7 @@ impl<'a> Plan<'a> {
             let message = "queries are kept as text and are not run".to_owned();
             self.find(Some(&draft.id), &source, "query", message);
         }
-        if let Fate::Kept { is_conflict: true } = draft.fate {
+        if let ImportAction::Kept { is_conflict: true } = draft.fate {
             let message =
                 "the page and its note were both changed since the last import; the note stays as it is".to_owned();
             self.find(Some(&draft.id), &source, "import-conflict", message);
@@ -294,16 +297,16 @@ impl<'a> Plan<'a> {
     /// Tells of something in the folder.
     fn find(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
         let path = shown(&self.request.dir, path);
-        self.findings.push(FindingEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
+        self.findings.push(DiagnosticEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
     }
 
     fn into_report(self) -> Report {
-        let mode = Mode::Change { command: "import", is_dry_run: self.request.is_dry_run };
+        let mode = ReportKind::Change { command: "import", is_dry_run: self.request.is_dry_run };
         let totals = totals(&self.entries);
         let finished = super::change::finished(self.store).into_iter();
         let findings = finished.chain(shortened(self.findings)).map(Entry::Finding);
         let entries = self.entries.into_iter().chain(findings).chain(totals).collect();
-        Report::new(Head::new(mode, Some(&self.store.shown_path)), entries)
+        Report::new(ReportHead::new(mode, Some(&self.store.shown_path)), entries)
     }
 }
 
@@ -323,21 +326,21 @@ fn totals(entries: &[Entry]) -> Vec<Entry> {
 }
 
 /// Keeps the first findings of each repetitive kind, and one that counts the others.
-fn shortened(findings: Vec<FindingEntry>) -> Vec<FindingEntry> {
+fn shortened(findings: Vec<DiagnosticEntry>) -> Vec<DiagnosticEntry> {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
-    let mut is_kept = |finding: &FindingEntry| {
+    let mut is_kept = |finding: &DiagnosticEntry| {
         let count = counts.entry(finding.code).or_default();
         *count += 1;
         *count <= MAX_REPEATED || !REPEATED.contains(&finding.code)
     };
-    let mut kept: Vec<FindingEntry> = findings;
+    let mut kept: Vec<DiagnosticEntry> = findings;
     kept.retain(&mut is_kept);
     for code in REPEATED {
         let more = counts.get(code).copied().unwrap_or_default().saturating_sub(MAX_REPEATED);
         let Some(last) = kept.iter().rposition(|finding| finding.code == code).filter(|_| more > 0) else { continue };
         let message = format!("{more} more findings like these; `qipu doctor` lists broken links");
         let path = kept.get(last).map(|finding| finding.path.clone()).unwrap_or_default();
-        kept.insert(last + 1, FindingEntry { is_error: false, code, id: None, path, line: None, message });
+        kept.insert(last + 1, DiagnosticEntry { is_error: false, code, id: None, path, line: None, message });
     }
     kept
 }

@@ -35,7 +35,7 @@ impl Counterparts {
             }
         }
         let mut found = HashMap::new();
-        for way in [Way::Bytes, Way::Path, Way::Id, Way::Any] {
+        for way in [MatchRule::Bytes, MatchRule::Path, MatchRule::Id, MatchRule::Any] {
             for note in packed {
                 let Some(open) = open.get_mut(note.id.claimed()).filter(|_| !found.contains_key(&note.id)) else {
                     continue;
@@ -56,14 +56,14 @@ impl Counterparts {
 
 /// What makes a file the counterpart of a note, the surest first.
 #[derive(Clone, Copy)]
-enum Way {
+enum MatchRule {
     Bytes,
     Path,
     Id,
     Any,
 }
 
-impl Way {
+impl MatchRule {
     fn leads(self, store: &Store, note: &PackedNote, ours: &Counterpart) -> bool {
         let known = &store.notes()[ours.place];
         match self {

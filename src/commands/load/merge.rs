@@ -6,7 +6,7 @@ use crate::note::join::{OnConflict, is_one_source, join, kind_and_target};
 use crate::note::{Note, Value};
 
 /// What two notes come to.
-pub(super) struct Merged {
+pub(super) struct MergedNote {
     /// The text that says it.
     pub(super) text: String,
     /// What could not be said by both, as a code and a sentence.
@@ -17,7 +17,7 @@ pub(super) struct Merged {
 ///
 /// # Errors
 /// Says why the store's text can't be edited so.
-pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged, String> {
+pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<MergedNote, String> {
     let is_later = theirs.changed() > ours.changed();
     let (mut edits, kept) = additions(ours, theirs, is_later);
     if is_later {
@@ -40,7 +40,7 @@ pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged
     if !left.is_empty() {
         findings.push(("fields-differ", format!("the pack says something else of {}", left.join(", "))));
     }
-    Ok(Merged { text, findings })
+    Ok(MergedNote { text, findings })
 }
 
 /// What the packed note lists and the store's does not; and what both say otherwise of one source or link, and

@@ -13,22 +13,22 @@ use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
 use crate::progress;
-use crate::report::{ChangeEntry, Entry, FindingEntry, Head, Mode, Report};
-use crate::request::{Load, Strategy, TextSource};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::request::{LoadRequest, Strategy, TextSource};
 use crate::store::{self, Change, Store};
 use counterparts::{Counterpart, Counterparts};
 use merge::merge;
 
 /// Loads a pack, or shows what that would do.
-pub(super) fn run(request: &Load, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &LoadRequest, current_dir: &Path) -> Result<Report, Error> {
     let pack = read(&request.pack, current_dir)?;
     if request.is_dry_run {
         let store = Store::open(&request.location, current_dir)?;
-        let plan = Plan::of(&store, &pack, request)?;
+        let plan = LoadPlan::of(&store, &pack, request)?;
         return Ok(plan.into_report());
     }
     let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
-    let plan = Plan::of(&store, &pack, request)?;
+    let plan = LoadPlan::of(&store, &pack, request)?;
     store.apply(&plan.changes, &lock)?;
     Ok(plan.into_report())
 }
@@ -45,18 +45,18 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
 }
 
 /// What is to be done, and what is told of it.
-struct Plan<'a> {
+struct LoadPlan<'a> {
     store: &'a Store,
-    request: &'a Load,
+    request: &'a LoadRequest,
     changes: Vec<Change>,
     /// The paths that the changes take.
     taken: HashSet<String>,
     entries: Vec<Entry>,
-    findings: Vec<FindingEntry>,
+    findings: Vec<DiagnosticEntry>,
 }
 
-impl<'a> Plan<'a> {
-    fn of(store: &'a Store, pack: &Pack, request: &'a Load) -> Result<Self, Error> {
+impl<'a> LoadPlan<'a> {
+    fn of(store: &'a Store, pack: &Pack, request: &'a LoadRequest) -> Result<Self, Error> {
         store.expect_all_readable()?;
         let (changes, taken, entries, findings) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
         let mut plan = Self { store, request, changes, taken, entries, findings };
@@ -192,14 +192,14 @@ impl<'a> Plan<'a> {
 
     fn find(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
         let path = self.store.shown(path);
-        self.findings.push(FindingEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
+        self.findings.push(DiagnosticEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
     }
 
     fn into_report(self) -> Report {
-        let mode = Mode::Change { command: "load", is_dry_run: self.request.is_dry_run };
+        let mode = ReportKind::Change { command: "load", is_dry_run: self.request.is_dry_run };
         let findings = self.findings.into_iter().map(Entry::Finding);
         let entries = self.entries.into_iter().chain(findings).collect();
-        Report::new(Head::new(mode, Some(&self.store.shown_path)), entries)
+        Report::new(ReportHead::new(mode, Some(&self.store.shown_path)), entries)
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use jiff::civil::Date;
 
-use super::fields::{self, Stated};
-use crate::context::{Desk, journal_day};
+use super::fields::{self, StatedConfidence};
+use crate::context::{Session, journal_day};
 use crate::graph::Graph;
 use crate::note::Note;
-use crate::report::{Belief, Confidence};
+use crate::report::{Assessment, Confidence};
 use crate::search::Highlighter;
 
 /// What each dimension counts in the whole, in the order of the dimensions.
@@ -28,8 +28,8 @@ pub(super) const CONTRADICTS: [&str; 2] = ["contradicts", "contradicted-by"];
 pub(super) const SAME_AS: &str = "same-as";
 
 /// Weighs the notes of a store.
-pub(super) struct Weigher<'a, 's> {
-    pub(super) desk: &'a Desk<'s>,
+pub(super) struct Assessor<'a, 's> {
+    pub(super) desk: &'a Session<'s>,
     graph: &'a Graph<'s>,
     /// The day that counts as today; without one, time plays no part.
     today: Option<Date>,
@@ -38,9 +38,9 @@ pub(super) struct Weigher<'a, 's> {
     highlighter: Option<&'a Highlighter>,
 }
 
-impl<'a, 's> Weigher<'a, 's> {
+impl<'a, 's> Assessor<'a, 's> {
     /// Gets ready to weigh notes of a store.
-    pub(super) fn new(desk: &'a Desk<'s>, today: Option<Date>, highlighter: Option<&'a Highlighter>) -> Self {
+    pub(super) fn new(desk: &'a Session<'s>, today: Option<Date>, highlighter: Option<&'a Highlighter>) -> Self {
         Self { desk, graph: desk.graph(), today, believes: desk.store.is_trusted(), highlighter }
     }
 
@@ -116,12 +116,12 @@ impl<'a, 's> Weigher<'a, 's> {
     }
 
     /// Returns what is known of a note that answers so well.
-    pub(super) fn belief(&self, place: usize, relevance: f64) -> Belief {
+    pub(super) fn belief(&self, place: usize, relevance: f64) -> Assessment {
         let origin = |origin: usize| {
             let note = self.note(origin);
             (note.id.clone(), note.title.clone(), self.confidence(origin).overall)
         };
-        Belief {
+        Assessment {
             confidence: self.confidence(place),
             trust: rounded(self.trust(place)),
             relevance: rounded(relevance),
@@ -155,7 +155,7 @@ impl<'a, 's> Weigher<'a, 's> {
 
     fn confidence_with(&self, place: usize, consistency: f64) -> Confidence {
         let stated = fields::confidence(self.note(place));
-        if let (Some(Stated::Overall(overall)), true) = (stated, self.believes) {
+        if let (Some(StatedConfidence::Overall(overall)), true) = (stated, self.believes) {
             return Confidence { overall, dimensions: None };
         }
         let derived = [
@@ -284,10 +284,10 @@ mod tests {
         Store::from_notes(".qipu/".to_owned(), config, notes.iter().map(note).collect())
     }
 
-    fn weigh<T>(notes: &[(&str, &str)], look: impl Fn(&Weigher<'_, '_>, &dyn Fn(&str) -> usize) -> T) -> T {
+    fn weigh<T>(notes: &[(&str, &str)], look: impl Fn(&Assessor<'_, '_>, &dyn Fn(&str) -> usize) -> T) -> T {
         let store = store(notes);
-        let desk = Desk::new(&store);
-        let weigher = Weigher::new(&desk, "2025-03-05".parse().ok(), None);
+        let desk = Session::new(&store);
+        let weigher = Assessor::new(&desk, "2025-03-05".parse().ok(), None);
         look(&weigher, &|id| store.named(id).unwrap())
     }
 

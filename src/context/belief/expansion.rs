@@ -3,23 +3,23 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::confidence::{SUPPORTED_BY, Weigher};
+use super::confidence::{Assessor, SUPPORTED_BY};
 use super::ranking::{Candidate, Candidates};
-use super::{Told, Weighed, alone, link_entries};
-use crate::context::Desk;
+use super::{LinkFilter, RankedNotes, alone, link_entries};
+use crate::context::Session;
 use crate::error::Error;
 use crate::note::{Block, Note};
-use crate::report::{Answers, Belief, BlockEntry, Level, NoteEntry, ShownBlocks};
-use crate::request::Expand;
+use crate::report::{Answers, Assessment, BlockEntry, Level, NoteEntry, ShownBlocks};
+use crate::request::ExpandRequest;
 
 /// Selects what there is more of notes to show: each body that says more than its summary, then the
 /// notes around, the most reliable first.
 ///
 /// # Errors
 /// `NoNote` for an id that does not exist.
-pub fn expand(desk: &Desk<'_>, request: &Expand) -> Result<Weighed, Error> {
+pub fn expand(desk: &Session<'_>, request: &ExpandRequest) -> Result<RankedNotes, Error> {
     let asked = desk.store.positions(&request.ids)?;
-    let weigher = Weigher::new(desk, Some(desk.store.today.day()), None);
+    let weigher = Assessor::new(desk, Some(desk.store.today.day()), None);
     let mut expansion = Expansion { weigher: &weigher, chosen: Vec::new(), number_of: HashMap::new() };
     let around = asked.iter().map(|place| expansion.neighbours(*place, request)).collect::<Vec<_>>();
     for (place, around) in asked.iter().zip(&around) {
@@ -58,7 +58,7 @@ fn says_more(note: &Note) -> bool {
 }
 
 struct Expansion<'a, 's> {
-    weigher: &'a Weigher<'a, 's>,
+    weigher: &'a Assessor<'a, 's>,
     chosen: Vec<(usize, Level)>,
     /// The number of each note that is chosen.
     number_of: HashMap<usize, usize>,
@@ -73,7 +73,7 @@ impl Expansion<'_, '_> {
     }
 
     /// Returns the notes around one that were asked for: by confidence, then id.
-    fn neighbours(&self, place: usize, request: &Expand) -> Vec<usize> {
+    fn neighbours(&self, place: usize, request: &ExpandRequest) -> Vec<usize> {
         let weigher = self.weigher;
         let mut found: BTreeSet<usize> = BTreeSet::new();
         if request.derivation {
@@ -91,14 +91,14 @@ impl Expansion<'_, '_> {
         found.into_iter().map(|(_, note)| note).collect()
     }
 
-    fn finished(self, request: &Expand) -> Weighed {
+    fn finished(self, request: &ExpandRequest) -> RankedNotes {
         let desk = self.weigher.desk;
         let notes = desk.store.notes();
-        let Expand { derivation, evidence, contradictions, .. } = *request;
-        let told = Told { derivation, evidence, contradictions };
+        let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
+        let told = LinkFilter { derivation, evidence, contradictions };
         let (mut entries, mut all) = (Vec::new(), Vec::new());
         for (place, level) in &self.chosen {
-            let belief = Belief { answers: Some(first_blocks()), ..self.weigher.belief(*place, 1.0) };
+            let belief = Assessment { answers: Some(first_blocks()), ..self.weigher.belief(*place, 1.0) };
             let edges = link_entries(desk, *place, told, |other| self.number_of.get(&other).copied());
             let opponents = self.weigher.opponents(*place);
             let entry = NoteEntry { edges, belief: Some(Box::new(belief.clone())), ..alone(desk, *place) };
@@ -138,6 +138,6 @@ impl Expansion<'_, '_> {
             holders: Vec::new(),
             all,
         };
-        Weighed { entries, ranking: Box::new(ranking), following: 0 }
+        RankedNotes { entries, ranking: Box::new(ranking), following: 0 }
     }
 }

@@ -21,7 +21,7 @@ const MEDIUM: &str = "medium";
 
 /// What a note says of how far it can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Stated {
+pub(super) enum StatedConfidence {
     /// One number.
     Overall(f64),
     /// Some dimensions, and perhaps a number for all of them.
@@ -29,14 +29,14 @@ pub(super) enum Stated {
 }
 
 /// Returns the confidence that a note states, where that makes sense.
-pub(super) fn confidence(note: &Note) -> Option<Stated> {
+pub(super) fn confidence(note: &Note) -> Option<StatedConfidence> {
     match note.field(CONFIDENCE)? {
-        value @ Value::Text { .. } => share_or_label(value).map(Stated::Overall),
+        value @ Value::Text { .. } => share_or_label(value).map(StatedConfidence::Overall),
         Value::Map(entries) => {
             let said = |name: &str| entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| share(value));
             let (dimensions, overall) = (DIMENSIONS.map(said), said(OVERALL));
             let says_something = overall.is_some() || dimensions.iter().any(Option::is_some);
-            says_something.then_some(Stated::Dimensions(dimensions, overall))
+            says_something.then_some(StatedConfidence::Dimensions(dimensions, overall))
         }
         Value::List(_) => None,
     }
@@ -46,8 +46,8 @@ pub(super) fn confidence(note: &Note) -> Option<Stated> {
 pub(super) fn method_quality(note: &Note) -> Option<f64> {
     let place = DIMENSIONS.iter().position(|name| *name == METHOD_QUALITY)?;
     match confidence(note)? {
-        Stated::Dimensions(dimensions, _) => dimensions.get(place).copied().flatten(),
-        Stated::Overall(_) => None,
+        StatedConfidence::Dimensions(dimensions, _) => dimensions.get(place).copied().flatten(),
+        StatedConfidence::Overall(_) => None,
     }
 }
 
@@ -119,7 +119,7 @@ fn is_confidence(value: &Value) -> bool {
     }
 }
 
-impl Stated {
+impl StatedConfidence {
     /// Returns the confidence, with dimensions that were not stated as they are derived. What is stated raises none
     /// unless `may_raise`.
     pub(super) fn completed(
@@ -158,12 +158,12 @@ mod tests {
     #[test]
     fn reads_what_makes_sense_and_tells_of_the_rest() {
         let stated = |fields: &str| confidence(&note(fields));
-        assert_eq!(stated("confidence: 0.7"), Some(Stated::Overall(0.7)));
-        assert_eq!(stated("confidence: very-high"), Some(Stated::Overall(0.95)));
+        assert_eq!(stated("confidence: 0.7"), Some(StatedConfidence::Overall(0.7)));
+        assert_eq!(stated("confidence: very-high"), Some(StatedConfidence::Overall(0.95)));
         assert_eq!(stated("confidence: medium"), stated("confidence: moderate"));
-        assert_eq!(stated("custom:\n  confidence: '1'"), Some(Stated::Overall(1.0)));
+        assert_eq!(stated("custom:\n  confidence: '1'"), Some(StatedConfidence::Overall(1.0)));
         let map = stated("confidence:\n  corroboration: 0.5\n  method_quality: 2");
-        assert_eq!(map, Some(Stated::Dimensions([None, None, None, None, Some(0.5), None], None)));
+        assert_eq!(map, Some(StatedConfidence::Dimensions([None, None, None, None, Some(0.5), None], None)));
         for odd in ["confidence: 1.5", "confidence: sure", "confidence: [1]", "confidence: nan", "confidence:\n  x: 1"]
         {
             assert_eq!(stated(odd), None, "{odd}");

@@ -16,12 +16,12 @@ pub use expansion::expand;
 pub use fields::odd_fields;
 
 use super::blocks::answers;
-use super::{Desk, Selection, edge_entry};
+use super::{Selection, Session, edge_entry};
 use crate::graph::{Edge, other_end};
-use crate::report::{Answers, Belief, EdgeEntry, NoteEntry, Ranking, Role};
-use crate::request::{Abstraction, Need};
+use crate::report::{Answers, Assessment, EdgeEntry, EntryRanking, EntryRole, NoteEntry};
+use crate::request::{Abstraction, NeedOptions};
 use crate::search::{Engine, NoteTerms};
-use confidence::{SAME_AS, Weigher, rounded};
+use confidence::{Assessor, SAME_AS, rounded};
 use ranking::{Candidate, Candidates};
 
 /// A note that is new to this share or less says nothing new.
@@ -32,12 +32,12 @@ const HARDLY_RELEVANT: f64 = 0.1;
 const MILLION: f64 = 1_000_000.0;
 
 /// Notes that were weighed.
-pub struct Weighed {
+pub struct RankedNotes {
     /// The notes: those that may be shown by themselves in the order of their relevance, then those that
     /// only follow others.
     pub entries: Vec<NoteEntry>,
     /// Which comes next.
-    pub ranking: Box<dyn Ranking>,
+    pub ranking: Box<dyn EntryRanking>,
     /// How many notes only follow others.
     pub following: usize,
 }
@@ -55,18 +55,24 @@ pub struct NeedLimits {
 
 /// Weighs selected notes. Entries that stand before them come first, whole.
 pub fn weigh(
-    desk: &Desk<'_>,
+    desk: &Session<'_>,
     selection: &Selection,
-    need: &Need,
+    need: &NeedOptions,
     before: usize,
     limits: NeedLimits,
     entry: impl Fn(usize) -> NoteEntry,
-) -> Weighed {
+) -> RankedNotes {
     let highlighter = selection.highlighter.as_deref();
     // Notes are weighed side by side: what waits for one that is just made must not be what makes it.
-    let (engine, weigher) = rayon::join(|| desk.engine(), || Weigher::new(desk, need.today, highlighter));
-    let mut weighing =
-        Weighing { weigher: &weigher, engine, selection, need, left_out: Left::default(), all: Vec::new() };
+    let (engine, weigher) = rayon::join(|| desk.engine(), || Assessor::new(desk, need.today, highlighter));
+    let mut weighing = AssessmentPass {
+        weigher: &weigher,
+        engine,
+        selection,
+        need,
+        left_out: ExclusionCounts::default(),
+        all: Vec::new(),
+    };
     weighing.choose(limits.candidates);
     let chosen = weighing.all.len();
     weighing.add_followers();
@@ -75,7 +81,7 @@ pub fn weigh(
 
 /// How many candidates were left out, by reason.
 #[derive(Default)]
-struct Left {
+struct ExclusionCounts {
     invalid: usize,
     unsure: usize,
     untrusted: usize,
@@ -83,23 +89,23 @@ struct Left {
 }
 
 /// One note of those that are weighed.
-struct Weighted {
+struct AssessedNote {
     place: usize,
-    belief: Belief,
+    belief: Assessment,
     content: NoteTerms,
     is_named: bool,
 }
 
-struct Weighing<'a, 's> {
-    weigher: &'a Weigher<'a, 's>,
+struct AssessmentPass<'a, 's> {
+    weigher: &'a Assessor<'a, 's>,
     engine: &'a Engine<'s>,
     selection: &'a Selection,
-    need: &'a Need,
-    left_out: Left,
-    all: Vec<Weighted>,
+    need: &'a NeedOptions,
+    left_out: ExclusionCounts,
+    all: Vec<AssessedNote>,
 }
 
-impl Weighing<'_, '_> {
+impl AssessmentPass<'_, '_> {
     /// Takes the notes that may be shown by themselves. Hits that do not count take the place of no other: as many
     /// are looked at as it takes.
     fn choose(&mut self, max_hits: usize) {
@@ -111,8 +117,8 @@ impl Weighing<'_, '_> {
                 self.left_out.beyond = rest.len();
                 break;
             }
-            let weighted: Vec<Weighted> = looked_at.par_iter().map(|place| self.weighted(*place)).collect();
-            let good: Vec<Weighted> = weighted.into_iter().filter(|weighted| self.is_good(weighted)).collect();
+            let weighted: Vec<AssessedNote> = looked_at.par_iter().map(|place| self.weighted(*place)).collect();
+            let good: Vec<AssessedNote> = weighted.into_iter().filter(|weighted| self.is_good(weighted)).collect();
             hits += good.iter().filter(|weighted| self.is_hit(weighted.place)).count();
             self.all.extend(good);
             open = rest;
@@ -135,14 +141,14 @@ impl Weighing<'_, '_> {
         })
     }
 
-    fn weighted(&self, place: usize) -> Weighted {
+    fn weighted(&self, place: usize) -> AssessedNote {
         let is_named = self.selection.named.contains(&place);
         let relevance = self.selection.relevance.get(&place).copied().unwrap_or(1.0);
         let content = self.engine.content(place);
-        Weighted { place, belief: self.belief(place, relevance, &content), content, is_named }
+        AssessedNote { place, belief: self.belief(place, relevance, &content), content, is_named }
     }
 
-    fn belief(&self, place: usize, relevance: f64, content: &NoteTerms) -> Belief {
+    fn belief(&self, place: usize, relevance: f64, content: &NoteTerms) -> Assessment {
         let belief = self.weigher.belief(place, relevance);
         let utility = self.need.purpose.map(|purpose| {
             let recency = self.weigher.recency(place);
@@ -150,12 +156,12 @@ impl Weighing<'_, '_> {
             utility::utility(purpose, parts.map(rounded))
         });
         let answers = self.selection.highlighter.as_ref().map(|highlighter| Answers::new(answers(highlighter)));
-        Belief { utility, answers, ..belief }
+        Assessment { utility, answers, ..belief }
     }
 
     /// Tells whether a note counts; notes down why where it doesn't.
-    fn is_good(&mut self, weighted: &Weighted) -> bool {
-        let Need { min_confidence, min_trust, today, .. } = *self.need;
+    fn is_good(&mut self, weighted: &AssessedNote) -> bool {
+        let NeedOptions { min_confidence, min_trust, today, .. } = *self.need;
         let note = &self.weigher.desk.store.notes()[weighted.place];
         let is_hit = self.is_hit(weighted.place);
         let is_invalid = is_hit && today.is_some_and(|today| !fields::is_valid(note, today));
@@ -186,9 +192,9 @@ impl Weighing<'_, '_> {
         let add = |place: &usize| {
             let content = NoteTerms::default();
             let relevance = self.selection.relevance.get(place).copied().unwrap_or_default();
-            Weighted { place: *place, belief: self.belief(*place, relevance, &content), content, is_named: true }
+            AssessedNote { place: *place, belief: self.belief(*place, relevance, &content), content, is_named: true }
         };
-        let added: Vec<Weighted> = following.iter().map(add).collect();
+        let added: Vec<AssessedNote> = following.iter().map(add).collect();
         self.all.extend(added);
     }
 
@@ -199,7 +205,13 @@ impl Weighing<'_, '_> {
         origins.into_iter().chain(opponents).flatten().collect()
     }
 
-    fn finished(self, before: usize, chosen: usize, limits: NeedLimits, entry: impl Fn(usize) -> NoteEntry) -> Weighed {
+    fn finished(
+        self,
+        before: usize,
+        chosen: usize,
+        limits: NeedLimits,
+        entry: impl Fn(usize) -> NoteEntry,
+    ) -> RankedNotes {
         let number_of: HashMap<usize, usize> =
             self.all.iter().enumerate().map(|(number, weighted)| (weighted.place, number)).collect();
         let numbers = |places: BTreeSet<usize>| -> Vec<usize> {
@@ -217,7 +229,7 @@ impl Weighing<'_, '_> {
         // What was found out about several notes answers too.
         let insufficient = if before > 0 { None } else { self.insufficient(chosen) };
         let notes = self.weigher.desk.store.notes();
-        let candidate = |weighted: &Weighted| {
+        let candidate = |weighted: &AssessedNote| {
             let place = weighted.place;
             let opponents = self.weigher.opponents(place);
             Candidate {
@@ -240,7 +252,7 @@ impl Weighing<'_, '_> {
                 is_fixed: false,
             }
         };
-        let Left { invalid, unsure, untrusted, beyond } = self.left_out;
+        let ExclusionCounts { invalid, unsure, untrusted, beyond } = self.left_out;
         let selection_beyond = self.selection.matched.saturating_sub(self.selection.notes.len());
         let mut not_weighed: Vec<(&usize, &f64)> =
             self.selection.relevance.iter().filter(|(place, _)| !number_of.contains_key(place)).collect();
@@ -270,7 +282,7 @@ impl Weighing<'_, '_> {
             all,
         };
         let following = entries.len() - chosen;
-        Weighed { entries, ranking: Box::new(ranking.with_holders()), following }
+        RankedNotes { entries, ranking: Box::new(ranking.with_holders()), following }
     }
 
     /// Says why nothing relevant was found, where nothing was.
@@ -290,21 +302,21 @@ impl Weighing<'_, '_> {
 
     /// Returns the links of a note that say why notes follow one another, where both may be shown.
     fn edges(&self, place: usize, number_of: &HashMap<usize, usize>, before: usize) -> Vec<EdgeEntry> {
-        let Need { with_derivations, with_contradictions, .. } = *self.need;
-        let told = Told { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
+        let NeedOptions { with_derivations, with_contradictions, .. } = *self.need;
+        let told = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
         link_entries(self.weigher.desk, place, told, |other| number_of.get(&other).map(|number| before + number))
     }
 }
 
 /// Which links say why a note is shown beside another one, written at either end.
 #[derive(Clone, Copy)]
-struct Told {
+struct LinkFilter {
     derivation: bool,
     evidence: bool,
     contradictions: bool,
 }
 
-impl Told {
+impl LinkFilter {
     fn has(self, edge: &Edge<'_>) -> bool {
         match &*edge.kind {
             confidence::DERIVED_FROM | "source-of" => self.derivation,
@@ -316,9 +328,9 @@ impl Told {
 
 /// Returns the links at a note as they are written, each with the entry at its other end.
 fn link_entries(
-    desk: &Desk<'_>,
+    desk: &Session<'_>,
     place: usize,
-    told: Told,
+    told: LinkFilter,
     entry_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<EdgeEntry> {
     let (graph, store) = (desk.graph(), desk.store);
@@ -328,6 +340,6 @@ fn link_entries(
 }
 
 /// Makes the entry of a note that stands for itself.
-fn alone(desk: &Desk<'_>, place: usize) -> NoteEntry {
-    NoteEntry::alone(&Arc::clone(&desk.store.notes()[place]), Role::Selected)
+fn alone(desk: &Session<'_>, place: usize) -> NoteEntry {
+    NoteEntry::alone(&Arc::clone(&desk.store.notes()[place]), EntryRole::Selected)
 }

@@ -7,13 +7,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use foldhash::fast::RandomState;
 
 use crate::note::NoteId;
-use crate::report::{Account, Belief, Level, Proposal, Proposals, Ranking, ShownBelief};
+use crate::report::{Assessment, EntryRanking, Level, Proposal, ProposalSource, SelectionStats, ShownNote};
 
 /// A note that may be shown.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) id: NoteId,
-    pub(super) belief: Belief,
+    pub(super) belief: Assessment,
     pub(super) value: u8,
     /// What it is about.
     pub(super) terms: Vec<u32>,
@@ -126,9 +126,9 @@ impl Candidates {
     }
 }
 
-impl Ranking for Candidates {
-    fn proposals(&self) -> Box<dyn Proposals + '_> {
-        Box::new(Choosing {
+impl EntryRanking for Candidates {
+    fn proposals(&self) -> Box<dyn ProposalSource + '_> {
+        Box::new(GreedySelector {
             of: self,
             next_before: 0,
             is_open: vec![true; self.chosen],
@@ -144,7 +144,7 @@ impl Ranking for Candidates {
 }
 
 /// How far the choosing has come.
-struct Choosing<'a> {
+struct GreedySelector<'a> {
     of: &'a Candidates,
     next_before: usize,
     /// Which candidates were not proposed yet.
@@ -163,7 +163,7 @@ struct Choosing<'a> {
     shares: OnceCell<Vec<f64>>,
 }
 
-impl Choosing<'_> {
+impl GreedySelector<'_> {
     fn novelty(&self, number: usize) -> f64 {
         1.0 - self.said.get(number).map_or(0.0, |(share, _)| *share)
     }
@@ -234,7 +234,7 @@ fn lower(level: Level) -> Level {
     }
 }
 
-impl Proposals for Choosing<'_> {
+impl ProposalSource for GreedySelector<'_> {
     fn next(&mut self) -> Option<Proposal> {
         self.shares = OnceCell::new();
         if self.next_before < self.of.before {
@@ -301,8 +301,8 @@ impl Proposals for Choosing<'_> {
         self.held_back().next().is_some()
     }
 
-    fn account(&self, shown: &[ShownBelief]) -> Account {
-        let shown: Vec<(usize, &ShownBelief)> =
+    fn account(&self, shown: &[ShownNote]) -> SelectionStats {
+        let shown: Vec<(usize, &ShownNote)> =
             shown.iter().filter_map(|shown| Some((shown.entry.checked_sub(self.of.before)?, shown))).collect();
         let all = &self.of.all;
         let kept: HashSet<usize> = shown.iter().map(|(number, _)| *number).collect();
@@ -318,7 +318,7 @@ impl Proposals for Choosing<'_> {
             candidate.has_opponents_beyond || candidate.opponents.iter().any(|opponent| !kept.contains(opponent))
         };
         let expandable = shown.iter().filter(|(_, shown)| shown.has_more).map(|(number, _)| all[*number].id.clone());
-        Account {
+        SelectionStats {
             total_tokens: shown.iter().map(|(_, shown)| shown.tokens).sum(),
             confidence_floor: confidences.reduce(f64::min),
             // The sum of nothing is -0.
@@ -332,7 +332,7 @@ impl Proposals for Choosing<'_> {
     }
 }
 
-impl Choosing<'_> {
+impl GreedySelector<'_> {
     /// Tells whether nothing was left out, not even what seems to repeat what is shown.
     fn is_complete(&self, kept: &HashSet<usize>) -> bool {
         let has_all =

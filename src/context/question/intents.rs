@@ -4,29 +4,29 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use crate::calendar::{Gap, Period, Span, Tokens};
+use crate::calendar::{DateRange, Period, Separator, Tokens};
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side {
+pub struct PeriodSide {
     /// How it was named.
     pub text: String,
     /// Its day or days.
-    pub span: Span,
+    pub span: DateRange,
 }
 
 /// A comparison that a question asks for.
-pub(super) struct Asked {
-    pub(super) first: Found,
+pub(super) struct ComparisonIntent {
+    pub(super) first: PeriodMention,
     /// `None` where one day or period is named alone.
-    pub(super) second: Option<Found>,
+    pub(super) second: Option<PeriodMention>,
     /// The word behind it all.
     pub(super) end: usize,
 }
 
 /// A day or period and the words that name it.
-pub(super) struct Found {
-    pub(super) span: Span,
+pub(super) struct PeriodMention {
+    pub(super) span: DateRange,
     pub(super) words: Range<usize>,
 }
 
@@ -39,8 +39,13 @@ const MAX_FILLERS: usize = 4;
 const JOINTS: [&str; 6] = ["with", "to", "and", "against", "versus", "vs"];
 
 /// Reads `compare A with B`, `A versus B`, `what changed between A and B` at a word.
-pub(super) fn comparison_at(tokens: &Tokens<'_>, at: usize, today: Date, previous: Option<Period>) -> Option<Asked> {
-    let reader = Reader { tokens, today };
+pub(super) fn comparison_at(
+    tokens: &Tokens<'_>,
+    at: usize,
+    today: Date,
+    previous: Option<Period>,
+) -> Option<ComparisonIntent> {
+    let reader = IntentReader { tokens, today };
     match tokens.word(at) {
         "compare" | "comparing" => {
             let first = reader.side(at + 1, previous)?;
@@ -48,7 +53,7 @@ pub(super) fn comparison_at(tokens: &Tokens<'_>, at: usize, today: Date, previou
             Some(asked(first, second))
         }
         "what" => {
-            let has = matches!(tokens.word(at + 1), "has" | "have" | "s") && tokens.gap(at + 1) != Gap::Other;
+            let has = matches!(tokens.word(at + 1), "has" | "have" | "s") && tokens.gap(at + 1) != Separator::Other;
             let verb = if has { at + 2 } else { at + 1 };
             let is_asked = tokens.follows(verb, "changed") && tokens.follows(verb + 1, "between");
             let first = reader.side(verb + 2, previous).filter(|_| is_asked)?;
@@ -57,29 +62,30 @@ pub(super) fn comparison_at(tokens: &Tokens<'_>, at: usize, today: Date, previou
         }
         _ => {
             let (span, end) = tokens.simple_at(at, today, previous)?;
-            let first = Found { span, words: at..end };
+            let first = PeriodMention { span, words: at..end };
             let second = reader.second(&first, &["versus", "vs"])?;
             Some(asked(first, Some(second)))
         }
     }
 }
 
-fn asked(first: Found, second: Option<Found>) -> Asked {
+fn asked(first: PeriodMention, second: Option<PeriodMention>) -> ComparisonIntent {
     let end = second.as_ref().map_or(first.words.end, |second| second.words.end);
-    Asked { first, second, end }
+    ComparisonIntent { first, second, end }
 }
 
-struct Reader<'a, 'b> {
+struct IntentReader<'a, 'b> {
     tokens: &'a Tokens<'b>,
     today: Date,
 }
 
-impl Reader<'_, '_> {
+impl IntentReader<'_, '_> {
     /// Reads a day or period, with words before it that say nothing.
-    fn side(&self, at: usize, previous: Option<Period>) -> Option<Found> {
+    fn side(&self, at: usize, previous: Option<Period>) -> Option<PeriodMention> {
         for start in at..=at + MAX_FILLERS {
             if let Some((span, end)) = self.tokens.simple_at(start, self.today, previous) {
-                return Some(Found { span, words: start..end }).filter(|found| found.span.period().from.is_some());
+                return Some(PeriodMention { span, words: start..end })
+                    .filter(|found| found.span.period().from.is_some());
             }
             if !FILLERS.contains(&self.tokens.word(start)) {
                 return None;
@@ -88,7 +94,7 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn second(&self, first: &Found, joints: &[&str]) -> Option<Found> {
+    fn second(&self, first: &PeriodMention, joints: &[&str]) -> Option<PeriodMention> {
         let mut at = first.words.end;
         at += usize::from(matches!(self.tokens.word(at), "entries" | "entry" | "notes"));
         joints.contains(&self.tokens.word(at)).then(|| self.side(at + 1, Some(first.span.period())))?

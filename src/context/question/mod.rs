@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-pub use intents::Side;
-pub use references::Reference;
+pub use intents::PeriodSide;
+pub use references::NoteReference;
 
 use super::Journals;
-use crate::calendar::{Found, Outcome, Period, Span, Tokens};
+use crate::calendar::{DatePhrase, DateRange, Period, PhraseMeaning, Tokens};
 use crate::escape::abbreviated;
 use crate::note::{Language, Note};
 use crate::search::StopWords;
@@ -36,7 +36,7 @@ const MAX_YEARS_BACK: i16 = 50;
 #[derive(Debug, Default)]
 pub struct Question {
     /// The notes that it names, in the order in which it does.
-    pub references: Vec<Reference>,
+    pub references: Vec<NoteReference>,
     /// The days that it names.
     pub dates: Vec<NamedDay>,
     /// The periods that it names.
@@ -50,9 +50,9 @@ pub struct Question {
     /// What is searched for; nothing where all of it was understood.
     pub rest: Option<String>,
     /// Days whose notes are favoured, since no journal tells of them.
-    pub favoured: Vec<Favoured>,
+    pub favoured: Vec<FavouredDays>,
     /// The two sides of a comparison.
-    pub comparison: Option<(Side, Side)>,
+    pub comparison: Option<(PeriodSide, PeriodSide)>,
     /// The days over which patterns are looked for.
     pub patterns: Option<Period>,
 }
@@ -81,7 +81,7 @@ pub struct NamedPeriod {
 
 /// Days whose notes are favoured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Favoured {
+pub struct FavouredDays {
     /// The days.
     pub period: Period,
     /// Whether they are named by their month without a year: where no note is of these days, those of the latest
@@ -89,7 +89,7 @@ pub struct Favoured {
     pub is_yearly: bool,
 }
 
-impl Favoured {
+impl FavouredDays {
     /// Returns the latest of the days meant that hold one of `days`; `None` where none does.
     pub fn holding(&self, days: &[Date]) -> Option<Period> {
         let holds = |period: &Period| days.iter().any(|day| period.holds(*day));
@@ -108,7 +108,7 @@ fn years_before(period: Period, years: i16) -> Option<Period> {
 }
 
 /// What a question is asked of.
-pub struct Asked<'a> {
+pub struct QuestionContext<'a> {
     /// The notes in the order of their ids.
     pub notes: &'a [Arc<Note>],
     /// The language of the notes.
@@ -121,7 +121,7 @@ pub struct Asked<'a> {
     pub journals: Option<Arc<Journals>>,
 }
 
-impl Asked<'_> {
+impl QuestionContext<'_> {
     /// Returns the journals; looks for them when that is asked for the first time.
     pub fn journals(&mut self) -> Arc<Journals> {
         Arc::clone(self.journals.get_or_insert_with(|| Arc::new(Journals::new(self.notes))))
@@ -131,7 +131,7 @@ impl Asked<'_> {
     pub fn understand(&mut self, text: &str) -> Question {
         let (today, notes) = (self.today, self.notes);
         let references = references::references(text, today, notes, &mut || self.journals());
-        let mut reading = Reading {
+        let mut reading = QuestionParser {
             tokens: Tokens::new(text),
             today,
             is_taken: Vec::new(),
@@ -146,18 +146,18 @@ impl Asked<'_> {
     }
 
     /// Adds a day or period to a question. Returns whether journals tell of it.
-    pub fn add(&mut self, question: &mut Question, text: &str, span: Span) -> bool {
+    pub fn add(&mut self, question: &mut Question, text: &str, span: DateRange) -> bool {
         let journals = self.journals();
         let text = text.to_owned();
         match span {
-            Span::Day(day) => {
+            DateRange::Day(day) => {
                 let count = journals.on(day).count();
                 if !question.dates.iter().any(|have| have.day == day) {
                     question.dates.push(NamedDay { text, day, journals: count });
                 }
                 count > 0
             }
-            Span::Period(period) => {
+            DateRange::Period(period) => {
                 let count = narrowed(period, self.window).map_or(0, |period| journals.within(period).len());
                 if !question.periods.iter().any(|have| have.period == period) {
                     let is_ahead = period.from.is_some_and(|from| from > self.today);
@@ -177,7 +177,7 @@ pub fn narrowed(period: Period, window: Period) -> Option<Period> {
     from.is_none_or(|from| from <= to).then_some(Period { from, to })
 }
 
-struct Reading<'a> {
+struct QuestionParser<'a> {
     tokens: Tokens<'a>,
     today: Date,
     /// Which words are not searched for, since they were understood.
@@ -186,9 +186,9 @@ struct Reading<'a> {
     question: Question,
 }
 
-impl Reading<'_> {
+impl QuestionParser<'_> {
     /// Reads days, periods and comparisons from the left to the right.
-    fn scan(&mut self, names: &[Range<usize>], asked: &mut Asked<'_>) {
+    fn scan(&mut self, names: &[Range<usize>], asked: &mut QuestionContext<'_>) {
         let (mut at, mut previous) = (0, None);
         while at < self.tokens.len() && self.phrases < MAX_PHRASES {
             if self.is_named(at, names) {
@@ -210,12 +210,12 @@ impl Reading<'_> {
             self.phrases += 1;
             self.question.warnings.extend(found.warning.clone());
             match found.outcome {
-                Outcome::Span(span) => {
+                PhraseMeaning::Span(span) => {
                     previous = Some(span.period());
                     self.add(at, &found, span, asked);
                 }
                 // It is told and passed over: its digits are no words of the question.
-                Outcome::Impossible => self.take(at..found.end),
+                PhraseMeaning::Impossible => self.take(at..found.end),
             }
             at = found.end.max(at + 1);
         }
@@ -238,20 +238,21 @@ impl Reading<'_> {
         last.checked_sub(1).and_then(|last| names.get(last)).is_some_and(|range| start < range.end)
     }
 
-    fn add(&mut self, at: usize, found: &Found, span: Span, asked: &mut Asked<'_>) {
+    fn add(&mut self, at: usize, found: &DatePhrase, span: DateRange, asked: &mut QuestionContext<'_>) {
         let text = self.text(at..found.end);
         self.take(at..found.end);
         if !asked.add(&mut self.question, &text, span) {
             let mut words = at..found.end;
             let is_yearly = words.clone().any(|word| self.tokens.is_month_name(word))
                 && !words.any(|word| self.tokens.is_year(word));
-            self.question.favoured.push(Favoured { period: span.period(), is_yearly });
+            self.question.favoured.push(FavouredDays { period: span.period(), is_yearly });
         }
     }
 
-    fn compare(&mut self, found: &intents::Asked, asked: &mut Asked<'_>) {
-        let side = |found: &intents::Found| Side { text: self.text(found.words.clone()), span: found.span };
-        let today = Side { text: "today".to_owned(), span: Span::Day(self.today) };
+    fn compare(&mut self, found: &intents::ComparisonIntent, asked: &mut QuestionContext<'_>) {
+        let side =
+            |found: &intents::PeriodMention| PeriodSide { text: self.text(found.words.clone()), span: found.span };
+        let today = PeriodSide { text: "today".to_owned(), span: DateRange::Day(self.today) };
         let sides = (side(&found.first), found.second.as_ref().map_or(today, side));
         for side in [&sides.0, &sides.1] {
             asked.add(&mut self.question, &side.text, side.span);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use jiff::civil::Date;
 
-use crate::calendar::{Span, parse, whole_day};
+use crate::calendar::{DateRange, parse, whole_day};
 use crate::context::Journals;
 use crate::escape::abbreviated;
 use crate::note::{Note, NoteId};
@@ -25,7 +25,7 @@ const MAX_NAME: usize = 400;
 
 /// A note, or several of one name, that a question names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
+pub struct NoteReference {
     /// The name as the question has it.
     pub text: String,
     /// The notes, in the order of their ids.
@@ -34,8 +34,8 @@ pub struct Reference {
 
 /// What a question names.
 #[derive(Debug, Default)]
-pub(super) struct References {
-    pub(super) found: Vec<Reference>,
+pub(super) struct NoteReferences {
+    pub(super) found: Vec<NoteReference>,
     /// The bytes of the question that are names, and so tell no date: in their order.
     pub(super) ranges: Vec<Range<usize>>,
     /// Those of them that are not searched for: days that stand for their journals, and ids that say nothing.
@@ -57,7 +57,7 @@ struct Mention {
 
 /// How a name fits a note; the best are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+enum NameMatch {
     Id,
     Title,
     TitleInAnyCase,
@@ -71,7 +71,7 @@ pub(super) fn references(
     today: Date,
     notes: &[Arc<Note>],
     journals: &mut dyn FnMut() -> Arc<Journals>,
-) -> References {
+) -> NoteReferences {
     let mut mentions = bracketed(text);
     let brackets: Vec<Range<usize>> = mentions.iter().map(|mention| mention.range.clone()).collect();
     let is_free = |mention: &Mention| !brackets.iter().any(|range| overlap(range, &mention.range));
@@ -80,7 +80,7 @@ pub(super) fn references(
     mentions.extend(ids(text).into_iter().filter(is_free));
     mentions.extend(whole_title(text, today));
     mentions.sort_by_key(|mention| (mention.range.start, mention.range.end));
-    let mut references = References::default();
+    let mut references = NoteReferences::default();
     if mentions.is_empty() {
         return references;
     }
@@ -96,11 +96,11 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-impl References {
+impl NoteReferences {
     fn add(
         &mut self,
         mention: &Mention,
-        fitting: &[Vec<(Fit, usize)>],
+        fitting: &[Vec<(NameMatch, usize)>],
         today: Date,
         notes: &[Arc<Note>],
         journals: &mut dyn FnMut() -> Arc<Journals>,
@@ -111,8 +111,8 @@ impl References {
             (_, None) => return,
             (Some((name, fitting)), _) if !mention.is_explicit || whole_day(name).is_none() => (name, best(fitting)),
             (named, Some(name)) if mention.is_explicit => {
-                let span = whole_day(name).map(Span::Day).or_else(|| parse(name, today).ok());
-                let found = if let Some(Span::Day(day)) = span { on(day) } else { Vec::new() };
+                let span = whole_day(name).map(DateRange::Day).or_else(|| parse(name, today).ok());
+                let found = if let Some(DateRange::Day(day)) = span { on(day) } else { Vec::new() };
                 self.not_searched.extend((!found.is_empty()).then(|| mention.range.clone()));
                 let found = if found.is_empty() { named.map(|(_, fit)| best(fit)).unwrap_or_default() } else { found };
                 self.ranges.push(mention.range.clone());
@@ -139,7 +139,7 @@ impl References {
 
     fn push(&mut self, name: &str, notes: Vec<usize>) {
         if !self.found.iter().any(|have| have.notes == notes) {
-            self.found.push(Reference { text: name.to_owned(), notes });
+            self.found.push(NoteReference { text: name.to_owned(), notes });
         }
     }
 }
@@ -151,7 +151,7 @@ fn says_nothing(mention: &Mention, name: &str, named: &[usize], notes: &[Arc<Not
 }
 
 /// Returns the notes that a name fits best.
-fn best(fitting: &[(Fit, usize)]) -> Vec<usize> {
+fn best(fitting: &[(NameMatch, usize)]) -> Vec<usize> {
     let least = fitting.iter().map(|(fit, _)| *fit).min();
     let mut notes: Vec<usize> = fitting.iter().filter(|(fit, _)| Some(*fit) == least).map(|(_, note)| *note).collect();
     notes.sort_unstable();
@@ -348,8 +348,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Finds for each name of each mention the notes that it fits: all in one pass over the notes.
-fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(Fit, usize)>>> {
-    let mut found: Vec<Vec<Vec<(Fit, usize)>>> =
+fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(NameMatch, usize)>>> {
+    let mut found: Vec<Vec<Vec<(NameMatch, usize)>>> =
         mentions.iter().map(|mention| vec![Vec::new(); mention.names.len()]).collect();
     let mut wanted: HashMap<String, Vec<(usize, usize)>, RandomState> = HashMap::default();
     let mut lengths = vec![false; MAX_NAME + 1];
@@ -365,7 +365,7 @@ fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(Fit, usize
     let has_explicit = mentions.iter().any(|mention| mention.is_explicit);
     let mut buffer = String::new();
     for (place, note) in notes.iter().enumerate().filter(|_| !wanted.is_empty()) {
-        let mut look = |text: &str, fit: fn(&str, &str) -> Option<Fit>, is_title: bool| {
+        let mut look = |text: &str, fit: fn(&str, &str) -> Option<NameMatch>, is_title: bool| {
             // Nearly all names differ in their length already.
             let has_length = lengths.get(text.len()).is_some_and(|is_wanted| *is_wanted);
             if !has_length && (is_plain(text) || text.len() > 3 * MAX_NAME) {
@@ -379,25 +379,29 @@ fn fitting(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<Vec<(Fit, usize
                 };
                 let fit = mention.names.get(*number).and_then(|name| fit(name, text));
                 // Outside of brackets people don't mind the case.
-                let fit = fit.map(|fit| if mention.is_explicit { fit } else { Fit::TitleInAnyCase });
+                let fit = fit.map(|fit| if mention.is_explicit { fit } else { NameMatch::TitleInAnyCase });
                 let fitting = found.get_mut(*at).and_then(|mention| mention.get_mut(*number));
                 if let (Some(fit), Some(fitting)) = (fit, fitting) {
                     fitting.push((fit, place));
                 }
             }
         };
-        look(note.title(), |name, title| Some(if name == title { Fit::Title } else { Fit::TitleInAnyCase }), true);
+        look(
+            note.title(),
+            |name, title| Some(if name == title { NameMatch::Title } else { NameMatch::TitleInAnyCase }),
+            true,
+        );
         if has_explicit {
             let ties = if note.has_aliases() { note.ties() } else { Default::default() };
-            ties.aliases.iter().for_each(|alias| look(alias, |_, _| Some(Fit::Alias), false));
-            look(note.stem(), |_, _| Some(Fit::Stem), false);
+            ties.aliases.iter().for_each(|alias| look(alias, |_, _| Some(NameMatch::Alias), false));
+            look(note.stem(), |_, _| Some(NameMatch::Stem), false);
         }
     }
     for (mention, found) in mentions.iter().zip(&mut found).filter(|(mention, _)| mention.is_explicit || mention.is_id)
     {
         for (name, fitting) in mention.names.iter().zip(found) {
             let id = NoteId::parse(name).and_then(|id| notes.binary_search_by(|note| note.id.cmp(&id)).ok());
-            fitting.extend(id.map(|place| (Fit::Id, place)));
+            fitting.extend(id.map(|place| (NameMatch::Id, place)));
         }
     }
     found

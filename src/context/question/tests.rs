@@ -25,7 +25,7 @@ fn understood(text: &str) -> Question {
     let notes = notes();
     let window = Period { from: None, to: Date::MAX };
     let today = TODAY.parse().unwrap_or_default();
-    Asked { notes: &notes, language: Language::English, today, window, journals: None }.understand(text)
+    QuestionContext { notes: &notes, language: Language::English, today, window, journals: None }.understand(text)
 }
 
 fn ids(question: &Question) -> Vec<String> {
@@ -178,7 +178,7 @@ fn comparisons_name_two_sides() {
     let sides = |text: &str| {
         let question = understood(text);
         let sides = question.comparison.as_ref();
-        let side = |side: &Side| format!("{:?}", side.span.period()).len();
+        let side = |side: &PeriodSide| format!("{:?}", side.span.period()).len();
         assert!(sides.is_none_or(|(a, b)| side(a) > 0 && side(b) > 0));
         (sides.map(|(a, b)| format!("{}|{}", a.text, b.text)), question.rest)
     };

@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::document::Document;
+use super::super::document::YamlDocument;
 use super::super::items::plain;
 use super::super::value::Value;
-use super::super::yaml::{Kind, Yaml};
-use super::field::Ends;
-use super::sheet::Piece;
+use super::super::yaml::{Yaml, YamlNode};
+use super::field::LineEnding;
+use super::sheet::FieldText;
 
 /// A line of a field: what it says, and a comment behind that.
 #[derive(Clone)]
-struct Line {
+struct CommentedLine {
     /// What stands before the comment, line end and white space at its end left out.
     code: String,
     /// The white space before the comment.
@@ -21,7 +21,7 @@ struct Line {
     comment: Option<String>,
 }
 
-impl Line {
+impl CommentedLine {
     fn is_comment(&self) -> bool {
         self.code.is_empty() && self.comment.is_some()
     }
@@ -35,10 +35,10 @@ impl Line {
 /// them, or the sides disagree.
 pub(super) fn settle(
     key: &str,
-    merged: Option<Piece>,
-    [base, ours, theirs]: [Option<&Piece>; 3],
-    end: Ends,
-) -> Option<Option<Piece>> {
+    merged: Option<FieldText>,
+    [base, ours, theirs]: [Option<&FieldText>; 3],
+    end: LineEnding,
+) -> Option<Option<FieldText>> {
     let [base, ours, theirs] = [lines_of(base, end)?, lines_of(ours, end)?, lines_of(theirs, end)?];
     let wanted = merged_counts([&base, &ours, &theirs].map(|lines| counts(lines)))?;
     let Some(piece) = merged else { return wanted.is_empty().then_some(None) };
@@ -49,22 +49,22 @@ pub(super) fn settle(
     take_out(&mut lines, |text, have| wanted.get(text).is_none_or(|count| *count < have))?;
     let lines = with_comments(lines, [&theirs, &ours], &wanted);
     let text: String = lines.iter().map(|line| line.written() + end).collect();
-    let document = Document::parse(&text, end).ok()?;
+    let document = YamlDocument::parse(&text, end).ok()?;
     let is_right = matches!(document.values().as_slice(), [(have, value)] if have == key && plain(value) == plain(&piece.value))
         && counts(&read(&document, &text)) == wanted;
-    is_right.then_some(Some(Piece { lines: text, ..piece }))
+    is_right.then_some(Some(FieldText { lines: text, ..piece }))
 }
 
 /// Removes the comments that are unwanted, given how often each stands; `None` where one of them stands in several
 /// places.
-fn take_out(lines: &mut Vec<Line>, is_unwanted: impl Fn(&str, usize) -> bool) -> Option<()> {
+fn take_out(lines: &mut Vec<CommentedLine>, is_unwanted: impl Fn(&str, usize) -> bool) -> Option<()> {
     let have = counts(lines);
     let unwanted: HashSet<&String> =
         have.iter().filter(|(text, count)| is_unwanted(text, **count)).map(|(text, _)| text).collect();
     if unwanted.iter().any(|text| have.get(*text).is_some_and(|count| *count > 1)) {
         return None;
     }
-    let is_meant = |line: &Line| line.comment.as_ref().is_some_and(|text| unwanted.contains(text));
+    let is_meant = |line: &CommentedLine| line.comment.as_ref().is_some_and(|text| unwanted.contains(text));
     lines.retain(|line| !(line.is_comment() && is_meant(line)));
     for line in lines.iter_mut().filter(|line| is_meant(line)) {
         (line.gap, line.comment) = (String::new(), None);
@@ -74,7 +74,11 @@ fn take_out(lines: &mut Vec<Line>, is_unwanted: impl Fn(&str, usize) -> bool) ->
 
 /// Adds the comments that are wanted and not there, where they stand in their sources. One without such a place is
 /// not added.
-fn with_comments(mut lines: Vec<Line>, sources: [&[Line]; 2], wanted: &Counts) -> Vec<Line> {
+fn with_comments(
+    mut lines: Vec<CommentedLine>,
+    sources: [&[CommentedLine]; 2],
+    wanted: &CommentCounts,
+) -> Vec<CommentedLine> {
     let mut have = counts(&lines);
     let (places, only_line) = (places(&lines), only_code(&lines));
     // Comments that come above a line and below it.
@@ -88,7 +92,7 @@ fn with_comments(mut lines: Vec<Line>, sources: [&[Line]; 2], wanted: &Counts) -
             if wanted.get(text).copied().unwrap_or_default() <= have.get(text).copied().unwrap_or_default() {
                 continue;
             }
-            let place_of = |line: &Line| places.get(line.code.trim()).copied().flatten();
+            let place_of = |line: &CommentedLine| places.get(line.code.trim()).copied().flatten();
             let at = |around: &[Option<usize>]| around.get(place).copied().flatten().and_then(|at| source.get(at));
             let is_put = if !line.is_comment() {
                 let host = place_of(line).or(only_line);
@@ -106,7 +110,7 @@ fn with_comments(mut lines: Vec<Line>, sources: [&[Line]; 2], wanted: &Counts) -
             }
         }
     }
-    let with_added = |(line, (mut above, below)): (Line, (Vec<Line>, Vec<Line>))| {
+    let with_added = |(line, (mut above, below)): (CommentedLine, (Vec<CommentedLine>, Vec<CommentedLine>))| {
         above.push(line);
         above.extend(below);
         above
@@ -115,14 +119,14 @@ fn with_comments(mut lines: Vec<Line>, sources: [&[Line]; 2], wanted: &Counts) -
 }
 
 /// Gives a line the comment of another, unless it has one.
-fn put_behind(host: Option<&mut Line>, line: &Line) -> bool {
+fn put_behind(host: Option<&mut CommentedLine>, line: &CommentedLine) -> bool {
     let Some(host) = host.filter(|host| host.comment.is_none()) else { return false };
     (host.gap, host.comment) = (line.gap.clone(), line.comment.clone());
     true
 }
 
 /// Returns where each code stands; `None` for one that stands in several places.
-fn places(lines: &[Line]) -> HashMap<String, Option<usize>> {
+fn places(lines: &[CommentedLine]) -> HashMap<String, Option<usize>> {
     let mut places = HashMap::new();
     for (place, line) in lines.iter().enumerate() {
         places.entry(line.code.trim().to_owned()).and_modify(|place| *place = None).or_insert(Some(place));
@@ -131,14 +135,14 @@ fn places(lines: &[Line]) -> HashMap<String, Option<usize>> {
 }
 
 /// Returns the place of the one line that is not a comment or blank.
-fn only_code(lines: &[Line]) -> Option<usize> {
+fn only_code(lines: &[CommentedLine]) -> Option<usize> {
     let mut found = lines.iter().enumerate().filter(|(_, line)| !line.code.is_empty());
     let (place, _) = found.next()?;
     found.next().is_none().then_some(place)
 }
 
 /// Returns, for each line, the place of the last line with code that was passed on the way to it.
-fn code_around<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l Line)>) -> Vec<Option<usize>> {
+fn code_around<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l CommentedLine)>) -> Vec<Option<usize>> {
     let mut around = vec![None; lines.len()];
     let mut last = None;
     for (place, line) in lines {
@@ -153,12 +157,12 @@ fn code_around<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l Line)>) -> V
 }
 
 /// Reads a field's lines; no field has none. `None` where they can't be understood on their own.
-fn lines_of(piece: Option<&Piece>, end: Ends) -> Option<Vec<Line>> {
-    let Some(Piece { lines, .. }) = piece else { return Some(Vec::new()) };
-    Some(read(&Document::parse(lines, end).ok()?, lines))
+fn lines_of(piece: Option<&FieldText>, end: LineEnding) -> Option<Vec<CommentedLine>> {
+    let Some(FieldText { lines, .. }) = piece else { return Some(Vec::new()) };
+    Some(read(&YamlDocument::parse(lines, end).ok()?, lines))
 }
 
-fn read(document: &Document<'_>, text: &str) -> Vec<Line> {
+fn read(document: &YamlDocument<'_>, text: &str) -> Vec<CommentedLine> {
     let mut texts = Vec::new();
     for (key, value) in &document.entries {
         scalars(key, &mut texts);
@@ -186,7 +190,7 @@ fn read(document: &Document<'_>, text: &str) -> Vec<Line> {
         let code = if comment.is_empty() { before } else { before.trim_end() };
         let gap = before.get(code.len()..).unwrap_or_default().to_owned();
         let comment = (!comment.is_empty()).then(|| comment.trim_end().to_owned());
-        lines.push(Line { code: code.to_owned(), gap, comment });
+        lines.push(CommentedLine { code: code.to_owned(), gap, comment });
         start += line.len();
     }
     lines
@@ -195,10 +199,10 @@ fn read(document: &Document<'_>, text: &str) -> Vec<Line> {
 /// Collects where texts stand, in which no comment can.
 fn scalars(node: &Yaml<'_>, found: &mut Vec<Range<usize>>) {
     match &node.kind {
-        Kind::Scalar { .. } if node.span.is_empty() => {}
-        Kind::Scalar { .. } => found.push(node.span.clone()),
-        Kind::List(items) => items.iter().for_each(|item| scalars(item, found)),
-        Kind::Map(entries) => entries.iter().for_each(|(key, value)| {
+        YamlNode::Scalar { .. } if node.span.is_empty() => {}
+        YamlNode::Scalar { .. } => found.push(node.span.clone()),
+        YamlNode::List(items) => items.iter().for_each(|item| scalars(item, found)),
+        YamlNode::Map(entries) => entries.iter().for_each(|(key, value)| {
             scalars(key, found);
             scalars(value, found);
         }),
@@ -206,19 +210,19 @@ fn scalars(node: &Yaml<'_>, found: &mut Vec<Range<usize>>) {
 }
 
 /// How often each comment stands.
-type Counts = BTreeMap<String, usize>;
+type CommentCounts = BTreeMap<String, usize>;
 
-fn counts(lines: &[Line]) -> Counts {
-    let mut counts = Counts::new();
+fn counts(lines: &[CommentedLine]) -> CommentCounts {
+    let mut counts = CommentCounts::new();
     for text in lines.iter().filter_map(|line| line.comment.clone()) {
         *counts.entry(text).or_default() += 1;
     }
     counts
 }
 
-fn merged_counts([base, ours, theirs]: [Counts; 3]) -> Option<Counts> {
+fn merged_counts([base, ours, theirs]: [CommentCounts; 3]) -> Option<CommentCounts> {
     let texts: BTreeSet<&String> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
-    let mut merged = Counts::new();
+    let mut merged = CommentCounts::new();
     for text in texts {
         let [base, ours, theirs] = [&base, &ours, &theirs].map(|counts| counts.get(text).copied().unwrap_or_default());
         let count = match () {
@@ -234,10 +238,10 @@ fn merged_counts([base, ours, theirs]: [Counts; 3]) -> Option<Counts> {
 }
 
 /// Writes a field's value into the lines of another, as it is written where it comes from.
-pub(super) fn with_value_of(piece: &Piece, from: &Piece, end: Ends) -> Option<String> {
-    let is_text = |piece: &Piece| matches!(piece.value, Value::Text { .. });
-    let place = |piece: &Piece| {
-        let document = Document::parse(&piece.lines, end).ok()?;
+pub(super) fn with_value_of(piece: &FieldText, from: &FieldText, end: LineEnding) -> Option<String> {
+    let is_text = |piece: &FieldText| matches!(piece.value, Value::Text { .. });
+    let place = |piece: &FieldText| {
+        let document = YamlDocument::parse(&piece.lines, end).ok()?;
         let [(_, value)] = document.entries.as_slice() else { return None };
         let written = piece.lines.get(value.span.clone())?.trim_end();
         (!written.is_empty()).then(|| value.span.start..value.span.start + written.len())

@@ -6,60 +6,66 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::Stamp;
-use super::super::document::Document;
+use super::super::Timestamp;
+use super::super::document::YamlDocument;
 use super::super::items::{is_list, plain};
 use super::super::value::Value;
 use super::comments::{settle, with_value_of};
 use super::list::{appended, merge_sets, with_appended};
-use super::sheet::Piece;
+use super::sheet::FieldText;
 
 /// A field in three texts: in ours, in the base, in theirs. Where they are alike the sides agree.
-pub(super) type Three = [Option<Piece>; 3];
+pub(super) type ThreeWay = [Option<FieldText>; 3];
 
 /// Merges a field; each side may lack it.
-pub(super) fn merge(key: &str, base: Option<&Piece>, ours: Option<&Piece>, theirs: Option<&Piece>, end: Ends) -> Three {
+pub(super) fn merge(
+    key: &str,
+    base: Option<&FieldText>,
+    ours: Option<&FieldText>,
+    theirs: Option<&FieldText>,
+    end: LineEnding,
+) -> ThreeWay {
     if same_lines(theirs, base) || same_lines(ours, theirs) {
         return all(ours.cloned());
     }
     if same_lines(ours, base) {
         return all(theirs.cloned());
     }
-    let field = Sides { key, base, ours, theirs, end };
+    let field = ChangedField { key, base, ours, theirs, end };
     field.merged().unwrap_or_else(|| [ours.cloned(), base.cloned(), theirs.cloned()])
 }
 
 /// What lines end in.
-pub(super) type Ends = &'static str;
+pub(super) type LineEnding = &'static str;
 
-fn all(piece: Option<Piece>) -> Three {
+fn all(piece: Option<FieldText>) -> ThreeWay {
     [piece.clone(), piece.clone(), piece]
 }
 
-fn same_lines(a: Option<&Piece>, b: Option<&Piece>) -> bool {
+fn same_lines(a: Option<&FieldText>, b: Option<&FieldText>) -> bool {
     a.map(|piece| &piece.lines) == b.map(|piece| &piece.lines)
 }
 
-fn same_meaning(a: Option<&Piece>, b: Option<&Piece>) -> bool {
+fn same_meaning(a: Option<&FieldText>, b: Option<&FieldText>) -> bool {
     a.map(|piece| plain(&piece.value)) == b.map(|piece| plain(&piece.value))
 }
 
 /// A field that changed on both sides.
-struct Sides<'a> {
+struct ChangedField<'a> {
     key: &'a str,
-    base: Option<&'a Piece>,
-    ours: Option<&'a Piece>,
-    theirs: Option<&'a Piece>,
-    end: Ends,
+    base: Option<&'a FieldText>,
+    ours: Option<&'a FieldText>,
+    theirs: Option<&'a FieldText>,
+    end: LineEnding,
 }
 
-impl Sides<'_> {
+impl ChangedField<'_> {
     /// Merges the values, then the comments at them; the first way counts in which neither is lost.
-    fn merged(&self) -> Option<Three> {
+    fn merged(&self) -> Option<ThreeWay> {
         if same_meaning(self.theirs, self.base) || same_meaning(self.ours, self.theirs) {
             return self.settled(all(self.ours.cloned()));
         }
-        let ways: [&dyn Fn() -> Option<Three>; 5] = [
+        let ways: [&dyn Fn() -> Option<ThreeWay>; 5] = [
             &|| {
                 is_list(self.key).then(|| merge_sets(self.key, [self.base, self.ours, self.theirs], self.end))?.map(all)
             },
@@ -72,14 +78,14 @@ impl Sides<'_> {
         settled.or_else(|| same_meaning(self.ours, self.base).then(|| self.settled(all(self.theirs.cloned())))?)
     }
 
-    fn settled(&self, three: Three) -> Option<Three> {
+    fn settled(&self, three: ThreeWay) -> Option<ThreeWay> {
         let [ours, base, theirs] =
             three.map(|piece| settle(self.key, piece, [self.base, self.ours, self.theirs], self.end));
         Some([ours?, base?, theirs?])
     }
 
     /// Writes their value into our lines; theirs as they are where that can't be done.
-    fn theirs_in_ours(&self) -> Option<Piece> {
+    fn theirs_in_ours(&self) -> Option<FieldText> {
         let (ours, theirs) = (self.ours?, self.theirs?);
         let value = || theirs.value.clone();
         let in_place = || with_value_of(ours, theirs, self.end);
@@ -94,8 +100,8 @@ impl Sides<'_> {
     }
 
     /// Merges lists to which both sides appended.
-    fn as_list(&self) -> Option<Piece> {
-        let items = |piece: Option<&Piece>| match piece.map(|piece| &piece.value) {
+    fn as_list(&self) -> Option<FieldText> {
+        let items = |piece: Option<&FieldText>| match piece.map(|piece| &piece.value) {
             Some(Value::List(items)) => Some(items.clone()),
             _ => None,
         };
@@ -104,10 +110,10 @@ impl Sides<'_> {
     }
 
     /// Takes the later `updated`, the earlier `created`.
-    fn as_time(&self) -> Option<Piece> {
+    fn as_time(&self) -> Option<FieldText> {
         let (ours, theirs) = (self.ours?, self.theirs?);
-        let stamp = |piece: &Piece| match &piece.value {
-            Value::Text { text, .. } => Stamp::parse(text),
+        let stamp = |piece: &FieldText| match &piece.value {
+            Value::Text { text, .. } => Timestamp::parse(text),
             _ => None,
         };
         let (our_time, their_time) = (stamp(ours)?, stamp(theirs)?);
@@ -120,8 +126,8 @@ impl Sides<'_> {
     }
 
     /// Merges maps field by field; where a field in them can't be merged, the texts differ in it.
-    fn as_map(&self) -> Option<Three> {
-        let entries = |piece: Option<&Piece>| match piece.map(|piece| &piece.value) {
+    fn as_map(&self) -> Option<ThreeWay> {
+        let entries = |piece: Option<&FieldText>| match piece.map(|piece| &piece.value) {
             Some(Value::Map(entries)) => Some(entries.clone()),
             _ => None,
         };
@@ -174,11 +180,16 @@ fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Valu
 }
 
 /// Fields of a map that get another value, or go.
-type Changes<'k> = [(&'k str, Option<Value>)];
+type FieldChanges<'k> = [(&'k str, Option<Value>)];
 
 /// Gives fields of a map other values, or takes them out.
-pub(super) fn with_changes(map: &str, piece: Piece, changes: &Changes<'_>, end: Ends) -> Option<Piece> {
-    let at_once = |piece: &Piece, changes: &Changes<'_>| {
+pub(super) fn with_changes(
+    map: &str,
+    piece: FieldText,
+    changes: &FieldChanges<'_>,
+    end: LineEnding,
+) -> Option<FieldText> {
+    let at_once = |piece: &FieldText, changes: &FieldChanges<'_>| {
         let Value::Map(entries) = &piece.value else { return None };
         let mut entries = entries.clone();
         let mut set: HashMap<&str, &Value> =
@@ -213,11 +224,11 @@ pub(super) const MAX_SPLITS: usize = 100;
 /// Makes changes of a field's lines all at once; where the text then says something else than it is to, in two
 /// halves. So the work grows with the length of the field, and not with that times the number of changes.
 pub(super) fn in_batches<C>(
-    piece: Piece,
+    piece: FieldText,
     changes: &[C],
     splits: &mut usize,
-    at_once: &dyn Fn(&Piece, &[C]) -> Option<Piece>,
-) -> Option<Piece> {
+    at_once: &dyn Fn(&FieldText, &[C]) -> Option<FieldText>,
+) -> Option<FieldText> {
     if changes.is_empty() {
         return Some(piece);
     }
@@ -236,16 +247,16 @@ pub(super) fn in_batches<C>(
 /// Edits a field's lines; the first text counts that says exactly what is wanted.
 pub(super) fn edited(
     key: &str,
-    piece: &Piece,
+    piece: &FieldText,
     wanted: Value,
-    end: Ends,
-    edit: impl Fn(&Document<'_>) -> Vec<String>,
-) -> Option<Piece> {
-    let document = Document::parse(&piece.lines, end).ok()?;
+    end: LineEnding,
+    edit: impl Fn(&YamlDocument<'_>) -> Vec<String>,
+) -> Option<FieldText> {
+    let document = YamlDocument::parse(&piece.lines, end).ok()?;
     let says = |lines: &String| {
-        let values = Document::parse(lines, end).map(|document| document.values()).unwrap_or_default();
+        let values = YamlDocument::parse(lines, end).map(|document| document.values()).unwrap_or_default();
         matches!(values.as_slice(), [(have, value)] if have == key && plain(value) == plain(&wanted))
     };
     let lines = edit(&document).into_iter().find(says)?;
-    Some(Piece { lines, value: wanted })
+    Some(FieldText { lines, value: wanted })
 }

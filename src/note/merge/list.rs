@@ -4,20 +4,24 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::document::{Document, flow};
+use super::super::document::{YamlDocument, flow};
 use super::super::frontmatter::link_target;
 use super::super::items::{get, items as all_items, map_of, plain};
 use super::super::spans::with_spans;
 use super::super::value::Value;
-use super::super::yaml::{Kind, Yaml};
-use super::field::{Ends, MAX_SPLITS, by_key, edited, in_batches, with_changes};
-use super::sheet::Piece;
+use super::super::yaml::{Yaml, YamlNode};
+use super::field::{LineEnding, MAX_SPLITS, by_key, edited, in_batches, with_changes};
+use super::sheet::FieldText;
 
 /// Merges a field that is a set; `None` where the sides disagree about an item.
-pub(super) fn merge_sets(key: &str, [base, ours, theirs]: [Option<&Piece>; 3], end: Ends) -> Option<Option<Piece>> {
+pub(super) fn merge_sets(
+    key: &str,
+    [base, ours, theirs]: [Option<&FieldText>; 3],
+    end: LineEnding,
+) -> Option<Option<FieldText>> {
     let sides = [base, ours, theirs].map(|piece| items(key, piece));
-    let names = Names::of(key, &sides);
-    let [in_base, in_ours, in_theirs] = sides.map(|items| Set::of(&names, items));
+    let names = ItemKeys::of(key, &sides);
+    let [in_base, in_ours, in_theirs] = sides.map(|items| ItemSet::of(&names, items));
     // The order of links has a meaning: if only theirs has another one, it is the one that counts.
     let is_turned = key == "links" && in_theirs.is_reordered(&in_base) && !in_ours.is_reordered(&in_base);
     let (host, wanted) = match theirs {
@@ -31,7 +35,7 @@ pub(super) fn merge_sets(key: &str, [base, ours, theirs]: [Option<&Piece>; 3], e
 }
 
 /// Returns the items of a set.
-fn items(key: &str, piece: Option<&Piece>) -> Vec<Value> {
+fn items(key: &str, piece: Option<&FieldText>) -> Vec<Value> {
     piece.map(|piece| all_items(key, &piece.value)).unwrap_or_default()
 }
 
@@ -52,12 +56,12 @@ pub(super) fn appended(base: &[Value], ours: &[Value], theirs: &[Value]) -> Opti
 }
 
 /// Adds items at the end of a list.
-pub(super) fn with_appended(key: &str, piece: &Piece, wanted: &[Value], end: Ends) -> Option<Piece> {
+pub(super) fn with_appended(key: &str, piece: &FieldText, wanted: &[Value], end: LineEnding) -> Option<FieldText> {
     let Value::List(have) = &piece.value else { return None };
     with_added(key, piece.clone(), wanted.get(have.len()..)?, end)
 }
 
-fn with_added(key: &str, piece: Piece, added: &[Value], end: Ends) -> Option<Piece> {
+fn with_added(key: &str, piece: FieldText, added: &[Value], end: LineEnding) -> Option<FieldText> {
     in_batches(piece, added, &mut MAX_SPLITS.clone(), &|piece, added| {
         let now = [items(key, Some(piece)), added.to_vec()].concat();
         edited(key, piece, Value::List(now), end, |document| document.with_items(key, added))
@@ -65,15 +69,15 @@ fn with_added(key: &str, piece: Piece, added: &[Value], end: Ends) -> Option<Pie
 }
 
 /// The items of a list, found by their names.
-struct Set {
+struct ItemSet {
     items: Vec<Value>,
     names: Vec<Value>,
     /// Where the first item of each name is.
     places: HashMap<Value, usize>,
 }
 
-impl Set {
-    fn of(names: &Names<'_>, items: Vec<Value>) -> Self {
+impl ItemSet {
+    fn of(names: &ItemKeys<'_>, items: Vec<Value>) -> Self {
         let names: Vec<Value> = items.iter().map(|item| names.name(item)).collect();
         let mut places = HashMap::new();
         for (place, name) in names.iter().enumerate() {
@@ -106,13 +110,13 @@ impl Set {
 }
 
 /// What the items of a set are known by.
-struct Names<'k> {
+struct ItemKeys<'k> {
     key: &'k str,
     /// Whether only items that say the same are the same: one side has several of one name.
     are_whole: bool,
 }
 
-impl<'k> Names<'k> {
+impl<'k> ItemKeys<'k> {
     fn of(key: &'k str, sides: &[Vec<Value>; 3]) -> Self {
         let names = Self { key, are_whole: false };
         let is_ambiguous = |items: &Vec<Value>| {
@@ -143,7 +147,7 @@ impl<'k> Names<'k> {
     }
 
     /// Merges lists as sets: ours, without what theirs took out, with what theirs added.
-    fn merged(&self, base: &Set, ours: &Set, theirs: &Set) -> Option<Set> {
+    fn merged(&self, base: &ItemSet, ours: &ItemSet, theirs: &ItemSet) -> Option<ItemSet> {
         let is_same = |a: &Value, b: &Value| said(self.key, a) == said(self.key, b);
         let mut merged: Vec<Value> = Vec::new();
         for (name, item) in ours.named() {
@@ -163,7 +167,7 @@ impl<'k> Names<'k> {
                 None => merged.push(item.clone()),
             }
         }
-        Some(Set::of(self, merged))
+        Some(ItemSet::of(self, merged))
     }
 
     /// Merges an item that both have, entry by entry.
@@ -197,10 +201,10 @@ impl<'k> Names<'k> {
     }
 
     /// Writes a list with these items into a field's lines, touching no item that stays.
-    fn written(&self, host: &Piece, wanted: &Set, end: Ends) -> Option<Piece> {
+    fn written(&self, host: &FieldText, wanted: &ItemSet, end: LineEnding) -> Option<FieldText> {
         let key = self.key;
         let mut piece = host.clone();
-        let now = Set::of(self, items(key, Some(host)));
+        let now = ItemSet::of(self, items(key, Some(host)));
         if !matches!(piece.value, Value::List(_)) && !now.is_empty() {
             let list = Value::List(now.items.clone());
             piece = edited(key, &piece, list.clone(), end, |document| document.with_value(key, &list))?;
@@ -254,9 +258,9 @@ fn said(key: &str, item: &Value) -> Value {
 }
 
 /// Gives items of a list other entries, where they stand.
-fn with_items_at(lines: &str, changed: &[(usize, Value)], end: Ends) -> Option<String> {
-    let document = Document::parse(lines, end).ok()?;
-    let [(_, Yaml { kind: Kind::List(nodes), .. })] = document.entries.as_slice() else { return None };
+fn with_items_at(lines: &str, changed: &[(usize, Value)], end: LineEnding) -> Option<String> {
+    let document = YamlDocument::parse(lines, end).ok()?;
+    let [(_, Yaml { kind: YamlNode::List(nodes), .. })] = document.entries.as_slice() else { return None };
     let spans: Option<Vec<_>> =
         changed.iter().map(|(place, new)| item_at(&document, lines, nodes, *place, new, end)).collect();
     with_spans(lines, spans?).ok()
@@ -264,18 +268,18 @@ fn with_items_at(lines: &str, changed: &[(usize, Value)], end: Ends) -> Option<S
 
 /// Returns where an item stands and how it is written with other entries; `lines` end with the list.
 pub(in super::super) fn item_at(
-    document: &Document<'_>,
+    document: &YamlDocument<'_>,
     lines: &str,
     nodes: &[Yaml<'_>],
     place: usize,
     new: &Value,
-    end: Ends,
+    end: LineEnding,
 ) -> Option<(Range<usize>, String)> {
     let Value::Map(wanted) = new else { return None };
     let node = nodes.get(place)?;
     let written = lines.get(node.span.clone())?.trim_end();
     let span = node.span.start..node.span.start + written.len();
-    if !matches!(node.kind, Kind::Map(_)) {
+    if !matches!(node.kind, YamlNode::Map(_)) {
         return Some((span, flow(new)));
     }
     if written.starts_with('{') {
@@ -296,8 +300,8 @@ pub(in super::super) fn item_at(
 }
 
 /// Gives the map in the field `k` these entries.
-fn with_entries(text: String, wanted: &[(String, Value)], end: Ends) -> Option<String> {
-    let (_, value) = Document::parse(&text, end).ok()?.values().into_iter().next()?;
+fn with_entries(text: String, wanted: &[(String, Value)], end: LineEnding) -> Option<String> {
+    let (_, value) = YamlDocument::parse(&text, end).ok()?.values().into_iter().next()?;
     let Value::Map(have) = &value else { return None };
     let (in_have, in_wanted) = (by_key(have), by_key(wanted));
     let is_new =
@@ -306,6 +310,6 @@ fn with_entries(text: String, wanted: &[(String, Value)], end: Ends) -> Option<S
     let gone =
         have.iter().filter(|(key, _)| !in_wanted.contains_key(key.as_str())).map(|(key, _)| (key.as_str(), None));
     let changes: Vec<_> = set.chain(gone).collect();
-    let piece = Piece { lines: text, value: value.clone() };
+    let piece = FieldText { lines: text, value: value.clone() };
     with_changes("k", piece, &changes, end).map(|piece| piece.lines)
 }

@@ -15,12 +15,12 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::items::plain;
-use field::{Ends, Three};
-use sheet::{Field, Piece, Sheet};
+use field::{LineEnding, ThreeWay};
+use sheet::{FieldLines, FieldSource, FieldText};
 
 /// Three texts for a merge by lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Merged {
+pub struct MergeTexts {
     /// What both sides come from.
     pub base: String,
     /// Our side.
@@ -35,20 +35,20 @@ pub struct Merged {
 /// # Errors
 /// A sentence that says why the fields can't be told apart: no frontmatter, or none that is YAML.
 /// A merge by lines is all that can be done then.
-pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<Merged, String> {
+pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<MergeTexts, String> {
     let (base, theirs) = (with_line_ends_of(ours, base), with_line_ends_of(ours, theirs));
-    let [base, ours, theirs] = [Sheet::read(&base)?, Sheet::read(ours)?, Sheet::read(&theirs)?];
+    let [base, ours, theirs] = [FieldLines::read(&base)?, FieldLines::read(ours)?, FieldLines::read(&theirs)?];
     if !ours.has_frontmatter() || !theirs.has_frontmatter() {
         return Err("one side has no frontmatter".to_owned());
     }
     let (rows, tail) = rows(&base, &ours, &theirs);
-    let text = |place: usize, side: &Sheet<'_>| written(&rows, &tail, place, &ours, side);
-    Ok(Merged { ours: text(0, &ours)?, base: text(1, &base)?, theirs: text(2, &theirs)? })
+    let text = |place: usize, side: &FieldLines<'_>| written(&rows, &tail, place, &ours, side);
+    Ok(MergeTexts { ours: text(0, &ours)?, base: text(1, &base)?, theirs: text(2, &theirs)? })
 }
 
 /// Tells whether a text's frontmatter, where it has one, can be read as fields.
 pub fn is_sound(text: &str) -> bool {
-    Sheet::read(text).is_ok()
+    FieldLines::read(text).is_ok()
 }
 
 /// Gives a text the line ends of another, where that one has only one sort of them.
@@ -62,16 +62,16 @@ fn with_line_ends_of<'t>(model: &str, text: &'t str) -> Cow<'t, str> {
 }
 
 /// A field of the result.
-struct Row {
+struct MergedField {
     key: String,
     /// Comments and blank lines above it, the same in all three texts.
     above: String,
-    three: Three,
+    three: ThreeWay,
 }
 
 /// Merges all fields, and what stands below them. Fields stand as in ours; one that only theirs
 /// has comes behind the field that it stands behind in theirs.
-fn rows(base: &Sheet<'_>, ours: &Sheet<'_>, theirs: &Sheet<'_>) -> (Vec<Row>, String) {
+fn rows(base: &FieldLines<'_>, ours: &FieldLines<'_>, theirs: &FieldLines<'_>) -> (Vec<MergedField>, String) {
     let end = if ours.head.ends_with("\r\n") { "\r\n" } else { "\n" };
     let mut rows = Vec::new();
     // Comments that somebody wrote above a field which is gone now.
@@ -87,12 +87,12 @@ fn rows(base: &Sheet<'_>, ours: &Sheet<'_>, theirs: &Sheet<'_>) -> (Vec<Row>, St
             continue;
         }
         let above = merged_comments(base_above, field.above, in_theirs.map_or(base_above, |field| field.above));
-        rows.push(Row { key: field.key.clone(), above: std::mem::take(&mut left_over) + &above, three });
+        rows.push(MergedField { key: field.key.clone(), above: std::mem::take(&mut left_over) + &above, three });
     }
     let places: HashMap<String, usize> =
         rows.iter().enumerate().map(|(place, row)| (row.key.clone(), place + 1)).collect();
     // What comes before the first row, and behind each.
-    let mut behind: Vec<Vec<Row>> = std::iter::repeat_with(Vec::new).take(rows.len() + 1).collect();
+    let mut behind: Vec<Vec<MergedField>> = std::iter::repeat_with(Vec::new).take(rows.len() + 1).collect();
     let mut place = 0;
     for field in &theirs.fields {
         if let Some(own) = places.get(&field.key) {
@@ -109,7 +109,7 @@ fn rows(base: &Sheet<'_>, ours: &Sheet<'_>, theirs: &Sheet<'_>) -> (Vec<Row>, St
             continue;
         }
         if let Some(behind) = behind.get_mut(place) {
-            behind.push(Row { key: field.key.clone(), above: field.above.to_owned(), three });
+            behind.push(MergedField { key: field.key.clone(), above: field.above.to_owned(), three });
         }
     }
     let rows = std::iter::once(None).chain(rows.into_iter().map(Some)).zip(behind);
@@ -119,12 +119,12 @@ fn rows(base: &Sheet<'_>, ours: &Sheet<'_>, theirs: &Sheet<'_>) -> (Vec<Row>, St
 
 fn merged(
     key: &str,
-    base: Option<&Field<'_>>,
-    ours: Option<&Field<'_>>,
-    theirs: Option<&Field<'_>>,
-    end: Ends,
-) -> Three {
-    let piece = |field: Option<&'_ Field<'_>>| field.map(|field| field.piece.clone());
+    base: Option<&FieldSource<'_>>,
+    ours: Option<&FieldSource<'_>>,
+    theirs: Option<&FieldSource<'_>>,
+    end: LineEnding,
+) -> ThreeWay {
+    let piece = |field: Option<&'_ FieldSource<'_>>| field.map(|field| field.piece.clone());
     let (base, ours, theirs) = (piece(base), piece(ours), piece(theirs));
     field::merge(key, base.as_ref(), ours.as_ref(), theirs.as_ref(), end)
 }
@@ -149,7 +149,13 @@ fn added_comments(base: &str, ours: &str, theirs: &str) -> String {
 
 /// Writes one of the three texts: the frontmatter with that text's ways of writing fields, and a
 /// side's own body.
-fn written(rows: &[Row], tail: &str, place: usize, ours: &Sheet<'_>, side: &Sheet<'_>) -> Result<String, String> {
+fn written(
+    rows: &[MergedField],
+    tail: &str,
+    place: usize,
+    ours: &FieldLines<'_>,
+    side: &FieldLines<'_>,
+) -> Result<String, String> {
     let pieces = || rows.iter().map(|row| row.three.get(place).and_then(Option::as_ref));
     let mut text = ours.head.to_owned();
     for (row, piece) in rows.iter().zip(pieces()) {
@@ -161,9 +167,9 @@ fn written(rows: &[Row], tail: &str, place: usize, ours: &Sheet<'_>, side: &Shee
     let closing = if side.has_frontmatter() { side.closing } else { ours.closing };
     text.push_str(closing.get(closing.trim_end_matches(['\r', '\n']).len()..).unwrap_or_default());
     text.push_str(side.body);
-    let wanted: Vec<(&str, &Piece)> =
+    let wanted: Vec<(&str, &FieldText)> =
         rows.iter().zip(pieces()).filter_map(|(row, piece)| Some((row.key.as_str(), piece?))).collect();
-    let says = Sheet::read(&text)?;
+    let says = FieldLines::read(&text)?;
     let is_right = says.body == side.body
         && says.fields.len() == wanted.len()
         && says
@@ -185,7 +191,7 @@ mod tests {
 
     /// Merges three frontmatters; where they differ afterwards, the three with `|` between.
     fn merged(base: &str, ours: &str, theirs: &str) -> String {
-        let Merged { base, ours, theirs } = merge(&note(base), &note(ours), &note(theirs)).unwrap();
+        let MergeTexts { base, ours, theirs } = merge(&note(base), &note(ours), &note(theirs)).unwrap();
         let yaml = |text: &str| text.strip_prefix("---\n").unwrap().strip_suffix("---\nBody\n").unwrap().to_owned();
         if ours == base && ours == theirs {
             return yaml(&ours);
@@ -337,7 +343,7 @@ mod tests {
     }
 
     /// A merge of so many items: its base, ours and theirs, and what stands in the result so often.
-    type Growing = (fn(usize) -> [String; 3], &'static str);
+    type ListMerge = (fn(usize) -> [String; 3], &'static str);
 
     fn lines(head: &str, count: usize, line: impl Fn(usize) -> String) -> String {
         (0..count).map(line).fold(head.to_owned(), |text, line| text + &line)
@@ -346,7 +352,7 @@ mod tests {
     /// The work of a merge grows with the length of the notes. It is counted in bytes that are parsed.
     #[test]
     fn work_grows_with_the_length_of_the_notes() {
-        let cases: [Growing; 8] = [
+        let cases: [ListMerge; 8] = [
             // Fields of a map: both changed all of them, or every other one; one side wrote them in many lines.
             (|n| ["v", "w", "x"].map(|v| lines("custom:\n", n, |k| format!("  k{k}: {v}\n"))), "<<<"),
             (

@@ -3,15 +3,15 @@
 
 use std::collections::HashMap;
 
-use super::super::document::Document;
+use super::super::document::YamlDocument;
 use super::super::frontmatter::split;
 use super::super::value::Value;
 
 /// The parts of a note's text. Written one after the other they are the text.
-pub(super) struct Sheet<'a> {
+pub(super) struct FieldLines<'a> {
     /// All before the first field: the opening marker, and a byte order mark before it.
     pub(super) head: &'a str,
-    pub(super) fields: Vec<Field<'a>>,
+    pub(super) fields: Vec<FieldSource<'a>>,
     /// Where each field is in `fields`.
     places: HashMap<String, usize>,
     /// Comments and blank lines after the last field.
@@ -22,22 +22,22 @@ pub(super) struct Sheet<'a> {
 }
 
 /// A top-level field and where it stands.
-pub(super) struct Field<'a> {
+pub(super) struct FieldSource<'a> {
     pub(super) key: String,
     /// Comments and blank lines above it.
     pub(super) above: &'a str,
-    pub(super) piece: Piece,
+    pub(super) piece: FieldText,
 }
 
 /// One way in which a field is written.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct FieldText {
     /// Its lines, from its key's to the last of its value.
     pub(super) lines: String,
     pub(super) value: Value,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> FieldLines<'a> {
     /// Takes a text apart. One without frontmatter has no fields.
     ///
     /// # Errors
@@ -68,14 +68,14 @@ impl<'a> Sheet<'a> {
         !self.closing.is_empty()
     }
 
-    pub(super) fn field(&self, key: &str) -> Option<&Field<'a>> {
+    pub(super) fn field(&self, key: &str) -> Option<&FieldSource<'a>> {
         self.places.get(key).and_then(|place| self.fields.get(*place))
     }
 }
 
 /// Cuts frontmatter into fields and what stands below the last.
-fn fields(yaml: &str) -> Result<(Vec<Field<'_>>, &str), String> {
-    let document = Document::parse(yaml, "\n")?;
+fn fields(yaml: &str) -> Result<(Vec<FieldSource<'_>>, &str), String> {
+    let document = YamlDocument::parse(yaml, "\n")?;
     let starts: Vec<usize> = document.entries.iter().map(|(key, _)| document.line_start(key.span.start)).collect();
     let ends = starts.iter().copied().skip(1).chain([yaml.len()]);
     let mut fields = Vec::new();
@@ -87,7 +87,7 @@ fn fields(yaml: &str) -> Result<(Vec<Field<'_>>, &str), String> {
         }
         let own = chunk.split_inclusive('\n').rev().skip_while(|line| is_nothing(line)).map(str::len).sum();
         let (lines, below) = chunk.split_at_checked(own).unwrap_or((chunk, ""));
-        fields.push(Field { key, above, piece: Piece { lines: lines.to_owned(), value } });
+        fields.push(FieldSource { key, above, piece: FieldText { lines: lines.to_owned(), value } });
         above = below;
     }
     if above.lines().all(is_nothing) { Ok((fields, above)) } else { Err("there is a line that is no field".to_owned()) }

@@ -1,6 +1,6 @@
 //! GraphML: XML for tools that work with graphs.
 
-use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown};
+use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
 use super::{LINKS, NOTES, counts, join_sorted, label, shown_edges, tags, title};
 use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
 
@@ -26,13 +26,13 @@ impl Renderer for Graphml<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let before = format!("{BEGINNING}{} -->\n{KEYS}", counts(self.report, shown));
         Frame(vec![before, String::new(), "  </graph>\n</graphml>\n".to_owned()])
     }
 
-    fn piece(&self, number: usize, _extent: Extent, kept: &Kept) -> Piece {
-        let mut piece = Piece::default();
+    fn piece(&self, number: usize, _extent: Extent, kept: &Included) -> EntryText {
+        let mut piece = EntryText::default();
         if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
             piece.add(NOTES, node(entry));
             shown_edges(entry, kept).for_each(|edge| piece.add(LINKS, arrow(edge)));
@@ -48,7 +48,7 @@ impl Renderer for Graphml<'_> {
         false
     }
 
-    fn assemble(&self, frame: &Frame, pieces: &[(usize, Piece)]) -> String {
+    fn assemble(&self, frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
         join_sorted(frame, pieces)
     }
 }

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown, body_text, shows_body, summary_text};
+use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer, body_text, shows_body, summary_text};
 use super::{LINKS, NOTES, counts, label, markdown, shown_edges, title};
 use crate::escape::harmless_json;
 use crate::report::{Detail, Entry, NoteEntry, Report};
@@ -44,7 +44,7 @@ impl<'a> Html<'a> {
     }
 
     /// Returns what is said of the whole, up to the list of notes.
-    fn head(&self, shown: Shown<'_>) -> [String; 2] {
+    fn head(&self, shown: FrameState<'_>) -> [String; 2] {
         let head = &self.report.head;
         let facts = json!({
             "store": head.store.as_deref().map(label),
@@ -87,18 +87,18 @@ impl Renderer for Html<'_> {
         ",\n"
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let [first, facts] = self.head(shown);
         Frame(vec![first + &self.before + &facts, "\n],\"links\":[\n".to_owned(), format!("\n{}", self.behind)])
     }
 
-    fn frame_chars(&self, shown: Shown<'_>) -> usize {
+    fn frame_chars(&self, shown: FrameState<'_>) -> usize {
         let changing: usize = self.head(shown).iter().map(|part| part.chars().count()).sum();
         self.constant_chars + changing + "\n],\"links\":[\n\n".len()
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Kept) -> Piece {
-        let mut piece = Piece::default();
+    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
+        let mut piece = EntryText::default();
         if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
             let (note, is_cut) = self.note(entry, extent);
             piece.add(NOTES, data(&note));

@@ -1,6 +1,6 @@
 //! Mermaid, which many sites draw from markdown.
 
-use super::super::{Extent, Frame, Kept, Piece, Renderer, Shown};
+use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
 use super::{LINKS, NOTES, counts, is_inline, label, shown_edges, title};
 use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
 
@@ -20,14 +20,14 @@ impl Renderer for Mermaid<'_> {
         ""
     }
 
-    fn frame(&self, shown: Shown<'_>) -> Frame {
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (beginning, end) = if self.is_fenced { (FENCED, "```\n") } else { (BEGINNING, "") };
         let before = format!("{beginning}{}\nflowchart LR\n", counts(self.report, shown));
         Frame(vec![before, String::new(), end.to_owned()])
     }
 
-    fn piece(&self, number: usize, _extent: Extent, kept: &Kept) -> Piece {
-        let mut piece = Piece::default();
+    fn piece(&self, number: usize, _extent: Extent, kept: &Included) -> EntryText {
+        let mut piece = EntryText::default();
         if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
             piece.add(NOTES, node(number, entry));
             shown_edges(entry, kept).for_each(|edge| piece.add(LINKS, arrow(number, entry, edge)));

@@ -7,7 +7,7 @@ mod html;
 mod markdown;
 mod mermaid;
 
-use super::{Frame, Kept, Piece, Renderer, Shown};
+use super::{EntryText, Frame, FrameState, Included, Renderer};
 use crate::escape::one_line;
 use crate::report::{EdgeEntry, NoteEntry, Picture, Report};
 
@@ -33,7 +33,7 @@ pub(crate) fn is_picture(bytes: &[u8]) -> bool {
 }
 
 /// Says how much is shown.
-fn counts(report: &Report, shown: Shown<'_>) -> String {
+fn counts(report: &Report, shown: FrameState<'_>) -> String {
     format!("notes={} matched={} truncated={}", shown.notes, report.head.matched, shown.is_truncated)
 }
 
@@ -54,7 +54,7 @@ fn tags(entry: &NoteEntry) -> String {
 }
 
 /// Returns the links of a note with notes that are shown.
-fn shown_edges<'a>(entry: &'a NoteEntry, kept: &'a Kept) -> impl Iterator<Item = &'a EdgeEntry> {
+fn shown_edges<'a>(entry: &'a NoteEntry, kept: &'a Included) -> impl Iterator<Item = &'a EdgeEntry> {
     entry.edges.iter().filter(|edge| kept.has(edge.other))
 }
 
@@ -65,7 +65,7 @@ fn is_inline(edge: &EdgeEntry) -> bool {
 
 /// Puts a document together whose lines stand in the order of the ids they begin with, so that two pictures can
 /// be compared line by line.
-fn join_sorted(frame: &Frame, pieces: &[(usize, Piece)]) -> String {
+fn join_sorted(frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
     let mut text = String::new();
     for (section, around) in frame.0.iter().enumerate() {
         text.push_str(around);
