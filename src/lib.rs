@@ -30,12 +30,13 @@
 //!          parts     bytes that are made of notes and kept (-> note)
 //!          error     kinds of failure and exit codes
 //!          escape    text made harmless
-//!          phases    where the time of a call goes
+//!          timings   where the time of a call goes
 //!          progress  how far work is that may take long
 //!          tokens    counts tokens
 //!          warnings  what standard error says beside the answer
 //! ```
 
+pub mod blobs;
 mod browse;
 pub mod calendar;
 pub mod cli;
@@ -43,7 +44,7 @@ pub mod commands;
 pub mod complete;
 pub mod context;
 #[cfg(test)]
-mod crash;
+mod crash_points;
 pub mod env;
 pub mod error;
 mod escape;
@@ -55,9 +56,8 @@ mod mcp;
 pub mod note;
 pub mod pack;
 mod pager;
-pub mod parts;
-pub mod phases;
 pub mod progress;
+mod progress_line;
 mod render;
 pub mod report;
 pub mod request;
@@ -66,9 +66,9 @@ mod saves;
 pub mod search;
 pub mod setup;
 pub mod store;
+pub mod timings;
 pub mod tokens;
 pub mod warnings;
-mod watch;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -98,12 +98,12 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         return browse::run(request, env);
     }
     if request.is_verbose {
-        phases::begin();
+        timings::begin();
     }
     if let Command::Mcp(request) = &request.command {
         return mcp::serve(request, env);
     }
-    let watch = watch::begin(env);
+    let watch = progress_line::begin(env);
     let report = match &request.command {
         Command::Eval(request) => eval::run(request, env).map(Some),
         command => commands::run(command, env),
@@ -113,13 +113,13 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         return Ok(());
     };
     let screen = screen(&request, env);
-    phases::end("command");
+    timings::end("command");
     let text = match fit::fit(&report, request.budget, request.format, screen) {
         // A session starts whatever its hook does.
         Err(_) if request.command.is_hook() => return Ok(()),
         text => text?,
     };
-    phases::end("fit");
+    timings::end("fit");
     let text = match &request.command {
         Command::Graph(GraphRequest { location, saved: Some(saved), .. }) => {
             let told = |action| {

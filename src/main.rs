@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         let env = Env { waits: Waits { warn, ..env.waits }, ..env };
         qipu::run(&args, &env, &mut io::stdout())
     });
-    for line in qipu::phases::lines().into_iter().chain(qipu::warnings::take_lines()) {
+    for line in qipu::timings::lines().into_iter().chain(qipu::warnings::take_lines()) {
         let _ = writeln!(io::stderr(), "{line}");
     }
     let Err(error) = result else {

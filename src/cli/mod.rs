@@ -1,12 +1,12 @@
 //! The command line: words become a request, and nothing else happens here.
 
+mod applicable_flags;
 mod ask;
 mod change;
 mod context;
 mod days;
 mod eval;
 mod examples;
-mod fitting;
 mod graph;
 mod import;
 mod journal;
@@ -510,7 +510,7 @@ fn stamp(today: Option<&str>, env: &Env) -> String {
 /// built.
 fn with_fitted_help(error: clap::Error, words: &[OsString]) -> clap::Error {
     let is_help = matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayHelpOnMissingArgumentOrSubcommand);
-    let fitted = || fitting::fitted(Cli::command()).try_get_matches_from(words).err();
+    let fitted = || applicable_flags::fitted(Cli::command()).try_get_matches_from(words).err();
     is_help.then(fitted).flatten().unwrap_or(error)
 }
 

@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use super::Cli;
-use super::fitting::fitted;
+use super::applicable_flags::fitted;
 use crate::error::{Error, ErrorKind};
 use crate::request::ManPagesRequest;
 

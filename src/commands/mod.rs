@@ -13,13 +13,13 @@ mod journal;
 mod link;
 mod list;
 mod load;
+mod man_pages;
 mod merge_driver;
-mod pages;
 mod prime;
 mod search;
 mod setup;
 mod show;
-mod suggest;
+mod unknown_names;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -28,11 +28,11 @@ use std::time::Duration;
 
 pub use graph::saved;
 
+use crate::blobs::IndexBuilder;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Compactions;
-use crate::parts::IndexBuilder;
 use crate::report::{EntryRole, NoteEntry, Report};
 use crate::request::{
     Command, ContextRequest, ExpandRequest, GraphRequest, JournalRequest, LinkRequest, ListRequest, PrimeRequest,
@@ -66,7 +66,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
             run_on(command, &store).map(Some)
         }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
-        Command::Pages(request) => pages::run(request, current_dir).map(Some),
+        Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
         Command::Dump(request) => dump::run(request, current_dir).map(Some),
         Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Import(request) => import::run(request, current_dir).map(Some),
@@ -135,7 +135,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
 pub fn run_at(command: &Command, desk: &Session<'_>) -> Result<Report, Error> {
     let mut report = reported(command, desk)?;
     report.mark_retired(desk.store.today);
-    Ok(suggest::with_unknown_names(report, command, desk.store))
+    Ok(unknown_names::with_unknown_names(report, command, desk.store))
 }
 
 fn reported(command: &Command, desk: &Session<'_>) -> Result<Report, Error> {

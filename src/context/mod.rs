@@ -1,34 +1,34 @@
 //! Selection: which notes belong into a bundle, and in which order.
 
-mod answers;
-mod around;
-mod belief;
+mod assessment;
 mod blocks;
 mod comparison;
-mod desk;
 mod edges;
 mod filter;
 mod journal_texts;
 mod journals;
 mod namespaces;
+mod neighbours;
 mod passages;
 mod patterns;
+mod query_selection;
 pub mod question;
+mod session;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use belief::{NeedLimits, RankedNotes, expand, odd_fields, weigh};
+pub use assessment::{NeedLimits, RankedNotes, expand, odd_fields, weigh};
 pub use blocks::{BlockLimits, ChosenBlocks, gist, show_blocks};
 pub use comparison::compare;
-pub use desk::Session;
 pub use edges::edge_entry;
 pub use filter::FieldFilter;
 pub use journals::{Journals, day_of, journal_day};
 pub use namespaces::Namespaces;
 pub use passages::{AnswerScore, MAX_NOTES_WITH_PASSAGES, add_passages};
 pub use patterns::patterns;
+pub use session::Session;
 
 use question::Question;
 

@@ -2,22 +2,22 @@
 //!
 //! Notes are known here by their place in the store's list, which is the order of their ids.
 
-mod digests;
-mod leads;
+mod compactions;
+mod link_targets;
 mod links;
 mod resolve;
+mod resolve_links;
 mod walk;
-mod written;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-pub use digests::Compactions;
+pub use compactions::Compactions;
 pub use walk::{Reached, Walk, WalkLimits};
 
 use crate::note::{EncodedTarget, InlineLink, LinkTypes, Note};
-use crate::phases;
-pub(crate) use leads::{LinkTarget, TargetComparison};
+use crate::timings;
+pub(crate) use link_targets::{LinkTarget, TargetComparison};
 use links::{AdjacencyLists, INLINE, OutLink, TYPED};
 pub(crate) use resolve::NameIndex;
 pub(crate) use resolve::{PathTarget, joined, moved_path, relative};
@@ -126,9 +126,9 @@ impl<'a> Graph<'a> {
     /// Reads the links of all notes, which must be in the order of their ids.
     pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
         let names = NameIndex::new(notes);
-        let links = written::links(&names, notes);
+        let links = resolve_links::links(&names, notes);
         let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
-        phases::end("links resolved");
+        timings::end("links resolved");
         graph
     }
 
@@ -140,7 +140,7 @@ impl<'a> Graph<'a> {
             return None;
         }
         let graph = Self { lists: OnceLock::from(lists), ..Self::of(notes, types, links) };
-        phases::end("links taken from the index");
+        timings::end("links taken from the index");
         Some(graph)
     }
 

@@ -7,7 +7,7 @@ mod dates;
 mod logseq;
 mod names;
 mod obsidian;
-mod place;
+mod paths;
 mod properties;
 
 use jiff::civil::Date;
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 pub use body::{ReferenceTarget, TextReference};
 pub use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written};
 pub use names::{ResolvedName, Vault};
-pub use place::{attachment_path, note_path, relative};
+pub use paths::{attachment_path, note_path, relative};
 
 use crate::note::{JOURNAL, Note};
 use crate::request::ImportFrom;

@@ -8,7 +8,7 @@ use super::edit::{Edit, FieldValues, holds, named, with_renamed};
 use super::items::{items, retargeted_text, with_entries};
 use super::merge::item_at;
 use super::spans::with_spans;
-use super::stamp::Timestamp;
+use super::timestamp::Timestamp;
 use super::value::{Value, is_null_text};
 use super::yaml::{self, Yaml, YamlNode};
 

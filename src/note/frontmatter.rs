@@ -8,9 +8,9 @@ use foldhash::{HashSet, HashSetExt};
 use jiff::civil::Date;
 
 use super::items::tags;
-use super::plain_yaml;
 use super::value::is_null_text;
 use super::yaml::{self, Yaml, YamlNode};
+use super::yaml_fast_path;
 use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value};
 
 /// What frontmatter says; everything may be absent.
@@ -152,7 +152,7 @@ impl<'a> FrontmatterReader<'a, '_> {
     }
 
     fn read(&mut self, yaml: &'a str) {
-        match plain_yaml::parse(yaml).map_or_else(|| yaml::parse(yaml), Ok) {
+        match yaml_fast_path::parse(yaml).map_or_else(|| yaml::parse(yaml), Ok) {
             Ok(tree) => match tree.kind {
                 YamlNode::Map(entries) => self.take_map(yaml, entries, 1),
                 _ if yaml.trim().is_empty() => {}

@@ -6,26 +6,26 @@ mod document;
 pub mod edit;
 mod frontmatter;
 mod id;
+mod id_compression;
+mod inline_styles;
 mod items;
 pub(crate) mod join;
 mod language;
 mod link_types;
 mod markdown;
-mod marks;
 pub mod merge;
-mod plain_yaml;
 mod prose;
+mod record_codec;
+mod records;
 mod retired;
-mod rows;
 mod section;
-mod short_ids;
 mod spans;
-mod stamp;
-mod stored;
 mod summary;
+mod timestamp;
 mod title;
 mod value;
 mod yaml;
+mod yaml_fast_path;
 
 use std::ops::{Deref, Range};
 use std::sync::OnceLock;
@@ -38,21 +38,21 @@ pub use blocks::{Block, BlockKind};
 pub(crate) use destinations::{Destination, destinations, percent_encoded, relinked};
 pub(crate) use document::scalar as yaml_scalar;
 pub use id::NoteId;
+pub use inline_styles::{InlineStyle, StyleSet};
 pub use language::Language;
 pub use link_types::LinkTypes;
 pub use markdown::InlineLink;
 pub(crate) use markdown::without_code;
-pub use marks::{InlineStyle, StyleSet};
-pub use retired::Retired;
-pub(crate) use section::Section;
-pub(crate) use spans::with_spans;
-pub use stamp::Timestamp;
-pub use stored::{
+pub use records::{
     CHUNK, EncodedTarget, Identity, LinkFields, ListFields, PARTS, RecordColumns, RecordColumnsBuilder, RecordRef,
     RecordSource, Relations,
 };
+pub use retired::Retired;
+pub(crate) use section::Section;
+pub(crate) use spans::with_spans;
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;
+pub use timestamp::Timestamp;
 pub use value::Value;
 pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
 
@@ -463,7 +463,7 @@ impl Note {
     /// Returns where what stands out in the body begins and ends, in bytes: the marks from there on.
     /// Parses the body.
     pub fn marked(&self) -> Vec<(usize, StyleSet)> {
-        marks::marks(self.body())
+        inline_styles::marks(self.body())
     }
 
     /// Returns the blocks of the body, in its order. Parses the body.

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use jiff::civil::Date;
 
 use super::content::{LevelTexts, content};
+use super::list_rows::Widths;
 use super::paint::TextRole as As;
 use super::prompt::{confidence, says_belief};
-use super::rows::Widths;
 use super::{
     BANNER, EntryText, Extent, Frame, FrameState, Included, RenderEntry, Renderer, Screen, body_text, days, flow,
     highlight, insufficient, markdown, shows_body, summary_text, tree,

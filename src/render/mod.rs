@@ -10,12 +10,12 @@ mod highlight;
 mod hook;
 mod human;
 mod json;
+mod list_rows;
 mod markdown;
 mod paint;
 mod pictures;
 mod prompt;
 mod records;
-mod rows;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! Reports: what every answer is made of, before anybody thinks of a format or a budget.
 
-mod belief;
+mod assessment;
 mod passages;
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-pub use belief::{
+pub use assessment::{
     Answers, Assessment, Confidence, DIMENSIONS, EntryRanking, LABELS, Level, Presentation, Proposal, ProposalSource,
     SelectionStats, ShownNote, UTILITY_PARTS, Utility,
 };

@@ -15,8 +15,8 @@ use super::plan::NO_TERM;
 use super::postings::FieldTermFreqs;
 use super::segment::{DocText, FieldNorms, Segment, TermEntry, WordKind};
 use super::stems::Stems;
+use crate::blobs::{BlobSource, IndexBuilder, MemoryBlobs, TextIndex};
 use crate::note::{Language, Note};
-use crate::parts::{BlobSource, IndexBuilder, MemoryBlobs, TextIndex};
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this call.
 pub struct CompositeIndex {

@@ -15,8 +15,8 @@ use super::stems::Stems;
 use super::token_stream::{TextEnds, TokenStream};
 use super::varint::put;
 use super::vocabulary::{SurfaceForm, VocabularyBuilder};
+use crate::blobs::{ByteChunks, IndexBuilder, IndexWorker, pack};
 use crate::note::Language;
-use crate::parts::{ByteChunks, IndexBuilder, IndexWorker, pack};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.

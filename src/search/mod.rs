@@ -47,9 +47,9 @@ pub use ranking::{BestAnswer, Hit, Linked, Neighbourhood, ScoreBreakdown, Sequen
 pub use related::SimilarNote;
 pub use stop_words::StopWords;
 
+use crate::blobs::TextIndex;
 use crate::note::{Language, Note};
-use crate::parts::TextIndex;
-use crate::phases;
+use crate::timings;
 use plan::{KnownNames, Plan};
 use proximity::holds;
 use ranking::Ranker;
@@ -99,7 +99,7 @@ impl<'a> Engine<'a> {
     pub fn open(notes: &'a [Arc<Note>], language: Language, gathered: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, gathered);
         let weights = Weights::of(&index);
-        phases::end("words opened");
+        timings::end("words opened");
         Self { notes, language, index, weights, made: VectorCache::default() }
     }
 
@@ -111,7 +111,7 @@ impl<'a> Engine<'a> {
         };
         let mut plan = Plan::new(query, &self.index, self.language, &known);
         self.drop_unheld_phrases(&mut plan);
-        phases::end("query understood");
+        timings::end("query understood");
         let (index, notes, weights) = (&self.index, self.notes, &self.weights);
         let ranker = Ranker { index, notes, around, plan: &plan, weights, vectors: self.vectors() };
         let barred = self.barred(&plan);
@@ -129,7 +129,7 @@ impl<'a> Engine<'a> {
         if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || names_known()) {
             best = BestAnswer::CERTAIN;
         }
-        phases::end("titles looked at");
+        timings::end("titles looked at");
         let highlighter = Highlighter::new(&plan, &self.index);
         let scorer = BlockScorer::new(&plan, &self.index);
         SearchResults { hits, spellings: plan.spellings, highlighter: Some(highlighter), scorer: Some(scorer), best }

@@ -16,7 +16,7 @@ use super::proximity::{covered, paragraph, proximity_score};
 use super::segment::ALL_QUESTIONS;
 use super::vectors::{Vector, Vectors, cosine};
 use crate::note::Note;
-use crate::phases;
+use crate::timings;
 
 /// Into how many pieces notes are parted at most where each piece needs room for all terms.
 const PIECES: usize = 8;
@@ -230,7 +230,7 @@ impl Ranker<'_> {
     /// place. Notes for which `passes` does not hold lend to others, and are left out.
     pub(super) fn run(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> (Vec<Hit>, BestAnswer) {
         let held = self.held();
-        phases::end("words found");
+        timings::end("words found");
         let idf = self.frequencies(&held);
         let slots = self.plan.slots.len();
         let notes = held.notes();
@@ -242,21 +242,21 @@ impl Ranker<'_> {
             .filter(|hit| passes(hit.note))
             .collect();
         self.sort(&mut hits);
-        phases::end("hits scored");
+        timings::end("hits scored");
         self.rerank_with_neighbours(&mut hits, &held, &idf);
-        phases::end("links looked at");
+        timings::end("links looked at");
         self.rerank_top_hits(&mut hits, &idf);
-        phases::end("texts looked at");
+        timings::end("texts looked at");
         self.sort(&mut hits);
         self.smooth(&mut hits);
-        phases::end("hits compared");
+        timings::end("hits compared");
         let names = self.names(&held, &idf);
         for hit in &mut hits {
             hit.parts.times = self.times(hit.note, &held, &names);
             hit.score *= hit.parts.times;
         }
         self.sort(&mut hits);
-        phases::end("tags counted");
+        timings::end("tags counted");
         let full = self.full_score(&idf);
         for hit in &mut hits {
             hit.relevance = (hit.score / (hit.score + full / 2.0)).clamp(0.0, MAX_RELEVANCE);

@@ -14,7 +14,7 @@ use super::bits::BitReader;
 use super::inverter::Totals;
 use super::postings::{self, FieldTermFreqs, TextField};
 use super::varint::VarintReader;
-use crate::parts::{BlobSource, MemoryBlobs, unpack};
+use crate::blobs::{BlobSource, MemoryBlobs, unpack};
 
 /// The sections of a stored segment.
 #[derive(Clone, Copy)]

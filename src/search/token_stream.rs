@@ -4,8 +4,8 @@ use super::block_scorer::share_of_questions;
 use super::interner::{InternKey, TokenInterner};
 use super::segment::ALL_QUESTIONS;
 use super::tokenizer::{MarkdownToken, for_each_piece};
+use crate::blobs::IndexWorker;
 use crate::note::Note;
-use crate::parts::IndexWorker;
 
 /// What stands in a text between its chunks; no chunk has so high a number.
 pub(super) const TAG_END: u32 = u32::MAX;

@@ -10,7 +10,7 @@ mod json;
 mod mcp;
 mod part;
 mod section;
-mod splice;
+mod text_edit;
 mod tools;
 
 use std::collections::BTreeSet;

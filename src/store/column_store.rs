@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::container::Container;
+use crate::blobs::{pack, unpack};
 use crate::note::{CHUNK, PARTS, RecordColumnsBuilder};
-use crate::parts::{pack, unpack};
 
 /// Packed chunks by part, in memory or in a file.
 #[derive(Debug)]

@@ -547,7 +547,7 @@ mod tests {
 
     /// The tests make a process die here, or another program save a file.
     pub(super) fn step() {
-        crate::crash::here();
+        crate::crash_points::here();
         saves::here(Point::Write);
     }
 

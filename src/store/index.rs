@@ -23,8 +23,8 @@ use super::files::is_temporary;
 use super::load::IndexLocation;
 use super::scan::{FileEntry, FileStat};
 use super::sidecar::{self, SidecarFile};
+use crate::blobs::{BlobSource, ByteChunks, pack, unpack};
 use crate::note::PARTS;
-use crate::parts::{BlobSource, ByteChunks, pack, unpack};
 
 /// The folder of what can be made again, and the file in it.
 pub(super) const FOLDER: &str = "cache";

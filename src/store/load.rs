@@ -16,11 +16,11 @@ use super::scan::{self, FileEntry, FileStat, Scanned};
 use super::sidecar::{LINKS, SidecarFile};
 use super::tree::{self, TreeItem};
 use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, NOTE_FOLDERS, PassedOver, files};
+use crate::blobs::{BlobSource, IndexBuilder, IndexWorker, MemoryBlobs, TextIndex};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note, RecordColumns, RecordColumnsBuilder, RecordRef, RecordSource};
-use crate::parts::{BlobSource, IndexBuilder, IndexWorker, MemoryBlobs, TextIndex};
-use crate::phases;
 use crate::progress;
+use crate::timings;
 
 /// More than most notes have, in bytes.
 const USUAL_BYTES: usize = 32 * 1024;
@@ -74,14 +74,14 @@ fn recent(place: &IndexLocation<'_>, files: &[FileEntry]) -> RecentFiles {
 /// files. A file that can't be read is passed over (it may just have been removed).
 pub(super) fn notes(place: &IndexLocation<'_>, gather: Option<Box<dyn IndexBuilder>>) -> Result<Loaded, Error> {
     let index = if place.uses_index { Index::open(place) } else { None };
-    phases::end("index opened");
+    timings::end("index opened");
     if let Some(index) = index {
         let memory = DirCache::of(place.dir, &index);
         let Scanned { files, folders, unreadable } = scan::notes_known(place.dir, &memory)?;
         let is_listed = folders.iter().any(|folder| !folder.is_held);
-        phases::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
+        timings::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
         if let Some(known) = ReusePlan::new(place.dir, &index, &files, gather.as_deref()) {
-            phases::end("files compared");
+            timings::end("files compared");
             memory.keep(folders, &files);
             // The files have their paths themselves now.
             drop(index);
@@ -90,7 +90,7 @@ pub(super) fn notes(place: &IndexLocation<'_>, gather: Option<Box<dyn IndexBuild
         }
     }
     let scanned = scan::notes_to_read(place.dir)?;
-    phases::end("folders listed");
+    timings::end("folders listed");
     let is_kept = place.uses_index && is_large(place.dir, &scanned.files);
     let begun = is_kept.then(|| IndexWriter::new(place)).flatten();
     Ok(read_all(place, scanned, gather, begun))
@@ -177,7 +177,7 @@ impl ReusePlan {
         };
         let notes = files.into_par_iter().zip(places).with_min_len(64).filter_map(note);
         let (notes, origins): (Vec<Arc<Note>>, Vec<Origin>) = notes.unzip();
-        phases::end("notes taken from the index");
+        timings::end("notes taken from the index");
         let mut now = vec![None; count];
         let mut read = Vec::new();
         for (place, (note, origin)) in notes.iter().zip(origins).enumerate() {
@@ -211,7 +211,7 @@ fn read_all(
     let read =
         |buffer: &mut Vec<u8>, found: &mut FileEntry| Some(Arc::new(read_note(place.dir, found, buffer, &lost)?));
     let notes = scanned.files.par_iter_mut().with_min_len(16).map_init(buffer, read).flatten().collect();
-    phases::end("notes read");
+    timings::end("notes read");
     let (recent, unreadable) = (recent(place, &scanned.files), in_order(scanned.unreadable, lost));
     Loaded { notes, gathered: None, is_broken: Arc::default(), unreadable, is_written: false, beside: None, recent }
 }
@@ -233,7 +233,7 @@ fn rebuild_index(
             || packer.add(spans.iter().map(|span| &span.kept)),
             || gather.iter_mut().for_each(|gather| gather.take()),
         );
-        phases::end("notes read");
+        timings::end("notes read");
         for span in &mut spans {
             lost.append(&mut span.lost);
             odd.append(&mut span.odd);
@@ -242,7 +242,7 @@ fn rebuild_index(
     }
     let parts = || gather.map(|gather| (gather.key(), gather.parts()));
     let (gathered, chunks) = rayon::join(parts, || packer.finish());
-    phases::end("parts put together");
+    timings::end("parts put together");
     // In order, as the files are.
     let mut places = 0..;
     files.retain(|_| places.next().is_none_or(|place| lost.binary_search(&place).is_err()));
@@ -251,7 +251,7 @@ fn rebuild_index(
     if let Some(begun) = begun {
         let parts = gathered.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
         is_written = begun.write(&files, &chunks, parts).is_some();
-        phases::end("index written");
+        timings::end("index written");
     }
     let is_broken = Arc::default();
     let kept =

@@ -45,11 +45,11 @@ pub use watch::{ChangeWatcher, look};
 pub use write::Change;
 pub(crate) use write::diff;
 
+use crate::blobs::{IndexBuilder, TextIndex};
 use crate::env::Today;
 use crate::error::{Error, ErrorKind};
 use crate::note::{Diagnostic, Note, NoteId};
-use crate::parts::{IndexBuilder, TextIndex};
-use crate::phases;
+use crate::timings;
 use crate::warnings;
 
 /// The folders of a store that hold notes.
@@ -186,7 +186,7 @@ impl Store {
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, gathered);
-        phases::end("notes put in order");
+        timings::end("notes put in order");
         let settings = location.settings.clone();
         let opened = Self { root, dir: Some(dir), settings, current_dir, today: location.today, ..store };
         let store = Self { is_broken, beside, unreadable, ..opened };

@@ -9,7 +9,7 @@ use super::super::items::plain;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
 use super::field::LineEnding;
-use super::sheet::FieldText;
+use super::field_lines::FieldText;
 
 /// A line of a field: what it says, and a comment behind that.
 #[derive(Clone)]

@@ -11,8 +11,8 @@ use super::super::document::YamlDocument;
 use super::super::items::{is_list, plain};
 use super::super::value::Value;
 use super::comments::{settle, with_value_of};
+use super::field_lines::FieldText;
 use super::list::{appended, merge_sets, with_appended};
-use super::sheet::FieldText;
 
 /// A field in three texts: in ours, in the base, in theirs. Where they are alike the sides agree.
 pub(super) type ThreeWay = [Option<FieldText>; 3];

@@ -11,7 +11,7 @@ use super::super::spans::with_spans;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
 use super::field::{LineEnding, MAX_SPLITS, by_key, edited, in_batches, with_changes};
-use super::sheet::FieldText;
+use super::field_lines::FieldText;
 
 /// Merges a field that is a set; `None` where the sides disagree about an item.
 pub(super) fn merge_sets(

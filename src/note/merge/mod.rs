@@ -6,8 +6,8 @@
 
 mod comments;
 mod field;
+mod field_lines;
 mod list;
-mod sheet;
 
 pub(super) use list::item_at;
 
@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::items::plain;
 use field::{LineEnding, ThreeWay};
-use sheet::{FieldLines, FieldSource, FieldText};
+use field_lines::{FieldLines, FieldSource, FieldText};
 
 /// Three texts for a merge by lines.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! so they are taken apart by hand: numbers first, then all texts, which are checked as one.
 
 use super::NoteFlags;
-use super::stored::{EncodedTarget, EncodedTimestamp, Identity, LinkFields, ListFields};
+use super::records::{EncodedTarget, EncodedTimestamp, Identity, LinkFields, ListFields};
 
 /// What a name has, one bit each.
 const ID: u64 = 1;

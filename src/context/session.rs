@@ -3,11 +3,11 @@
 
 use std::sync::OnceLock;
 
-use super::around::{linked, sequences};
+use super::neighbours::{linked, sequences};
 use crate::graph::{self, Graph};
-use crate::phases;
 use crate::search::{Engine, Neighbourhood, Sequences};
 use crate::store::Store;
+use crate::timings;
 
 /// An open store, its links and the words of its notes.
 ///
@@ -36,7 +36,7 @@ impl<'a> Session<'a> {
             kept.unwrap_or_else(|| {
                 let graph = Graph::new(notes, types);
                 if store.keep(graph::KEPT, || graph.to_bytes()) {
-                    phases::end("links written");
+                    timings::end("links written");
                 }
                 graph
             })
@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
     fn sequences(&self) -> &Sequences {
         self.sequences.get_or_init(|| {
             let sequences = sequences(self.store, self.graph());
-            phases::end("sequences found");
+            timings::end("sequences found");
             sequences
         })
     }

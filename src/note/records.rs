@@ -12,10 +12,10 @@ use std::sync::{Arc, OnceLock};
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
-use super::rows::RecordWriter;
+use super::record_codec::RecordWriter;
 use super::{
     ContentSource, DEFAULT_VALUE, Diagnostic, InlineLink, Metadata, Note, NoteFlags, NoteId, Timestamp, TypedLink,
-    Value, finding_code, short_ids, shown_chars,
+    Value, finding_code, id_compression, shown_chars,
 };
 
 /// How many notes are kept together.
@@ -378,7 +378,7 @@ impl RecordColumnsBuilder {
         let mut bytes = postcard::to_allocvec(&lengths).unwrap_or_default();
         let range = column.start(notes.start)..column.start(notes.end);
         bytes.extend_from_slice(column.bytes.get(range).unwrap_or_default());
-        if part == ColumnGroup::Links as usize { short_ids::shorten(&bytes) } else { bytes }
+        if part == ColumnGroup::Links as usize { id_compression::shorten(&bytes) } else { bytes }
     }
 }
 
@@ -400,7 +400,7 @@ fn write(what: &impl Serialize, own: &mut Vec<u8>, to: &mut Vec<u8>) {
 impl ColumnChunk {
     /// Takes what [`Keeping::chunk`] made of a part.
     fn open(bytes: Vec<u8>, part: ColumnGroup) -> Option<Self> {
-        let bytes = if part == ColumnGroup::Links { short_ids::expand(&bytes)? } else { bytes };
+        let bytes = if part == ColumnGroup::Links { id_compression::expand(&bytes)? } else { bytes };
         let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
         let start = bytes.len() - rest.len();
         let mut end = 0_u32;
