@@ -36,10 +36,10 @@
 //!          warnings  what standard error says beside the answer
 //! ```
 
-pub mod blobs;
 mod browse;
 pub mod calendar;
 pub mod cli;
+pub mod codec;
 pub mod commands;
 pub mod complete;
 pub mod context;

@@ -14,7 +14,7 @@ use regex::Regex;
 
 /// The modules of each layer, the lowest first.
 const LAYERS: [&[&str]; 5] = [
-    &["note", "calendar", "env", "error", "escape", "blobs", "timings", "progress", "tokens", "warnings"],
+    &["note", "calendar", "env", "error", "escape", "codec", "timings", "progress", "tokens", "warnings"],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit", "complete"],
@@ -28,7 +28,7 @@ const WITHIN_LAYER: [(&str, &str); 8] = [
     ("request", "report"),
     ("error", "escape"),
     ("warnings", "escape"),
-    ("blobs", "note"),
+    ("codec", "note"),
     ("note", "escape"),
     ("calendar", "escape"),
 ];

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 pub use graph::saved;
 
-use crate::blobs::IndexBuilder;
+use crate::codec::blobs::IndexBuilder;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::composite_index::CompositeIndex;
-use super::plan::Plan;
-use super::ranking::inverse_frequency;
-use super::stems::Stems;
-use super::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
 use crate::escape::EscapeFilter;
+use crate::search::analysis::stems::Stems;
+use crate::search::analysis::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
+use crate::search::query::plan::Plan;
+use crate::search::read::composite_index::CompositeIndex;
+use crate::search::score::ranking::inverse_frequency;
 
 /// How long a snippet is, in characters as people see them.
 const LENGTH: usize = 160;
@@ -52,7 +52,7 @@ struct Match {
 }
 
 impl Highlighter {
-    pub(super) fn new(plan: &Plan, index: &CompositeIndex) -> Self {
+    pub(crate) fn new(plan: &Plan, index: &CompositeIndex) -> Self {
         let terms = plan.slots.iter().flat_map(|slot| slot.terms.iter().filter_map(|term| index.term(*term)));
         let says = |documents: u32| inverse_frequency(index.len() as f64, f64::from(documents));
         let terms = terms.map(|term| (term.text.to_string(), says(term.documents))).collect();

@@ -4,31 +4,12 @@
 //! stems (text to terms), chunks, reading, lexicon, counting and gather (what is kept of texts), segment
 //! and index (what is known of a store's texts), query and plan (what is looked for), passages, vectors and ranking (how well notes answer).
 
-mod bits;
-mod block_scorer;
-mod composite_index;
-mod duplicates;
-mod english;
-mod expansion;
+mod analysis;
+mod build;
 mod highlighter;
-mod indexer;
-mod interner;
-mod inverter;
-mod other_languages;
-mod plan;
-mod postings;
-mod proximity;
 mod query;
-mod ranking;
-mod related;
-mod segment;
-mod stems;
-mod stop_words;
-mod token_stream;
-mod tokenizer;
-mod varint;
-mod vectors;
-mod vocabulary;
+mod read;
+mod score;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -36,25 +17,25 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
-pub use block_scorer::{BlockScorer, BlockText, TokenCache};
-pub use composite_index::CompositeIndex;
-pub use duplicates::Alike;
+pub use analysis::stop_words::StopWords;
+pub use build::indexer::TextIndexer;
 pub use highlighter::{Highlighter, Snippet};
-pub use indexer::TextIndexer;
-pub use plan::Spelling;
-pub use query::Query;
-pub use ranking::{BestAnswer, Hit, Linked, Neighbourhood, ScoreBreakdown, Sequences, Weights};
-pub use related::SimilarNote;
-pub use stop_words::StopWords;
+pub use query::parser::Query;
+pub use query::plan::Spelling;
+pub use read::composite_index::CompositeIndex;
+pub use score::block_scorer::{BlockScorer, BlockText, TokenCache};
+pub use score::duplicates::Alike;
+pub use score::ranking::{BestAnswer, Hit, Linked, Neighbourhood, ScoreBreakdown, Sequences, Weights};
+pub use score::related::SimilarNote;
 
-use crate::blobs::TextIndex;
+use crate::codec::blobs::TextIndex;
 use crate::note::{Language, Note};
 use crate::timings;
-use plan::{KnownNames, Plan};
-use proximity::holds;
-use ranking::Ranker;
-use segment::DocText;
-use vectors::{VectorCache, Vectors};
+use query::plan::{KnownNames, Plan};
+use read::segment::DocText;
+use score::proximity::holds;
+use score::ranking::Ranker;
+use score::vectors::{VectorCache, Vectors};
 
 /// The distinct content terms of a note, and their density.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -125,7 +106,7 @@ impl<'a> Engine<'a> {
         // Whatever has what a query demands is meant, and so is a note whose title is the query.
         let is_exact = plan.demands() || !plan.phrases.is_empty() || !plan.titles.is_empty();
         // Of somebody or something that notes name, something is known.
-        let names_known = || plan::proper_names(&query.text).any(|name| self.holds_content(name));
+        let names_known = || query::plan::proper_names(&query.text).any(|name| self.holds_content(name));
         if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || names_known()) {
             best = BestAnswer::CERTAIN;
         }
@@ -137,8 +118,8 @@ impl<'a> Engine<'a> {
 
     /// Tells whether a note holds a word that is no stop word.
     fn holds_content(&self, word: &str) -> bool {
-        let terms = plan::all_terms(word, &self.index);
-        terms.iter().any(|term| *term != plan::NO_TERM && !self.index.is_stop(*term))
+        let terms = query::plan::all_terms(word, &self.index);
+        terms.iter().any(|term| *term != query::plan::NO_TERM && !self.index.is_stop(*term))
     }
 
     /// Finds the notes that are most like one and not linked with it, so many at most, those last of which
@@ -150,7 +131,7 @@ impl<'a> Engine<'a> {
         is_last: &dyn Fn(usize) -> bool,
         limit: usize,
     ) -> (Vec<SimilarNote>, usize) {
-        related::related(&self.index, &self.vectors(), around, note, is_last, limit)
+        score::related::related(&self.index, &self.vectors(), around, note, is_last, limit)
     }
 
     fn vectors(&self) -> Vectors<'_> {
@@ -159,7 +140,7 @@ impl<'a> Engine<'a> {
 
     /// Finds notes that say almost the same: each with the first one that it is like.
     pub fn near_duplicates(&self) -> Vec<Alike> {
-        duplicates::near_duplicates(&self.index)
+        score::duplicates::near_duplicates(&self.index)
     }
 
     /// Returns what a note is about.
@@ -195,7 +176,7 @@ impl<'a> Engine<'a> {
     fn is_in_name(&self, place: usize, text: &DocText, terms: &[u32]) -> bool {
         let Some(note) = self.notes.get(place).filter(|_| holds(&text.title, terms)) else { return false };
         let is_one_text = terms.len() < 2 || !note.has_aliases();
-        let has = |name: &str| holds(&plan::all_terms(name, &self.index), terms);
+        let has = |name: &str| holds(&query::plan::all_terms(name, &self.index), terms);
         is_one_text || has(note.title()) || note.ties().aliases.iter().any(|alias| has(alias))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::container::Container;
-use crate::blobs::{pack, unpack};
+use crate::codec::blobs::{pack, unpack};
 use crate::note::{CHUNK, PARTS, RecordColumnsBuilder};
 
 /// Packed chunks by part, in memory or in a file.

@@ -14,7 +14,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::dir_handle::DirHandle;
-use crate::blobs::{pack, unpack};
+use crate::codec::blobs::{pack, unpack};
 
 /// What a file of this version begins and ends with. Another version's is not read: the number is
 /// raised when what is kept of notes changes, or how they are read.

@@ -23,7 +23,7 @@ use super::files::is_temporary;
 use super::load::IndexLocation;
 use super::scan::{FileEntry, FileStat};
 use super::sidecar::{self, SidecarFile};
-use crate::blobs::{BlobSource, ByteChunks, pack, unpack};
+use crate::codec::blobs::{BlobSource, ByteChunks, pack, unpack};
 use crate::note::PARTS;
 
 /// The folder of what can be made again, and the file in it.

@@ -16,7 +16,7 @@ use super::scan::{self, FileEntry, FileStat, Scanned};
 use super::sidecar::{LINKS, SidecarFile};
 use super::tree::{self, TreeItem};
 use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, NOTE_FOLDERS, PassedOver, files};
-use crate::blobs::{BlobSource, IndexBuilder, IndexWorker, MemoryBlobs, TextIndex};
+use crate::codec::blobs::{BlobSource, IndexBuilder, IndexWorker, MemoryBlobs, TextIndex};
 use crate::error::{Error, ErrorKind};
 use crate::note::{MAX_BYTES, Note, RecordColumns, RecordColumnsBuilder, RecordRef, RecordSource};
 use crate::progress;

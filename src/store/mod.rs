@@ -45,7 +45,7 @@ pub use watch::{ChangeWatcher, look};
 pub use write::Change;
 pub(crate) use write::diff;
 
-use crate::blobs::{IndexBuilder, TextIndex};
+use crate::codec::blobs::{IndexBuilder, TextIndex};
 use crate::env::Today;
 use crate::error::{Error, ErrorKind};
 use crate::note::{Diagnostic, Note, NoteId};

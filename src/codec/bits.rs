@@ -30,7 +30,7 @@ fn class(number: u32) -> usize {
 
 /// Bits in the making, the lowest of each byte first.
 #[derive(Default)]
-pub(super) struct BitWriter {
+pub(crate) struct BitWriter {
     bytes: Vec<u8>,
     /// Bits that are not among them yet, and how many they are: fewer than 32.
     bits: u64,
@@ -39,13 +39,13 @@ pub(super) struct BitWriter {
 
 impl BitWriter {
     /// Goes on behind bytes.
-    pub(super) fn behind(bytes: Vec<u8>) -> Self {
+    pub(crate) fn behind(bytes: Vec<u8>) -> Self {
         Self { bytes, ..Self::default() }
     }
 
     /// Adds the lowest bits of a number, 32 at most.
     #[inline]
-    pub(super) fn put(&mut self, number: u64, count: u32) {
+    pub(crate) fn put(&mut self, number: u64, count: u32) {
         self.bits |= number << self.count;
         self.count += count;
         if self.count >= u32::BITS {
@@ -59,7 +59,7 @@ impl BitWriter {
     /// that is too far from what was expected stands behind ones alone. Behind it the lowest bits of another,
     /// 32 at most, since one step is faster than two.
     #[inline]
-    pub(super) fn put_rice(&mut self, number: u32, low: u32, next: u64, count: u32) {
+    pub(crate) fn put_rice(&mut self, number: u32, low: u32, next: u64, count: u32) {
         let ones = number >> low;
         let rest = u64::from(number) & ((1 << low) - 1);
         if ones >= MAX_ONES {
@@ -78,7 +78,7 @@ impl BitWriter {
 
     /// Adds a number that is small more often than large.
     #[inline]
-    pub(super) fn put_number(&mut self, number: u32) {
+    pub(crate) fn put_number(&mut self, number: u32) {
         let class = class(number);
         let (rest, width) = (u64::from(number - STARTS[class]), WIDTHS[class]);
         if width + CLASS_BITS <= u32::BITS {
@@ -90,13 +90,13 @@ impl BitWriter {
     }
 
     /// Adds numbers behind how many they are.
-    pub(super) fn put_list(&mut self, list: impl ExactSizeIterator<Item = u32>) {
+    pub(crate) fn put_list(&mut self, list: impl ExactSizeIterator<Item = u32>) {
         self.put_number(list.len() as u32);
         list.for_each(|number| self.put_number(number));
     }
 
     /// Fills the last byte with zeros; returns how many bytes there are.
-    pub(super) fn end_byte(&mut self) -> usize {
+    pub(crate) fn end_byte(&mut self) -> usize {
         let last = self.bits.to_le_bytes();
         self.bytes.extend(last.iter().take(self.count.div_ceil(u8::BITS) as usize));
         (self.bits, self.count) = (0, 0);
@@ -104,7 +104,7 @@ impl BitWriter {
     }
 
     /// Returns the bytes; the last one is filled with zeros.
-    pub(super) fn finish(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         self.end_byte();
         self.bytes
     }
@@ -112,14 +112,14 @@ impl BitWriter {
 
 /// Takes bits off bytes.
 #[derive(Clone, Copy)]
-pub(super) struct BitReader<'a> {
+pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
     place: usize,
 }
 
 impl<'a> BitReader<'a> {
     /// Begins with the first bit.
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, place: 0 }
     }
 
@@ -140,13 +140,13 @@ impl<'a> BitReader<'a> {
     }
 
     /// Takes so many bits, 32 at most.
-    pub(super) fn take(&mut self, count: u32) -> Option<u64> {
+    pub(crate) fn take(&mut self, count: u32) -> Option<u64> {
         let bits = self.ahead() & ((1 << count) - 1);
         self.skip(count)?;
         Some(bits)
     }
 
-    pub(super) fn take_rice(&mut self, low: u32) -> Option<u32> {
+    pub(crate) fn take_rice(&mut self, low: u32) -> Option<u32> {
         let ones = self.ahead().trailing_ones().min(MAX_ONES);
         if ones == MAX_ONES {
             self.skip(MAX_ONES)?;
@@ -159,7 +159,7 @@ impl<'a> BitReader<'a> {
 
     /// Takes a number that [`BitWriter::put_number`] added.
     #[inline]
-    pub(super) fn number(&mut self) -> Option<u32> {
+    pub(crate) fn number(&mut self) -> Option<u32> {
         let bits = self.ahead();
         let class = (bits & ((1 << CLASS_BITS) - 1)) as usize;
         let width = *WIDTHS.get(class)?;
@@ -169,7 +169,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Takes as many numbers as the first one says.
-    pub(super) fn list(&mut self) -> Option<Vec<u32>> {
+    pub(crate) fn list(&mut self) -> Option<Vec<u32>> {
         let count = self.number()? as usize;
         // Each takes some bits at least: no list is longer than what is left.
         let mut list = Vec::with_capacity(count.min(self.bytes.len() * 8 / (CLASS_BITS + WIDTHS[0]) as usize));

@@ -37,7 +37,7 @@ const SWEDISH: &str = "\
     över mellan att som också";
 
 /// Returns a language's words that say nothing, with white space between.
-pub(super) fn stop_words(language: Language) -> &'static str {
+pub(crate) fn stop_words(language: Language) -> &'static str {
     match language {
         Language::French => FRENCH,
         Language::German => GERMAN,

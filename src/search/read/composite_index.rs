@@ -9,18 +9,18 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::indexer::TextIndexer;
-use super::inverter::Totals;
-use super::plan::NO_TERM;
-use super::postings::FieldTermFreqs;
-use super::segment::{DocText, FieldNorms, Segment, TermEntry, WordKind};
-use super::stems::Stems;
-use crate::blobs::{BlobSource, IndexBuilder, MemoryBlobs, TextIndex};
+use crate::codec::blobs::{BlobSource, IndexBuilder, MemoryBlobs, TextIndex};
 use crate::note::{Language, Note};
+use crate::search::analysis::stems::Stems;
+use crate::search::build::indexer::TextIndexer;
+use crate::search::build::inverter::Totals;
+use crate::search::build::postings::FieldTermFreqs;
+use crate::search::query::plan::NO_TERM;
+use crate::search::read::segment::{DocText, FieldNorms, Segment, TermEntry, WordKind};
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this call.
 pub struct CompositeIndex {
-    pub(super) stems: Arc<Stems>,
+    pub(crate) stems: Arc<Stems>,
     /// What was kept, and what is made now.
     segments: [SegmentReader; 2],
     /// For each note of the store, in which segment it is, and its number there.
@@ -30,7 +30,7 @@ pub struct CompositeIndex {
     paragraphs: Vec<u32>,
     /// For the terms that only the second segment has, their numbers there.
     only_second: Vec<u32>,
-    pub(super) totals: Totals,
+    pub(crate) totals: Totals,
 }
 
 /// A segment with its maps from document and term ids to those of the whole index.
@@ -109,7 +109,7 @@ impl CompositeIndex {
     }
 
     /// Returns a term's number, where a note holds it.
-    pub(super) fn id(&self, term: &str) -> Option<u32> {
+    pub(crate) fn id(&self, term: &str) -> Option<u32> {
         let [first, second] = &self.segments;
         let in_second = || second.segment.find(term).and_then(|number| second.terms.get(number as usize).copied());
         let id = first.segment.find(term).or_else(in_second)?;
@@ -117,7 +117,7 @@ impl CompositeIndex {
     }
 
     /// Returns what is known of a term.
-    pub(super) fn term(&self, id: u32) -> Option<TermEntry<'_>> {
+    pub(crate) fn term(&self, id: u32) -> Option<TermEntry<'_>> {
         let (documents, paragraphs) = (*self.holders.get(id as usize)?, *self.paragraphs.get(id as usize)?);
         let [first, second] = &self.segments;
         let term = match (id as usize).checked_sub(first.segment.terms()) {
@@ -128,11 +128,11 @@ impl CompositeIndex {
     }
 
     /// Returns how many numbers terms have; some may be of terms that no note holds any longer.
-    pub(super) fn terms(&self) -> usize {
+    pub(crate) fn terms(&self) -> usize {
         self.holders.len()
     }
 
-    pub(super) fn is_stop(&self, id: u32) -> bool {
+    pub(crate) fn is_stop(&self, id: u32) -> bool {
         let [first, second] = &self.segments;
         match (id as usize).checked_sub(first.segment.terms()) {
             None => first.segment.is_stop(id),
@@ -141,25 +141,25 @@ impl CompositeIndex {
     }
 
     /// Returns how many notes hold a term.
-    pub(super) fn doc_freq(&self, id: u32) -> u32 {
+    pub(crate) fn doc_freq(&self, id: u32) -> u32 {
         self.holders.get(id as usize).copied().unwrap_or_default()
     }
 
     /// Calls `take` with each term that notes hold.
-    pub(super) fn for_each_term<'a>(&'a self, mut take: impl FnMut(u32, TermEntry<'a>)) {
+    pub(crate) fn for_each_term<'a>(&'a self, mut take: impl FnMut(u32, TermEntry<'a>)) {
         let held = (0..self.terms() as u32).filter(|id| self.doc_freq(*id) > 0);
         held.filter_map(|id| Some((id, self.term(id)?))).for_each(|(id, term)| take(id, term));
     }
 
     /// Calls `take` with each word that notes hold and that is written in another way than its term.
-    pub(super) fn for_each_spelling<'a>(&'a self, mut take: impl FnMut(&'a str, u32)) {
+    pub(crate) fn for_each_spelling<'a>(&'a self, mut take: impl FnMut(&'a str, u32)) {
         for section in &self.segments {
             section.for_each_word(WordKind::Otherwise, |term, text| take(text, term));
         }
     }
 
     /// Tells whether a word that notes hold is written as a term.
-    pub(super) fn is_written(&self, id: u32) -> bool {
+    pub(crate) fn is_written(&self, id: u32) -> bool {
         let mut is_written = false;
         for section in &self.segments {
             section.for_each_word(WordKind::AsTerm, |term, _| is_written |= term == id);
@@ -169,7 +169,7 @@ impl CompositeIndex {
 
     /// Returns what notes hold of some terms, in the order of the notes' places, then of what the terms
     /// count as: `slot_of` says that for each term, [`NO_TERM`] for nothing.
-    pub(super) fn find(&self, slot_of: &[u32]) -> Vec<TermMatch> {
+    pub(crate) fn find(&self, slot_of: &[u32]) -> Vec<TermMatch> {
         let mut found: Vec<TermMatch> = self.segments.iter().flat_map(|section| section.find(slot_of)).collect();
         found.par_sort_unstable_by_key(|held| (held.place, held.slot, held.count.term));
         found
@@ -177,7 +177,7 @@ impl CompositeIndex {
 
     /// Returns the places of the notes that hold each of some terms somewhere, in order. Terms that say
     /// nothing are passed over.
-    pub(super) fn holding(&self, terms: &[u32]) -> Vec<usize> {
+    pub(crate) fn holding(&self, terms: &[u32]) -> Vec<usize> {
         let mut sought: Vec<u32> = terms.iter().copied().filter(|term| !self.is_stop(*term)).collect();
         sought.sort_unstable();
         sought.dedup();
@@ -192,14 +192,14 @@ impl CompositeIndex {
     }
 
     /// Returns the lengths of a note's texts.
-    pub(super) fn lengths(&self, place: usize) -> FieldNorms {
+    pub(crate) fn lengths(&self, place: usize) -> FieldNorms {
         self.documents.get(place).map_or_else(FieldNorms::default, |(segment, number)| {
             self.segments[usize::from(*segment)].segment.lengths(*number as usize)
         })
     }
 
     /// Returns the terms of a note.
-    pub(super) fn text(&self, place: usize) -> DocText {
+    pub(crate) fn text(&self, place: usize) -> DocText {
         let Some((segment, number)) = self.documents.get(place) else { return DocText::default() };
         let section = &self.segments[usize::from(*segment)];
         section.in_terms(section.segment.text(*number as usize))
@@ -207,7 +207,7 @@ impl CompositeIndex {
 
     /// Counts the terms of a note that say something, each once, in the order in which they are met.
     /// `places` has room for all terms, and is all 0 before and after.
-    pub(super) fn counts(&self, place: usize, places: &mut [u32]) -> Vec<FieldTermFreqs> {
+    pub(crate) fn counts(&self, place: usize, places: &mut [u32]) -> Vec<FieldTermFreqs> {
         let Some((segment, number)) = self.documents.get(place) else { return Vec::new() };
         let section = &self.segments[usize::from(*segment)];
         let mut counts: Vec<FieldTermFreqs> = Vec::with_capacity(128);
@@ -230,17 +230,17 @@ impl CompositeIndex {
     }
 
     /// Returns how many notes there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.documents.len()
     }
 
     /// Returns the average length of the bodies that say something, in terms; at least 1.
-    pub(super) fn body_average(&self) -> f64 {
+    pub(crate) fn body_average(&self) -> f64 {
         (self.totals.body as f64 / self.totals.bodies.max(1) as f64).max(1.0)
     }
 
     /// Returns the average length of the titles, in terms; at least 1.
-    pub(super) fn title_average(&self) -> f64 {
+    pub(crate) fn title_average(&self) -> f64 {
         (self.totals.title as f64 / (self.len() as f64).max(1.0)).max(1.0)
     }
 }
@@ -344,12 +344,12 @@ impl SegmentReader {
 
 /// The frequencies of one query term in one note.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TermMatch {
+pub(crate) struct TermMatch {
     /// The note's place in the store.
-    pub(super) place: u32,
+    pub(crate) place: u32,
     /// What the term counts as.
-    pub(super) slot: u32,
-    pub(super) count: FieldTermFreqs,
+    pub(crate) slot: u32,
+    pub(crate) count: FieldTermFreqs,
 }
 
 impl Segment {

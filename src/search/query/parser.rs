@@ -3,14 +3,14 @@
 /// A parsed query: its parts in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    pub(super) parts: Vec<QueryPart>,
+    pub(crate) parts: Vec<QueryPart>,
     /// The whole text.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 /// A part of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum QueryPart {
+pub(crate) enum QueryPart {
     /// Words; a note need not hold them.
     Words(String),
     /// `"words"`: they stand side by side.
@@ -47,7 +47,7 @@ impl Query {
     }
 
     /// Returns the query as one line, without quotes around the whole of it.
-    pub(super) fn whole(&self) -> &str {
+    pub(crate) fn whole(&self) -> &str {
         self.text.trim().trim_matches(['"', '“', '”', '„'])
     }
 }

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use super::composite_index::CompositeIndex;
-use super::postings::FieldTermFreqs;
-use super::ranking::{Weights, inverse_frequency};
+use crate::search::build::postings::FieldTermFreqs;
+use crate::search::read::composite_index::CompositeIndex;
+use crate::search::score::ranking::{Weights, inverse_frequency};
 
 /// Weights are whole numbers, so that sums of their products are the same in any order. A weight
 /// is below 32 before it is multiplied with this: products of a million terms fit into 64 bits.
@@ -18,14 +18,14 @@ thread_local! {
 
 /// Caches the document vectors of an index.
 #[derive(Default)]
-pub(super) struct VectorCache {
+pub(crate) struct VectorCache {
     /// What each term says; nothing for those that say nothing.
     idf: OnceLock<Vec<f64>>,
     vectors: OnceLock<Vec<OnceLock<Box<Vector>>>>,
 }
 
 /// The document vectors of a store, each computed on first use.
-pub(super) struct Vectors<'a> {
+pub(crate) struct Vectors<'a> {
     index: &'a CompositeIndex,
     weights: &'a Weights,
     idf: &'a [f64],
@@ -34,21 +34,21 @@ pub(super) struct Vectors<'a> {
 
 /// A document vector: the terms of a note with their weights.
 #[derive(Default)]
-pub(super) struct Vector {
+pub(crate) struct Vector {
     weights: Box<[(u32, u32)]>,
     length: f64,
 }
 
 impl<'a> Vectors<'a> {
     /// Takes what was made of the same index with the same weights.
-    pub(super) fn new(index: &'a CompositeIndex, weights: &'a Weights, made: &'a VectorCache) -> Self {
+    pub(crate) fn new(index: &'a CompositeIndex, weights: &'a Weights, made: &'a VectorCache) -> Self {
         let idf = made.idf.get_or_init(|| frequencies(index));
         let vectors = made.vectors.get_or_init(|| (0..index.len()).map(|_| OnceLock::new()).collect());
         Self { index, weights, idf, vectors }
     }
 
     /// Returns a note's vector; an empty one where there is no such note.
-    pub(super) fn of(&self, note: usize) -> &'a Vector {
+    pub(crate) fn of(&self, note: usize) -> &'a Vector {
         static NONE: OnceLock<Vector> = OnceLock::new();
         match self.vectors.get(note) {
             Some(place) => place.get_or_init(|| Box::new(self.vector(note))),
@@ -95,13 +95,13 @@ fn frequencies(index: &CompositeIndex) -> Vec<f64> {
 
 impl Vector {
     /// Returns the terms with their weights.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, u32)> {
         self.weights.iter().copied()
     }
 }
 
 /// Returns a cosine from the sum of the products; 0 where a vector is empty.
-pub(super) fn cosine(product: u64, a: &Vector, b: &Vector) -> f64 {
+pub(crate) fn cosine(product: u64, a: &Vector, b: &Vector) -> f64 {
     let lengths = a.length * b.length;
     if lengths > 0.0 { (product as f64 / lengths).min(1.0) } else { 0.0 }
 }

@@ -6,18 +6,19 @@ use foldhash::fast::RandomState;
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
-use super::{english, other_languages};
 use crate::note::Language;
+use crate::search::analysis::english;
+use crate::search::analysis::other_languages;
 
 /// A longer word is known by its beginning, in characters.
 const MAX_CHARS: usize = 64;
 
 /// What begins the term of a word that says nothing, so that it is no other word's term.
-pub(super) const STOP_MARK: char = ' ';
+pub(crate) const STOP_MARK: char = ' ';
 
 /// Brings the words of a store's language to their stems. Words of a script that the language
 /// does not use are brought to theirs by the language that most texts in that script are in.
-pub(super) struct Stems {
+pub(crate) struct Stems {
     language: Language,
     own: Option<Stemmer>,
     arabic: Stemmer,
@@ -29,7 +30,7 @@ pub(super) struct Stems {
 }
 
 impl Stems {
-    pub(super) fn new(language: Language) -> Self {
+    pub(crate) fn new(language: Language) -> Self {
         let is_english = language == Language::English;
         let stop_words: Vec<&str> = match language {
             Language::English => english::stop_words().collect(),
@@ -49,7 +50,7 @@ impl Stems {
 
     /// Gives the terms of one word, which holds letters, digits and marks only: one, or two where a
     /// word with accents has another stem without them.
-    pub(super) fn for_each_term(&self, word: &str, mut take: impl FnMut(&str)) {
+    pub(crate) fn for_each_term(&self, word: &str, mut take: impl FnMut(&str)) {
         let word = beginning(word);
         if word.is_ascii() {
             let lower = word.to_ascii_lowercase();
@@ -132,7 +133,7 @@ fn beginning(word: &str) -> &str {
 /// Takes accents and the like away from a word in lower case: the marks of Latin, Greek and Cyrillic
 /// letters (but й keeps its own), the vowel signs of Arabic and Hebrew. Signs that make another
 /// letter, as in Kana, Thai or Hindi, stay.
-pub(super) fn fold(word: &str) -> String {
+pub(crate) fn fold(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
     }

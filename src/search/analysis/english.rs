@@ -37,12 +37,12 @@ const TIME_WORDS: &str = "\
     september october november december monday tuesday wednesday thursday friday saturday sunday";
 
 /// Returns the stop words.
-pub(super) fn stop_words() -> impl Iterator<Item = &'static str> {
+pub(crate) fn stop_words() -> impl Iterator<Item = &'static str> {
     STOP_WORDS.split_whitespace()
 }
 
 /// Returns the irregular forms, each with its base form.
-pub(super) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
     IRREGULAR.split('|').flat_map(|group| {
         let mut words = group.split_whitespace();
         let base = words.next().unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static 
 }
 
 /// Returns the words by which a text tells a time.
-pub(super) fn time_words() -> impl Iterator<Item = &'static str> {
+pub(crate) fn time_words() -> impl Iterator<Item = &'static str> {
     TIME_WORDS.split_whitespace()
 }
 

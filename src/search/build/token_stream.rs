@@ -1,49 +1,49 @@
 //! From notes to their chunks by number: the one time that texts are read.
 
-use super::block_scorer::share_of_questions;
-use super::interner::{InternKey, TokenInterner};
-use super::segment::ALL_QUESTIONS;
-use super::tokenizer::{MarkdownToken, for_each_piece};
-use crate::blobs::IndexWorker;
+use crate::codec::blobs::IndexWorker;
 use crate::note::Note;
+use crate::search::analysis::tokenizer::{MarkdownToken, for_each_piece};
+use crate::search::build::interner::{InternKey, TokenInterner};
+use crate::search::read::segment::ALL_QUESTIONS;
+use crate::search::score::block_scorer::share_of_questions;
 
 /// What stands in a text between its chunks; no chunk has so high a number.
-pub(super) const TAG_END: u32 = u32::MAX;
-pub(super) const HEADING: u32 = u32::MAX - 1;
-pub(super) const HEADING_END: u32 = u32::MAX - 2;
-pub(super) const BLANK: u32 = u32::MAX - 3;
+pub(crate) const TAG_END: u32 = u32::MAX;
+pub(crate) const HEADING: u32 = u32::MAX - 1;
+pub(crate) const HEADING_END: u32 = u32::MAX - 2;
+pub(crate) const BLANK: u32 = u32::MAX - 3;
 
 /// Tells a mark from the number of a chunk.
-pub(super) fn is_mark(piece: u32) -> bool {
+pub(crate) fn is_mark(piece: u32) -> bool {
     piece >= BLANK
 }
 
 /// The token ids of consecutive notes. Ids are stable across batches.
 #[derive(Default)]
-pub(super) struct TokenStream {
-    pub(super) chunks: TokenInterner,
-    /// For each chunk that was brought to its words, what [`super::vocabulary::VocabularyBuilder::spell`] needs.
-    pub(super) spans: Vec<u32>,
+pub(crate) struct TokenStream {
+    pub(crate) chunks: TokenInterner,
+    /// For each chunk that was brought to its words, what [`crate::search::build::vocabulary::VocabularyBuilder::spell`] needs.
+    pub(crate) spans: Vec<u32>,
     /// The chunks of all texts, and what stands between them.
-    pub(super) stream: Vec<u32>,
-    pub(super) texts: Vec<TextEnds>,
+    pub(crate) stream: Vec<u32>,
+    pub(crate) texts: Vec<TextEnds>,
     /// The chunks of the text at hand.
     sought: Vec<InternKey>,
 }
 
 /// The offsets in the stream at which the texts of a note end; each begins at the end of the one before.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct TextEnds {
-    pub(super) start: usize,
+pub(crate) struct TextEnds {
+    pub(crate) start: usize,
     /// The title and the aliases.
-    pub(super) title: usize,
+    pub(crate) title: usize,
     /// The tags, with [`TAG_END`] behind each.
-    pub(super) tags: usize,
-    pub(super) body: usize,
+    pub(crate) tags: usize,
+    pub(crate) body: usize,
     /// A summary in the frontmatter.
-    pub(super) summary: usize,
-    /// See [`super::segment::FieldNorms::questions`].
-    pub(super) questions: u32,
+    pub(crate) summary: usize,
+    /// See [`crate::search::read::segment::FieldNorms::questions`].
+    pub(crate) questions: u32,
 }
 
 impl IndexWorker for TokenStream {
@@ -55,7 +55,7 @@ impl IndexWorker for TokenStream {
 
 impl TokenStream {
     /// Lets go of the notes.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.stream.clear();
         self.texts.clear();
     }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::composite_index::CompositeIndex;
-use super::plan::{NO_TERM, Plan};
-use super::ranking::{Weights, inverse_frequency};
-use super::segment::DocText;
+use crate::search::query::plan::{NO_TERM, Plan};
+use crate::search::read::composite_index::CompositeIndex;
+use crate::search::read::segment::DocText;
+use crate::search::score::ranking::{Weights, inverse_frequency};
 
 /// The most places of one term in a text that are looked at.
 const MAX_PLACES: usize = 512;
@@ -15,7 +15,7 @@ const MAX_PLACES: usize = 512;
 /// `idf · (k1 + 1) · (adjacent · o / (o + k1 · K) + close · w / (w + k1 · K))`, where `o` counts how often the second
 /// directly follows the first, `w` how often they occur within the window, `K` is the length norm of the body, and `idf`
 /// that of the rarer term. Stop words are skipped.
-pub(super) fn proximity_score(
+pub(crate) fn proximity_score(
     index: &CompositeIndex,
     (text, body_len): (&DocText, u32),
     plan: &Plan,
@@ -81,7 +81,7 @@ fn together(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
 
 /// Returns the score of the best paragraph, as BM25 over all paragraphs of the store; 0 for a note of
 /// one paragraph.
-pub(super) fn paragraph(index: &CompositeIndex, text: &DocText, plan: &Plan, weights: &Weights) -> f64 {
+pub(crate) fn paragraph(index: &CompositeIndex, text: &DocText, plan: &Plan, weights: &Weights) -> f64 {
     if text.paragraphs.len() < 2 {
         return 0.0;
     }
@@ -125,7 +125,7 @@ pub(super) fn paragraph(index: &CompositeIndex, text: &DocText, plan: &Plan, wei
 
 /// Returns the largest sum of the weights of the slots that one paragraph of a text holds together with its title and
 /// tags.
-pub(super) fn covered(text: &DocText, plan: &Plan, weights: &[f64]) -> f64 {
+pub(crate) fn covered(text: &DocText, plan: &Plan, weights: &[f64]) -> f64 {
     let slots = |terms: &[u32]| -> BTreeSet<u32> {
         let slots = terms.iter().filter_map(|term| plan.slot_of.get(*term as usize).copied());
         slots.filter(|slot| *slot != NO_TERM).collect()
@@ -143,6 +143,6 @@ pub(super) fn covered(text: &DocText, plan: &Plan, weights: &[f64]) -> f64 {
 }
 
 /// Tells whether terms stand side by side in a text; one term alone, whether it stands there.
-pub(super) fn holds(text: &[u32], terms: &[u32]) -> bool {
+pub(crate) fn holds(text: &[u32], terms: &[u32]) -> bool {
     !terms.is_empty() && text.windows(terms.len()).any(|window| window == terms)
 }

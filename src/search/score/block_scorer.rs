@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::composite_index::CompositeIndex;
-use super::plan::Plan;
-use super::ranking::inverse_frequency;
-use super::stems::{STOP_MARK, Stems};
-use super::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
-use super::vocabulary::{is_time, time_terms};
+use crate::search::analysis::stems::{STOP_MARK, Stems};
+use crate::search::analysis::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
+use crate::search::build::vocabulary::{is_time, time_terms};
+use crate::search::query::plan::Plan;
+use crate::search::read::composite_index::CompositeIndex;
+use crate::search::score::ranking::inverse_frequency;
 
 /// BM25's k1 for blocks.
 const K1: f64 = 1.2;
@@ -79,7 +79,7 @@ struct TokenTerms {
 }
 
 impl BlockScorer {
-    pub(super) fn new(plan: &Plan, index: &CompositeIndex) -> Self {
+    pub(crate) fn new(plan: &Plan, index: &CompositeIndex) -> Self {
         let total = index.totals.paragraphs as f64;
         let mut slots = HashMap::default();
         let mut weights = Vec::with_capacity(plan.slots.len());
@@ -210,7 +210,7 @@ impl TermAmounts {
 }
 
 /// Returns which share of the sentences of a text end in a question mark, 0 to 1.
-pub(super) fn share_of_questions(text: &str) -> f64 {
+pub(crate) fn share_of_questions(text: &str) -> f64 {
     if !text.contains('?') {
         return 0.0;
     }

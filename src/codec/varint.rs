@@ -1,7 +1,7 @@
 //! Whole numbers in as few bytes as they need: seven bits in each, the lowest first (LEB128).
 
 /// Adds a number to bytes.
-pub(super) fn put(bytes: &mut Vec<u8>, number: u32) {
+pub(crate) fn put(bytes: &mut Vec<u8>, number: u32) {
     let mut rest = number;
     while rest >= 0x80 {
         bytes.push(rest as u8 | 0x80);
@@ -12,12 +12,12 @@ pub(super) fn put(bytes: &mut Vec<u8>, number: u32) {
 
 /// Takes numbers off the beginning of bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct VarintReader<'a>(pub(super) &'a [u8]);
+pub(crate) struct VarintReader<'a>(pub(crate) &'a [u8]);
 
 impl VarintReader<'_> {
     /// Takes a byte; `None` at the end.
     #[inline]
-    pub(super) fn byte(&mut self) -> Option<u8> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
@@ -25,7 +25,7 @@ impl VarintReader<'_> {
 
     /// Takes a number; `None` where there is none.
     #[inline]
-    pub(super) fn number(&mut self) -> Option<u32> {
+    pub(crate) fn number(&mut self) -> Option<u32> {
         // How long numbers are is as good as random: to branch on it is what would cost the most.
         if let Some(four) = self.0.first_chunk::<4>() {
             let four = u32::from_le_bytes(*four);

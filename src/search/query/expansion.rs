@@ -1,8 +1,8 @@
 //! Words of a index that are like a word: that begin as it does, hold it, or are spelled nearly so.
 
-use super::composite_index::CompositeIndex;
-use super::stems::fold;
 use crate::note::Language;
+use crate::search::analysis::stems::fold;
+use crate::search::read::composite_index::CompositeIndex;
 
 /// The most words that stand in for one.
 const MAX_SHOWN: usize = 3;
@@ -13,9 +13,9 @@ const MIN_PART: usize = 4;
 
 /// A term that replaces or joins one of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TermExpansion {
-    pub(super) word: String,
-    pub(super) term: u32,
+pub(crate) struct TermExpansion {
+    pub(crate) word: String,
+    pub(crate) term: u32,
 }
 
 /// All words that say something, each with its term: as written, and the terms themselves.
@@ -37,13 +37,13 @@ fn sorted(mut terms: Vec<u32>) -> Vec<u32> {
 }
 
 /// Returns the terms of words that begin with a text.
-pub(super) fn beginning_with(index: &CompositeIndex, start: &str) -> Vec<u32> {
+pub(crate) fn beginning_with(index: &CompositeIndex, start: &str) -> Vec<u32> {
     let start = fold(&start.to_lowercase());
     sorted(words(index).filter(|(word, _)| word.starts_with(&start)).map(|(_, term)| term).collect())
 }
 
 /// Returns the pairs of characters that hold one character of a script without spaces.
-pub(super) fn holding(index: &CompositeIndex, character: &str) -> Vec<u32> {
+pub(crate) fn holding(index: &CompositeIndex, character: &str) -> Vec<u32> {
     let mut chars = character.chars();
     let (Some(only), None) = (chars.next(), chars.next()) else { return Vec::new() };
     if only.is_ascii() {
@@ -60,13 +60,13 @@ pub(super) fn holding(index: &CompositeIndex, character: &str) -> Vec<u32> {
 }
 
 /// Tells whether a language writes compounds as one word.
-pub(super) fn writes_compounds(language: Language) -> bool {
+pub(crate) fn writes_compounds(language: Language) -> bool {
     use Language::{Danish, Dutch, Estonian, Finnish, German, Hungarian, Norwegian, Swedish};
     matches!(language, Danish | Dutch | Estonian | Finnish | German | Hungarian | Norwegian | Swedish)
 }
 
 /// Returns the terms of longer words that begin or end with a word.
-pub(super) fn compounds(index: &CompositeIndex, word: &str) -> Vec<u32> {
+pub(crate) fn compounds(index: &CompositeIndex, word: &str) -> Vec<u32> {
     if word.chars().count() < MIN_IN_COMPOUND {
         return Vec::new();
     }
@@ -77,7 +77,7 @@ pub(super) fn compounds(index: &CompositeIndex, word: &str) -> Vec<u32> {
 
 /// Returns words that are spelled nearly as one that no note holds; else compounds with it; else
 /// the parts that it is made of. `term` is the word's own term.
-pub(super) fn spellings(index: &CompositeIndex, word: &str, term: &str) -> Vec<TermExpansion> {
+pub(crate) fn spellings(index: &CompositeIndex, word: &str, term: &str) -> Vec<TermExpansion> {
     let word = fold(&word.to_lowercase());
     if !word.chars().all(char::is_alphabetic) {
         return Vec::new();
@@ -133,7 +133,7 @@ fn most_used(index: &CompositeIndex, terms: Vec<(usize, u32)>) -> Vec<TermExpans
 
 /// Returns the term itself where it is a word, else the shortest word that it is written as, the
 /// first of these from a to z.
-pub(super) fn written(index: &CompositeIndex, term: u32) -> String {
+pub(crate) fn written(index: &CompositeIndex, term: u32) -> String {
     let text = index.term(term).map(|term| term.text).unwrap_or_default();
     if index.is_written(term) {
         return text.to_owned();

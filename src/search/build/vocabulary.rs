@@ -5,18 +5,18 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::english;
-use super::interner::{IdTable, TokenInterner};
-use super::stems::{STOP_MARK, Stems, fold};
-use super::token_stream::TokenStream;
-use super::tokenizer::{SubtokenKind, for_each_term};
+use crate::search::analysis::english;
+use crate::search::analysis::stems::{STOP_MARK, Stems, fold};
+use crate::search::analysis::tokenizer::{SubtokenKind, for_each_term};
+use crate::search::build::interner::{IdTable, TokenInterner};
+use crate::search::build::token_stream::TokenStream;
 
 /// What a word's number has above it where chunks are taken apart: it says nothing.
-pub(super) const STOP: u32 = 1 << 30;
+pub(crate) const STOP: u32 = 1 << 30;
 /// See [`STOP`]: it tells a time.
-pub(super) const TIME: u32 = 1 << 29;
+pub(crate) const TIME: u32 = 1 << 29;
 /// The number itself.
-pub(super) const WORD: u32 = TIME - 1;
+pub(crate) const WORD: u32 = TIME - 1;
 /// The words of a chunk are a place in `many`, since they are not just one.
 const MANY: u32 = 1 << 31;
 
@@ -25,13 +25,13 @@ const BATCH: usize = 512;
 
 /// Builds the vocabulary: maps tokens to surface forms (words) and these to terms.
 #[derive(Default)]
-pub(super) struct VocabularyBuilder {
-    pub(super) terms: Vec<VocabularyTerm>,
+pub(crate) struct VocabularyBuilder {
+    pub(crate) terms: Vec<VocabularyTerm>,
     /// A word is a way in which a term is written. Texts are kept as words, so that it is known which of them
     /// are left when notes change.
-    pub(super) words: Vec<SurfaceForm>,
+    pub(crate) words: Vec<SurfaceForm>,
     /// For each word, its term: apart, since it is looked up so often.
-    pub(super) term_of: Vec<u32>,
+    pub(crate) term_of: Vec<u32>,
     ids: IdTable,
     word_ids: IdTable,
     random: RandomState,
@@ -41,10 +41,10 @@ pub(super) struct VocabularyBuilder {
 
 /// A term of the vocabulary.
 #[derive(Debug, Clone)]
-pub(super) struct VocabularyTerm {
-    pub(super) text: Box<str>,
+pub(crate) struct VocabularyTerm {
+    pub(crate) text: Box<str>,
     /// Whether it says nothing.
-    pub(super) is_stop: bool,
+    pub(crate) is_stop: bool,
 }
 
 /// The words of each token, by token id.
@@ -100,7 +100,7 @@ struct TokenEvent {
 
 /// How a surface form is spelled, relative to its term.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum SurfaceForm {
+pub(crate) enum SurfaceForm {
     /// It is no word by itself.
     NoWord,
     AsTerm,
@@ -111,7 +111,7 @@ pub(super) enum SurfaceForm {
 impl VocabularyBuilder {
     /// Brings the chunks that are new in what was read to their words. Those that are met most often come first,
     /// so that their words have the smallest numbers.
-    pub(super) fn take(&mut self, readings: &mut [TokenStream], stems: &Stems) {
+    pub(crate) fn take(&mut self, readings: &mut [TokenStream], stems: &Stems) {
         let first = self.chunks.count();
         let numbers: Vec<Vec<u32>> = readings.iter().map(|reading| self.numbers(reading)).collect();
         let order = most_met_first(readings, &numbers, first, self.chunks.count());
@@ -135,7 +135,7 @@ impl VocabularyBuilder {
     }
 
     /// Adds the words of chunks, of which `spans` tells, with what they are above their numbers.
-    pub(super) fn spell(&self, chunks: &[u32], spans: &[u32], words: &mut Vec<u32>) {
+    pub(crate) fn spell(&self, chunks: &[u32], spans: &[u32], words: &mut Vec<u32>) {
         for span in chunks.iter().filter_map(|chunk| spans.get(*chunk as usize)) {
             if span & MANY == 0 {
                 words.push(*span);
@@ -249,7 +249,7 @@ fn written_as(word: &str, term: &str) -> SurfaceForm {
 
 /// Tells whether a term in small letters and without endings tells a time: a year, or a word of
 /// [`english::time_words`] as [`time_terms`] has it.
-pub(super) fn is_time(term: &str, times: &[String]) -> bool {
+pub(crate) fn is_time(term: &str, times: &[String]) -> bool {
     is_year(term) || times.iter().any(|time| time == term)
 }
 
@@ -260,7 +260,7 @@ fn flags(term: &str, times: &[String]) -> u32 {
 }
 
 /// The terms by which a text tells a time.
-pub(super) fn time_terms(stems: &Stems) -> Vec<String> {
+pub(crate) fn time_terms(stems: &Stems) -> Vec<String> {
     let mut terms = Vec::new();
     for word in english::time_words() {
         stems.for_each_term(word, |term| terms.push(term.to_owned()));

@@ -10,15 +10,15 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bits::BitReader;
-use super::inverter::Totals;
-use super::postings::{self, FieldTermFreqs, TextField};
-use super::varint::VarintReader;
-use crate::blobs::{BlobSource, MemoryBlobs, unpack};
+use crate::codec::bits::BitReader;
+use crate::codec::blobs::{BlobSource, MemoryBlobs, unpack};
+use crate::codec::varint::VarintReader;
+use crate::search::build::inverter::Totals;
+use crate::search::build::postings::{self, FieldTermFreqs, TextField};
 
 /// The sections of a stored segment.
 #[derive(Clone, Copy)]
-pub(super) enum IndexPart {
+pub(crate) enum IndexPart {
     Counts,
     /// Of each note: how many bytes its words take, the length of its body and whether that tells a time,
     /// the length of its title.
@@ -39,12 +39,12 @@ pub(super) enum IndexPart {
 }
 
 impl IndexPart {
-    pub(super) const COUNT: usize = Self::Postings as usize + 1;
+    pub(crate) const COUNT: usize = Self::Postings as usize + 1;
 }
 
 /// How a word is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WordKind {
+pub(crate) enum WordKind {
     /// It is no word by itself.
     NoWord,
     AsTerm,
@@ -53,16 +53,16 @@ pub(super) enum WordKind {
 
 /// The sizes of a segment.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct SegmentCounts {
-    pub(super) terms: usize,
-    pub(super) words: usize,
-    pub(super) totals: Totals,
+pub(crate) struct SegmentCounts {
+    pub(crate) terms: usize,
+    pub(crate) words: usize,
+    pub(crate) totals: Totals,
 }
 
 /// A segment: the inverted and the forward index of some notes.
-pub(super) struct Segment {
+pub(crate) struct Segment {
     parts: Arc<dyn BlobSource>,
-    pub(super) totals: Totals,
+    pub(crate) totals: Totals,
     documents: Vec<FieldNorms>,
     /// Where the words of each note end.
     ends: Vec<u64>,
@@ -79,20 +79,20 @@ const STOP_BIT: u32 = 1 << 31;
 
 /// The field norms of a note: lengths in content terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct FieldNorms {
+pub(crate) struct FieldNorms {
     /// In terms that say something.
-    pub(super) title: u32,
-    pub(super) body: u32,
+    pub(crate) title: u32,
+    pub(crate) body: u32,
     /// Whether the body tells a time.
-    pub(super) has_time: bool,
+    pub(crate) has_time: bool,
     /// Which share of the sentences of the body end in a question mark, in fifteenths.
-    pub(super) questions: u32,
+    pub(crate) questions: u32,
 }
 
 /// How many bits below the length of a body say something else of it.
-pub(super) const BODY_FLAGS: u32 = 5;
+pub(crate) const BODY_FLAGS: u32 = 5;
 /// [`FieldNorms::questions`] of a body that holds nothing but questions.
-pub(super) const ALL_QUESTIONS: u32 = 15;
+pub(crate) const ALL_QUESTIONS: u32 = 15;
 
 #[derive(Clone, Copy)]
 struct TermInfo {
@@ -120,66 +120,66 @@ struct WordRow {
 
 /// A dictionary entry: a term, its document frequencies and its postings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct TermEntry<'a> {
-    pub(super) text: &'a str,
+pub(crate) struct TermEntry<'a> {
+    pub(crate) text: &'a str,
     /// How many notes hold it.
-    pub(super) documents: u32,
+    pub(crate) documents: u32,
     /// How many paragraphs hold it.
-    pub(super) paragraphs: u32,
+    pub(crate) paragraphs: u32,
     /// Whether it says nothing.
-    pub(super) is_stop: bool,
+    pub(crate) is_stop: bool,
 }
 
 /// A surface form of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WordEntry<'a> {
-    pub(super) term: u32,
-    pub(super) kind: WordKind,
+pub(crate) struct WordEntry<'a> {
+    pub(crate) term: u32,
+    pub(crate) kind: WordKind,
     /// How it is written, where that is another way than its term.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
 }
 
 /// The token stream of one note, as word or term ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct DocText {
+pub(crate) struct DocText {
     /// Of title and aliases.
-    pub(super) title: Vec<u32>,
+    pub(crate) title: Vec<u32>,
     /// Of each tag.
-    pub(super) tags: Vec<Vec<u32>>,
+    pub(crate) tags: Vec<Vec<u32>>,
     /// Of headings that are not the title.
-    pub(super) headings: Vec<u32>,
+    pub(crate) headings: Vec<u32>,
     /// Where in the body its paragraphs end.
-    pub(super) paragraphs: Vec<u32>,
+    pub(crate) paragraphs: Vec<u32>,
     /// Of the body, then of a summary in the frontmatter.
-    pub(super) body: Vec<u32>,
+    pub(crate) body: Vec<u32>,
     /// How many of them are of the body itself.
-    pub(super) own: usize,
+    pub(crate) own: usize,
 }
 
 impl DocText {
     /// Calls `change` for each word of each field.
-    pub(super) fn for_each_mut(&mut self, mut change: impl FnMut(&mut u32)) {
+    pub(crate) fn for_each_mut(&mut self, mut change: impl FnMut(&mut u32)) {
         let tags = self.tags.iter_mut().flatten();
         let others = [&mut self.title, &mut self.headings, &mut self.body].into_iter().flatten();
         others.chain(tags).for_each(&mut change);
     }
 
     /// Returns the words of all fields but the headings, which are in the body too.
-    pub(super) fn all(&self) -> Vec<u32> {
+    pub(crate) fn all(&self) -> Vec<u32> {
         self.title.iter().chain(self.tags.iter().flatten()).chain(&self.body).copied().collect()
     }
 }
 
 /// The encoded forward entry of a note.
 #[derive(Clone, Copy)]
-pub(super) struct ForwardEntry<'a> {
-    pub(super) number: usize,
+pub(crate) struct ForwardEntry<'a> {
+    pub(crate) number: usize,
     bytes: &'a [u8],
 }
 
 impl ForwardEntry<'_> {
     /// Calls `visit` with each word of each field; `None` where this can't be a note.
-    pub(super) fn visit(&self, mut visit: impl FnMut(TextField, u32)) -> Option<()> {
+    pub(crate) fn visit(&self, mut visit: impl FnMut(TextField, u32)) -> Option<()> {
         let mut rest = BitReader::new(self.bytes);
         let mut each = |rest: &mut BitReader<'_>, field| {
             for _ in 0..rest.number()? {
@@ -205,7 +205,7 @@ impl ForwardEntry<'_> {
     }
 
     /// Returns the words of all fields.
-    pub(super) fn text(&self) -> Option<DocText> {
+    pub(crate) fn text(&self) -> Option<DocText> {
         let mut rest = BitReader::new(self.bytes);
         let title = rest.list()?;
         let mut all_tags = rest.list()?.into_iter();
@@ -245,7 +245,7 @@ const BATCH: usize = 256;
 
 impl Segment {
     /// Opens what was kept; `None` where it makes no sense.
-    pub(super) fn open(parts: Arc<dyn BlobSource>) -> Option<Self> {
+    pub(crate) fn open(parts: Arc<dyn BlobSource>) -> Option<Self> {
         let whole = |part: IndexPart| parts.whole(part as usize);
         let unpacked = |part: IndexPart| unpack(&whole(part)?);
         let SegmentCounts { terms, words, totals } = postcard::from_bytes(&whole(IndexPart::Counts)?).ok()?;
@@ -266,20 +266,20 @@ impl Segment {
     }
 
     /// Returns how many notes and terms there are.
-    pub(super) fn documents(&self) -> usize {
+    pub(crate) fn documents(&self) -> usize {
         self.documents.len()
     }
 
     /// See [`Segment::documents`].
-    pub(super) fn terms(&self) -> usize {
+    pub(crate) fn terms(&self) -> usize {
         self.terms.len()
     }
 
-    pub(super) fn lengths(&self, document: usize) -> FieldNorms {
+    pub(crate) fn lengths(&self, document: usize) -> FieldNorms {
         self.documents.get(document).copied().unwrap_or_default()
     }
 
-    pub(super) fn term(&self, number: u32) -> TermEntry<'_> {
+    pub(crate) fn term(&self, number: u32) -> TermEntry<'_> {
         let Some(row) = self.terms.get(number as usize) else { return TermEntry::default() };
         let start =
             number.checked_sub(1).and_then(|before| self.terms.get(before as usize)).map_or(0, |row| row.text_end);
@@ -287,12 +287,12 @@ impl Segment {
         TermEntry { text, documents: row.documents, paragraphs: row.paragraphs, is_stop: row.is_stop }
     }
 
-    pub(super) fn is_stop(&self, number: u32) -> bool {
+    pub(crate) fn is_stop(&self, number: u32) -> bool {
         self.terms.get(number as usize).is_none_or(|row| row.is_stop)
     }
 
     /// Returns the number of a term.
-    pub(super) fn find(&self, text: &str) -> Option<u32> {
+    pub(crate) fn find(&self, text: &str) -> Option<u32> {
         let (mut low, mut high) = (0, self.terms.len() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -305,7 +305,7 @@ impl Segment {
         None
     }
 
-    pub(super) fn word(&self, number: u32) -> Option<WordEntry<'_>> {
+    pub(crate) fn word(&self, number: u32) -> Option<WordEntry<'_>> {
         let (term, Spellings { rows, texts }) = (self.term_of(number), self.spellings());
         let row = rows.get(number as usize)?;
         let start = number.checked_sub(1).and_then(|before| rows.get(before as usize)).map_or(0, |row| row.text_end);
@@ -314,7 +314,7 @@ impl Segment {
     }
 
     /// Returns how many notes hold each word.
-    pub(super) fn word_holders(&self) -> Vec<u32> {
+    pub(crate) fn word_holders(&self) -> Vec<u32> {
         self.spellings().rows.iter().map(|row| row.documents).collect()
     }
 
@@ -333,17 +333,17 @@ impl Segment {
     }
 
     /// Returns the term of a word.
-    pub(super) fn term_of(&self, word: u32) -> u32 {
+    pub(crate) fn term_of(&self, word: u32) -> u32 {
         self.words.get(word as usize).map_or(0, |term| term & !STOP_BIT)
     }
 
     /// Returns the term of a word, where it says something.
-    pub(super) fn content_term_of(&self, word: u32) -> Option<u32> {
+    pub(crate) fn content_term_of(&self, word: u32) -> Option<u32> {
         self.words.get(word as usize).copied().filter(|term| term & STOP_BIT == 0)
     }
 
     /// Calls `take` with each note that holds a term, in their order. Terms that say nothing have no list.
-    pub(super) fn for_each_posting(&self, term: u32, mut take: impl FnMut(u32, FieldTermFreqs)) {
+    pub(crate) fn for_each_posting(&self, term: u32, mut take: impl FnMut(u32, FieldTermFreqs)) {
         let row = |term: u32| self.terms.get(term as usize).copied();
         let Some(TermInfo { list_end, documents, is_stop: false, .. }) = row(term) else { return };
         let start = term.checked_sub(1).and_then(row).map_or(0, |before| before.list_end);
@@ -355,7 +355,7 @@ impl Segment {
 
     /// Returns what `look` finds in each note, in the order of the notes. They are read some at a time,
     /// side by side.
-    pub(super) fn scan<T: Send>(&self, look: impl Fn(ForwardEntry<'_>, &mut Vec<T>) -> Option<()> + Sync) -> Vec<T> {
+    pub(crate) fn scan<T: Send>(&self, look: impl Fn(ForwardEntry<'_>, &mut Vec<T>) -> Option<()> + Sync) -> Vec<T> {
         let batches = (0..self.documents.len()).into_par_iter().step_by(BATCH);
         let look = |first: usize| {
             let last = (first + BATCH).min(self.documents.len());
@@ -376,12 +376,12 @@ impl Segment {
     }
 
     /// Returns the words of a note.
-    pub(super) fn text(&self, document: usize) -> DocText {
+    pub(crate) fn text(&self, document: usize) -> DocText {
         self.look_at(document, |document| document.text()).unwrap_or_default()
     }
 
     /// Calls `visit` with each word of each field of a note.
-    pub(super) fn visit(&self, document: usize, visit: impl FnMut(TextField, u32)) {
+    pub(crate) fn visit(&self, document: usize, visit: impl FnMut(TextField, u32)) {
         self.look_at(document, |document| document.visit(visit));
     }
 
@@ -454,7 +454,7 @@ fn read_terms(bytes: &[u8], texts: &[u8], count: usize) -> Option<(Vec<TermInfo>
 }
 
 /// The most bytes that two terms begin alike with; more is no word.
-pub(super) const MAX_COMMON: usize = 255;
+pub(crate) const MAX_COMMON: usize = 255;
 
 fn read_words(bytes: &[u8], count: usize, terms: &[TermInfo]) -> Option<Vec<u32>> {
     let (mut rest, mut words) = (VarintReader(bytes), room(count, bytes, 1));

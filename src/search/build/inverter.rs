@@ -5,51 +5,51 @@ use std::hint::select_unpredictable;
 
 use serde::{Deserialize, Serialize};
 
-use super::bits::BitWriter;
-use super::postings::{FieldTermFreqs, PostingsBuffer, TextField};
-use super::token_stream::{BLANK, HEADING, HEADING_END, TAG_END, TextEnds, TokenStream, is_mark};
-use super::vocabulary::{STOP, TIME, VocabularyBuilder, WORD};
+use crate::codec::bits::BitWriter;
+use crate::search::build::postings::{FieldTermFreqs, PostingsBuffer, TextField};
+use crate::search::build::token_stream::{BLANK, HEADING, HEADING_END, TAG_END, TextEnds, TokenStream, is_mark};
+use crate::search::build::vocabulary::{STOP, TIME, VocabularyBuilder, WORD};
 
 /// The inverted form of a batch of notes: postings, statistics and forward entries.
 #[derive(Default)]
-pub(super) struct InvertedBatch {
-    pub(super) documents: Vec<CountedDocument>,
-    /// Each document's words, as [`super::segment::ForwardEntry`] reads them.
-    pub(super) forward: Vec<u8>,
+pub(crate) struct InvertedBatch {
+    pub(crate) documents: Vec<CountedDocument>,
+    /// Each document's words, as [`crate::search::read::segment::ForwardEntry`] reads them.
+    pub(crate) forward: Vec<u8>,
     /// Which terms that say something each note holds; notes are counted from the first of these.
-    pub(super) held: PostingsBuffer,
-    pub(super) totals: Totals,
+    pub(crate) held: PostingsBuffer,
+    pub(crate) totals: Totals,
 }
 
 /// What is stored of one note of a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct CountedDocument {
+pub(crate) struct CountedDocument {
     /// FieldNorms, in terms that say something.
-    pub(super) title_len: u32,
-    pub(super) body_len: u32,
+    pub(crate) title_len: u32,
+    pub(crate) body_len: u32,
     /// Whether the body tells a time.
-    pub(super) has_time: bool,
-    /// See [`super::segment::FieldNorms::questions`].
-    pub(super) questions: u32,
+    pub(crate) has_time: bool,
+    /// See [`crate::search::read::segment::FieldNorms::questions`].
+    pub(crate) questions: u32,
     /// How many bytes its words take.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 /// Sums over notes; lengths are in content terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Totals {
-    pub(super) documents: u64,
-    pub(super) title: u64,
-    pub(super) body: u64,
+pub(crate) struct Totals {
+    pub(crate) documents: u64,
+    pub(crate) title: u64,
+    pub(crate) body: u64,
     /// How many bodies say something: a note without text says nothing of how long texts are.
-    pub(super) bodies: u64,
-    pub(super) paragraphs: u64,
+    pub(crate) bodies: u64,
+    pub(crate) paragraphs: u64,
     /// The length of all paragraphs.
-    pub(super) paragraph_words: u64,
+    pub(crate) paragraph_words: u64,
 }
 
 impl Totals {
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.documents += other.documents;
         self.title += other.title;
         self.body += other.body;
@@ -59,7 +59,7 @@ impl Totals {
     }
 
     /// Undoes [`Totals::add`].
-    pub(super) fn take(&mut self, other: Self) {
+    pub(crate) fn take(&mut self, other: Self) {
         self.documents = self.documents.saturating_sub(other.documents);
         self.title = self.title.saturating_sub(other.title);
         self.body = self.body.saturating_sub(other.body);
@@ -72,7 +72,7 @@ impl Totals {
 /// What was met of terms and words in notes that were counted one after the other. It goes from run to run,
 /// since it takes as much memory as there are words.
 #[derive(Default)]
-pub(super) struct TermStatsAccumulator {
+pub(crate) struct TermStatsAccumulator {
     terms: Vec<TermStats>,
     words: Vec<WordStats>,
     /// How many notes and how many paragraphs have begun.
@@ -96,9 +96,9 @@ struct TermStats {
 
 /// The document frequencies of a term: in notes and in paragraphs.
 #[derive(Clone, Copy, Default)]
-pub(super) struct DocFreq {
-    pub(super) notes: u32,
-    pub(super) paragraphs: u32,
+pub(crate) struct DocFreq {
+    pub(crate) notes: u32,
+    pub(crate) paragraphs: u32,
 }
 
 /// The statistics of a word.
@@ -130,12 +130,12 @@ impl TermStatsAccumulator {
     }
 
     /// Returns how many notes and paragraphs held each of the terms.
-    pub(super) fn term_holders(&self) -> impl Iterator<Item = DocFreq> {
+    pub(crate) fn term_holders(&self) -> impl Iterator<Item = DocFreq> {
         self.terms.iter().map(|term| term.holders)
     }
 
     /// Returns how many notes held each of the words.
-    pub(super) fn word_holders(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn word_holders(&self) -> impl Iterator<Item = u32> {
         self.words.iter().map(|word| word.notes)
     }
 
@@ -224,7 +224,7 @@ struct DocumentWords {
 }
 
 /// Inverts token streams: turns the tokens of notes into postings and forward entries.
-pub(super) struct Inverter<'a> {
+pub(crate) struct Inverter<'a> {
     stream: &'a [u32],
     /// For each chunk of the stream, its words.
     spans: &'a [u32],
@@ -237,7 +237,7 @@ pub(super) struct Inverter<'a> {
 
 impl<'a> Inverter<'a> {
     /// Gets ready for notes that were read; `held` is empty.
-    pub(super) fn new(
+    pub(crate) fn new(
         reading: &'a TokenStream,
         lexicon: &'a VocabularyBuilder,
         tally: &'a mut TermStatsAccumulator,
@@ -248,7 +248,7 @@ impl<'a> Inverter<'a> {
         Self { stream: &reading.stream, spans: &reading.spans, lexicon, tally, counted, words }
     }
 
-    pub(super) fn count_all(mut self, texts: &[TextEnds]) -> InvertedBatch {
+    pub(crate) fn count_all(mut self, texts: &[TextEnds]) -> InvertedBatch {
         let chunks = texts.first().zip(texts.last()).map_or(0, |(first, last)| last.summary - first.start);
         self.counted.documents.reserve_exact(texts.len());
         // Enough for most, so that nothing has to be moved; what is not used takes no memory.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::composite_index::CompositeIndex;
-use super::expansion;
-use super::query::{Query, QueryPart};
-use super::stems::STOP_MARK;
-use super::tokenizer::{MarkdownToken, SubtokenKind, for_each_piece, for_each_term};
 use crate::note::Language;
+use crate::search::analysis::stems::STOP_MARK;
+use crate::search::analysis::tokenizer::{MarkdownToken, SubtokenKind, for_each_piece, for_each_term};
+use crate::search::query::expansion;
+use crate::search::query::parser::{Query, QueryPart};
+use crate::search::read::composite_index::CompositeIndex;
 
 /// The most words of a query that expansion spellings are looked for.
 const MAX_UNKNOWN: usize = 8;
@@ -17,38 +17,38 @@ const MAX_PAIRS: usize = 256;
 /// How much a compound counts that holds a word of the query, the word itself being 1.
 const COMPOUND_WEIGHT: f64 = 0.4;
 /// No slot.
-pub(super) const NO_TERM: u32 = u32::MAX;
+pub(crate) const NO_TERM: u32 = u32::MAX;
 
 /// The query as it is executed: terms, phrases and conditions.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) slots: Vec<QueryTerm>,
+pub(crate) struct Plan {
+    pub(crate) slots: Vec<QueryTerm>,
     /// For each term of the index, the slot that it counts for, or [`NO_TERM`].
-    pub(super) slot_of: Vec<u32>,
+    pub(crate) slot_of: Vec<u32>,
     /// Slots that follow one another in the query, each pair once.
-    pub(super) pairs: Vec<(u32, u32)>,
+    pub(crate) pairs: Vec<(u32, u32)>,
     /// Terms that must stand side by side.
-    pub(super) phrases: Vec<Vec<u32>>,
+    pub(crate) phrases: Vec<Vec<u32>>,
     /// Terms that must not stand side by side; one term alone must not stand there.
-    pub(super) without: Vec<Vec<u32>>,
+    pub(crate) without: Vec<Vec<u32>>,
     /// Terms that must stand side by side in the title.
-    pub(super) titles: Vec<Vec<u32>>,
-    pub(super) tags: Vec<(String, bool)>,
-    pub(super) kinds: Vec<(String, bool)>,
+    pub(crate) titles: Vec<Vec<u32>>,
+    pub(crate) tags: Vec<(String, bool)>,
+    pub(crate) kinds: Vec<(String, bool)>,
     /// Words that no note holds, each with what is looked for in its place.
-    pub(super) spellings: Vec<Spelling>,
+    pub(crate) spellings: Vec<Spelling>,
     /// Whether the query asks for a time.
-    pub(super) asks_when: bool,
+    pub(crate) asks_when: bool,
 }
 
 /// A query term: a class of equivalent term ids.
 #[derive(Debug, Clone)]
-pub(super) struct QueryTerm {
-    pub(super) terms: Vec<u32>,
+pub(crate) struct QueryTerm {
+    pub(crate) terms: Vec<u32>,
     /// How often the query names it.
-    pub(super) weight: f64,
+    pub(crate) weight: f64,
     /// Whether other words stand in for one that no note holds.
-    pub(super) is_guess: bool,
+    pub(crate) is_guess: bool,
 }
 
 /// A word of the query that no note contains, with its corrections.
@@ -63,18 +63,18 @@ pub struct Spelling {
 }
 
 /// Predicates for the names that filters may use: tags and types of the store.
-pub(super) struct KnownNames<'a> {
-    pub(super) has_tag: &'a dyn Fn(&str) -> bool,
-    pub(super) has_kind: &'a dyn Fn(&str) -> bool,
+pub(crate) struct KnownNames<'a> {
+    pub(crate) has_tag: &'a dyn Fn(&str) -> bool,
+    pub(crate) has_kind: &'a dyn Fn(&str) -> bool,
 }
 
 impl Plan {
     /// Tells whether notes are turned away for what they are, whatever words they hold.
-    pub(super) fn demands(&self) -> bool {
+    pub(crate) fn demands(&self) -> bool {
         !self.tags.is_empty() || !self.kinds.is_empty() || !self.without.is_empty()
     }
 
-    pub(super) fn new(query: &Query, index: &CompositeIndex, language: Language, known: &KnownNames<'_>) -> Self {
+    pub(crate) fn new(query: &Query, index: &CompositeIndex, language: Language, known: &KnownNames<'_>) -> Self {
         let mut planner = Planner {
             index,
             language,
@@ -145,7 +145,7 @@ fn given(text: &str, index: &CompositeIndex) -> Vec<WrittenTerm> {
 
 /// Finds words that are written like names: with a capital and small letters behind it, not at the beginning of a
 /// sentence.
-pub(super) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
     let mut begins = true;
     text.split_whitespace().filter_map(move |word| {
         let (was_beginning, bare) = (begins, word.trim_matches(|c: char| !c.is_alphanumeric()));
@@ -159,7 +159,7 @@ pub(super) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the terms of a text, stop words included; [`NO_TERM`] for those that no note holds.
-pub(super) fn all_terms(text: &str, index: &CompositeIndex) -> Vec<u32> {
+pub(crate) fn all_terms(text: &str, index: &CompositeIndex) -> Vec<u32> {
     given(text, index).iter().map(|given| index.id(&given.term).unwrap_or(NO_TERM)).collect()
 }
 

@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::bits::{BitReader, BitWriter};
+use crate::codec::bits::{BitReader, BitWriter};
 
 /// A count that takes few bits: seven for these, of which the first are for the body.
 const SHORT_BITS: u32 = 7;
@@ -21,7 +21,7 @@ const PLAIN: u64 = 1;
 
 /// The field of a note that a word belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextField {
+pub(crate) enum TextField {
     Title,
     /// A tag; whether the word is the whole of it.
     Tag(bool),
@@ -31,22 +31,22 @@ pub(super) enum TextField {
 
 /// The frequencies of a term in a note, by field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct FieldTermFreqs {
-    pub(super) term: u32,
+pub(crate) struct FieldTermFreqs {
+    pub(crate) term: u32,
     /// In the body, headings included, and in a summary of the frontmatter.
-    pub(super) body: u32,
+    pub(crate) body: u32,
     /// In title and aliases; at most 255, like the next two.
-    pub(super) title: u8,
-    pub(super) tags: u8,
+    pub(crate) title: u8,
+    pub(crate) tags: u8,
     /// In headings that are not the title.
-    pub(super) headings: u8,
+    pub(crate) headings: u8,
     /// Whether it is the whole of a tag.
-    pub(super) is_tag: bool,
+    pub(crate) is_tag: bool,
 }
 
 impl FieldTermFreqs {
     /// Counts a word.
-    pub(super) fn add(&mut self, field: TextField) {
+    pub(crate) fn add(&mut self, field: TextField) {
         match field {
             TextField::Title => self.title = self.title.saturating_add(1),
             TextField::Tag(is_whole) => {
@@ -108,7 +108,7 @@ const MAX_HELD: u32 = 1 << (u32::BITS - SHORT_BITS);
 
 /// Collects postings and writes the lists of all terms.
 #[derive(Default)]
-pub(super) struct PostingsWriter {
+pub(crate) struct PostingsWriter {
     /// By the terms' shares, then run by run.
     shares: [Vec<SortedRun>; SHARES],
 }
@@ -170,7 +170,7 @@ impl SortedRun {
 impl PostingsWriter {
     /// Adds to the lists of so many terms what the next notes hold: some at a time, whose numbers are counted
     /// from the first of them.
-    pub(super) fn add(&mut self, terms: usize, held: &[(u32, &PostingsBuffer)]) {
+    pub(crate) fn add(&mut self, terms: usize, held: &[(u32, &PostingsBuffer)]) {
         let Some((first, _)) = held.first() else { return };
         self.shares.par_iter_mut().enumerate().for_each(|(share, runs)| {
             let pieces: Vec<_> = held.iter().map(|(start, holdings)| (*start, &holdings.shares[share])).collect();
@@ -179,7 +179,7 @@ impl PostingsWriter {
     }
 
     /// Returns the lists of terms, of so many of all notes, as they are kept.
-    pub(super) fn packed(&self, terms: impl Iterator<Item = (u32, u32)>, notes: u64) -> EncodedPostings {
+    pub(crate) fn packed(&self, terms: impl Iterator<Item = (u32, u32)>, notes: u64) -> EncodedPostings {
         let (mut bits, mut ends) = (BitWriter::default(), Vec::new());
         for (term, holders) in terms {
             let ((share, place), low, mut next) = (share(term), low_bits(holders, notes), 0);
@@ -204,14 +204,14 @@ impl PostingsWriter {
 }
 
 /// PostingsWriter as they are kept, one behind the other.
-pub(super) struct EncodedPostings {
+pub(crate) struct EncodedPostings {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl EncodedPostings {
     /// Returns one of the lists.
-    pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
+    pub(crate) fn get(&self, number: usize) -> Option<&[u8]> {
         let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
         self.bytes.get(start..*self.ends.get(number)?)
     }
@@ -219,7 +219,7 @@ impl EncodedPostings {
 
 /// Unsorted postings, by shard of the vocabulary.
 #[derive(Default)]
-pub(super) struct PostingsBuffer {
+pub(crate) struct PostingsBuffer {
     shares: [ShardBuffer; SHARES],
     notes: u32,
 }
@@ -243,12 +243,12 @@ impl ShardBuffer {
 
 impl PostingsBuffer {
     /// Makes room for what about so many terms need.
-    pub(super) fn reserve(&mut self, terms: usize) {
+    pub(crate) fn reserve(&mut self, terms: usize) {
         self.shares.iter_mut().for_each(|pile| pile.held.reserve_exact(terms / SHARES));
     }
 
     /// Takes all notes away, but not the room that they took.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for ShardBuffer { held, ends, long } in &mut self.shares {
             held.clear();
             ends.clear();
@@ -258,7 +258,7 @@ impl PostingsBuffer {
     }
 
     /// Adds what the next note holds of each of its terms.
-    pub(super) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a FieldTermFreqs>) {
+    pub(crate) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a FieldTermFreqs>) {
         for count in counts {
             let (share, place) = share(count.term);
             let pile = &mut self.shares[share];
@@ -274,7 +274,7 @@ impl PostingsBuffer {
 }
 
 /// Calls `take` with each note of a term's list, of so many of all notes; `None` where this can't be one.
-pub(super) fn read(
+pub(crate) fn read(
     list: &[u8],
     term: u32,
     holders: u32,

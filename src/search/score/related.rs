@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::composite_index::CompositeIndex;
-use super::expansion::written;
-use super::ranking::{Neighbourhood, Scratch};
-use super::vectors::{Vector, Vectors};
+use crate::search::query::expansion::written;
+use crate::search::read::composite_index::CompositeIndex;
+use crate::search::score::ranking::{Neighbourhood, Scratch};
+use crate::search::score::vectors::{Vector, Vectors};
 
 /// How much common neighbours count, likeness of content being 1.
 const COMMON: f64 = 0.2;
@@ -30,9 +30,9 @@ pub struct SimilarNote {
 /// Finds the notes that are most like one and not linked with it, the nearest first, then by place; those
 /// of which `is_last` is true stand behind the rest.
 ///
-/// The measure is the cosine of the notes' vectors (see [`super::vectors`]) plus a fifth of the cosine
+/// The measure is the cosine of the notes' vectors (see [`crate::search::score::vectors`]) plus a fifth of the cosine
 /// of their neighbours: how many they share, over the root of the product of how many they have.
-pub(super) fn related(
+pub(crate) fn related(
     index: &CompositeIndex,
     vectors: &Vectors<'_>,
     around: &Neighbourhood<'_>,

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::composite_index::CompositeIndex;
-use super::plan::{Plan, QueryTerm};
-use super::postings::FieldTermFreqs;
-use super::proximity::{covered, paragraph, proximity_score};
-use super::segment::ALL_QUESTIONS;
-use super::vectors::{Vector, Vectors, cosine};
 use crate::note::Note;
+use crate::search::build::postings::FieldTermFreqs;
+use crate::search::query::plan::{Plan, QueryTerm};
+use crate::search::read::composite_index::CompositeIndex;
+use crate::search::read::segment::ALL_QUESTIONS;
+use crate::search::score::proximity::{covered, paragraph, proximity_score};
+use crate::search::score::vectors::{Vector, Vectors, cosine};
 use crate::timings;
 
 /// Into how many pieces notes are parted at most where each piece needs room for all terms.
@@ -84,7 +84,7 @@ const TERMS_PER_K1: f64 = 25.0;
 impl Weights {
     /// Returns the usual weights with the `k1` that suits the texts of a store: in short texts a second mention
     /// says little.
-    pub(super) fn of(index: &CompositeIndex) -> Self {
+    pub(crate) fn of(index: &CompositeIndex) -> Self {
         let k1 = (index.body_average() / TERMS_PER_K1).clamp(K1_BOUNDS.0, K1_BOUNDS.1);
         Self { k1, ..Self::default() }
     }
@@ -216,19 +216,19 @@ struct TagBoost {
 }
 
 /// Ranks notes for one query.
-pub(super) struct Ranker<'a> {
-    pub(super) index: &'a CompositeIndex,
-    pub(super) notes: &'a [Arc<Note>],
-    pub(super) around: Option<&'a Neighbourhood<'a>>,
-    pub(super) plan: &'a Plan,
-    pub(super) weights: &'a Weights,
-    pub(super) vectors: Vectors<'a>,
+pub(crate) struct Ranker<'a> {
+    pub(crate) index: &'a CompositeIndex,
+    pub(crate) notes: &'a [Arc<Note>],
+    pub(crate) around: Option<&'a Neighbourhood<'a>>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) weights: &'a Weights,
+    pub(crate) vectors: Vectors<'a>,
 }
 
 impl Ranker<'_> {
     /// Returns the notes that hold a term of the query, the best first: by score, then value, then
     /// place. Notes for which `passes` does not hold lend to others, and are left out.
-    pub(super) fn run(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> (Vec<Hit>, BestAnswer) {
+    pub(crate) fn run(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> (Vec<Hit>, BestAnswer) {
         let held = self.held();
         timings::end("words found");
         let idf = self.frequencies(&held);
@@ -616,10 +616,10 @@ impl BestAnswer {
 }
 
 /// The relevance of the best note whose title is not the query.
-pub(super) const MAX_RELEVANCE: f64 = 0.99;
+pub(crate) const MAX_RELEVANCE: f64 = 0.99;
 
 /// Returns `ln(1 + (N − n + ½) / (n + ½))`, above 0: what a term says that n of N texts hold.
-pub(super) fn inverse_frequency(total: f64, holders: f64) -> f64 {
+pub(crate) fn inverse_frequency(total: f64, holders: f64) -> f64 {
     (1.0 + (total - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
 }
 
@@ -640,7 +640,7 @@ fn mean_of_like(place: usize, likeness: &[Vec<f64>], scores: &[f64], neighbours:
 }
 
 /// Scratch buffers of one thread, for one note at a time.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// How much of each slot there is.
     amounts: Vec<f64>,
     /// The slots of which there is any.
@@ -650,7 +650,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn new(slots: usize, terms: usize) -> Self {
+    pub(crate) fn new(slots: usize, terms: usize) -> Self {
         Self { amounts: vec![0.0; slots], slots: Vec::new(), spread: vec![0; terms] }
     }
 
@@ -674,7 +674,7 @@ impl Scratch {
     }
 
     /// Lays a vector out, so that others can be compared with it.
-    pub(super) fn spread(&mut self, vector: &Vector) {
+    pub(crate) fn spread(&mut self, vector: &Vector) {
         for (term, weight) in vector.entries() {
             if let Some(place) = self.spread.get_mut(term as usize) {
                 *place = weight;
@@ -683,7 +683,7 @@ impl Scratch {
     }
 
     /// Takes a vector up again.
-    pub(super) fn gather(&mut self, vector: &Vector) {
+    pub(crate) fn gather(&mut self, vector: &Vector) {
         for (term, _) in vector.entries() {
             if let Some(place) = self.spread.get_mut(term as usize) {
                 *place = 0;
@@ -692,7 +692,7 @@ impl Scratch {
     }
 
     /// Returns the cosine of the vector that is laid out, `own`, and another.
-    pub(super) fn cosine(&self, own: &Vector, other: &Vector) -> f64 {
+    pub(crate) fn cosine(&self, own: &Vector, other: &Vector) -> f64 {
         let product = |(term, weight): (u32, u32)| {
             u64::from(self.spread.get(term as usize).copied().unwrap_or_default()) * u64::from(weight)
         };

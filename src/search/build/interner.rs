@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::tokenizer::RawToken;
+use crate::search::analysis::tokenizer::RawToken;
 
 /// The longest chunk that stands in the table, in bytes.
 const SHORT: usize = 12;
@@ -22,17 +22,17 @@ const BATCH: usize = 32;
 /// A chunk whose number is looked for, or a number that stands for itself: the bytes of a short chunk; else 0, and
 /// the number above.
 #[derive(Clone, Copy)]
-pub(super) struct InternKey(u128);
+pub(crate) struct InternKey(u128);
 
 impl InternKey {
     /// A number that no chunk has.
-    pub(super) fn mark(number: u32) -> Self {
+    pub(crate) fn mark(number: u32) -> Self {
         Self(u128::from(number) << 96)
     }
 }
 
 /// Interns raw tokens: equal tokens get equal ids, numbered in the order of their first occurrence.
-pub(super) struct TokenInterner {
+pub(crate) struct TokenInterner {
     /// Each as it was met first, a plain word in small letters where it is short, one behind the other; and
     /// where each ends.
     text: String,
@@ -51,19 +51,19 @@ impl Default for TokenInterner {
 
 impl TokenInterner {
     /// Returns how many chunks there are: the next one's number.
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.ends.len() as u32
     }
 
     /// Returns the chunk with a number.
-    pub(super) fn chunk(&self, number: u32) -> &str {
+    pub(crate) fn chunk(&self, number: u32) -> &str {
         let start = number.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before as usize));
         let range = start.zip(self.ends.get(number as usize)).map(|(start, end)| *start..*end);
         range.and_then(|range| self.text.get(range)).unwrap_or_default()
     }
 
     /// Returns the number of a chunk of other texts, which is the next one where the chunk is new.
-    pub(super) fn number(&mut self, chunk: &str) -> u32 {
+    pub(crate) fn number(&mut self, chunk: &str) -> u32 {
         match key(&RawToken { text: chunk, start: 0, is_plain: false }, chunk) {
             Some(key) => self.short_number(key),
             None => self.long_number(chunk),
@@ -71,12 +71,12 @@ impl TokenInterner {
     }
 
     /// Returns what there is to look for of a chunk of a text.
-    pub(super) fn sought(&mut self, chunk: &RawToken<'_>, text: &str) -> InternKey {
+    pub(crate) fn sought(&mut self, chunk: &RawToken<'_>, text: &str) -> InternKey {
         key(chunk, text).map_or_else(|| InternKey::mark(self.long_number(chunk.text)), InternKey)
     }
 
     /// Adds the numbers of chunks to `numbers`, in their order.
-    pub(super) fn add_numbers(&mut self, sought: &[InternKey], numbers: &mut Vec<u32>) {
+    pub(crate) fn add_numbers(&mut self, sought: &[InternKey], numbers: &mut Vec<u32>) {
         for some in sought.chunks(BATCH) {
             // Most of the table is far away. A loop that only looks lets the processor look for
             // several at once.
@@ -204,7 +204,7 @@ fn key(chunk: &RawToken<'_>, text: &str) -> Option<u128> {
 }
 
 /// IdTable that are found by the hash of what they stand for; what that is, the caller knows.
-pub(super) struct IdTable {
+pub(crate) struct IdTable {
     /// The upper half of the hash, and the number and one; 0 where there is none. At most half of the
     /// places are taken.
     places: Vec<u64>,
@@ -219,7 +219,7 @@ impl Default for IdTable {
 
 impl IdTable {
     /// Returns the number with this hash that `is_it`.
-    pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let mut place = self.first_place(hash);
         while let Some(have) = self.places.get(place).filter(|have| **have != 0) {
             let number = (*have as u32) - 1;
@@ -232,7 +232,7 @@ impl IdTable {
     }
 
     /// Adds a number that is not there.
-    pub(super) fn insert(&mut self, hash: u64, number: u32) {
+    pub(crate) fn insert(&mut self, hash: u64, number: u32) {
         self.put(hash >> 32 << 32 | u64::from(number + 1));
         self.count += 1;
         if self.count * 2 > self.places.len() {
@@ -260,8 +260,8 @@ impl IdTable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokenizer::{MarkdownToken, for_each_piece};
     use super::*;
+    use crate::search::analysis::tokenizer::{MarkdownToken, for_each_piece};
 
     fn numbers(text: &str, chunks: &mut TokenInterner) -> Vec<u32> {
         let (mut sought, mut numbers) = (Vec::new(), Vec::new());

@@ -11,7 +11,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::stems::{Stems, fold};
+use crate::search::analysis::stems::{Stems, fold};
 
 /// A chunk of several words is a term as a whole when it is not longer, in bytes, and does not have
 /// more words.
@@ -19,7 +19,7 @@ const MAX_WHOLE: (usize, usize) = (64, 10);
 
 /// A token of markdown: a raw token, or a mark of structure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum MarkdownToken<'a> {
+pub(crate) enum MarkdownToken<'a> {
     /// What stands between white space, brackets and the like.
     RawToken(RawToken<'a>),
     /// The line that begins is a heading, of markdown's `#` kind.
@@ -32,14 +32,14 @@ pub(super) enum MarkdownToken<'a> {
 
 /// A run of characters between separators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RawToken<'a> {
+pub(crate) struct RawToken<'a> {
     /// Its characters, without full stops and the like at their end, which are in no term.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// Where in the text it begins.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Whether it is one word of lower-case ASCII letters, the first one a capital perhaps: so are
     /// most, and their terms are those of the word in small letters.
-    pub(super) is_plain: bool,
+    pub(crate) is_plain: bool,
 }
 
 /// The syntactic class of a byte.
@@ -68,7 +68,7 @@ const fn classes() -> [Class; 256] {
 }
 
 /// Calls `take` with the pieces of a markdown text.
-pub(super) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(MarkdownToken<'a>)) {
+pub(crate) fn for_each_piece<'a>(text: &'a str, mut take: impl FnMut(MarkdownToken<'a>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut line = LineScanner::at(bytes, 0, false);
@@ -162,7 +162,7 @@ impl LineScanner {
 
 /// Calls `take` with each term of a chunk and the bytes of the chunk that it stands in. A whole
 /// comes before its parts and is marked as one.
-pub(super) fn for_each_term(chunk: &str, stems: &Stems, mut take: impl FnMut(&str, Range<usize>, SubtokenKind)) {
+pub(crate) fn for_each_term(chunk: &str, stems: &Stems, mut take: impl FnMut(&str, Range<usize>, SubtokenKind)) {
     if let Some(word) = plain_word(chunk) {
         return stems.for_each_term(word, |term| take(term, 0..word.len(), SubtokenKind::Word));
     }
@@ -189,7 +189,7 @@ pub(super) fn for_each_term(chunk: &str, stems: &Stems, mut take: impl FnMut(&st
 
 /// How a term relates to its raw token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SubtokenKind {
+pub(crate) enum SubtokenKind {
     /// A word, or a pair of characters.
     Word,
     /// Several words, or several split_camel_case, as one.

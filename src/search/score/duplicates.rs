@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rayon::prelude::*;
 
-use super::composite_index::CompositeIndex;
+use crate::search::read::composite_index::CompositeIndex;
 
 /// How many neighbouring words are compared as one.
 const SHINGLE: usize = 3;
@@ -34,7 +34,7 @@ pub struct Alike {
 ///
 /// Partners are found through the smallest hashes of each text (bottom-k sketches, Broder 1997) and
 /// then compared exactly.
-pub(super) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
+pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
     // By their texts: numbers of terms depend on which notes were read together.
     let mut hashes = vec![0; index.terms()];
     index.for_each_term(|id, term| hashes[id as usize] = hash(&term.text));

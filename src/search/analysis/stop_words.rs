@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::{english, other_languages};
 use crate::note::Language;
+use crate::search::analysis::english;
+use crate::search::analysis::other_languages;
 
 /// The words of a language that texts hold without being about them.
 pub struct StopWords(HashMap<&'static str, (), RandomState>);

@@ -8,15 +8,15 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator, Totals};
-use super::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
-use super::segment::{BODY_FLAGS, IndexPart, MAX_COMMON, SegmentCounts, WordKind};
-use super::stems::Stems;
-use super::token_stream::{TextEnds, TokenStream};
-use super::varint::put;
-use super::vocabulary::{SurfaceForm, VocabularyBuilder};
-use crate::blobs::{ByteChunks, IndexBuilder, IndexWorker, pack};
+use crate::codec::blobs::{ByteChunks, IndexBuilder, IndexWorker, pack};
+use crate::codec::varint::put;
 use crate::note::Language;
+use crate::search::analysis::stems::Stems;
+use crate::search::build::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator, Totals};
+use crate::search::build::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
+use crate::search::build::token_stream::{TextEnds, TokenStream};
+use crate::search::build::vocabulary::{SurfaceForm, VocabularyBuilder};
+use crate::search::read::segment::{BODY_FLAGS, IndexPart, MAX_COMMON, SegmentCounts, WordKind};
 
 /// How the parts are made. It is part of their name, so that those of another program's version are
 /// not read: raise it when anything in here, or in what a term is, changes.

@@ -1,0 +1,5 @@
+//! From the text of a query to the terms that are looked up.
+
+pub(crate) mod expansion;
+pub(crate) mod parser;
+pub(crate) mod plan;
