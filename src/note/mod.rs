@@ -6,6 +6,7 @@ mod document;
 pub mod edit;
 mod frontmatter;
 mod id;
+#[path = "../store/index/id_compression.rs"]
 mod id_compression;
 mod inline_styles;
 mod items;
@@ -15,7 +16,9 @@ mod link_types;
 mod markdown;
 pub mod merge;
 mod prose;
+#[path = "../store/index/record_codec.rs"]
 mod record_codec;
+#[path = "../store/index/records.rs"]
 mod records;
 mod retired;
 mod section;

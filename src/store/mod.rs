@@ -1,9 +1,13 @@
 //! The store: the only reader and writer of files.
 
+#[path = "index/column_store.rs"]
 mod column_store;
 mod config;
+#[path = "index/container.rs"]
 mod container;
+#[path = "walk/dir_cache.rs"]
 mod dir_cache;
+#[path = "walk/dir_handle.rs"]
 mod dir_handle;
 mod discover;
 mod exchange;
@@ -18,8 +22,11 @@ mod near;
 mod racy;
 mod redo_log;
 mod rename;
+#[path = "walk/scan.rs"]
 mod scan;
+#[path = "index/sidecar.rs"]
 mod sidecar;
+#[path = "walk/tree.rs"]
 mod tree;
 mod trusted;
 mod watch;
