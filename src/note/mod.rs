@@ -2,7 +2,6 @@
 
 mod blocks;
 mod destinations;
-mod document;
 pub mod edit;
 mod frontmatter;
 mod id;
@@ -28,6 +27,7 @@ mod timestamp;
 mod title;
 mod value;
 mod yaml;
+mod yaml_document;
 mod yaml_fast_path;
 
 use std::ops::{Deref, Range};
@@ -39,7 +39,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) use blocks::joined;
 pub use blocks::{Block, BlockKind};
 pub(crate) use destinations::{Destination, destinations, percent_encoded, relinked};
-pub(crate) use document::scalar as yaml_scalar;
 pub use id::NoteId;
 pub use inline_styles::{InlineStyle, StyleSet};
 pub use language::Language;
@@ -58,6 +57,7 @@ pub use summary::SummarySource;
 pub use timestamp::Timestamp;
 pub use value::Value;
 pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
+pub(crate) use yaml_document::scalar as yaml_scalar;
 
 use crate::escape::kept_chars;
 use frontmatter::Frontmatter;

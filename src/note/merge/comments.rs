@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::document::YamlDocument;
 use super::super::items::plain;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
+use super::super::yaml_document::YamlDocument;
 use super::field::LineEnding;
 use super::field_lines::FieldText;
 

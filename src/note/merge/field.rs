@@ -7,9 +7,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::Timestamp;
-use super::super::document::YamlDocument;
 use super::super::items::{is_list, plain};
 use super::super::value::Value;
+use super::super::yaml_document::YamlDocument;
 use super::comments::{settle, with_value_of};
 use super::field_lines::FieldText;
 use super::list::{appended, merge_sets, with_appended};

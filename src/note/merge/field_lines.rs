@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::super::document::YamlDocument;
 use super::super::frontmatter::split;
 use super::super::value::Value;
+use super::super::yaml_document::YamlDocument;
 
 /// The parts of a note's text. Written one after the other they are the text.
 pub(super) struct FieldLines<'a> {

@@ -4,12 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::document::{YamlDocument, flow};
 use super::super::frontmatter::link_target;
 use super::super::items::{get, items as all_items, map_of, plain};
 use super::super::spans::with_spans;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
+use super::super::yaml_document::{YamlDocument, flow};
 use super::field::{LineEnding, MAX_SPLITS, by_key, edited, in_batches, with_changes};
 use super::field_lines::FieldText;
 

@@ -182,7 +182,7 @@ fn written(
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::BYTES_PARSED;
+    use super::super::yaml_document::BYTES_PARSED;
     use super::*;
 
     fn note(yaml: &str) -> String {

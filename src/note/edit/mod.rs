@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use super::InlineLink;
 use super::destinations::relinked;
-use super::document::{YamlDocument, looks_typed, scalar, splice};
 use super::frontmatter::{self, Frontmatter as Said, TextParts, link_target, split, whole};
 use super::items::{items, retargeted, with_entries};
 use super::section::Section;
 use super::value::{Value, is_null_text};
+use super::yaml_document::{YamlDocument, looks_typed, scalar, splice};
 
 /// One change of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
