@@ -1,6 +1,5 @@
 //! What the items of a list field are.
 
-use super::frontmatter::link_target;
 use super::value::Value;
 
 /// Fields that hold a list even where one value, or none, is written.
@@ -9,6 +8,12 @@ const LISTS: [&str; 5] = ["aliases", "compacts", "links", "sources", "tags"];
 /// Tells whether a field holds a list, however it is written.
 pub(super) fn is_list(key: &str) -> bool {
     LISTS.contains(&key)
+}
+
+/// Returns the target of what may be typed as `[[target|label]]`.
+pub(super) fn link_target(text: &str) -> &str {
+    let inner = text.trim_start_matches('[').trim_end_matches(']');
+    inner.split_once('|').map_or(inner, |(target, _label)| target).trim()
 }
 
 /// Returns the items of a list field; one value is a list of one, and of tags, one text may be several.
@@ -93,4 +98,17 @@ pub(super) fn retargeted_text(text: &str, to: &str) -> String {
         "" => to.to_owned(),
         target => text.replacen(target, to, 1),
     }
+}
+
+/// Renames a text in the items of a list; of items that are alike then the first stays.
+pub(super) fn with_renamed(key: &str, value: &Value, from: &str, to: &str) -> Value {
+    let mut renamed: Vec<Value> = Vec::new();
+    for item in items(key, value) {
+        let line = item.to_line().trim().to_owned();
+        let is_new = line == from || line == to;
+        if !is_new || renamed.iter().all(|have| have.to_line().trim() != to) {
+            renamed.push(if line == from { Value::text(to) } else { item });
+        }
+    }
+    Value::List(renamed)
 }

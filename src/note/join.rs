@@ -1,8 +1,7 @@
 //! Joining what two notes say of one link or source: nothing that only one of them says is lost.
 
 use super::edit::Edit;
-use super::frontmatter::link_target;
-use super::items::{get, map_of, plain, with_entries};
+use super::items::{get, link_target, map_of, plain, with_entries};
 use super::value::Value;
 
 /// What becomes of an entry that two items of one name say differently.

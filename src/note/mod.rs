@@ -3,6 +3,7 @@
 mod blocks;
 mod destinations;
 pub mod edit;
+mod field_text;
 mod frontmatter;
 mod id;
 #[path = "../store/index/id_compression.rs"]
@@ -29,6 +30,7 @@ mod value;
 mod yaml;
 mod yaml_document;
 mod yaml_fast_path;
+mod yaml_text;
 
 use std::ops::{Deref, Range};
 use std::sync::OnceLock;
@@ -57,7 +59,7 @@ pub use summary::SummarySource;
 pub use timestamp::Timestamp;
 pub use value::Value;
 pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
-pub(crate) use yaml_document::scalar as yaml_scalar;
+pub(crate) use yaml_text::scalar as yaml_scalar;
 
 use crate::escape::kept_chars;
 use frontmatter::Frontmatter;

@@ -22,6 +22,13 @@ pub(crate) fn with_spans(text: &str, mut spans: Vec<(Range<usize>, String)>) -> 
     Ok(out)
 }
 
+/// Replaces one range of a text.
+pub(super) fn splice(text: &str, range: Range<usize>, new: &str) -> String {
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    format!("{before}{new}{after}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,9 @@ pub enum Value {
     Map(Vec<(String, Value)>),
 }
 
+/// The keys and values of fields, in the order of the text.
+pub(super) type FieldValues = Vec<(String, Value)>;
+
 impl Value {
     pub(crate) fn from_yaml(node: &Yaml<'_>) -> Self {
         match &node.kind {
@@ -39,6 +42,18 @@ impl Value {
     /// Tells whether it is nothing: a plain text that YAML reads as null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Text { text, plain: true } if is_null_text(text))
+    }
+
+    /// Returns the value with `null` in the place of empty plain texts, so that it can be written in any position.
+    pub(super) fn with_nulls(&self) -> Self {
+        match self {
+            Self::Text { text, plain: true } if text.is_empty() => Self::Text { text: "null".to_owned(), plain: true },
+            Self::Text { .. } => self.clone(),
+            Self::List(items) => Self::List(items.iter().map(Self::with_nulls).collect()),
+            Self::Map(entries) => {
+                Self::Map(entries.iter().map(|(key, value)| (key.clone(), value.with_nulls())).collect())
+            }
+        }
     }
 
     /// Makes the value of a text that is known not to be anything else.

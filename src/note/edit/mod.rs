@@ -1,138 +1,30 @@
-//! Surgical edits of a note's text: the bytes of one field change, and no others.
+//! Edits of a note's text that change the bytes of one field and no others.
 //!
-//! An edit is a splice at the place of a YAML node. What comes out is parsed again and compared,
-//! value by value, with what the edit means; a splice that would say anything else is refused, and
-//! the note stays as it is.
+//! An edit replaces the source range of a YAML node. The result is parsed again and its fields are compared with the
+//! expected ones; a candidate with any other difference is refused, and the note stays unchanged.
+
+mod candidates;
+mod expected;
+mod operation;
 
 use std::ops::Range;
 
+pub use operation::Edit;
+
 use super::InlineLink;
 use super::destinations::relinked;
-use super::frontmatter::{self, Frontmatter as Said, TextParts, link_target, split, whole};
-use super::items::{items, retargeted, with_entries};
+use super::frontmatter::{self, Frontmatter, TextParts, split, whole};
 use super::section::Section;
-use super::value::{Value, is_null_text};
-use super::yaml_document::{YamlDocument, looks_typed, scalar, splice};
+use super::spans::splice;
+use super::yaml_document::YamlDocument;
+use candidates::candidates;
+use expected::{are_same_fields, expected_fields};
 
-/// One change of a note.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Edit {
-    /// Gives a top-level field a text.
-    SetText {
-        /// The field.
-        key: String,
-        /// Its new text.
-        text: String,
-    },
-    /// Gives a top-level field a number, date or truth value.
-    SetPlain {
-        /// The field.
-        key: &'static str,
-        /// The value as YAML writes it.
-        text: String,
-    },
-    /// Adds a text to a list, unless it is there.
-    AddItem {
-        /// The list's field.
-        key: &'static str,
-        /// The text.
-        text: String,
-    },
-    /// Takes a text out of a list, wherever it stands in it.
-    RemoveItem {
-        /// The list's field.
-        key: &'static str,
-        /// The text.
-        text: String,
-    },
-    /// Renames a text in a list, in its place; where the list has the new one too, the first of them stays.
-    RenameItem {
-        /// The list's field.
-        key: &'static str,
-        /// The text.
-        from: String,
-        /// The new text.
-        to: String,
-    },
-    /// Adds a map to a list, unless an equal one is there.
-    AddMap {
-        /// The list's field.
-        key: &'static str,
-        /// The map's entries, in their order.
-        entries: Vec<(&'static str, String)>,
-    },
-    /// Takes maps out of a list: those that hold all these entries.
-    RemoveMap {
-        /// The list's field.
-        key: &'static str,
-        /// What they hold.
-        entries: Vec<(&'static str, String)>,
-    },
-    /// Adds a value of another note to a list as it stands there, unless an equal one is there.
-    AddValue {
-        /// The list's field.
-        key: &'static str,
-        /// The item.
-        value: Value,
-    },
-    /// Lets links of a list lead to another note, each in its place: of those that hold all these
-    /// entries, the target is replaced. Of items that are alike then, the first stays.
-    Retarget {
-        /// The list's field.
-        key: &'static str,
-        /// What they hold.
-        entries: Vec<(&'static str, String)>,
-        /// The new target.
-        to: String,
-    },
-    /// Gives one item of a list, the first that is just this, entries beside its own or in their places.
-    SetEntries {
-        /// The list's field.
-        key: &'static str,
-        /// The item, as it stands there.
-        item: Value,
-        /// The entries.
-        entries: Vec<(String, Value)>,
-    },
-    /// Takes a list out that holds nothing.
-    RemoveEmpty {
-        /// The list's field.
-        key: &'static str,
-    },
-    /// Gives a field under `custom` a value of another note, as it stands there.
-    SetCustomValue {
-        /// The field.
-        key: String,
-        /// The value.
-        value: Value,
-    },
-    /// Gives a field under `custom` a value.
-    SetCustom {
-        /// The field.
-        key: String,
-        /// The value: a number or truth value stays one.
-        text: String,
-    },
-    /// Takes a top-level field away.
-    RemoveField(&'static str),
-    /// Takes a field under `custom` away.
-    RemoveCustom(&'static str),
-    /// Replaces everything below the frontmatter.
-    SetBody(String),
-    /// Adds lines behind the body, and changes no byte before them.
-    Append {
-        /// The lines, without a line end behind the last one.
-        lines: String,
-        /// Whether a blank line stands before them.
-        is_apart: bool,
-    },
-}
-
-/// Applies edits one after the other. Returns the new text.
+/// Applies edits in order. Returns the new text.
 ///
 /// # Errors
-/// A sentence that says why an edit can't be made without touching anything else; mostly that
-/// the frontmatter is not YAML, with its line.
+/// A sentence that says why an edit can't be made without changing anything else; most often, that the frontmatter is not
+/// YAML, with its line.
 pub fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
     let mut text = text.to_owned();
     for edit in edits {
@@ -145,41 +37,41 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
     Ok(text)
 }
 
-/// Replaces the body; line ends are those of the file. No text becomes fields by this: where one
-/// would, empty frontmatter is put before it.
+/// Replaces the body; line endings are those of the file. If a body would be read as frontmatter, empty frontmatter is
+/// inserted before it.
 fn with_body(text: &str, body: &str) -> Result<String, String> {
-    let end = line_end(text);
-    let body = body.replace("\r\n", "\n").replace('\n', end);
-    let (said, old) = read(text);
+    let line_end = line_end(text);
+    let body = body.replace("\r\n", "\n").replace('\n', line_end);
+    let (fields, old) = read(text);
     let mut front = text.get(..old.start).unwrap_or_default().to_owned();
     let has_front = old.start > whole(text).start;
     if has_front && !front.ends_with('\n') && !body.is_empty() {
-        front.push_str(end);
+        front.push_str(line_end);
     }
-    let empty = if has_front { String::new() } else { format!("---{end}---{end}") };
+    let empty = if has_front { String::new() } else { format!("---{line_end}---{line_end}") };
     for between in ["", &empty] {
         let new = format!("{front}{between}{body}");
         let parts = split(&new);
         let is_well_formed = !parts.unclosed && parts.yaml.is_some() == (has_front || !between.is_empty());
-        let (now, range) = read(&new);
-        if is_well_formed && now == said && new.get(range) == Some(&body) {
+        let (new_fields, range) = read(&new);
+        if is_well_formed && new_fields == fields && new.get(range) == Some(&body) {
             return Ok(new);
         }
     }
     Err("its fields would say something else with that body".to_owned())
 }
 
-/// Puts other targets in the places of the links below the frontmatter: see [`relinked`].
+/// Replaces the targets of the links in the body of a note; see [`relinked`].
 ///
 /// # Errors
-/// As there.
+/// As [`relinked`].
 pub(crate) fn relink(text: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
     let (_, body) = read(text);
     let new = relinked(text.get(body.clone()).unwrap_or_default(), new_target)?;
     Ok(splice(text, body, &new))
 }
 
-/// Puts a section below a note's text; line ends are those of the file.
+/// Appends a section to a note; line endings are those of the file.
 ///
 /// # Errors
 /// As [`Section::below`].
@@ -189,44 +81,46 @@ pub(crate) fn with_section(text: &str, section: &Section) -> Result<String, Stri
     Ok(splice(text, body, &new))
 }
 
-/// Adds lines behind the body, with the line end that the body used last.
+/// Appends lines to the body, with the line ending of its last line.
 fn with_lines(text: &str, lines: &str, is_apart: bool) -> Result<String, String> {
-    let (said, old) = read(text);
+    let (fields, old) = read(text);
     let body = text.get(old.clone()).unwrap_or_default();
-    let end = match body.rfind('\n') {
+    let line_end = match body.rfind('\n') {
         Some(last) if body.get(..last).is_some_and(|before| before.ends_with('\r')) => "\r\n",
         Some(_) => "\n",
         None => line_end(text),
     };
     let mut new = text.to_owned();
     if !matches!(text.chars().next_back(), None | Some('\n' | '\r')) {
-        new.push_str(end);
+        new.push_str(line_end);
     }
     let has_blank_line = body.lines().next_back().is_none_or(|last| last.trim().is_empty());
     if is_apart && !has_blank_line {
-        new.push_str(end);
+        new.push_str(line_end);
     }
-    new.push_str(&lines.replace("\r\n", "\n").replace('\n', end));
-    new.push_str(end);
-    let (now, range) = read(&new);
-    if now == said && (range.start == old.start || body.is_empty()) {
+    new.push_str(&lines.replace("\r\n", "\n").replace('\n', line_end));
+    new.push_str(line_end);
+    let (new_fields, range) = read(&new);
+    if new_fields == fields && (range.start == old.start || body.is_empty()) {
         return Ok(new);
     }
     Err("its fields would say something else with these lines".to_owned())
 }
 
-/// Returns what a note's frontmatter says, and where its body stands.
-fn read(text: &str) -> (Said, Range<usize>) {
+/// Returns the fields of a note and the byte range of its body.
+fn read(text: &str) -> (Frontmatter, Range<usize>) {
     let parts = split(text);
-    let said = frontmatter::read(text, &parts, &mut Vec::new());
-    let body = if said.is_text { whole(text) } else { parts.body };
-    (Said { is_text: false, ..said }, body)
+    let fields = frontmatter::read(text, &parts, &mut Vec::new());
+    let body = if fields.is_text { whole(text) } else { parts.body };
+    (Frontmatter { is_text: false, ..fields }, body)
 }
 
+/// Returns the line ending of the first line.
 fn line_end(text: &str) -> &'static str {
     if text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
 
+/// Applies an edit of the frontmatter.
 fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     let parts = split(text);
     let Some(range) = parts.yaml.clone() else {
@@ -234,216 +128,32 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     };
     let yaml = text.get(range.clone()).unwrap_or_default();
     let document = YamlDocument::parse(yaml, line_end(text))?;
-    let wanted = meaning(&document.values(), edit);
+    let fields = document.values();
+    let expected = expected_fields(&fields, edit);
     let is_copy = matches!(edit, Edit::SetCustomValue { .. } | Edit::SetEntries { .. });
-    if same(&document.values(), &wanted, is_copy) {
+    if are_same_fields(&fields, &expected, is_copy) {
         return Ok(text.to_owned());
     }
-    for candidate in document.candidates(edit) {
-        let is_right = YamlDocument::parse(&candidate, "\n").is_ok_and(|new| same(&new.values(), &wanted, true));
+    for candidate in candidates(&document, edit) {
+        let has_expected_fields =
+            YamlDocument::parse(&candidate, "\n").is_ok_and(|new| are_same_fields(&new.values(), &expected, true));
         let whole = splice(text, range.clone(), &candidate);
-        if is_right && split(&whole).body.len() == parts.body.len() {
+        if has_expected_fields && split(&whole).body.len() == parts.body.len() {
             return Ok(whole);
         }
     }
-    Err(format!("`{}` is written in a way that can't be changed without touching other fields", key_of(edit)))
+    Err(format!("`{}` is written in a way that can't be changed without touching other fields", edit.key()))
 }
 
-/// Gives frontmatter to a note that has none.
+/// Applies an edit of the frontmatter to a note without frontmatter.
 fn with_new_frontmatter(text: &str, parts: &TextParts, edit: &Edit) -> Result<String, String> {
     if parts.unclosed {
         return Err("the frontmatter has no closing `---`".to_owned());
     }
-    let end = line_end(text);
-    let at = parts.body.start;
-    let text = splice(text, at..at, &format!("---{end}---{end}"));
+    let line_end = line_end(text);
+    let start = parts.body.start;
+    let text = splice(text, start..start, &format!("---{line_end}---{line_end}"));
     with_field(&text, edit)
-}
-
-fn key_of(edit: &Edit) -> &str {
-    match edit {
-        Edit::SetText { key, .. } => key,
-        Edit::SetPlain { key, .. }
-        | Edit::AddItem { key, .. }
-        | Edit::RemoveItem { key, .. }
-        | Edit::RenameItem { key, .. }
-        | Edit::AddMap { key, .. }
-        | Edit::RemoveMap { key, .. }
-        | Edit::AddValue { key, .. }
-        | Edit::SetEntries { key, .. }
-        | Edit::RemoveEmpty { key }
-        | Edit::Retarget { key, .. } => key,
-        Edit::SetCustom { .. } | Edit::SetCustomValue { .. } | Edit::RemoveCustom(_) => "custom",
-        Edit::RemoveField(key) => key,
-        Edit::SetBody(_) | Edit::Append { .. } => "body",
-    }
-}
-
-/// Keys and their values, in the order written.
-pub(super) type FieldValues = Vec<(String, Value)>;
-
-/// Says what an edit does to the values, whatever their spelling.
-fn meaning(values: &FieldValues, edit: &Edit) -> FieldValues {
-    let mut values = values.clone();
-    match edit {
-        Edit::SetText { key, text } => set(&mut values, key, Value::text(text)),
-        Edit::SetPlain { key, text } => {
-            set(&mut values, key, Value::Text { text: text.clone(), plain: true });
-        }
-        Edit::AddItem { key, text } => with_list(&mut values, key, |items| {
-            if !items.iter().any(|item| item.to_line().trim() == text) {
-                items.push(Value::text(text));
-            }
-        }),
-        Edit::RemoveItem { key, text } => {
-            with_list(&mut values, key, |items| items.retain(|item| item.to_line().trim() != text))
-        }
-        Edit::RenameItem { key, from, to } => {
-            if let Some((_, value)) = values.iter_mut().find(|(name, _)| name == key) {
-                *value = with_renamed(key, value, from, to);
-            }
-        }
-        Edit::AddMap { key, entries } => with_list(&mut values, key, |items| add(items, map_value(entries))),
-        Edit::RemoveMap { key, entries } => {
-            with_list(&mut values, key, |items| items.retain(|item| !holds(item, entries)))
-        }
-        Edit::AddValue { key, value } => with_list(&mut values, key, |items| add(items, named(value))),
-        Edit::Retarget { key, entries, to } => {
-            if let Some((_, value)) = values.iter_mut().find(|(name, _)| name == key) {
-                *value = with_target(value, entries, to);
-            }
-        }
-        Edit::SetCustom { key, text } => {
-            let plain = !scalar(text, true).starts_with('"');
-            set_custom(&mut values, key, Value::Text { text: text.clone(), plain });
-        }
-        Edit::SetEntries { key, item, entries } => with_list(&mut values, key, |items| {
-            if let Some(have) = items.iter_mut().find(|have| *have == item) {
-                let entries: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), named(value))).collect();
-                *have = with_entries(key, have, &entries);
-            }
-        }),
-        Edit::RemoveEmpty { key } => values.retain(|(name, value)| name != key || !items(key, value).is_empty()),
-        Edit::SetCustomValue { key, value } => set_custom(&mut values, key, named(value)),
-        Edit::RemoveField(key) => values.retain(|(name, _)| name != key),
-        Edit::RemoveCustom(key) => {
-            for (_, value) in values.iter_mut().filter(|(name, _)| name == "custom") {
-                if let Value::Map(fields) = value {
-                    fields.retain(|(name, _)| name != key);
-                }
-            }
-        }
-        Edit::SetBody(_) | Edit::Append { .. } => {}
-    }
-    values
-}
-
-fn set(values: &mut FieldValues, key: &str, value: Value) {
-    match values.iter_mut().find(|(name, _)| name == key) {
-        Some((_, old)) => *old = value,
-        None => values.push((key.to_owned(), value)),
-    }
-}
-
-fn set_custom(values: &mut FieldValues, key: &str, value: Value) {
-    let mut fields = match values.iter().find(|(name, _)| name == "custom") {
-        Some((_, Value::Map(fields))) => fields.clone(),
-        _ => Vec::new(),
-    };
-    set(&mut fields, key, value);
-    set(values, "custom", Value::Map(fields));
-}
-
-/// Returns a value in which nothing is written as `null`, so that it can stand anywhere.
-pub(super) fn named(value: &Value) -> Value {
-    match value {
-        Value::Text { text, plain: true } if text.is_empty() => Value::Text { text: "null".to_owned(), plain: true },
-        Value::Text { .. } => value.clone(),
-        Value::List(items) => Value::List(items.iter().map(named).collect()),
-        Value::Map(entries) => Value::Map(entries.iter().map(|(key, value)| (key.clone(), named(value))).collect()),
-    }
-}
-
-fn with_list(values: &mut FieldValues, key: &str, change: impl FnOnce(&mut Vec<Value>)) {
-    let old = values.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-    let is_there = old.is_some();
-    let mut items = old.map(|value| items(key, value)).unwrap_or_default();
-    let old = items.clone();
-    change(&mut items);
-    if is_there && items == old {
-        return;
-    }
-    if is_there || !items.is_empty() {
-        set(values, key, Value::List(items));
-    }
-}
-
-/// Returns a list, or the one value that stands for it, with another target in what is meant.
-fn with_target(value: &Value, entries: &[(&'static str, String)], to: &str) -> Value {
-    let new = |item: &Value| if holds(item, entries) { retargeted(item, to) } else { item.clone() };
-    let Value::List(items) = value else { return new(value) };
-    Value::List(items.iter().map(new).collect())
-}
-
-/// Renames a text in the items of a list; of items that are alike then the first stays.
-pub(super) fn with_renamed(key: &str, value: &Value, from: &str, to: &str) -> Value {
-    let mut renamed: Vec<Value> = Vec::new();
-    for item in items(key, value) {
-        let line = item.to_line().trim().to_owned();
-        let is_new = line == from || line == to;
-        if !is_new || renamed.iter().all(|have| have.to_line().trim() != to) {
-            renamed.push(if line == from { Value::text(to) } else { item });
-        }
-    }
-    Value::List(renamed)
-}
-
-fn add(items: &mut Vec<Value>, item: Value) {
-    if !items.iter().any(|have| same_value(have, &item, false)) {
-        items.push(item);
-    }
-}
-
-fn map_value(entries: &[(&'static str, String)]) -> Value {
-    Value::Map(entries.iter().map(|(key, text)| ((*key).to_owned(), Value::text(text))).collect())
-}
-
-/// Tells whether an item of a list says all of this. A text where a map is expected names the
-/// note or address, and as a link its type is `related`.
-pub(super) fn holds(item: &Value, entries: &[(&'static str, String)]) -> bool {
-    let is_unsaid_type = |key: &str, wanted: &str| key == "type" && wanted == "related";
-    let says = |value: &Value, wanted: &str| {
-        let line = value.to_line();
-        line.trim() == wanted || link_target(line.trim()) == wanted
-    };
-    let is_said = |value: &Value| !value.is_null() && !value.to_line().trim().is_empty();
-    entries.iter().all(|(key, wanted)| match item {
-        Value::Map(fields) => match fields.iter().find(|(name, value)| name == key && is_said(value)) {
-            Some((_, value)) => says(value, wanted),
-            None => is_unsaid_type(key, wanted),
-        },
-        text_or_list => is_unsaid_type(key, wanted) || (*key != "type" && says(text_or_list, wanted)),
-    })
-}
-
-fn same(a: &FieldValues, b: &FieldValues, is_exact: bool) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|((a, x), (b, y))| a == b && same_value(x, y, is_exact))
-}
-
-/// Tells whether two values are the same, however they are quoted; where it must be exact, a number
-/// or truth value is no text.
-fn same_value(a: &Value, b: &Value, is_exact: bool) -> bool {
-    match (a, b) {
-        (Value::Text { text: a, plain: p }, Value::Text { text: b, plain: q }) => {
-            let is_null = |plain: bool| plain && is_null_text(a);
-            a == b && is_null(*p) == is_null(*q) && (!is_exact || p == q || !looks_typed(a))
-        }
-        (Value::List(a), Value::List(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b, is_exact))
-        }
-        (Value::Map(a), Value::Map(b)) => same(a, b, is_exact),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

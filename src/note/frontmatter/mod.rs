@@ -7,7 +7,7 @@ use std::ops::Range;
 use foldhash::{HashSet, HashSetExt};
 use jiff::civil::Date;
 
-use super::items::tags;
+use super::items::{link_target, tags};
 use super::value::is_null_text;
 use super::yaml::{self, Yaml, YamlNode};
 use super::yaml_fast_path;
@@ -413,12 +413,6 @@ impl<'a> FrontmatterReader<'a, '_> {
 /// Returns as much of a text as is ever searched for fields.
 fn head(text: &str) -> &str {
     text.get(..text.floor_char_boundary(yaml::MAX_BYTES)).unwrap_or_default()
-}
-
-/// Returns the target of what may be typed as `[[target|label]]`.
-pub(crate) fn link_target(text: &str) -> &str {
-    let inner = text.trim_start_matches('[').trim_end_matches(']');
-    inner.split_once('|').map_or(inner, |(target, _label)| target).trim()
 }
 
 /// Returns the lines after the first that can be fields: keys and what is indented below them.

@@ -1,20 +1,22 @@
-//! Comments inside a field are merged as what they stand at is: what one side wrote stays, what one
-//! side took out goes. Where that can't be said in a text, it is no result.
+//! The three-way merge of the comments inside a field: a comment that one side added stays, one that a side removed is
+//! removed.
+//!
+//! Comments are a multiset of texts. The merged multiset is computed first; then the lines of the merged field are brought
+//! to it. If that is not possible, there is no result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use super::super::field_text::{FieldText, LineEnding};
 use super::super::items::plain;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
 use super::super::yaml_document::YamlDocument;
-use super::field::LineEnding;
-use super::field_lines::FieldText;
 
-/// A line of a field: what it says, and a comment behind that.
+/// A line of a field, split into YAML and a comment.
 #[derive(Clone)]
 struct CommentedLine {
-    /// What stands before the comment, line end and white space at its end left out.
+    /// The text before the comment, without white space at its end and the line ending.
     code: String,
     /// The white space before the comment.
     gap: String,
@@ -26,167 +28,169 @@ impl CommentedLine {
         self.code.is_empty() && self.comment.is_some()
     }
 
-    fn written(&self) -> String {
+    fn text(&self) -> String {
         format!("{}{}{}", self.code, self.gap, self.comment.as_deref().unwrap_or_default())
     }
 }
 
-/// Gives a merged field the comments that it is to have: `None` where its lines have no place for
-/// them, or the sides disagree.
-pub(super) fn settle(
+/// Gives a merged field the merged comments of the three sides. `None` if the sides conflict, or if the lines of the field
+/// have no position for a comment; `Some(None)` if the field is removed.
+pub(super) fn merge_comments(
     key: &str,
     merged: Option<FieldText>,
     [base, ours, theirs]: [Option<&FieldText>; 3],
-    end: LineEnding,
+    line_end: LineEnding,
 ) -> Option<Option<FieldText>> {
-    let [base, ours, theirs] = [lines_of(base, end)?, lines_of(ours, end)?, lines_of(theirs, end)?];
-    let wanted = merged_counts([&base, &ours, &theirs].map(|lines| counts(lines)))?;
-    let Some(piece) = merged else { return wanted.is_empty().then_some(None) };
-    let mut lines = lines_of(Some(&piece), end)?;
-    if counts(&lines) == wanted {
-        return Some(Some(piece));
+    let [base, ours, theirs] = [lines_of(base, line_end)?, lines_of(ours, line_end)?, lines_of(theirs, line_end)?];
+    let expected = merged_counts([&base, &ours, &theirs].map(|lines| counts(lines)))?;
+    let Some(field) = merged else { return expected.is_empty().then_some(None) };
+    let mut lines = lines_of(Some(&field), line_end)?;
+    if counts(&lines) == expected {
+        return Some(Some(field));
     }
-    take_out(&mut lines, |text, have| wanted.get(text).is_none_or(|count| *count < have))?;
-    let lines = with_comments(lines, [&theirs, &ours], &wanted);
-    let text: String = lines.iter().map(|line| line.written() + end).collect();
-    let document = YamlDocument::parse(&text, end).ok()?;
-    let is_right = matches!(document.values().as_slice(), [(have, value)] if have == key && plain(value) == plain(&piece.value))
-        && counts(&read(&document, &text)) == wanted;
-    is_right.then_some(Some(FieldText { lines: text, ..piece }))
+    remove_comments(&mut lines, |text, count| expected.get(text).is_none_or(|expected| *expected < count))?;
+    let lines = with_comments(lines, [&theirs, &ours], &expected);
+    let text: String = lines.iter().map(|line| line.text() + line_end).collect();
+    let document = YamlDocument::parse(&text, line_end).ok()?;
+    let is_expected = matches!(document.values().as_slice(), [(name, value)] if name == key && plain(value) == plain(&field.value))
+        && counts(&split_comments(&document)) == expected;
+    is_expected.then_some(Some(FieldText { lines: text, ..field }))
 }
 
-/// Removes the comments that are unwanted, given how often each stands; `None` where one of them stands in several
-/// places.
-fn take_out(lines: &mut Vec<CommentedLine>, is_unwanted: impl Fn(&str, usize) -> bool) -> Option<()> {
-    let have = counts(lines);
+/// Removes the comments for which `is_unwanted` (text, number of occurrences) holds; `None` if one of them occurs several
+/// times, since it is not known which one to remove.
+fn remove_comments(lines: &mut Vec<CommentedLine>, is_unwanted: impl Fn(&str, usize) -> bool) -> Option<()> {
+    let counts = counts(lines);
     let unwanted: HashSet<&String> =
-        have.iter().filter(|(text, count)| is_unwanted(text, **count)).map(|(text, _)| text).collect();
-    if unwanted.iter().any(|text| have.get(*text).is_some_and(|count| *count > 1)) {
+        counts.iter().filter(|(text, count)| is_unwanted(text, **count)).map(|(text, _)| text).collect();
+    if unwanted.iter().any(|text| counts.get(*text).is_some_and(|count| *count > 1)) {
         return None;
     }
-    let is_meant = |line: &CommentedLine| line.comment.as_ref().is_some_and(|text| unwanted.contains(text));
-    lines.retain(|line| !(line.is_comment() && is_meant(line)));
-    for line in lines.iter_mut().filter(|line| is_meant(line)) {
+    let has_unwanted = |line: &CommentedLine| line.comment.as_ref().is_some_and(|text| unwanted.contains(text));
+    lines.retain(|line| !(line.is_comment() && has_unwanted(line)));
+    for line in lines.iter_mut().filter(|line| has_unwanted(line)) {
         (line.gap, line.comment) = (String::new(), None);
     }
     Some(())
 }
 
-/// Adds the comments that are wanted and not there, where they stand in their sources. One without such a place is
-/// not added.
+/// Adds the expected comments that are missing, at the lines at which the sources have them. A comment without such a line
+/// is not added.
 fn with_comments(
     mut lines: Vec<CommentedLine>,
     sources: [&[CommentedLine]; 2],
-    wanted: &CommentCounts,
+    expected: &CommentCounts,
 ) -> Vec<CommentedLine> {
-    let mut have = counts(&lines);
-    let (places, only_line) = (places(&lines), only_code(&lines));
-    // Comments that come above a line and below it.
-    let mut added = vec![(Vec::new(), Vec::new()); lines.len()];
+    let mut counts = counts(&lines);
+    let (line_by_code, only_line) = (line_by_code(&lines), only_code(&lines));
+    // The comments to insert above and below each line.
+    let mut inserted = vec![(Vec::new(), Vec::new()); lines.len()];
     for source in sources {
-        let next_code = code_around(source.iter().enumerate().rev());
-        let last_code = code_around(source.iter().enumerate());
+        let next_code = nearest_code(source.iter().enumerate().rev());
+        let last_code = nearest_code(source.iter().enumerate());
         let only_line = only_code(source).and(only_line);
-        for (place, line) in source.iter().enumerate() {
+        for (index, line) in source.iter().enumerate() {
             let Some(text) = &line.comment else { continue };
-            if wanted.get(text).copied().unwrap_or_default() <= have.get(text).copied().unwrap_or_default() {
+            if expected.get(text).copied().unwrap_or_default() <= counts.get(text).copied().unwrap_or_default() {
                 continue;
             }
-            let place_of = |line: &CommentedLine| places.get(line.code.trim()).copied().flatten();
-            let at = |around: &[Option<usize>]| around.get(place).copied().flatten().and_then(|at| source.get(at));
-            let is_put = if !line.is_comment() {
-                let host = place_of(line).or(only_line);
-                put_behind(host.and_then(|host| lines.get_mut(host)), line)
-            } else if let Some(next) = at(&next_code) {
-                let above = place_of(next).and_then(|place| added.get_mut(place)).map(|(above, _)| above);
+            let host_of = |line: &CommentedLine| line_by_code.get(line.code.trim()).copied().flatten();
+            let code_in =
+                |nearest: &[Option<usize>]| nearest.get(index).copied().flatten().and_then(|code| source.get(code));
+            let is_added = if !line.is_comment() {
+                let host = host_of(line).or(only_line);
+                append_comment(host.and_then(|host| lines.get_mut(host)), line)
+            } else if let Some(next) = code_in(&next_code) {
+                let above = host_of(next).and_then(|host| inserted.get_mut(host)).map(|(above, _)| above);
                 above.map(|above| above.push(line.clone())).is_some()
             } else {
-                let last = at(&last_code).and_then(place_of);
-                let below = last.and_then(|place| added.get_mut(place)).map(|(_, below)| below);
+                let host = code_in(&last_code).and_then(host_of);
+                let below = host.and_then(|host| inserted.get_mut(host)).map(|(_, below)| below);
                 below.map(|below| below.push(line.clone())).is_some()
             };
-            if is_put {
-                *have.entry(text.clone()).or_default() += 1;
+            if is_added {
+                *counts.entry(text.clone()).or_default() += 1;
             }
         }
     }
-    let with_added = |(line, (mut above, below)): (CommentedLine, (Vec<CommentedLine>, Vec<CommentedLine>))| {
+    let with_inserted = |(line, (mut above, below)): (CommentedLine, (Vec<CommentedLine>, Vec<CommentedLine>))| {
         above.push(line);
         above.extend(below);
         above
     };
-    lines.into_iter().zip(added).flat_map(with_added).collect()
+    lines.into_iter().zip(inserted).flat_map(with_inserted).collect()
 }
 
-/// Gives a line the comment of another, unless it has one.
-fn put_behind(host: Option<&mut CommentedLine>, line: &CommentedLine) -> bool {
+/// Appends the comment of another line to a line without one. Returns whether it did.
+fn append_comment(host: Option<&mut CommentedLine>, line: &CommentedLine) -> bool {
     let Some(host) = host.filter(|host| host.comment.is_none()) else { return false };
     (host.gap, host.comment) = (line.gap.clone(), line.comment.clone());
     true
 }
 
-/// Returns where each code stands; `None` for one that stands in several places.
-fn places(lines: &[CommentedLine]) -> HashMap<String, Option<usize>> {
-    let mut places = HashMap::new();
-    for (place, line) in lines.iter().enumerate() {
-        places.entry(line.code.trim().to_owned()).and_modify(|place| *place = None).or_insert(Some(place));
+/// Returns the index of the line of each code; `None` for code that occurs on several lines.
+fn line_by_code(lines: &[CommentedLine]) -> HashMap<String, Option<usize>> {
+    let mut line_by_code = HashMap::new();
+    for (index, line) in lines.iter().enumerate() {
+        let first = line_by_code.entry(line.code.trim().to_owned());
+        first.and_modify(|line| *line = None).or_insert(Some(index));
     }
-    places
+    line_by_code
 }
 
-/// Returns the place of the one line that is not a comment or blank.
+/// Returns the index of the only line with code; `None` if there are several or none.
 fn only_code(lines: &[CommentedLine]) -> Option<usize> {
-    let mut found = lines.iter().enumerate().filter(|(_, line)| !line.code.is_empty());
-    let (place, _) = found.next()?;
-    found.next().is_none().then_some(place)
+    let mut with_code = lines.iter().enumerate().filter(|(_, line)| !line.code.is_empty());
+    let (index, _) = with_code.next()?;
+    with_code.next().is_none().then_some(index)
 }
 
-/// Returns, for each line, the place of the last line with code that was passed on the way to it.
-fn code_around<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l CommentedLine)>) -> Vec<Option<usize>> {
-    let mut around = vec![None; lines.len()];
+/// Returns, for each line, the index of the last line with code up to it in the order of the iterator.
+fn nearest_code<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l CommentedLine)>) -> Vec<Option<usize>> {
+    let mut nearest = vec![None; lines.len()];
     let mut last = None;
-    for (place, line) in lines {
+    for (index, line) in lines {
         if !line.code.is_empty() {
-            last = Some(place);
+            last = Some(index);
         }
-        if let Some(slot) = around.get_mut(place) {
-            *slot = last;
+        if let Some(entry) = nearest.get_mut(index) {
+            *entry = last;
         }
     }
-    around
+    nearest
 }
 
-/// Reads a field's lines; no field has none. `None` where they can't be understood on their own.
-fn lines_of(piece: Option<&FieldText>, end: LineEnding) -> Option<Vec<CommentedLine>> {
-    let Some(FieldText { lines, .. }) = piece else { return Some(Vec::new()) };
-    Some(read(&YamlDocument::parse(lines, end).ok()?, lines))
+/// Returns the lines of a field; an absent field has none. `None` if they are not YAML by themselves.
+fn lines_of(field: Option<&FieldText>, line_end: LineEnding) -> Option<Vec<CommentedLine>> {
+    let Some(FieldText { lines, .. }) = field else { return Some(Vec::new()) };
+    Some(split_comments(&YamlDocument::parse(lines, line_end).ok()?))
 }
 
-fn read(document: &YamlDocument<'_>, text: &str) -> Vec<CommentedLine> {
-    let mut texts = Vec::new();
+/// Splits the lines of a document into code and comments.
+fn split_comments(document: &YamlDocument<'_>) -> Vec<CommentedLine> {
+    let mut scalars = Vec::new();
     for (key, value) in &document.entries {
-        scalars(key, &mut texts);
-        scalars(value, &mut texts);
+        collect_scalars(key, &mut scalars);
+        collect_scalars(value, &mut scalars);
     }
-    // An alias has the place of what it stands for.
-    texts.sort_by_key(|text| text.start);
-    let is_text = |at: usize| {
-        let begun = texts.partition_point(|text| text.start <= at);
-        begun.checked_sub(1).and_then(|last| texts.get(last)).is_some_and(|text| text.contains(&at))
+    // The children of an alias have the ranges of its anchor, so that ranges may be out of order.
+    scalars.sort_by_key(|scalar| scalar.start);
+    let is_in_scalar = |offset: usize| {
+        let count = scalars.partition_point(|scalar| scalar.start <= offset);
+        count.checked_sub(1).and_then(|last| scalars.get(last)).is_some_and(|scalar| scalar.contains(&offset))
     };
     let mut start = 0;
     let mut lines = Vec::new();
-    for line in text.split_inclusive('\n') {
+    for line in document.yaml.split_inclusive('\n') {
         let bare = line.trim_end_matches(['\n', '\r']);
-        let opens = |at: &usize| {
-            let is_apart = bare.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']));
-            is_apart && !is_text(start + at)
+        let begins_comment = |offset: &usize| {
+            let has_space =
+                bare.get(..*offset).is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']));
+            has_space && !is_in_scalar(start + offset)
         };
-        let (before, comment) = match bare.match_indices('#').map(|(at, _)| at).find(opens) {
-            Some(at) => bare.split_at(at),
-            None => (bare, ""),
-        };
-        // White space at the end of a line of a text is the text's.
+        let hash = bare.match_indices('#').map(|(offset, _)| offset).find(begins_comment);
+        let (before, comment) = hash.map_or((bare, ""), |offset| bare.split_at(offset));
+        // Without a comment, white space at the end of the line may belong to a text.
         let code = if comment.is_empty() { before } else { before.trim_end() };
         let gap = before.get(code.len()..).unwrap_or_default().to_owned();
         let comment = (!comment.is_empty()).then(|| comment.trim_end().to_owned());
@@ -196,20 +200,20 @@ fn read(document: &YamlDocument<'_>, text: &str) -> Vec<CommentedLine> {
     lines
 }
 
-/// Collects where texts stand, in which no comment can.
-fn scalars(node: &Yaml<'_>, found: &mut Vec<Range<usize>>) {
+/// Collects the byte ranges of scalars, in which `#` begins no comment.
+fn collect_scalars(node: &Yaml<'_>, ranges: &mut Vec<Range<usize>>) {
     match &node.kind {
         YamlNode::Scalar { .. } if node.span.is_empty() => {}
-        YamlNode::Scalar { .. } => found.push(node.span.clone()),
-        YamlNode::List(items) => items.iter().for_each(|item| scalars(item, found)),
+        YamlNode::Scalar { .. } => ranges.push(node.span.clone()),
+        YamlNode::List(items) => items.iter().for_each(|item| collect_scalars(item, ranges)),
         YamlNode::Map(entries) => entries.iter().for_each(|(key, value)| {
-            scalars(key, found);
-            scalars(value, found);
+            collect_scalars(key, ranges);
+            collect_scalars(value, ranges);
         }),
     }
 }
 
-/// How often each comment stands.
+/// The number of occurrences of each comment.
 type CommentCounts = BTreeMap<String, usize>;
 
 fn counts(lines: &[CommentedLine]) -> CommentCounts {
@@ -220,15 +224,18 @@ fn counts(lines: &[CommentedLine]) -> CommentCounts {
     counts
 }
 
+/// Merges the counts of comments; `None` if both sides changed one of them in different ways.
 fn merged_counts([base, ours, theirs]: [CommentCounts; 3]) -> Option<CommentCounts> {
     let texts: BTreeSet<&String> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
     let mut merged = CommentCounts::new();
     for text in texts {
         let [base, ours, theirs] = [&base, &ours, &theirs].map(|counts| counts.get(text).copied().unwrap_or_default());
-        let count = match () {
-            () if theirs == base || theirs == ours => ours,
-            () if ours == base => theirs,
-            () => return None,
+        let count = if theirs == base || theirs == ours {
+            ours
+        } else if ours == base {
+            theirs
+        } else {
+            return None;
         };
         if count > 0 {
             merged.insert(text.clone(), count);
@@ -237,19 +244,19 @@ fn merged_counts([base, ours, theirs]: [CommentCounts; 3]) -> Option<CommentCoun
     Some(merged)
 }
 
-/// Writes a field's value into the lines of another, as it is written where it comes from.
-pub(super) fn with_value_of(piece: &FieldText, from: &FieldText, end: LineEnding) -> Option<String> {
-    let is_text = |piece: &FieldText| matches!(piece.value, Value::Text { .. });
-    let place = |piece: &FieldText| {
-        let document = YamlDocument::parse(&piece.lines, end).ok()?;
+/// Writes the text of one field into the lines of another, in its own spelling; `None` unless both are texts.
+pub(super) fn with_value_of(field: &FieldText, from: &FieldText, line_end: LineEnding) -> Option<String> {
+    let is_text = |field: &FieldText| matches!(field.value, Value::Text { .. });
+    let range_of_value = |field: &FieldText| {
+        let document = YamlDocument::parse(&field.lines, line_end).ok()?;
         let [(_, value)] = document.entries.as_slice() else { return None };
-        let written = piece.lines.get(value.span.clone())?.trim_end();
-        (!written.is_empty()).then(|| value.span.start..value.span.start + written.len())
+        let source = field.lines.get(value.span.clone())?.trim_end();
+        (!source.is_empty()).then(|| value.span.start..value.span.start + source.len())
     };
-    if !is_text(piece) || !is_text(from) {
+    if !is_text(field) || !is_text(from) {
         return None;
     }
-    let (old, new) = (place(piece)?, from.lines.get(place(from)?)?);
-    let (before, after) = (piece.lines.get(..old.start)?, piece.lines.get(old.end..)?);
+    let (old, new) = (range_of_value(field)?, from.lines.get(range_of_value(from)?)?);
+    let (before, after) = (field.lines.get(..old.start)?, field.lines.get(old.end..)?);
     Some(format!("{before}{new}{after}"))
 }

@@ -1,20 +1,17 @@
-//! How one field is merged: known lists as sets, maps field by field, of two times the later or the
-//! earlier; whatever else changed on both sides stays three ways of writing it.
+//! The three-way merge of one field.
 //!
-//! A result is an edit of our lines. Theirs are taken whole only where ours are those of the base,
-//! or where nothing of ours is lost by it.
-
-use std::collections::{HashMap, HashSet};
+//! Known lists are merged as sets, other lists if both sides appended to them, maps field by field; `updated` becomes the
+//! later and `created` the earlier time. Every other field that both sides changed stays a conflict. A merged field is an
+//! edit of our lines; theirs are taken as a whole only if ours are those of the base, or if no change of ours is lost.
 
 use super::super::Timestamp;
+use super::super::field_text::{FieldText, LineEnding, by_key, edited, with_changes};
 use super::super::items::{is_list, plain};
 use super::super::value::Value;
-use super::super::yaml_document::YamlDocument;
-use super::comments::{settle, with_value_of};
-use super::field_lines::FieldText;
+use super::comments::{merge_comments, with_value_of};
 use super::list::{appended, merge_sets, with_appended};
 
-/// A field in three texts: in ours, in the base, in theirs. Where they are alike the sides agree.
+/// The lines of a field in ours, the base and theirs after the merge; equal unless the field is in conflict.
 pub(super) type ThreeWay = [Option<FieldText>; 3];
 
 /// Merges a field; each side may lack it.
@@ -23,111 +20,109 @@ pub(super) fn merge(
     base: Option<&FieldText>,
     ours: Option<&FieldText>,
     theirs: Option<&FieldText>,
-    end: LineEnding,
+    line_end: LineEnding,
 ) -> ThreeWay {
-    if same_lines(theirs, base) || same_lines(ours, theirs) {
-        return all(ours.cloned());
+    if has_same_lines(theirs, base) || has_same_lines(ours, theirs) {
+        return resolved(ours.cloned());
     }
-    if same_lines(ours, base) {
-        return all(theirs.cloned());
+    if has_same_lines(ours, base) {
+        return resolved(theirs.cloned());
     }
-    let field = ChangedField { key, base, ours, theirs, end };
+    let field = ChangedField { key, base, ours, theirs, line_end };
     field.merged().unwrap_or_else(|| [ours.cloned(), base.cloned(), theirs.cloned()])
 }
 
-/// What lines end in.
-pub(super) type LineEnding = &'static str;
-
-fn all(piece: Option<FieldText>) -> ThreeWay {
-    [piece.clone(), piece.clone(), piece]
+fn resolved(field: Option<FieldText>) -> ThreeWay {
+    [field.clone(), field.clone(), field]
 }
 
-fn same_lines(a: Option<&FieldText>, b: Option<&FieldText>) -> bool {
-    a.map(|piece| &piece.lines) == b.map(|piece| &piece.lines)
+fn has_same_lines(a: Option<&FieldText>, b: Option<&FieldText>) -> bool {
+    a.map(|field| &field.lines) == b.map(|field| &field.lines)
 }
 
-fn same_meaning(a: Option<&FieldText>, b: Option<&FieldText>) -> bool {
-    a.map(|piece| plain(&piece.value)) == b.map(|piece| plain(&piece.value))
+fn has_same_value(a: Option<&FieldText>, b: Option<&FieldText>) -> bool {
+    a.map(|field| plain(&field.value)) == b.map(|field| plain(&field.value))
 }
 
-/// A field that changed on both sides.
+/// A field that both sides changed.
 struct ChangedField<'a> {
     key: &'a str,
     base: Option<&'a FieldText>,
     ours: Option<&'a FieldText>,
     theirs: Option<&'a FieldText>,
-    end: LineEnding,
+    line_end: LineEnding,
 }
 
 impl ChangedField<'_> {
-    /// Merges the values, then the comments at them; the first way counts in which neither is lost.
+    /// Merges the value, then its comments. Returns the result of the first strategy that loses neither.
     fn merged(&self) -> Option<ThreeWay> {
-        if same_meaning(self.theirs, self.base) || same_meaning(self.ours, self.theirs) {
-            return self.settled(all(self.ours.cloned()));
+        if has_same_value(self.theirs, self.base) || has_same_value(self.ours, self.theirs) {
+            return self.with_comments(resolved(self.ours.cloned()));
         }
-        let ways: [&dyn Fn() -> Option<ThreeWay>; 5] = [
-            &|| {
-                is_list(self.key).then(|| merge_sets(self.key, [self.base, self.ours, self.theirs], self.end))?.map(all)
-            },
-            &|| (!is_list(self.key)).then(|| self.as_list().map(Some))?.map(all),
-            &|| self.as_time().map(Some).map(all),
+        let sides = [self.base, self.ours, self.theirs];
+        let is_unchanged = has_same_value(self.ours, self.base);
+        let strategies: [&dyn Fn() -> Option<ThreeWay>; 6] = [
+            &|| is_list(self.key).then(|| merge_sets(self.key, sides, self.line_end))?.map(resolved),
+            &|| (!is_list(self.key)).then(|| self.as_list())?.map(Some).map(resolved),
+            &|| self.as_time().map(Some).map(resolved),
             &|| self.as_map(),
-            &|| same_meaning(self.ours, self.base).then(|| self.theirs_in_ours()).map(all),
+            &|| is_unchanged.then(|| self.theirs_in_ours()).map(resolved),
+            &|| is_unchanged.then(|| resolved(self.theirs.cloned())),
         ];
-        let settled = ways.into_iter().find_map(|way| self.settled(way()?));
-        settled.or_else(|| same_meaning(self.ours, self.base).then(|| self.settled(all(self.theirs.cloned())))?)
+        strategies.into_iter().find_map(|strategy| self.with_comments(strategy()?))
     }
 
-    fn settled(&self, three: ThreeWay) -> Option<ThreeWay> {
-        let [ours, base, theirs] =
-            three.map(|piece| settle(self.key, piece, [self.base, self.ours, self.theirs], self.end));
+    /// Merges the comments of a merged field.
+    fn with_comments(&self, merged: ThreeWay) -> Option<ThreeWay> {
+        let sides = [self.base, self.ours, self.theirs];
+        let [ours, base, theirs] = merged.map(|field| merge_comments(self.key, field, sides, self.line_end));
         Some([ours?, base?, theirs?])
     }
 
-    /// Writes their value into our lines; theirs as they are where that can't be done.
+    /// Writes their value into our lines, or returns their lines if that is not possible.
     fn theirs_in_ours(&self) -> Option<FieldText> {
         let (ours, theirs) = (self.ours?, self.theirs?);
-        let value = || theirs.value.clone();
-        let in_place = || with_value_of(ours, theirs, self.end);
-        edited(self.key, ours, value(), self.end, |_| in_place().into_iter().collect())
-            .or_else(|| match theirs.value {
-                Value::Text { .. } => {
-                    edited(self.key, ours, value(), self.end, |document| document.with_value(self.key, &theirs.value))
-                }
-                _ => None,
-            })
-            .or_else(|| Some(theirs.clone()))
+        let in_place = edited(self.key, ours, theirs.value.clone(), self.line_end, |_| {
+            with_value_of(ours, theirs, self.line_end).into_iter().collect()
+        });
+        let on_line = || match theirs.value {
+            Value::Text { .. } => edited(self.key, ours, theirs.value.clone(), self.line_end, |document| {
+                document.with_value(self.key, &theirs.value)
+            }),
+            _ => None,
+        };
+        in_place.or_else(on_line).or_else(|| Some(theirs.clone()))
     }
 
     /// Merges lists to which both sides appended.
     fn as_list(&self) -> Option<FieldText> {
-        let items = |piece: Option<&FieldText>| match piece.map(|piece| &piece.value) {
+        let items = |field: Option<&FieldText>| match field.map(|field| &field.value) {
             Some(Value::List(items)) => Some(items.clone()),
             _ => None,
         };
-        let wanted = appended(&items(self.base)?, &items(self.ours)?, &items(self.theirs)?)?;
-        with_appended(self.key, self.ours?, &wanted, self.end)
+        let merged = appended(&items(self.base)?, &items(self.ours)?, &items(self.theirs)?)?;
+        with_appended(self.key, self.ours?, &merged, self.line_end)
     }
 
-    /// Takes the later `updated`, the earlier `created`.
+    /// Merges times: the later `updated`, the earlier `created`.
     fn as_time(&self) -> Option<FieldText> {
         let (ours, theirs) = (self.ours?, self.theirs?);
-        let stamp = |piece: &FieldText| match &piece.value {
+        let time = |field: &FieldText| match &field.value {
             Value::Text { text, .. } => Timestamp::parse(text),
             _ => None,
         };
-        let (our_time, their_time) = (stamp(ours)?, stamp(theirs)?);
-        let takes_theirs = match self.key {
+        let (our_time, their_time) = (time(ours)?, time(theirs)?);
+        let is_theirs = match self.key {
             "updated" => their_time > our_time,
             "created" => their_time < our_time,
             _ => return None,
         };
-        if takes_theirs { self.theirs_in_ours() } else { Some(ours.clone()) }
+        if is_theirs { self.theirs_in_ours() } else { Some(ours.clone()) }
     }
 
-    /// Merges maps field by field; where a field in them can't be merged, the texts differ in it.
+    /// Merges maps field by field; the result is in conflict only in the fields that can't be merged.
     fn as_map(&self) -> Option<ThreeWay> {
-        let entries = |piece: Option<&FieldText>| match piece.map(|piece| &piece.value) {
+        let entries = |field: Option<&FieldText>| match field.map(|field| &field.value) {
             Some(Value::Map(entries)) => Some(entries.clone()),
             _ => None,
         };
@@ -145,30 +140,25 @@ impl ChangedField<'_> {
                 None => conflicts.push((key, [ours, base, theirs])),
             }
         }
-        let merged = with_changes(self.key, self.ours?.clone(), &changes, self.end)?;
-        let three = [0, 1, 2].map(|side| {
+        let merged = with_changes(self.key, self.ours?.clone(), &changes, self.line_end)?;
+        let versions = [0, 1, 2].map(|side| {
             let changes = conflicts.iter().filter_map(|(key, values)| {
                 let value = values.get(side).copied().flatten();
                 (Some(value) != values.first().copied()).then(|| (*key, value.cloned()))
             });
-            with_changes(self.key, merged.clone(), &changes.collect::<Vec<_>>(), self.end)
+            with_changes(self.key, merged.clone(), &changes.collect::<Vec<_>>(), self.line_end)
         });
-        three.iter().all(Option::is_some).then_some(three)
+        versions.iter().all(Option::is_some).then_some(versions)
     }
 }
 
-/// Indexes the fields of a map.
-pub(super) fn by_key(entries: &[(String, Value)]) -> HashMap<&str, &Value> {
-    entries.iter().map(|(key, value)| (key.as_str(), value)).collect()
-}
-
-/// Merges one field of a map; `None` when the sides truly disagree.
+/// Merges one field of a map; `None` on a conflict, `Some(None)` if the field is removed.
 fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>) -> Option<Option<Value>> {
-    let same = |a: Option<&Value>, b: Option<&Value>| a.map(plain) == b.map(plain);
-    if same(theirs, base) || same(ours, theirs) {
+    let is_same = |a: Option<&Value>, b: Option<&Value>| a.map(plain) == b.map(plain);
+    if is_same(theirs, base) || is_same(ours, theirs) {
         return Some(ours.cloned());
     }
-    if same(ours, base) {
+    if is_same(ours, base) {
         return Some(theirs.cloned());
     }
     match (base, ours, theirs) {
@@ -177,86 +167,4 @@ fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Valu
         }
         _ => None,
     }
-}
-
-/// Fields of a map that get another value, or go.
-type FieldChanges<'k> = [(&'k str, Option<Value>)];
-
-/// Gives fields of a map other values, or takes them out.
-pub(super) fn with_changes(
-    map: &str,
-    piece: FieldText,
-    changes: &FieldChanges<'_>,
-    end: LineEnding,
-) -> Option<FieldText> {
-    let at_once = |piece: &FieldText, changes: &FieldChanges<'_>| {
-        let Value::Map(entries) = &piece.value else { return None };
-        let mut entries = entries.clone();
-        let mut set: HashMap<&str, &Value> =
-            changes.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
-        let gone: HashSet<&str> = changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| *key).collect();
-        let mut piece = piece.clone();
-        if !set.is_empty() {
-            let given: Vec<(&str, &Value)> =
-                changes.iter().filter_map(|(key, _)| Some((*key, *set.get(key)?))).collect();
-            for (key, old) in &mut entries {
-                if let Some(new) = set.remove(key.as_str()) {
-                    *old = new.clone();
-                }
-            }
-            let new = given.iter().filter(|(key, _)| set.contains_key(key));
-            entries.extend(new.map(|(key, value)| ((*key).to_owned(), (*value).clone())));
-            piece =
-                edited(map, &piece, Value::Map(entries.clone()), end, |document| document.with_entries(map, &given))?;
-        }
-        if gone.is_empty() {
-            return Some(piece);
-        }
-        entries.retain(|(key, _)| !gone.contains(key.as_str()));
-        edited(map, &piece, Value::Map(entries), end, |document| document.without_entries(map, &gone))
-    };
-    in_batches(piece, changes, &mut MAX_SPLITS.clone(), &at_once)
-}
-
-/// How often changes of one field are divided before they are given up; what needs more is no work of a person.
-pub(super) const MAX_SPLITS: usize = 100;
-
-/// Makes changes of a field's lines all at once; where the text then says something else than it is to, in two
-/// halves. So the work grows with the length of the field, and not with that times the number of changes.
-pub(super) fn in_batches<C>(
-    piece: FieldText,
-    changes: &[C],
-    splits: &mut usize,
-    at_once: &dyn Fn(&FieldText, &[C]) -> Option<FieldText>,
-) -> Option<FieldText> {
-    if changes.is_empty() {
-        return Some(piece);
-    }
-    if let Some(done) = at_once(&piece, changes) {
-        return Some(done);
-    }
-    if changes.len() == 1 {
-        return None;
-    }
-    *splits = splits.checked_sub(1)?;
-    let (first, rest) = changes.split_at(changes.len() / 2);
-    let piece = in_batches(piece, first, splits, at_once)?;
-    in_batches(piece, rest, splits, at_once)
-}
-
-/// Edits a field's lines; the first text counts that says exactly what is wanted.
-pub(super) fn edited(
-    key: &str,
-    piece: &FieldText,
-    wanted: Value,
-    end: LineEnding,
-    edit: impl Fn(&YamlDocument<'_>) -> Vec<String>,
-) -> Option<FieldText> {
-    let document = YamlDocument::parse(&piece.lines, end).ok()?;
-    let says = |lines: &String| {
-        let values = YamlDocument::parse(lines, end).map(|document| document.values()).unwrap_or_default();
-        matches!(values.as_slice(), [(have, value)] if have == key && plain(value) == plain(&wanted))
-    };
-    let lines = edit(&document).into_iter().find(says)?;
-    Some(FieldText { lines, value: wanted })
 }

@@ -1,45 +1,42 @@
-//! How lists are merged: those that qipu knows as sets, whose items have names and may be maps;
-//! others are left alone but for what was appended to them.
+//! The three-way merge of lists: known list fields as sets whose items have keys, other lists by what both sides appended.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
-use super::super::frontmatter::link_target;
-use super::super::items::{get, items as all_items, map_of, plain};
+use super::super::field_text::{FieldText, LineEnding, by_key, edited, in_batches, item_replacement};
+use super::super::items::{get, items as items_of, link_target, map_of, plain};
 use super::super::spans::with_spans;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
-use super::super::yaml_document::{YamlDocument, flow};
-use super::field::{LineEnding, MAX_SPLITS, by_key, edited, in_batches, with_changes};
-use super::field_lines::FieldText;
+use super::super::yaml_document::YamlDocument;
 
-/// Merges a field that is a set; `None` where the sides disagree about an item.
+/// Merges a list field as a set; `None` if the sides conflict in an item, `Some(None)` if the field is removed.
 pub(super) fn merge_sets(
     key: &str,
     [base, ours, theirs]: [Option<&FieldText>; 3],
-    end: LineEnding,
+    line_end: LineEnding,
 ) -> Option<Option<FieldText>> {
-    let sides = [base, ours, theirs].map(|piece| items(key, piece));
-    let names = ItemKeys::of(key, &sides);
-    let [in_base, in_ours, in_theirs] = sides.map(|items| ItemSet::of(&names, items));
-    // The order of links has a meaning: if only theirs has another one, it is the one that counts.
-    let is_turned = key == "links" && in_theirs.is_reordered(&in_base) && !in_ours.is_reordered(&in_base);
-    let (host, wanted) = match theirs {
-        Some(theirs) if is_turned => (theirs, names.merged(&in_base, &in_theirs, &in_ours)?),
-        _ => (ours.or(theirs)?, names.merged(&in_base, &in_ours, &in_theirs)?),
+    let sides = [base, ours, theirs].map(|field| items(key, field));
+    let keys = ItemKeys::of(key, &sides);
+    let [in_base, in_ours, in_theirs] = sides.map(|items| ItemSet::of(&keys, items));
+    // The order of links has a meaning: if only theirs changed it, their order is taken.
+    let has_their_order = key == "links" && in_theirs.is_reordered(&in_base) && !in_ours.is_reordered(&in_base);
+    let (host, merged) = match theirs {
+        Some(theirs) if has_their_order => (theirs, keys.merged(&in_base, &in_theirs, &in_ours)?),
+        _ => (ours.or(theirs)?, keys.merged(&in_base, &in_ours, &in_theirs)?),
     };
-    if wanted.is_empty() && (ours.is_none() || theirs.is_none()) {
+    if merged.items.is_empty() && (ours.is_none() || theirs.is_none()) {
         return Some(None);
     }
-    names.written(host, &wanted, end).map(Some)
+    keys.written(host, &merged, line_end).map(Some)
 }
 
-/// Returns the items of a set.
-fn items(key: &str, piece: Option<&FieldText>) -> Vec<Value> {
-    piece.map(|piece| all_items(key, &piece.value)).unwrap_or_default()
+/// Returns the items of a list field; an absent field has none.
+fn items(key: &str, field: Option<&FieldText>) -> Vec<Value> {
+    field.map(|field| items_of(key, &field.value)).unwrap_or_default()
 }
 
-/// Merges lists whose items have no names: both sides appended to them, or one did.
+/// Merges lists whose items have no keys: at least one side appended to the base, the other did the same or nothing else.
+/// `None` if both appended a common item in different lists, or changed the base.
 pub(super) fn appended(base: &[Value], ours: &[Value], theirs: &[Value]) -> Option<Vec<Value>> {
     let [base, in_ours, in_theirs] = [base, ours, theirs].map(|items| items.iter().map(plain).collect::<Vec<_>>());
     let (our_new, their_new) = (in_ours.strip_prefix(base.as_slice())?, in_theirs.strip_prefix(base.as_slice())?);
@@ -51,89 +48,86 @@ pub(super) fn appended(base: &[Value], ours: &[Value], theirs: &[Value]) -> Opti
     }
     let new = theirs.get(base.len()..).unwrap_or_default();
     let our_new: HashSet<&Value> = our_new.iter().collect();
-    let is_in_both = their_new.iter().any(|item| our_new.contains(item));
-    (!is_in_both).then(|| [ours, new].concat())
+    let has_common_item = their_new.iter().any(|item| our_new.contains(item));
+    (!has_common_item).then(|| [ours, new].concat())
 }
 
-/// Adds items at the end of a list.
-pub(super) fn with_appended(key: &str, piece: &FieldText, wanted: &[Value], end: LineEnding) -> Option<FieldText> {
-    let Value::List(have) = &piece.value else { return None };
-    with_added(key, piece.clone(), wanted.get(have.len()..)?, end)
+/// Appends the items of `merged` beyond those of a list.
+pub(super) fn with_appended(key: &str, field: &FieldText, merged: &[Value], line_end: LineEnding) -> Option<FieldText> {
+    let Value::List(old) = &field.value else { return None };
+    with_added(key, field.clone(), merged.get(old.len()..)?, line_end)
 }
 
-fn with_added(key: &str, piece: FieldText, added: &[Value], end: LineEnding) -> Option<FieldText> {
-    in_batches(piece, added, &mut MAX_SPLITS.clone(), &|piece, added| {
-        let now = [items(key, Some(piece)), added.to_vec()].concat();
-        edited(key, piece, Value::List(now), end, |document| document.with_items(key, added))
+fn with_added(key: &str, field: FieldText, added: &[Value], line_end: LineEnding) -> Option<FieldText> {
+    in_batches(field, added, &|field, added| {
+        let all = [items(key, Some(field)), added.to_vec()].concat();
+        edited(key, field, Value::List(all), line_end, |document| document.add_items(key, added))
     })
 }
 
-/// The items of a list, found by their names.
+/// The items of a list, indexed by their keys.
 struct ItemSet {
     items: Vec<Value>,
-    names: Vec<Value>,
-    /// Where the first item of each name is.
-    places: HashMap<Value, usize>,
+    /// The key of each item.
+    keys: Vec<Value>,
+    /// The index of the first item of each key.
+    first_by_key: HashMap<Value, usize>,
 }
 
 impl ItemSet {
-    fn of(names: &ItemKeys<'_>, items: Vec<Value>) -> Self {
-        let names: Vec<Value> = items.iter().map(|item| names.name(item)).collect();
-        let mut places = HashMap::new();
-        for (place, name) in names.iter().enumerate() {
-            places.entry(name.clone()).or_insert(place);
+    fn of(keys: &ItemKeys<'_>, items: Vec<Value>) -> Self {
+        let keys: Vec<Value> = items.iter().map(|item| keys.key_of(item)).collect();
+        let mut first_by_key = HashMap::new();
+        for (index, key) in keys.iter().enumerate() {
+            first_by_key.entry(key.clone()).or_insert(index);
         }
-        Self { items, names, places }
+        Self { items, keys, first_by_key }
     }
 
-    fn is_empty(&self) -> bool {
-        self.items.is_empty()
+    /// Returns the keys with their items.
+    fn entries(&self) -> impl Iterator<Item = (&Value, &Value)> {
+        self.keys.iter().zip(&self.items)
     }
 
-    /// Returns the items, each below its name.
-    fn named(&self) -> impl Iterator<Item = (&Value, &Value)> {
-        self.names.iter().zip(&self.items)
+    /// Returns the first item of a key.
+    fn get(&self, key: &Value) -> Option<&Value> {
+        self.first_by_key.get(key).and_then(|index| self.items.get(*index))
     }
 
-    /// Returns the first item of a name.
-    fn get(&self, name: &Value) -> Option<&Value> {
-        self.places.get(name).and_then(|place| self.items.get(*place))
-    }
-
-    /// Tells whether items that both have stand in another order.
+    /// Tells whether the items common with the base are in another order.
     fn is_reordered(&self, base: &Self) -> bool {
         let common = |items: &Self, others: &Self| -> Vec<Value> {
-            items.names.iter().filter(|name| others.get(name).is_some()).cloned().collect()
+            items.keys.iter().filter(|key| others.get(key).is_some()).cloned().collect()
         };
         common(base, self) != common(self, base)
     }
 }
 
-/// What the items of a set are known by.
+/// The keys by which the items of a list field are matched between the sides.
 struct ItemKeys<'k> {
-    key: &'k str,
-    /// Whether only items that say the same are the same: one side has several of one name.
+    field: &'k str,
+    /// Whether the key is the whole item, since one side has several items of one id or URL.
     are_whole: bool,
 }
 
 impl<'k> ItemKeys<'k> {
-    fn of(key: &'k str, sides: &[Vec<Value>; 3]) -> Self {
-        let names = Self { key, are_whole: false };
+    fn of(field: &'k str, sides: &[Vec<Value>; 3]) -> Self {
+        let keys = Self { field, are_whole: false };
         let is_ambiguous = |items: &Vec<Value>| {
-            let mut first = HashMap::new();
-            let is_other = |item: &Value| {
-                let said = said(key, item);
-                *first.entry(names.name(item)).or_insert_with(|| said.clone()) != said
+            let mut first_by_key = HashMap::new();
+            let differs = |item: &Value| {
+                let item_value = normalized(field, item);
+                *first_by_key.entry(keys.key_of(item)).or_insert_with(|| item_value.clone()) != item_value
             };
-            items.iter().any(is_other)
+            items.iter().any(differs)
         };
-        let are_whole = matches!(key, "links" | "sources") && sides.iter().any(is_ambiguous);
-        Self { are_whole, ..names }
+        let are_whole = matches!(field, "links" | "sources") && sides.iter().any(is_ambiguous);
+        Self { are_whole, ..keys }
     }
 
-    fn name(&self, item: &Value) -> Value {
-        let whole = said(self.key, item);
-        let parts: &[&str] = match self.key {
+    fn key_of(&self, item: &Value) -> Value {
+        let whole = normalized(self.field, item);
+        let parts: &[&str] = match self.field {
             "links" => &["id", "type"],
             "sources" => &["url"],
             _ => return whole,
@@ -146,104 +140,120 @@ impl<'k> ItemKeys<'k> {
         }
     }
 
-    /// Merges lists as sets: ours, without what theirs took out, with what theirs added.
+    /// Merges sets: our items without those that theirs removed, then the items that theirs added. `None` on a conflict.
     fn merged(&self, base: &ItemSet, ours: &ItemSet, theirs: &ItemSet) -> Option<ItemSet> {
-        let is_same = |a: &Value, b: &Value| said(self.key, a) == said(self.key, b);
+        let is_same = |a: &Value, b: &Value| normalized(self.field, a) == normalized(self.field, b);
         let mut merged: Vec<Value> = Vec::new();
-        for (name, item) in ours.named() {
-            match (base.get(name), theirs.get(name)) {
+        for (key, item) in ours.entries() {
+            match (base.get(key), theirs.get(key)) {
                 (Some(old), None) if is_same(old, item) => {}
-                // One side changed what the other took out.
+                // One side changed an item that the other removed.
                 (Some(_), None) => return None,
-                (old, Some(other)) => merged.push(self.united(old, item, other)?),
+                (old, Some(other)) => merged.push(self.merged_item(old, item, other)?),
                 (None, None) => merged.push(item.clone()),
             }
         }
-        for (place, (name, item)) in theirs.named().enumerate().filter(|(_, (name, _))| ours.get(name).is_none()) {
-            match base.get(name) {
+        for (index, (key, item)) in theirs.entries().enumerate().filter(|(_, (key, _))| ours.get(key).is_none()) {
+            match base.get(key) {
                 Some(old) if is_same(old, item) => {}
                 Some(_) => return None,
-                None if theirs.places.get(name) != Some(&place) => {}
+                None if theirs.first_by_key.get(key) != Some(&index) => {}
                 None => merged.push(item.clone()),
             }
         }
         Some(ItemSet::of(self, merged))
     }
 
-    /// Merges an item that both have, entry by entry.
-    fn united(&self, base: Option<&Value>, ours: &Value, theirs: &Value) -> Option<Value> {
-        let entries = |item: &Value| match said(self.key, item) {
+    /// Merges an item of both sides entry by entry; `None` on a conflict.
+    fn merged_item(&self, base: Option<&Value>, ours: &Value, theirs: &Value) -> Option<Value> {
+        let entries = |item: &Value| match normalized(self.field, item) {
             Value::Map(entries) => entries,
             _ => Vec::new(),
         };
         let (in_base, in_ours, in_theirs) = (base.map(entries).unwrap_or_default(), entries(ours), entries(theirs));
-        let (mut merged, spelled) = (map_of(self.key, ours), map_of(self.key, theirs));
-        let sides = [&in_base, &in_ours, &in_theirs].map(|entries| by_key(entries));
-        let gone =
-            in_base.iter().filter(|(key, _)| sides.last().is_some_and(|theirs| !theirs.contains_key(key.as_str())));
-        let mut is_done = false;
-        for (key, _) in in_theirs.iter().chain(gone) {
-            let [old, our, their] = sides.each_ref().map(|entries| entries.get(key.as_str()).copied());
+        let (mut merged, their_entries) = (map_of(self.field, ours), map_of(self.field, theirs));
+        let [base_by_key, ours_by_key, theirs_by_key] = [&in_base, &in_ours, &in_theirs].map(|entries| by_key(entries));
+        let removed = in_base.iter().filter(|(key, _)| !theirs_by_key.contains_key(key.as_str()));
+        let mut has_changes = false;
+        for (key, _) in in_theirs.iter().chain(removed) {
+            let values = [&base_by_key, &ours_by_key, &theirs_by_key];
+            let [old, our, their] = values.map(|entries| entries.get(key.as_str()).copied());
             if their == old || their == our {
                 continue;
             }
             if our != old {
                 return None;
             }
-            is_done = true;
-            match (merged.iter_mut().find(|(have, _)| have == key), get(&spelled, key)) {
+            has_changes = true;
+            match (merged.iter_mut().find(|(name, _)| name == key), get(&their_entries, key)) {
                 (Some((_, value)), Some(new)) => *value = new.clone(),
                 (None, Some(new)) => merged.push((key.clone(), new.clone())),
-                (_, None) => merged.retain(|(have, _)| have != key),
+                (_, None) => merged.retain(|(name, _)| name != key),
             }
         }
-        Some(if is_done { Value::Map(merged) } else { ours.clone() })
+        Some(if has_changes { Value::Map(merged) } else { ours.clone() })
     }
 
-    /// Writes a list with these items into a field's lines, touching no item that stays.
-    fn written(&self, host: &FieldText, wanted: &ItemSet, end: LineEnding) -> Option<FieldText> {
-        let key = self.key;
-        let mut piece = host.clone();
-        let now = ItemSet::of(self, items(key, Some(host)));
-        if !matches!(piece.value, Value::List(_)) && !now.is_empty() {
-            let list = Value::List(now.items.clone());
-            piece = edited(key, &piece, list.clone(), end, |document| document.with_value(key, &list))?;
+    /// Writes the merged items into the lines of a field without touching an item that stays.
+    fn written(&self, host: &FieldText, merged: &ItemSet, line_end: LineEnding) -> Option<FieldText> {
+        let key = self.field;
+        let mut field = host.clone();
+        let old = ItemSet::of(self, items(key, Some(host)));
+        if !matches!(field.value, Value::List(_)) && !old.items.is_empty() {
+            let list = Value::List(old.items.clone());
+            field = edited(key, &field, list.clone(), line_end, |document| document.with_value(key, &list))?;
         }
-        let changed = now.named().enumerate().filter_map(|(place, (name, item))| {
-            let new = wanted.get(name)?;
-            (said(key, new) != said(key, item)).then(|| (place, new.clone()))
+        let changed = old.entries().enumerate().filter_map(|(index, (item_key, item))| {
+            let new = merged.get(item_key)?;
+            (normalized(key, new) != normalized(key, item)).then(|| (index, new.clone()))
         });
-        let changed: Vec<(usize, Value)> = changed.collect();
-        piece = in_batches(piece, &changed, &mut MAX_SPLITS.clone(), &|piece, changed| {
-            let mut now = items(key, Some(piece));
-            for (place, new) in changed {
-                *now.get_mut(*place)? = new.clone();
-            }
-            let lines = with_items_at(&piece.lines, changed, end)?;
-            edited(key, piece, Value::List(now), end, |_| vec![lines.clone()])
-        })?;
-        let added = wanted.named().filter(|(name, _)| now.get(name).is_none()).map(|(_, item)| item.clone());
-        piece = with_added(key, piece, &added.collect::<Vec<_>>(), end)?;
+        field = with_changed_items(key, field, &changed.collect::<Vec<_>>(), line_end)?;
+        let added = merged.entries().filter(|(item_key, _)| old.get(item_key).is_none()).map(|(_, item)| item.clone());
+        field = with_added(key, field, &added.collect::<Vec<_>>(), line_end)?;
         let mut seen = HashSet::new();
-        let unwanted = now.names.iter().filter(|name| wanted.get(name).is_none() && seen.insert(*name));
+        let unwanted = old.keys.iter().filter(|key| merged.get(key).is_none() && seen.insert(*key));
         let unwanted: Vec<&Value> = unwanted.collect();
-        in_batches(piece, &unwanted, &mut MAX_SPLITS.clone(), &|piece, unwanted| {
+        in_batches(field, &unwanted, &|field, unwanted| {
             let unwanted: HashSet<&Value> = unwanted.iter().copied().collect();
-            let is_unwanted = |item: &Value| unwanted.contains(&self.name(item));
-            let mut now = items(key, Some(piece));
-            now.retain(|item| !is_unwanted(item));
-            edited(key, piece, Value::List(now), end, |document| document.remove_items(key, &is_unwanted))
+            let is_unwanted = |item: &Value| unwanted.contains(&self.key_of(item));
+            let mut left = items(key, Some(field));
+            left.retain(|item| !is_unwanted(item));
+            edited(key, field, Value::List(left), line_end, |document| document.remove_items(key, &is_unwanted))
         })
     }
 }
 
-/// Returns what an item of a set says, whatever its spelling.
-fn said(key: &str, item: &Value) -> Value {
-    match (key, item) {
+/// Replaces items of a list by their indices.
+fn with_changed_items(
+    key: &str,
+    field: FieldText,
+    changed: &[(usize, Value)],
+    line_end: LineEnding,
+) -> Option<FieldText> {
+    in_batches(field, changed, &|field, changed| {
+        let mut all = items(key, Some(field));
+        for (index, new) in changed {
+            *all.get_mut(*index)? = new.clone();
+        }
+        let lines = with_replaced_items(&field.lines, changed, line_end)?;
+        edited(key, field, Value::List(all), line_end, |_| vec![lines.clone()])
+    })
+}
+
+fn with_replaced_items(lines: &str, changed: &[(usize, Value)], line_end: LineEnding) -> Option<String> {
+    let document = YamlDocument::parse(lines, line_end).ok()?;
+    let [(_, Yaml { kind: YamlNode::List(nodes), .. })] = document.entries.as_slice() else { return None };
+    let replacements = changed.iter().map(|(index, new)| item_replacement(&document, lines, nodes, *index, new));
+    with_spans(lines, replacements.collect::<Option<Vec<_>>>()?).ok()
+}
+
+/// Returns an item of a set independent of its spelling: quotes, order of entries, brackets of a link, default type.
+fn normalized(field: &str, item: &Value) -> Value {
+    match (field, item) {
         ("tags" | "aliases", item) => Value::text(item.to_line().trim()),
         ("compacts", item) => Value::text(link_target(&item.to_line())),
         ("links", item) => {
-            let mut entries = map_of(key, item);
+            let mut entries = map_of(field, item);
             for (_, target) in entries.iter_mut().filter(|(key, _)| key == "id") {
                 *target = Value::text(link_target(&target.to_line()));
             }
@@ -252,64 +262,7 @@ fn said(key: &str, item: &Value) -> Value {
             }
             plain(&Value::Map(entries))
         }
-        ("sources", Value::Map(_) | Value::Text { .. }) => plain(&Value::Map(map_of(key, item))),
+        ("sources", Value::Map(_) | Value::Text { .. }) => plain(&Value::Map(map_of(field, item))),
         (_, item) => plain(item),
     }
-}
-
-/// Gives items of a list other entries, where they stand.
-fn with_items_at(lines: &str, changed: &[(usize, Value)], end: LineEnding) -> Option<String> {
-    let document = YamlDocument::parse(lines, end).ok()?;
-    let [(_, Yaml { kind: YamlNode::List(nodes), .. })] = document.entries.as_slice() else { return None };
-    let spans: Option<Vec<_>> =
-        changed.iter().map(|(place, new)| item_at(&document, lines, nodes, *place, new, end)).collect();
-    with_spans(lines, spans?).ok()
-}
-
-/// Returns where an item stands and how it is written with other entries; `lines` end with the list.
-pub(in super::super) fn item_at(
-    document: &YamlDocument<'_>,
-    lines: &str,
-    nodes: &[Yaml<'_>],
-    place: usize,
-    new: &Value,
-    end: LineEnding,
-) -> Option<(Range<usize>, String)> {
-    let Value::Map(wanted) = new else { return None };
-    let node = nodes.get(place)?;
-    let written = lines.get(node.span.clone())?.trim_end();
-    let span = node.span.start..node.span.start + written.len();
-    if !matches!(node.kind, YamlNode::Map(_)) {
-        return Some((span, flow(new)));
-    }
-    if written.starts_with('{') {
-        let item = with_entries(format!("k: {written}{end}"), wanted, end)?;
-        return Some((span, item.strip_prefix("k: ")?.trim_end().to_owned()));
-    }
-    let start = document.line_start(node.span.start);
-    let stop = nodes.get(place + 1).map_or(lines.len(), |next| document.line_start(next.span.start));
-    let (dash, rest) = (lines.get(start..node.span.start)?, lines.get(node.span.start..stop)?);
-    let indent = " ".repeat(dash.len());
-    if dash.replacen('-', " ", 1) != indent {
-        return None;
-    }
-    let head = format!("k:{end}");
-    let item = with_entries(format!("{head}{indent}{rest}"), wanted, end)?;
-    let item = item.strip_prefix(&head)?.strip_prefix(&indent)?;
-    Some((start..stop, format!("{dash}{item}")))
-}
-
-/// Gives the map in the field `k` these entries.
-fn with_entries(text: String, wanted: &[(String, Value)], end: LineEnding) -> Option<String> {
-    let (_, value) = YamlDocument::parse(&text, end).ok()?.values().into_iter().next()?;
-    let Value::Map(have) = &value else { return None };
-    let (in_have, in_wanted) = (by_key(have), by_key(wanted));
-    let is_new =
-        |(key, value): &&(String, Value)| in_have.get(key.as_str()).map(|old| plain(old)) != Some(plain(value));
-    let set = wanted.iter().filter(is_new).map(|(key, value)| (key.as_str(), Some(value.clone())));
-    let gone =
-        have.iter().filter(|(key, _)| !in_wanted.contains_key(key.as_str())).map(|(key, _)| (key.as_str(), None));
-    let changes: Vec<_> = set.chain(gone).collect();
-    let piece = FieldText { lines: text, value: value.clone() };
-    with_changes("k", piece, &changes, end).map(|piece| piece.lines)
 }
