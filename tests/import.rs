@@ -72,7 +72,7 @@ fn links(store: &Store, title: &str) -> BTreeSet<String> {
     let types = LinkTypes::default();
     let graph = Graph::new(store.notes(), &types);
     let place = store.position(&note(store, title).id).unwrap();
-    graph.written(place).map(|edge| store.notes()[edge.to].title.clone()).collect()
+    graph.outgoing(place).map(|edge| store.notes()[edge.to].title.clone()).collect()
 }
 
 /// Everything that leads nowhere.

@@ -133,7 +133,7 @@ impl Library {
         let link = LinkRequest {
             location: self.location.clone(),
             view: LinkView::List(id.to_string()),
-            follow: Follow { raw: true, ..Follow::default() },
+            follow: Follow { is_raw: true, ..Follow::default() },
             limits: WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 },
             no_compaction: true,
         };

@@ -30,7 +30,7 @@ pub struct Period {
 
 impl Period {
     /// Tells whether a day is in it.
-    pub fn holds(&self, day: Date) -> bool {
+    pub fn contains(&self, day: Date) -> bool {
         self.from.is_none_or(|from| from <= day) && day <= self.to
     }
 }
@@ -53,19 +53,19 @@ pub fn parse(text: &str, today: Date) -> Result<DateRange, String> {
     let text = text.trim();
     let tokens = Tokens::new(text);
     match tokens.phrase_at(0, today, None) {
-        Some(DatePhrase { outcome: PhraseMeaning::Span(span), warning: None, end, .. })
+        Some(DatePhrase { meaning: PhraseMeaning::Dates(span), warning: None, end, .. })
             if end == tokens.len() && tokens.is_whole(0, end) =>
         {
             Ok(span)
         }
-        Some(DatePhrase { outcome: PhraseMeaning::Impossible, warning: Some(warning), .. }) => Err(warning),
+        Some(DatePhrase { meaning: PhraseMeaning::Impossible, warning: Some(warning), .. }) => Err(warning),
         Some(DatePhrase { warning: Some(warning), end, .. }) if end == tokens.len() => Err(warning),
         _ => Err(format!("can't parse `{text}` as a date or period")),
     }
 }
 
 /// Reads a text that is a date with its year and nothing else, such as the title of a journal.
-pub fn whole_day(text: &str) -> Option<Date> {
+pub fn parse_day(text: &str) -> Option<Date> {
     let text = text.trim();
     if !(8..=24).contains(&text.len()) || !single::may_begin_date(text) {
         return None;
@@ -84,7 +84,7 @@ pub fn whole_day(text: &str) -> Option<Date> {
 
 /// Returns the first date in a text that is written as `2025-03-05`, with `-`, `_` or `/`, whatever stands
 /// around it.
-pub fn day_inside(text: &str) -> Option<Date> {
+pub fn find_numeric_day(text: &str) -> Option<Date> {
     if text.len() < 10 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }

@@ -10,7 +10,7 @@ use crate::escape::abbreviated;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatePhrase {
     /// What it means.
-    pub outcome: PhraseMeaning,
+    pub meaning: PhraseMeaning,
     /// The word behind it.
     pub end: usize,
     /// What is odd about it.
@@ -21,7 +21,7 @@ pub struct DatePhrase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhraseMeaning {
     /// A day or a period.
-    Span(DateRange),
+    Dates(DateRange),
     /// It has the form of a date, and no calendar has that date.
     Impossible,
 }
@@ -34,7 +34,7 @@ impl Tokens<'_> {
     /// period that was spoken of before, for `the week before`.
     pub fn phrase_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         if let Some(start) = self.behind_journal(at) {
-            return self.spanned(start, today, previous).filter(|found| found.outcome != PhraseMeaning::Impossible);
+            return self.spanned(start, today, previous).filter(|found| found.meaning != PhraseMeaning::Impossible);
         }
         self.spanned(at, today, previous)
     }
@@ -43,7 +43,8 @@ impl Tokens<'_> {
     /// `since January`, `in 2024`. Returns the word behind them.
     pub fn vague_at(&self, at: usize, today: Date) -> Option<usize> {
         const LEADS: [&str; 8] = ["in", "since", "before", "after", "until", "from", "between", "during"];
-        let is_led = LEADS.contains(&self.word(at)) && self.gap(at + 1) == Separator::Space && !self.is_glued(at + 2);
+        let is_led =
+            LEADS.contains(&self.word(at)) && self.separator(at + 1) == Separator::Space && !self.is_glued(at + 2);
         let may_be_meant = is_led && (self.is_year(at + 1) || self.is_month_name(at + 1));
         (may_be_meant && self.single_at(at + 1, today, None).is_none()).then_some(at + 2)
     }
@@ -60,9 +61,9 @@ impl Tokens<'_> {
         if !matches!(self.word(at), "journal" | "journals") {
             return None;
         }
-        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Separator::Space;
+        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.separator(at + 1) == Separator::Space;
         let at = if is_entry { at + 2 } else { at + 1 };
-        let is_open = self.gap(at) == Separator::Space;
+        let is_open = self.separator(at) == Separator::Space;
         // `on Wednesday` and `in January` need their word.
         let needs_it =
             matches!(self.word(at), "on" | "in") && !self.word(at + 1).starts_with(|c: char| c.is_ascii_digit());
@@ -83,12 +84,12 @@ impl Tokens<'_> {
 
     /// Returns the word behind `'s`, `'s journal`, ` journal entries`.
     fn behind_possessive(&self, at: usize) -> usize {
-        let is_possessive = self.word(at) == "s" && self.gap(at) == Separator::Apostrophe;
+        let is_possessive = self.word(at) == "s" && self.separator(at) == Separator::Apostrophe;
         let at = if is_possessive { at + 1 } else { at };
-        if self.gap(at) != Separator::Space || !matches!(self.word(at), "journal" | "journals") {
+        if self.separator(at) != Separator::Space || !matches!(self.word(at), "journal" | "journals") {
             return at;
         }
-        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.gap(at + 1) == Separator::Space;
+        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.separator(at + 1) == Separator::Space;
         if is_entry { at + 2 } else { at + 1 }
     }
 
@@ -113,17 +114,17 @@ impl Tokens<'_> {
         let single = self.single_at(at, today, previous)?;
         let Some(span) = single.span else {
             let warning = Some(format!("`{}` is not a valid date", self.quoted(at, single.end)));
-            return Some(DatePhrase { outcome: PhraseMeaning::Impossible, end: single.end, warning });
+            return Some(DatePhrase { meaning: PhraseMeaning::Impossible, end: single.end, warning });
         };
-        Some(DatePhrase { outcome: PhraseMeaning::Span(span), end: self.behind_possessive(single.end), warning: None })
+        Some(DatePhrase { meaning: PhraseMeaning::Dates(span), end: self.behind_possessive(single.end), warning: None })
     }
 
     /// `A to B`, `A..B`, or what `between` and `from` begin.
     fn joined(&self, at: usize, words: &[&str], today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         let (first, end) = self.simple(self.behind_the(at), today, previous)?;
         let (first, previous) = (first.period(), Some(first.period()));
-        let is_word = self.gap(end) == Separator::Space && words.contains(&self.word(end));
-        let next = match self.gap(end) {
+        let is_word = self.separator(end) == Separator::Space && words.contains(&self.word(end));
+        let next = match self.separator(end) {
             Separator::Dots => end,
             _ if is_word => self.behind_the(end + 1),
             _ => return None,
@@ -150,10 +151,10 @@ impl Tokens<'_> {
 
     /// Returns words as a message quotes them: neither digits nor white space between words have a limit.
     fn quoted(&self, from: usize, to: usize) -> String {
-        abbreviated(self.written_between(from, to))
+        abbreviated(self.text_between(from, to))
     }
 }
 
 fn found(period: Period, end: usize, warning: Option<String>) -> DatePhrase {
-    DatePhrase { outcome: PhraseMeaning::Span(DateRange::Period(period)), end, warning }
+    DatePhrase { meaning: PhraseMeaning::Dates(DateRange::Period(period)), end, warning }
 }

@@ -64,10 +64,10 @@ impl Tokens<'_> {
 
     /// `2025-03-05`, with `-`, `_` or `/`.
     pub(super) fn numeric_day(&self, at: usize) -> Option<(Option<Date>, usize)> {
-        let sign = self.gap(at + 1);
+        let sign = self.separator(at + 1);
         let is_sign = matches!(sign, Separator::Dash | Separator::Underscore | Separator::Slash);
         let (year, month) = (digits(self.word(at), 4)?, digits(self.word(at + 1), 2)?);
-        let day = digits(self.word(at + 2), 2).filter(|_| is_sign && self.gap(at + 2) == sign)?;
+        let day = digits(self.word(at + 2), 2).filter(|_| is_sign && self.separator(at + 2) == sign)?;
         let day = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
         Some((day.ok(), at + 3))
     }
@@ -81,7 +81,7 @@ impl Tokens<'_> {
             return (!self.is_glued(end)).then_some(SingleDate { span: day.map(DateRange::Day), end });
         }
         let (year, month) = (digits(self.word(at), 4)?, digits(self.word(at + 1), 2)?);
-        let is_month = self.gap(at + 1) == Separator::Dash && !self.is_glued(at + 2);
+        let is_month = self.separator(at + 1) == Separator::Dash && !self.is_glued(at + 2);
         let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
         is_month.then(|| SingleDate { span: Some(month_of(first)), end: at + 2 })
     }
@@ -93,20 +93,21 @@ impl Tokens<'_> {
         }
         if let Some(month) = month(self.word(at)) {
             let day = day_of_month(self.word(at + 1))?;
-            let is_close = matches!(self.gap(at + 1), Separator::Space | Separator::Stop) && !self.is_glued(at + 2);
+            let is_close =
+                matches!(self.separator(at + 1), Separator::Space | Separator::Stop) && !self.is_glued(at + 2);
             return is_close.then_some((month, day, at + 2));
         }
         let day = day_of_month(self.word(at))?;
         let name = if self.follows(at + 1, "of") { at + 2 } else { at + 1 };
         let month =
-            month(self.word(name)).filter(|_| self.gap(name) == Separator::Space && !self.is_glued(name + 1))?;
+            month(self.word(name)).filter(|_| self.separator(name) == Separator::Space && !self.is_glued(name + 1))?;
         Some((month, day, name + 1))
     }
 
     fn year_at(&self, at: usize) -> Option<(i16, usize)> {
         let year = i16::try_from(digits(self.word(at), 4)?).ok()?;
-        let is_close =
-            matches!(self.gap(at), Separator::Space | Separator::Comma | Separator::Stop) && !self.is_glued(at + 1);
+        let is_close = matches!(self.separator(at), Separator::Space | Separator::Comma | Separator::Stop)
+            && !self.is_glued(at + 1);
         (is_close && YEARS.contains(&year)).then_some((year, at + 1))
     }
 
@@ -117,7 +118,7 @@ impl Tokens<'_> {
 
     /// Tells whether a word is the whole name of a month; one that is a verb too needs its capital.
     pub fn is_month_name(&self, at: usize) -> bool {
-        let is_capital = self.written(at).starts_with(char::is_uppercase);
+        let is_capital = self.original(at).starts_with(char::is_uppercase);
         MONTHS.contains(&self.word(at)) && (is_capital || !matches!(self.word(at), "march" | "may"))
     }
 
@@ -130,8 +131,8 @@ impl Tokens<'_> {
             // `the top 5 may` and `you may 3 times` are no dates, though `5 May` and `on may 3` are.
             let is_bare = |at: usize| self.word(at).bytes().all(|byte| byte.is_ascii_digit());
             let is_led = at > 0 && LEADS.contains(&self.word(at - 1));
-            if (self.written(end - 1) == "may" && is_bare(at))
-                || (self.written(at) == "may" && is_bare(end - 1) && !is_led)
+            if (self.original(end - 1) == "may" && is_bare(at))
+                || (self.original(at) == "may" && is_bare(end - 1) && !is_led)
             {
                 return None;
             }
@@ -173,11 +174,11 @@ impl Tokens<'_> {
             "year" => period(Some(today.first_of_year()), today.last_of_year()),
             _ => return None,
         };
-        (self.gap(at) == Separator::Space && !self.is_glued(at + 1)).then_some(SingleDate { span, end: at + 1 })
+        (self.separator(at) == Separator::Space && !self.is_glued(at + 1)).then_some(SingleDate { span, end: at + 1 })
     }
 
     fn last_units(&self, at: usize, today: Date) -> Option<SingleDate> {
-        if self.gap(at) != Separator::Space {
+        if self.separator(at) != Separator::Space {
             return None;
         }
         let (count, unit, end) = match self.word(at) {
@@ -198,7 +199,7 @@ impl Tokens<'_> {
             "year" | "years" => Unit::Year,
             _ => return None,
         };
-        (self.gap(at) == Separator::Space).then_some(unit)
+        (self.separator(at) == Separator::Space).then_some(unit)
     }
 
     /// `last Wednesday`, `on Wednesday`: the latest before today.
@@ -206,18 +207,18 @@ impl Tokens<'_> {
         let is_short_allowed = match self.word(at) {
             "last" | "past" => true,
             // `on sun` is seldom a day; `on Sun` is.
-            "on" => self.written(at + 1).starts_with(char::is_uppercase),
+            "on" => self.original(at + 1).starts_with(char::is_uppercase),
             _ => return None,
         };
         let weekday = weekday(self.word(at + 1), is_short_allowed)?;
-        let is_close = self.gap(at + 1) == Separator::Space && !self.is_glued(at + 2);
+        let is_close = self.separator(at + 1) == Separator::Space && !self.is_glued(at + 2);
         is_close.then(|| SingleDate { span: today.nth_weekday(-1, weekday).ok().map(DateRange::Day), end: at + 2 })
     }
 
     /// `in January`: the latest one that has begun.
     fn in_month(&self, at: usize, today: Date) -> Option<SingleDate> {
         let month =
-            month(self.word(at + 1)).filter(|_| self.word(at) == "in" && self.gap(at + 1) == Separator::Space)?;
+            month(self.word(at + 1)).filter(|_| self.word(at) == "in" && self.separator(at + 1) == Separator::Space)?;
         if self.is_glued(at + 2) || self.year_at(at + 2).is_some() || self.month_and_day(at + 1).is_some() {
             return None;
         }

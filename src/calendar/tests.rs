@@ -27,7 +27,7 @@ fn read(text: &str, today: Date) -> (Vec<String>, Vec<String>) {
             at += 1;
             continue;
         };
-        if let PhraseMeaning::Span(span) = found.outcome {
+        if let PhraseMeaning::Dates(span) = found.meaning {
             spans.push(said(span));
             previous = Some(span.period());
         }
@@ -118,7 +118,7 @@ fn every_weekday_at_every_weekday() {
         let Ok(DateRange::Period(week)) = parse("this week", today) else { panic!("no week at {today}") };
         let from = week.from.unwrap();
         assert_eq!((from.weekday(), week.to.weekday()), (Weekday::Monday, Weekday::Sunday));
-        assert!(week.holds(today) && from.until(week.to).unwrap().get_days() == 6);
+        assert!(week.contains(today) && from.until(week.to).unwrap().get_days() == 6);
     }
 }
 
@@ -159,7 +159,7 @@ fn words_that_leave_open_which_period_they_mean_are_recognized() {
     let vague = |text: &str| {
         let tokens = Tokens::new(text);
         (0..tokens.len())
-            .find_map(|at| Some(tokens.written_between(at, tokens.vague_at(at, date("2025-03-31"))?).to_owned()))
+            .find_map(|at| Some(tokens.text_between(at, tokens.vague_at(at, date("2025-03-31"))?).to_owned()))
     };
     for text in ["since January", "in 2024", "before March", "during june", "until May", "after 1999"] {
         assert_eq!(vague(&format!("what was done {text}?")).as_deref(), Some(text));
@@ -267,7 +267,7 @@ fn whole_days_are_dates_with_a_year_and_nothing_else() {
     for text in
         ["2025-03-05", "2025_03_05", "2025/03/05", "Mar 5th, 2025", "March 5, 2025", "5 March 2025", " 2025-03-05 "]
     {
-        assert_eq!(whole_day(text), Some(date("2025-03-05")), "{text}");
+        assert_eq!(parse_day(text), Some(date("2025-03-05")), "{text}");
     }
     for text in [
         "March 5",
@@ -281,8 +281,8 @@ fn whole_days_are_dates_with_a_year_and_nothing_else() {
         "2025-03-05.",
         "Mar 2025",
     ] {
-        assert_eq!(whole_day(text), None, "{text}");
+        assert_eq!(parse_day(text), None, "{text}");
     }
-    assert_eq!(day_inside("qp-x1-2025-03-05-standup"), Some(date("2025-03-05")));
-    assert_eq!(day_inside("no 2025-02-30 here"), None);
+    assert_eq!(find_numeric_day("qp-x1-2025-03-05-standup"), Some(date("2025-03-05")));
+    assert_eq!(find_numeric_day("no 2025-02-30 here"), None);
 }

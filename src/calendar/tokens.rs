@@ -35,7 +35,7 @@ pub struct Token {
     /// Its bytes in the text.
     pub range: Range<usize>,
     /// What stands before it.
-    pub gap: Separator,
+    pub separator: Separator,
 }
 
 /// The words of a text.
@@ -60,8 +60,8 @@ impl<'a> Tokens<'a> {
                 stop = at + c.len_utf8();
             }
             let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
-            let gap = if start == 0 { Separator::Other } else { gap(slice(end..start)) };
-            tokens.push(Token { word: slice(start..stop).to_lowercase(), range: start..stop, gap });
+            let gap = if start == 0 { Separator::Other } else { parse_separator(slice(end..start)) };
+            tokens.push(Token { word: slice(start..stop).to_lowercase(), range: start..stop, separator: gap });
             end = stop;
         }
         Self { text, tokens }
@@ -88,23 +88,23 @@ impl<'a> Tokens<'a> {
     }
 
     /// Returns words as they are written, with what stands between them.
-    pub fn written_between(&self, from: usize, to: usize) -> &str {
+    pub fn text_between(&self, from: usize, to: usize) -> &str {
         self.text.get(self.range(from, to)).unwrap_or_default()
     }
 
     /// Returns a word as it is written.
-    pub fn written(&self, at: usize) -> &str {
+    pub fn original(&self, at: usize) -> &str {
         self.tokens.get(at).and_then(|token| self.text.get(token.range.clone())).unwrap_or_default()
     }
 
     /// Returns what stands before a word.
-    pub fn gap(&self, at: usize) -> Separator {
-        self.tokens.get(at).map_or(Separator::Other, |token| token.gap)
+    pub fn separator(&self, at: usize) -> Separator {
+        self.tokens.get(at).map_or(Separator::Other, |token| token.separator)
     }
 
     /// Tells whether a word stands behind the one before it with nothing but white space between.
     pub fn follows(&self, at: usize, word: &str) -> bool {
-        self.word(at) == word && self.gap(at) == Separator::Space
+        self.word(at) == word && self.separator(at) == Separator::Space
     }
 
     /// Returns the bytes of words.
@@ -121,11 +121,11 @@ impl<'a> Tokens<'a> {
 
     /// Tells whether a word hangs on the one before it, so that it is a part of something longer.
     pub(super) fn is_glued(&self, at: usize) -> bool {
-        matches!(self.gap(at), Separator::Dash | Separator::Underscore | Separator::Slash | Separator::Point)
+        matches!(self.separator(at), Separator::Dash | Separator::Underscore | Separator::Slash | Separator::Point)
     }
 }
 
-fn gap(text: &str) -> Separator {
+fn parse_separator(text: &str) -> Separator {
     match text {
         "-" => Separator::Dash,
         "_" => Separator::Underscore,

@@ -109,9 +109,9 @@ impl GraphArgs {
             direction: self.direction.into(),
             kinds: self.kinds,
             except_kinds: self.except_kinds,
-            typed_only: self.typed_only,
-            inline_only: self.inline_only,
-            raw: false,
+            is_typed_only: self.typed_only,
+            is_inline_only: self.inline_only,
+            is_raw: false,
         };
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
         let selection = match self.selectors.selects() {

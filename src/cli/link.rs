@@ -173,9 +173,9 @@ impl LinkArgs {
             direction: self.direction.into(),
             kinds: self.kinds,
             except_kinds: self.except_kinds,
-            typed_only: self.typed_only,
-            inline_only: self.inline_only,
-            raw: self.no_inversion,
+            is_typed_only: self.typed_only,
+            is_inline_only: self.inline_only,
+            is_raw: self.no_inversion,
         }
     }
 }

@@ -57,7 +57,7 @@ fn removed(store: &Store, path: &str) -> Entry {
 /// Lists the temporary files that commands which died left in the project, in the folders that setup writes into.
 fn left_beside(store: &Store, request: &DoctorRequest) -> Vec<PathBuf> {
     let place = Project::find(&request.location, store.current_dir(), false);
-    setup::folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
+    setup::target_folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
 }
 
 fn removed_beside(store: &Store, path: &Path) -> Entry {
@@ -186,7 +186,7 @@ fn link_findings(store: &Store) -> Vec<DiagnosticEntry> {
         for link in note.links.iter().filter(|link| !types.knows(&link.kind)) {
             find(false, "unknown-link-type", format!("there is no link type `{}`", link.kind));
         }
-        if graph.written(place).len() == 0 && graph.backlinks(place).next().is_none() {
+        if graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none() {
             find(false, "no-links", "no link leads from it or to it".to_owned());
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::context::{Session, select};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Graph, joined};
+use crate::graph::{Graph, join_path};
 use crate::note::Note;
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
@@ -25,7 +25,7 @@ pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, E
     let Some(file) = &request.file else {
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };
-    let is_pack = |old: &[u8]| old.is_empty() || old.starts_with(pack::BEGINNING.as_bytes());
+    let is_pack = |old: &[u8]| old.is_empty() || old.starts_with(pack::MAGIC.as_bytes());
     let action = store::export(&request.location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
@@ -87,7 +87,7 @@ fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedN
     let link = |edge: crate::graph::Edge<'_>| PackedLink {
         to: store.notes()[edge.to].id.clone(),
         kind: edge.kind.into_owned(),
-        is_inline: !edge.sources.typed,
+        is_inline: !edge.sources.is_typed,
     };
     Ok(PackedNote {
         id: known.id.clone(),
@@ -95,7 +95,7 @@ fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedN
         title: note.title.clone(),
         tags: note.tags.clone(),
         sources: note.sources.clone(),
-        links: graph.written(place).map(link).collect(),
+        links: graph.outgoing(place).map(link).collect(),
         file: PackedFile { path: note.path, bytes },
     })
 }
@@ -110,7 +110,7 @@ fn packed_file(store: &Store, path: String) -> Result<PackedFile, Error> {
 
 /// Refuses a path that no store would take back.
 fn check_path(store: &Store, path: &str, is_note: bool) -> Result<(), Error> {
-    match pack::fault(path, is_note) {
+    match pack::path_fault(path, is_note) {
         None => Ok(()),
         Some(fault) => {
             Err(Error::new(ErrorKind::Store, format!("{} can't be packed: its path {fault}", store.shown(path)))
@@ -125,7 +125,7 @@ fn linked_files(note: &Note) -> Vec<String> {
     let places = |(path, is_wiki): (String, bool)| {
         let bases = [note.path.as_str(), "", "attachments/"];
         let bases = bases.into_iter().take(if is_wiki { 3 } else { 1 });
-        bases.filter_map(|base| joined(base, &path)).collect::<Vec<String>>()
+        bases.filter_map(|base| join_path(base, &path)).collect::<Vec<String>>()
     };
     note.linked_files().into_iter().flat_map(places).collect()
 }

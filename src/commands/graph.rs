@@ -22,8 +22,8 @@ pub(super) fn run(request: &Request, desk: &Session<'_>) -> Result<Report, Error
     let number_of: HashMap<usize, usize> = places.iter().enumerate().map(|(number, place)| (*place, number)).collect();
     let entry = |(number, place): (usize, &usize)| {
         let before = |edge: &Edge<'_>| number_of.get(&other_end(edge, *place)).is_some_and(|other| *other < number);
-        let edges = graph.written(*place).chain(graph.leading_to(*place));
-        let edges = edges.filter(before).filter(|edge| graph.draws(edge, &request.follow));
+        let edges = graph.outgoing(*place).chain(graph.incoming(*place));
+        let edges = edges.filter(before).filter(|edge| graph.is_followed(edge, &request.follow));
         let mut edges: Vec<EdgeEntry> =
             edges.map(|edge| edge_entry(store, &edge, number_of[&other_end(&edge, *place)])).collect();
         edges.sort_by(|a, b| (&a.from, &a.to, &a.kind).cmp(&(&b.from, &b.to, &b.kind)));
@@ -41,8 +41,9 @@ pub(super) fn run(request: &Request, desk: &Session<'_>) -> Result<Report, Error
 
 /// Selects every note for which no other stands, the most valuable first.
 fn everything(request: &Request, store: &Store) -> Selection {
-    let digests = Compactions::in_answer(store.notes(), request.no_compaction);
-    let mut notes: Vec<usize> = (0..store.notes().len()).filter(|place| digests.stand_in(*place) == *place).collect();
+    let digests = Compactions::for_answer(store.notes(), request.no_compaction);
+    let mut notes: Vec<usize> =
+        (0..store.notes().len()).filter(|place| digests.representative(*place) == *place).collect();
     notes.sort_by_key(|place| (Reverse(store.notes()[*place].value_or_default()), *place));
     let matched = notes.len();
     notes.truncate(request.max_notes.unwrap_or(usize::MAX));

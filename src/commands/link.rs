@@ -30,8 +30,8 @@ fn list(request: &LinkRequest, desk: &Session<'_>, id: &str) -> Result<Report, E
     let is_narrowed = follow.direction == Direction::In
         || !follow.kinds.is_empty()
         || !follow.except_kinds.is_empty()
-        || follow.typed_only
-        || follow.inline_only;
+        || follow.is_typed_only
+        || follow.is_inline_only;
     let targets = graph.unresolved(place).iter().filter(|_| !is_narrowed);
     entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 }));
     Ok(report(store, mode, entries, walk.matched, walk.is_limited()))
@@ -65,12 +65,12 @@ fn path(request: &LinkRequest, desk: &Session<'_>, from: &str, to: &str) -> Resu
 }
 
 fn digests(request: &LinkRequest, store: &Store) -> Compactions {
-    Compactions::in_answer(store.notes(), request.no_compaction)
+    Compactions::for_answer(store.notes(), request.no_compaction)
 }
 
 /// Finds a note, or the digest that stands for it.
 fn find(store: &Store, digests: &Compactions, id: &str) -> Result<(usize, NoteId), Error> {
-    let place = digests.stand_in(store.resolve(id)?);
+    let place = digests.representative(store.resolve(id)?);
     Ok((place, store.notes()[place].id.clone()))
 }
 

@@ -21,7 +21,7 @@ pub(super) fn run(request: &ListRequest, desk: &Session<'_>) -> Result<Report, E
     let links = (request.only_orphans || request.only_broken).then(|| desk.graph());
     let has_links_wanted = |place: usize| {
         links.is_none_or(|graph| {
-            let is_orphan = graph.written(place).len() == 0 && graph.backlinks(place).next().is_none();
+            let is_orphan = graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none();
             (!request.only_orphans || is_orphan) && (!request.only_broken || !graph.unresolved(place).is_empty())
         })
     };

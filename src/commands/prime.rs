@@ -69,7 +69,7 @@ const ELLIPSIS: &str = "…";
 /// Reports what qipu is, its commands, what the store is about, where the last session stopped, the latest decisions,
 /// the maps of most value and the notes changed last.
 pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
-    let digests = Compactions::in_answer(store.notes(), request.no_compaction);
+    let digests = Compactions::for_answer(store.notes(), request.no_compaction);
     let mut entries = vec![Entry::About(ABOUT)];
     entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
     let journals = Journals::new(store.notes());
@@ -126,7 +126,8 @@ fn folder_of(note: &Note) -> Option<&str> {
 /// Returns the latest journal that has a text, with the end of it.
 fn last_journal(store: &Store, journals: &Journals, digests: &Compactions, seen: &mut HashSet<usize>) -> Option<Entry> {
     let notes = store.notes();
-    let latest = journals.latest_first().filter(|place| digests.stand_in(*place) == *place).take(MAX_EMPTY_JOURNALS);
+    let latest =
+        journals.latest_first().filter(|place| digests.representative(*place) == *place).take(MAX_EMPTY_JOURNALS);
     let mut texts = latest.map(|place| (place, end_of(&notes[place])));
     let (place, text) = texts.find(|(_, text)| !text.is_empty())?;
     seen.insert(place);
@@ -186,7 +187,7 @@ fn shown(store: &Store, digests: &Compactions, role: EntryRole, seen: &mut HashS
         EntryRole::Map => (key_maps(store), MAX_MAPS),
         _ => (recent_notes(store), MAX_RECENT),
     };
-    let stand_ins = places.into_iter().map(|place| digests.stand_in(place));
+    let stand_ins = places.into_iter().map(|place| digests.representative(place));
     let stand_ins: Vec<usize> = stand_ins.filter(|place| !seen.contains(place)).collect();
     let unseen = stand_ins.into_iter().filter(|place| seen.insert(*place));
     let entry = |place| {

@@ -26,14 +26,14 @@ pub(super) fn run(request: &SearchRequest, desk: &Session<'_>) -> Result<Report,
     let notes = store.notes();
     let (engine, around) = desk.searching(!request.no_graph);
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
-    let digests = Compactions::in_answer(notes, request.no_compaction);
+    let digests = Compactions::for_answer(notes, request.no_compaction);
     let least = f64::from(request.min_relevance) / MILLION;
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| {
         let note = &notes[hit.note];
         hit.relevance >= least && passes(&request.only, note) && filters.iter().all(|filter| filter.matches(note))
     };
-    let stand_in = |hit: Hit| Hit { note: digests.stand_in(hit.note), ..hit };
+    let stand_in = |hit: Hit| Hit { note: digests.representative(hit.note), ..hit };
     // Filters look at the note that was found, not at its digest.
     let hits = found.hits.into_iter().filter(is_wanted).map(stand_in).filter(|hit| seen.insert(hit.note));
     let hits: Vec<Hit> = desk.store.retired_last(hits, |hit| hit.note);

@@ -24,7 +24,7 @@ pub(super) fn run(request: &SetupRequest, current_dir: &Path) -> Result<Report, 
         SetupAction::InstallFitting => {
             let fitting = fitting(&place);
             let mut report = install(&fitting, &place)?;
-            if !fitting.iter().any(|recipe| recipe.teaches()) {
+            if !fitting.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT));
             }
             Ok(report)
@@ -48,7 +48,7 @@ fn find(name: &str) -> Result<&'static Recipe, Error> {
 
 fn list(place: &Project<'_>) -> Result<Report, Error> {
     let entry = |recipe: &'static Recipe| match entry(recipe, place, recipe.state(place)?.name()) {
-        Entry::Recipe(entry) => Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.fits(place)), ..entry })),
+        Entry::Recipe(entry) => Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(place)), ..entry })),
         other => Ok(other),
     };
     let entries: Result<Vec<Entry>, Error> = RECIPES.iter().map(entry).collect();
@@ -57,7 +57,7 @@ fn list(place: &Project<'_>) -> Result<Report, Error> {
 
 /// Returns the recipes that fit the project.
 fn fitting(place: &Project<'_>) -> Vec<&'static Recipe> {
-    RECIPES.iter().filter(|recipe| recipe.fits(place)).collect()
+    RECIPES.iter().filter(|recipe| recipe.is_applicable(place)).collect()
 }
 
 fn install(recipes: &[&'static Recipe], place: &Project<'_>) -> Result<Report, Error> {

@@ -48,7 +48,7 @@ fn is_longer(period: Period, other: Period) -> bool {
 /// Returns the journals of a period; where it gives way, those of the other side's days are left out.
 fn without(journals: &Journals, period: Period, other: Period, gives_way: bool) -> Vec<usize> {
     let own = journals.within(period).iter();
-    own.filter(|(day, _)| !gives_way || !other.holds(*day)).map(|(_, note)| *note).collect()
+    own.filter(|(day, _)| !gives_way || !other.contains(*day)).map(|(_, note)| *note).collect()
 }
 
 /// What the journals of a side hold together.

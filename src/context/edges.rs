@@ -7,7 +7,7 @@ use crate::store::Store;
 /// Names the ends of an edge; `other` is the entry at its other end.
 pub fn edge_entry(store: &Store, edge: &Edge<'_>, other: usize) -> EdgeEntry {
     let notes = store.notes();
-    let EdgeSources { typed, inline, virtually } = edge.sources;
+    let EdgeSources { is_typed: typed, is_inline: inline, is_virtual: virtually } = edge.sources;
     let is_symmetric = || store.config.link_types.inverse(&edge.kind) == edge.kind;
     EdgeEntry {
         is_backward: virtually && !typed && !inline && is_symmetric(),
@@ -20,6 +20,6 @@ pub fn edge_entry(store: &Store, edge: &Edge<'_>, other: usize) -> EdgeEntry {
 }
 
 fn source_words(sources: EdgeSources) -> Vec<&'static str> {
-    let words = [(sources.typed, "typed"), (sources.inline, "inline"), (sources.virtually, "virtual")];
+    let words = [(sources.is_typed, "typed"), (sources.is_inline, "inline"), (sources.is_virtual, "virtual")];
     words.into_iter().filter_map(|(is, word)| is.then_some(word)).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use crate::calendar::{Period, day_inside, whole_day};
+use crate::calendar::{Period, find_numeric_day, parse_day};
 use crate::note::Note;
 
 /// Fewer notes are looked through by one thread.
@@ -68,14 +68,14 @@ impl Journals {
 /// Returns the day of a journal: a note of that type, or one whose whole title or file name is a date.
 /// The field says it, else the title, else the file's name, else when it was made; never the file's time.
 pub fn journal_day(note: &Note) -> Option<Date> {
-    let named = |text: &str| whole_day(text);
+    let named = |text: &str| parse_day(text);
     if !note.is_journal() {
         let day = named(note.title()).or_else(|| named(note.stem()))?;
         return Some(note.head().day().unwrap_or(day));
     }
     let head = note.head();
     // Journals may say more than the date, such as `2025-03-05 at the lab`.
-    let in_name = |text: &str| named(text).or_else(|| day_inside(text));
+    let in_name = |text: &str| named(text).or_else(|| find_numeric_day(text));
     let created = || head.created_day();
     head.day().or_else(|| in_name(head.title)).or_else(|| in_name(note.stem())).or_else(created)
 }

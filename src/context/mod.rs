@@ -101,7 +101,7 @@ pub fn select(
         seen: HashSet::new(),
         over_limit: 0,
         result: Selection {
-            digests: Compactions::in_answer(store.notes(), selectors.no_compaction),
+            digests: Compactions::for_answer(store.notes(), selectors.no_compaction),
             ..Selection::default()
         },
         excluded: Namespaces::new(
@@ -195,7 +195,7 @@ impl<'a, 's> Selector<'a, 's> {
 
     /// Chooses a note, or the digest that stands for it.
     fn choose(&mut self, note: usize) {
-        self.choose_itself(self.result.digests.stand_in(note));
+        self.choose_itself(self.result.digests.representative(note));
     }
 
     fn choose_itself(&mut self, note: usize) {
@@ -230,7 +230,7 @@ impl<'a, 's> Selector<'a, 's> {
         let mut next = 0;
         while let Some(&member) = members.get(next) {
             if next == 0 || (transitive && store.notes()[member].is_moc()) {
-                let targets = graph.written(member).map(|edge| edge.to);
+                let targets = graph.outgoing(member).map(|edge| edge.to);
                 members.extend(targets.filter(|target| seen.insert(*target)));
             }
             next += 1;
@@ -272,7 +272,7 @@ impl<'a, 's> Selector<'a, 's> {
         });
         for note in self.store.retired_last(wanted, |note| *note) {
             self.choose(note);
-            self.result.relevance.remove(&self.result.digests.stand_in(note));
+            self.result.relevance.remove(&self.result.digests.representative(note));
         }
     }
 

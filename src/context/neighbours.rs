@@ -20,7 +20,7 @@ const MAX_DAYS_BETWEEN: i32 = 3;
 pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
     let notes = store.notes();
     let mut around = Sequences { before: vec![None; notes.len()], after: vec![None; notes.len()] };
-    for edge in (0..notes.len()).flat_map(|note| graph.written(note)) {
+    for edge in (0..notes.len()).flat_map(|note| graph.outgoing(note)) {
         match &*edge.kind {
             FOLLOWS => join(&mut around, edge.to, edge.from),
             PRECEDES => join(&mut around, edge.from, edge.to),
@@ -59,7 +59,7 @@ fn join(around: &mut Sequences, first: usize, second: usize) {
 /// Returns the notes at the other ends of a note's links, each once, in order. Links that make
 /// sequences count by those; one whose place in a sequence another one took is a link as any other.
 pub(super) fn linked(graph: &Graph<'_>, sequences: &Sequences, note: usize) -> Vec<usize> {
-    let links = graph.written(note).chain(graph.leading_to(note));
+    let links = graph.outgoing(note).chain(graph.incoming(note));
     let is_next = |first: usize, second: usize| sequences.after.get(first).copied().flatten() == Some(second);
     let makes_sequence = |edge: &Edge<'_>| match &*edge.kind {
         FOLLOWS => is_next(edge.to, edge.from),

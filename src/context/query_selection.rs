@@ -161,7 +161,7 @@ impl Selector<'_, '_> {
         let of_period =
             |period: Period| narrowed(period, window).map_or(Vec::new(), |days| journals.newest_first(days));
         let of_periods = question.periods.iter().flat_map(|named| of_period(named.period));
-        let of_periods = of_periods.map(|note| self.result.digests.stand_in(note));
+        let of_periods = of_periods.map(|note| self.result.digests.representative(note));
         of_periods.filter(|note| self.passes(*note)).collect()
     }
 
@@ -187,13 +187,14 @@ impl Selector<'_, '_> {
         self.favour(&mut hits, &question.favoured);
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
         for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
-            let share = self.result.shares.entry(self.result.digests.stand_in(hit.note)).or_default();
+            let share = self.result.shares.entry(self.result.digests.representative(hit.note)).or_default();
             *share = share.max(hit.score / best);
         }
         let asking = self.selectors.asking.as_ref();
         let least = asking.and_then(|asking| asking.min_relevance).map(|least| f64::from(least) / MILLION);
         let has_periods = !question.periods.is_empty();
-        let holding = hits.iter().filter(|_| has_periods).map(|hit| self.result.digests.stand_in(hit.note)).collect();
+        let holding =
+            hits.iter().filter(|_| has_periods).map(|hit| self.result.digests.representative(hit.note)).collect();
         // Whoever names a least relevance decides by it; else what hardly answers is no answer.
         let is_answered = asking.is_none() || least.is_some() || found.best.is_answer();
         let unanswered = if is_answered { 0 } else { hits.len() };
@@ -202,11 +203,11 @@ impl Selector<'_, '_> {
         hits.truncate(if is_answered { count } else { 0 });
         let days = asking.map(window).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
-        let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.holds(day)));
+        let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
         self.result.has_filtered = hits.len() < count;
         let mut seen = HashSet::new();
-        let stand_in = |hit: &Hit| (self.result.digests.stand_in(hit.note), hit.relevance);
+        let stand_in = |hit: &Hit| (self.result.digests.representative(hit.note), hit.relevance);
         let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
         let hits = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note]));
         let hits: Vec<(usize, f64)> = self.store.retired_last(hits, |(note, _)| *note);
@@ -229,7 +230,7 @@ impl Selector<'_, '_> {
             |note: usize| [&notes[note].created, &notes[note].updated].into_iter().flatten().map(|stamp| stamp.date());
         let days: Vec<Date> = hits.iter().flat_map(|hit| days_of(hit.note)).collect();
         let periods: Vec<Period> = favoured.iter().filter_map(|favoured| favoured.holding(&days)).collect();
-        let is_in = |note: usize| days_of(note).any(|day| periods.iter().any(|period| period.holds(day)));
+        let is_in = |note: usize| days_of(note).any(|day| periods.iter().any(|period| period.contains(day)));
         let named = hits.iter().take_while(|hit| hit.relevance >= 1.0).count();
         let rest = hits.get_mut(named..).unwrap_or_default();
         rest.iter_mut().filter(|hit| is_in(hit.note)).for_each(|hit| hit.score *= FAVOUR);

@@ -32,10 +32,10 @@ impl<'a> Session<'a> {
         let store = self.store;
         self.graph.get_or_init(|| {
             let (notes, types) = (store.notes(), &store.config.link_types);
-            let kept = store.kept(graph::KEPT).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
+            let kept = store.kept(graph::CACHE_KEY).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
             kept.unwrap_or_else(|| {
                 let graph = Graph::new(notes, types);
-                if store.keep(graph::KEPT, || graph.to_bytes()) {
+                if store.keep(graph::CACHE_KEY, || graph.to_bytes()) {
                     timings::end("links written");
                 }
                 graph

@@ -9,16 +9,16 @@ use crate::note::Note;
 #[derive(Debug, Default)]
 pub struct Compactions {
     /// For each note, the digest that stands for it.
-    above: Vec<Option<usize>>,
+    digests: Vec<Option<usize>>,
     /// For each note, the notes that it stands for itself, in the order in which it names them.
-    below: Vec<Vec<usize>>,
+    members: Vec<Vec<usize>>,
     /// What a digest names and can't stand for, and why.
     refused: Vec<(usize, String)>,
 }
 
 impl Compactions {
     /// Returns the digests that stand in for notes in an answer: none where it is to show all notes.
-    pub fn in_answer(notes: &[Arc<Note>], no_compaction: bool) -> Self {
+    pub fn for_answer(notes: &[Arc<Note>], no_compaction: bool) -> Self {
         if no_compaction { Self::default() } else { Self::new(notes) }
     }
 
@@ -29,8 +29,8 @@ impl Compactions {
         if !notes.iter().any(|note| note.has_compacts()) {
             return digests;
         }
-        digests.above = vec![None; notes.len()];
-        digests.below = vec![Vec::new(); notes.len()];
+        digests.digests = vec![None; notes.len()];
+        digests.members = vec![Vec::new(); notes.len()];
         let names = NameIndex::new(notes);
         for (digest, note) in notes.iter().enumerate().filter(|(_, note)| note.has_compacts()) {
             for name in &note.compacts {
@@ -46,19 +46,19 @@ impl Compactions {
         let Some(note) = note else {
             return Err("there is no such note".to_owned());
         };
-        match self.above[note] {
+        match self.digests[note] {
             Some(other) if other == digest => return Ok(()),
             Some(other) => return Err(format!("`{}` does", notes[other].id)),
-            None if self.stand_in(digest) == note => return Err("that stands for it".to_owned()),
+            None if self.representative(digest) == note => return Err("that stands for it".to_owned()),
             None => {}
         }
-        self.above[note] = Some(digest);
-        self.below[digest].push(note);
+        self.digests[note] = Some(digest);
+        self.members[digest].push(note);
         Ok(())
     }
 
     /// Returns the note that is shown for a note: the uppermost digest over it, else itself.
-    pub fn stand_in(&self, note: usize) -> usize {
+    pub fn representative(&self, note: usize) -> usize {
         let mut at = note;
         while let Some(digest) = self.digest_of(at) {
             at = digest;
@@ -68,12 +68,12 @@ impl Compactions {
 
     /// Returns the digest that stands for a note.
     pub fn digest_of(&self, note: usize) -> Option<usize> {
-        self.above.get(note).copied().flatten()
+        self.digests.get(note).copied().flatten()
     }
 
     /// Returns the notes that a note stands for itself.
     pub fn members(&self, digest: usize) -> &[usize] {
-        self.below.get(digest).map_or(&[], Vec::as_slice)
+        self.members.get(digest).map_or(&[], Vec::as_slice)
     }
 
     /// Returns what digests name and can't stand for: the digest's place, and a sentence.
@@ -83,6 +83,6 @@ impl Compactions {
 
     /// Tells whether no note stands for another.
     pub fn is_empty(&self) -> bool {
-        self.above.is_empty()
+        self.digests.is_empty()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{NameIndex, PathTarget, joined, moved_path};
+use super::{NameIndex, PathTarget, join_path, rebase_path};
 use crate::note::{EncodedTarget, Note};
 
 /// Where a link leads.
@@ -33,7 +33,7 @@ pub(crate) struct LinkTargets {
 
 impl LinkTargets {
     /// Gives notes other places.
-    fn renumbered(mut self, now: &[Option<usize>]) -> Self {
+    fn with_new_indices(mut self, now: &[Option<usize>]) -> Self {
         let typed = self.typed.iter_mut().map(|(_, lead)| lead);
         for lead in typed.chain(&mut self.compacts).chain(&mut self.inline) {
             if let LinkTarget::Note(place) = lead
@@ -47,14 +47,14 @@ impl LinkTargets {
 }
 
 /// Finds where the links of a note lead.
-fn leads_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
+fn targets_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
     let named = |name: &str| names.resolve(name).map_or_else(|| LinkTarget::Nothing(name.to_owned()), LinkTarget::Note);
     let links = note.all_links();
     let inline = |link: &EncodedTarget<'_>| match (names.resolve_link(&note.path, *link), *link) {
         (PathTarget::Note(to), _) => LinkTarget::Note(to),
         (_, EncodedTarget::Wiki(name)) => LinkTarget::Nothing(name.to_owned()),
-        (_, EncodedTarget::Path(path)) => joined(&note.path, path)
-            .map_or_else(|| LinkTarget::Outside(moved_path("", &note.path, path)), LinkTarget::Nothing),
+        (_, EncodedTarget::Path(path)) => join_path(&note.path, path)
+            .map_or_else(|| LinkTarget::Outside(rebase_path("", &note.path, path)), LinkTarget::Nothing),
     };
     LinkTargets {
         typed: links.typed.iter().map(|(kind, target)| ((*kind).to_owned(), named(target))).collect(),
@@ -85,37 +85,37 @@ impl<'a> TargetComparison<'a> {
     }
 
     /// Returns where the links of a note led, and where they must lead afterwards.
-    pub(crate) fn leads_before(&self, place: usize) -> LinkTargets {
+    pub(crate) fn targets_before(&self, place: usize) -> LinkTargets {
         let (notes, names) = &self.before;
-        notes.get(place).map(|note| leads_of(names, note).renumbered(&self.now)).unwrap_or_default()
+        notes.get(place).map(|note| targets_of(names, note).with_new_indices(&self.now)).unwrap_or_default()
     }
 
     /// Returns where the links of a note lead afterwards.
-    pub(crate) fn leads_after(&self, place: usize) -> LinkTargets {
+    pub(crate) fn targets_after(&self, place: usize) -> LinkTargets {
         let (notes, names) = &self.after;
         let now = self.now.get(place).copied().flatten().and_then(|now| notes.get(now));
-        now.map(|note| leads_of(names, note)).unwrap_or_default()
+        now.map(|note| targets_of(names, note)).unwrap_or_default()
     }
 
     /// Returns the place of a note afterwards.
-    pub(crate) fn now(&self, place: usize) -> Option<usize> {
+    pub(crate) fn index_after(&self, place: usize) -> Option<usize> {
         self.now.get(place).copied().flatten()
     }
 
     /// Finds where links lead that stand in no note, afterwards: those of `text` in the file of `note`.
-    pub(crate) fn leads_of_text(&self, note: &Note, text: &str) -> Vec<LinkTarget> {
-        leads_of(&self.after.1, &Note::parse(&note.path, text.as_bytes().to_vec())).inline
+    pub(crate) fn targets_of_text(&self, note: &Note, text: &str) -> Vec<LinkTarget> {
+        targets_of(&self.after.1, &Note::parse(&note.path, text.as_bytes().to_vec())).inline
     }
 
     /// Finds the first note, but for those that are compared in another way, that has another id or a link
     /// that leads elsewhere.
-    pub(crate) fn first_astray(&self, except: &[usize]) -> Option<usize> {
+    pub(crate) fn first_changed(&self, except: &[usize]) -> Option<usize> {
         let (before, after) = (self.before.0, self.after.0);
-        let id = |place: usize| self.now(place).and_then(|now| after.get(now)).map(|note| &note.id);
+        let id = |place: usize| self.index_after(place).and_then(|now| after.get(now)).map(|note| &note.id);
         let is_astray = |place: &usize| {
             !except.contains(place)
                 && (before.get(*place).map(|note| &note.id) != id(*place)
-                    || self.leads_before(*place) != self.leads_after(*place))
+                    || self.targets_before(*place) != self.targets_after(*place))
         };
         (0..before.len()).into_par_iter().find_first(is_astray)
     }

@@ -20,7 +20,7 @@ use crate::timings;
 pub(crate) use link_targets::{LinkTarget, TargetComparison};
 use links::{AdjacencyLists, INLINE, OutLink, TYPED};
 pub(crate) use resolve::NameIndex;
-pub(crate) use resolve::{PathTarget, joined, moved_path, relative};
+pub(crate) use resolve::{PathTarget, join_path, rebase_path, relative_path};
 
 /// A link from one note to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,17 +39,17 @@ pub struct Edge<'g> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EdgeSources {
     /// The frontmatter of `from`.
-    pub typed: bool,
+    pub is_typed: bool,
     /// The body of `from`.
-    pub inline: bool,
+    pub is_inline: bool,
     /// A link of `to`, seen through its inverse type.
-    pub virtually: bool,
+    pub is_virtual: bool,
 }
 
 impl EdgeSources {
     /// Says where a link stands.
     fn of(link: &OutLink) -> Self {
-        Self { typed: link.places() & TYPED != 0, inline: link.places() & INLINE != 0, virtually: false }
+        Self { is_typed: link.places() & TYPED != 0, is_inline: link.places() & INLINE != 0, is_virtual: false }
     }
 }
 
@@ -86,25 +86,25 @@ pub struct Follow {
     /// None of these types, as they are seen.
     pub except_kinds: Vec<String>,
     /// Only links that stand in frontmatter.
-    pub typed_only: bool,
+    pub is_typed_only: bool,
     /// Only links that stand in a body.
-    pub inline_only: bool,
+    pub is_inline_only: bool,
     /// Show links towards a note as they are written, not under their inverse type.
-    pub raw: bool,
+    pub is_raw: bool,
 }
 
 impl Follow {
-    fn takes(&self, kind: &str, written: EdgeSources) -> bool {
+    fn matches(&self, kind: &str, written: EdgeSources) -> bool {
         let has = |kinds: &[String]| kinds.iter().any(|have| have == kind);
         (self.kinds.is_empty() || has(&self.kinds))
             && !has(&self.except_kinds)
-            && (!self.typed_only || written.typed)
-            && (!self.inline_only || written.inline)
+            && (!self.is_typed_only || written.is_typed)
+            && (!self.is_inline_only || written.is_inline)
     }
 }
 
 /// Names what [`Graph::to_bytes`] writes down; the number is raised when links are read in another way.
-pub const KEPT: &str = "links 2";
+pub const CACHE_KEY: &str = "links 2";
 
 /// Every link of a store.
 #[derive(Debug, Clone)]
@@ -116,8 +116,8 @@ pub struct Graph<'a> {
     /// Each note's links as written, in the order of frontmatter, then body.
     links: AdjacencyLists,
     /// The links that lead to each note, by their places among all; and where those of each note begin.
-    into: Vec<u32>,
-    into_starts: Vec<u32>,
+    in_edges: Vec<u32>,
+    in_offsets: Vec<u32>,
     /// See [`Graph::ordered_lists`].
     lists: OnceLock<Vec<Vec<u32>>>,
 }
@@ -151,8 +151,8 @@ impl<'a> Graph<'a> {
     }
 
     fn of(notes: &'a [Arc<Note>], types: &'a LinkTypes, links: AdjacencyLists) -> Self {
-        let (into, into_starts) = turned_around(&links, notes.len());
-        Self { notes, types, names: OnceLock::new(), links, into, into_starts, lists: OnceLock::new() }
+        let (in_edges, in_offsets) = transpose(&links, notes.len());
+        Self { notes, types, names: OnceLock::new(), links, in_edges, in_offsets, lists: OnceLock::new() }
     }
 
     /// Lets digests have the links of the notes that they stand for: a digest's own come first; a link
@@ -164,11 +164,11 @@ impl<'a> Graph<'a> {
         let mut links: Vec<Vec<OutLink>> = vec![Vec::new(); self.notes.len()];
         for is_own in [true, false] {
             for from in 0..self.notes.len() {
-                let above = digests.stand_in(from);
+                let above = digests.representative(from);
                 if (above == from) == is_own {
-                    let stands_for = |link: &OutLink| digests.stand_in(link.to as usize);
-                    let seen = |link: &OutLink| OutLink::new(stands_for(link), link.kind(), link.places());
-                    let seen = self.links.of(from).iter().map(seen).filter(|link| link.to as usize != above);
+                    let stands_for = |link: &OutLink| digests.representative(link.to as usize);
+                    let edges_at = |link: &OutLink| OutLink::new(stands_for(link), link.kind(), link.places());
+                    let seen = self.links.of(from).iter().map(edges_at).filter(|link| link.to as usize != above);
                     seen.for_each(|link| add_link(&mut links[above], link));
                 }
             }
@@ -180,19 +180,19 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns a note's own links in the order in which it makes them: frontmatter, then body.
-    pub fn written(&self, from: usize) -> impl ExactSizeIterator<Item = Edge<'_>> {
+    pub fn outgoing(&self, from: usize) -> impl ExactSizeIterator<Item = Edge<'_>> {
         self.links.of(from).iter().map(move |link| self.edge(from, link))
     }
 
     /// Returns the links that lead to a note as they are written, in the order of the ids of the
     /// notes that make them.
-    pub fn leading_to(&self, to: usize) -> impl Iterator<Item = Edge<'_>> {
+    pub fn incoming(&self, to: usize) -> impl Iterator<Item = Edge<'_>> {
         self.links_to(to).map(|(from, link)| self.edge(from, link))
     }
 
     fn links_to(&self, to: usize) -> impl Iterator<Item = (usize, &OutLink)> {
-        let range = self.into_starts[to] as usize..self.into_starts[to + 1] as usize;
-        let places = self.into.get(range).unwrap_or_default();
+        let range = self.in_offsets[to] as usize..self.in_offsets[to + 1] as usize;
+        let places = self.in_edges.get(range).unwrap_or_default();
         places.iter().filter_map(|place| self.links.with_note(*place as usize))
     }
 
@@ -225,9 +225,9 @@ impl<'a> Graph<'a> {
     }
 
     /// Tells whether a link is one of those that are followed, from either of its ends.
-    pub fn draws(&self, edge: &Edge<'_>, follow: &Follow) -> bool {
-        let from_its_end = || !follow.kinds.is_empty() && follow.takes(&self.types.inverse(&edge.kind), edge.sources);
-        follow.takes(&edge.kind, edge.sources) || from_its_end()
+    pub fn is_followed(&self, edge: &Edge<'_>, follow: &Follow) -> bool {
+        let from_its_end = || !follow.kinds.is_empty() && follow.matches(&self.types.inverse(&edge.kind), edge.sources);
+        follow.matches(&edge.kind, edge.sources) || from_its_end()
     }
 
     /// Returns the notes that link to a note, in the order of their ids.
@@ -247,23 +247,23 @@ impl<'a> Graph<'a> {
 
     /// Returns the links at a note as they are seen from it, each with the link as written that
     /// it stands for. The most valuable neighbours come first, then ids, then types.
-    fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge<'_>, AsWritten)> {
+    fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge<'_>, LinkKey)> {
         let mut seen = Vec::new();
-        let takes = |edge: &Edge<'_>, link: &OutLink| follow.takes(&edge.kind, EdgeSources::of(link));
+        let takes = |edge: &Edge<'_>, link: &OutLink| follow.matches(&edge.kind, EdgeSources::of(link));
         if follow.direction != Direction::In {
             let out = self.links.of(at).iter().map(|link| (self.edge(at, link), at, link));
             seen.extend(out.filter(|(edge, _, link)| takes(edge, link)));
         }
         if follow.direction != Direction::Out {
             let into =
-                self.links_to(at).map(|(from, link)| (self.seen_from_target(from, link, follow.raw), from, link));
+                self.links_to(at).map(|(from, link)| (self.seen_from_target(from, link, follow.is_raw), from, link));
             seen.extend(into.filter(|(edge, _, link)| takes(edge, link)));
         }
         seen.sort_by(|(a, ..), (b, ..)| {
             let rank = |edge: &Edge<'_>| self.rank(other_end(edge, at));
             rank(a).cmp(&rank(b)).then_with(|| a.kind.cmp(&b.kind))
         });
-        seen.into_iter().map(|(edge, from, link)| (edge, AsWritten { from, to: link.to, kind: link.kind() })).collect()
+        seen.into_iter().map(|(edge, from, link)| (edge, LinkKey { from, to: link.to, kind: link.kind() })).collect()
     }
 
     fn seen_from_target(&self, from: usize, link: &OutLink, raw: bool) -> Edge<'_> {
@@ -275,7 +275,7 @@ impl<'a> Graph<'a> {
             from: edge.to,
             to: edge.from,
             kind: self.types.inverse(self.links.kinds.text(link.kind())),
-            sources: EdgeSources { virtually: true, ..EdgeSources::default() },
+            sources: EdgeSources { is_virtual: true, ..EdgeSources::default() },
         }
     }
 
@@ -287,14 +287,14 @@ impl<'a> Graph<'a> {
 
 /// Names a link as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct AsWritten {
+struct LinkKey {
     from: usize,
     to: u32,
     kind: u32,
 }
 
 /// Finds for each note the links that lead to it, and where those of each begin.
-fn turned_around(links: &AdjacencyLists, notes: usize) -> (Vec<u32>, Vec<u32>) {
+fn transpose(links: &AdjacencyLists, notes: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ends = vec![0; notes + 1];
     for link in &links.all {
         ends[link.to as usize] += 1;
@@ -347,7 +347,7 @@ mod tests {
     fn said(graph: &Graph<'_>) -> String {
         let mut said = format!("{:?}\n", graph.ordered_lists());
         for note in 0..graph.notes.len() {
-            let (written, into): (Vec<_>, Vec<_>) = (graph.written(note).collect(), graph.leading_to(note).collect());
+            let (written, into): (Vec<_>, Vec<_>) = (graph.outgoing(note).collect(), graph.incoming(note).collect());
             let lost = (graph.unresolved(note), graph.outside(note));
             let seen: Vec<_> = graph.seen(note, &Follow::default()).into_iter().map(|(edge, _)| edge).collect();
             said.push_str(&format!("{note} {written:?} {into:?} {lost:?} {seen:?}\n"));

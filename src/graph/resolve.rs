@@ -46,13 +46,13 @@ impl<'a> NameIndex<'a> {
     /// order; a `#heading` behind the name is left away when the whole text names nothing.
     pub(crate) fn resolve(&self, target: &str) -> Option<usize> {
         let target = target.trim();
-        self.named(target).or_else(|| {
+        self.find_by_name(target).or_else(|| {
             let (name, _heading) = target.split_once('#')?;
-            self.named(name.trim())
+            self.find_by_name(name.trim())
         })
     }
 
-    fn named(&self, name: &str) -> Option<usize> {
+    fn find_by_name(&self, name: &str) -> Option<usize> {
         if name.is_empty() {
             return None;
         }
@@ -81,7 +81,7 @@ impl<'a> NameIndex<'a> {
 
     /// Finds the note whose file a path leads to, from the folder of the note at `from`.
     pub(crate) fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
-        let Some(path) = joined(from, path) else {
+        let Some(path) = join_path(from, path) else {
             return PathTarget::Outside;
         };
         let by_path = self.by_path.get_or_init(|| {
@@ -116,22 +116,22 @@ impl<'a> TextNames<'a> {
 }
 
 /// Joins a relative path to the folder of `from`; `None` when it leaves the store.
-pub(crate) fn joined(from: &str, path: &str) -> Option<String> {
-    let names = normalized(from, path);
+pub(crate) fn join_path(from: &str, path: &str) -> Option<String> {
+    let names = normalize_path(from, path);
     (names.first() != Some(&"..")).then(|| names.join("/"))
 }
 
 /// Returns the path from the folder of one file to what another file's path leads to, in the store or outside.
-pub(crate) fn moved_path(to: &str, from: &str, path: &str) -> String {
-    between(to, &normalized(from, path))
+pub(crate) fn rebase_path(to: &str, from: &str, path: &str) -> String {
+    path_between(to, &normalize_path(from, path))
 }
 
 /// Returns the path from the folder of one file of the store to another file.
-pub(crate) fn relative(from: &str, to: &str) -> String {
-    between(from, &to.split('/').collect::<Vec<_>>())
+pub(crate) fn relative_path(from: &str, to: &str) -> String {
+    path_between(from, &to.split('/').collect::<Vec<_>>())
 }
 
-fn between(from: &str, to: &[&str]) -> String {
+fn path_between(from: &str, to: &[&str]) -> String {
     let folders: Vec<&str> = from.split('/').collect();
     let (folders, last) =
         (folders.get(..folders.len().saturating_sub(1)).unwrap_or_default(), to.len().saturating_sub(1));
@@ -142,7 +142,7 @@ fn between(from: &str, to: &[&str]) -> String {
 
 /// Joins a relative path to the folder of `from`: the names on the way, and before them a `..` for each folder
 /// above the store.
-fn normalized<'p>(from: &'p str, path: &'p str) -> Vec<&'p str> {
+fn normalize_path<'p>(from: &'p str, path: &'p str) -> Vec<&'p str> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();
     for name in path.split('/') {
@@ -168,15 +168,15 @@ mod tests {
             ("notes/a.md", "../../README.md", "notes/sub/c.md", "../../../README.md"),
             ("notes/a.md", "../..", "c.md", ".."),
         ] {
-            assert_eq!(moved_path(to, from, path), moved);
-            assert_eq!(normalized(to, moved), normalized(from, path));
+            assert_eq!(rebase_path(to, from, path), moved);
+            assert_eq!(normalize_path(to, moved), normalize_path(from, path));
         }
         assert_eq!(
-            (joined("notes/a.md", "../../x").as_deref(), joined("notes/a.md", "../x").as_deref()),
+            (join_path("notes/a.md", "../../x").as_deref(), join_path("notes/a.md", "../x").as_deref()),
             (None, Some("x"))
         );
         assert_eq!(
-            (relative("notes/notes/a.md", "notes/notes"), relative("a.md", "b.md")),
+            (relative_path("notes/notes/a.md", "notes/notes"), relative_path("a.md", "b.md")),
             ("../notes".into(), "b.md".into())
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{AsWritten, Edge, Follow, Graph, other_end};
+use super::{Edge, Follow, Graph, LinkKey, other_end};
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ struct Walker<'g, 'a, 'f> {
     /// Where in the walk a note stands.
     place_of: HashMap<usize, usize>,
     /// The links, as written, that some note of the walk shows already.
-    used: HashSet<AsWritten>,
+    used: HashSet<LinkKey>,
     /// Whether a limit kept out a note, on one way at least.
     has_refused: bool,
     /// Links to notes that `max_fanout` kept out there.
@@ -221,9 +221,9 @@ impl<'g> Walker<'g, '_, '_> {
 fn add_edge<'g>(edges: &mut Vec<Edge<'g>>, edge: Edge<'g>) {
     match edges.last_mut() {
         Some(last) if (last.from, last.to, &last.kind) == (edge.from, edge.to, &edge.kind) => {
-            last.sources.typed |= edge.sources.typed;
-            last.sources.inline |= edge.sources.inline;
-            last.sources.virtually |= edge.sources.virtually;
+            last.sources.is_typed |= edge.sources.is_typed;
+            last.sources.is_inline |= edge.sources.is_inline;
+            last.sources.is_virtual |= edge.sources.is_virtual;
         }
         _ => edges.push(edge),
     }

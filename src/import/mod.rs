@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 pub use body::{ReferenceTarget, TextReference};
 pub use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written};
 pub use names::{ResolvedName, Vault};
-pub use paths::{attachment_path, note_path, relative};
+pub use paths::{attachment_path, markdown_path, note_path};
 
 use crate::note::{JOURNAL, Note};
 use crate::request::ImportFrom;
@@ -258,7 +258,7 @@ fn digest(text: &str) -> String {
 }
 
 /// Returns a number that stands for a page: the same for the same page of the same folder.
-pub fn number(from: ImportFrom, name: &str, path: &str) -> u64 {
+pub fn page_hash(from: ImportFrom, name: &str, path: &str) -> u64 {
     let sum = Sha256::digest(format!("{}\0{name}\0{path}", from.name()).as_bytes());
     sum.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

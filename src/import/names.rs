@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::body::ReferenceTarget;
 use super::{ImportedPage, stem};
-use crate::graph::joined;
+use crate::graph::join_path;
 use crate::request::ImportFrom;
 
 /// What a reference leads to.
@@ -131,8 +131,8 @@ impl Vault {
     }
 
     fn path(&self, from: &str, path: &str) -> Option<ResolvedName> {
-        let beside = || self.by_path.get(&folded(&joined(from, path)?)).cloned();
-        let in_folder = || self.by_path.get(&folded(&joined("", path)?)).cloned();
+        let beside = || self.by_path.get(&folded(&join_path(from, path)?)).cloned();
+        let in_folder = || self.by_path.get(&folded(&join_path("", path)?)).cloned();
         if path.starts_with('/') { in_folder() } else { beside().or_else(in_folder) }
     }
 

@@ -52,8 +52,8 @@ fn tame_name(name: &str) -> String {
 }
 
 /// Returns the way from one file to another in the store, as markdown links write it.
-pub fn relative(from: &str, to: &str) -> String {
-    percent_encoded(&crate::graph::relative(from, to))
+pub fn markdown_path(from: &str, to: &str) -> String {
+    percent_encoded(&crate::graph::relative_path(from, to))
 }
 
 #[cfg(test)]
@@ -69,8 +69,8 @@ mod tests {
             ("journals/a.md", "journals/é/日.md", "é/日.md"),
             ("notes/notes/a.md", "notes/notes", "../notes"),
         ] {
-            assert_eq!(relative(from, to), way);
-            assert_eq!(crate::graph::joined(from, &super::super::body::decoded(way)).as_deref(), Some(to));
+            assert_eq!(markdown_path(from, to), way);
+            assert_eq!(crate::graph::join_path(from, &super::super::body::decoded(way)).as_deref(), Some(to));
         }
     }
 

@@ -6,13 +6,13 @@ mod path;
 mod write;
 
 pub use parse::{PackError, parse};
-pub use path::fault;
+pub use path::path_fault;
 pub use write::write;
 
 use crate::note::{ContentSource, NoteId};
 
 /// How every pack begins, whatever its version.
-pub const BEGINNING: &str = "H qipu=1 pack=";
+pub const MAGIC: &str = "H qipu=1 pack=";
 
 /// What a pack holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

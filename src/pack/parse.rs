@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::write::{
     LINE_BYTES, attachment_line, data_line, end_line, head_line, link_line, note_line, prefix, source_line,
 };
-use super::{BEGINNING, Pack, PackedFile, PackedLink, PackedNote, path};
+use super::{MAGIC, Pack, PackedFile, PackedLink, PackedNote, path};
 use crate::note::{ContentSource, NoteId};
 
 /// Why a text is no pack.
@@ -68,10 +68,10 @@ pub fn parse(bytes: &[u8]) -> Result<Pack, PackError> {
 
 /// Returns what stands before the last line, once that is known to be its checksum.
 fn checked(bytes: &[u8]) -> Result<&str, PackError> {
-    if !bytes.starts_with(BEGINNING.as_bytes()) {
+    if !bytes.starts_with(MAGIC.as_bytes()) {
         return Err(PackError::new(1, "this is no pack of qipu"));
     }
-    if !bytes.starts_with(format!("{BEGINNING}1 ").as_bytes()) {
+    if !bytes.starts_with(format!("{MAGIC}1 ").as_bytes()) {
         return Err(PackError::new(1, "this pack is of another version of qipu"));
     }
     let last = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
@@ -176,7 +176,7 @@ impl<'a> PackLines<'a> {
     fn note(&mut self, before: Option<&PackedNote>) -> Result<PackedNote, PackError> {
         let (number, line) = self.next("N")?;
         let mut packed = read(number, line, "N", note, note_line)?;
-        if let Some(fault) = path::fault(&packed.file.path, true) {
+        if let Some(fault) = path::path_fault(&packed.file.path, true) {
             return Err(PackError::new(number, format!("the path `{}` {fault}", packed.file.path)));
         }
         if before.is_some_and(|before| before.id >= packed.id) {
@@ -207,7 +207,7 @@ impl<'a> PackLines<'a> {
             Some(PackedFile { path: path.strip_prefix(prefix(store))?.to_owned(), bytes: Vec::new() })
         };
         let mut file = read(number, line, "A", inside, |file| attachment_line(store, file))?;
-        if let Some(fault) = path::fault(&file.path, false) {
+        if let Some(fault) = path::path_fault(&file.path, false) {
             return Err(PackError::new(number, format!("the path `{}` {fault}", file.path)));
         }
         if before.is_some_and(|before| before.path >= file.path) {

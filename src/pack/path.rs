@@ -9,7 +9,7 @@ const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 const ATTACHMENTS: [&str; 1] = ["attachments"];
 
 /// Says why a path can't be that of a note, or of an attachment, in a pack; `None` when it can.
-pub fn fault(path: &str, is_note: bool) -> Option<&'static str> {
+pub fn path_fault(path: &str, is_note: bool) -> Option<&'static str> {
     if path.len() > MAX_LEN {
         return Some("is too long");
     }
@@ -45,7 +45,7 @@ mod tests {
         for (path, is_note) in
             [("notes/a.md", true), ("mocs/b/c d.md", true), ("journals/日本.md", true), ("attachments/a/b", false)]
         {
-            assert_eq!(fault(path, is_note), None, "{path}");
+            assert_eq!(path_fault(path, is_note), None, "{path}");
         }
         for path in [
             "",
@@ -71,12 +71,12 @@ mod tests {
             "C:/a.md",
             "notes/a.md/",
         ] {
-            assert!(fault(path, true).is_some(), "{path:?}");
+            assert!(path_fault(path, true).is_some(), "{path:?}");
         }
         for path in ["attachments", "attachments/", "notes/a.md", "attachments/../x", "config.toml", "attachments/.x"] {
-            assert!(fault(path, false).is_some(), "{path:?}");
+            assert!(path_fault(path, false).is_some(), "{path:?}");
         }
-        assert!(fault(&format!("notes/{}.md", "a/".repeat(3_000)), true).is_some());
+        assert!(path_fault(&format!("notes/{}.md", "a/".repeat(3_000)), true).is_some());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::{BEGINNING, Pack, PackedFile, PackedLink, PackedNote};
+use super::{MAGIC, Pack, PackedFile, PackedLink, PackedNote};
 use crate::escape::{json_string, value};
 use crate::note::{ContentSource, NoteId};
 
@@ -73,7 +73,7 @@ fn push_data(text: &mut String, letter: char, bytes: &[u8]) {
 }
 
 pub(super) fn head_line(store: &str, notes: usize, attachments: usize) -> String {
-    format!("{BEGINNING}1 store={} notes={notes} attachments={attachments}", value(store))
+    format!("{MAGIC}1 store={} notes={notes} attachments={attachments}", value(store))
 }
 
 pub(super) fn note_line(note: &PackedNote) -> String {

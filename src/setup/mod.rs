@@ -139,7 +139,7 @@ fn expect_writable(file: &Path) -> Result<(), Error> {
 }
 
 /// Returns the folders of a project that recipes write into. None leads out of it.
-pub fn folders(place: &Project<'_>) -> BTreeSet<PathBuf> {
+pub fn target_folders(place: &Project<'_>) -> BTreeSet<PathBuf> {
     let Ok(root) = place.root.canonicalize() else { return BTreeSet::new() };
     let parts = RECIPES.iter().flat_map(|recipe| recipe.parts).filter(|part| !part.is_in_store());
     let folders = parts.filter_map(|part| root.join(part.path(place)).parent()?.canonicalize().ok());
@@ -148,7 +148,7 @@ pub fn folders(place: &Project<'_>) -> BTreeSet<PathBuf> {
 
 impl Recipe {
     /// Tells whether the project shows signs of what the recipe is for.
-    pub fn fits(&self, place: &Project<'_>) -> bool {
+    pub fn is_applicable(&self, place: &Project<'_>) -> bool {
         let has_place = place.store().is_ok() || !self.parts.iter().any(RecipeStep::is_in_store);
         has_place && self.signs.iter().any(|sign| place.root.join(sign).symlink_metadata().is_ok())
     }
@@ -231,7 +231,7 @@ impl Recipe {
     }
 
     /// Tells whether the recipe teaches an agent how to use qipu.
-    pub fn teaches(&self) -> bool {
+    pub fn has_instructions(&self) -> bool {
         self.parts.iter().any(|part| !part.is_in_store() && matches!(part, RecipeStep::Section(_)))
     }
 

@@ -292,7 +292,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
     commands.push(link(
         LinkView::Tree(last.clone()),
-        Follow { direction: Direction::In, raw: true, ..Follow::default() },
+        Follow { direction: Direction::In, is_raw: true, ..Follow::default() },
         Some(3),
     ));
     commands.push(link(LinkView::Path(first.clone(), last.clone()), Follow::default(), None));

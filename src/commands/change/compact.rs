@@ -30,7 +30,7 @@ pub(super) fn plan(
             return Err(Error::usage(format!("`{}` stands for `{id}` already", notes[other].id))
                 .hint(format!("take it away first: `qipu compact --undo {} {id}`", notes[other].id)));
         }
-        if digests.stand_in(digest) == *member {
+        if digests.representative(digest) == *member {
             return Err(Error::usage(format!("`{id}` stands for `{digest_id}`, so that can't stand for it")));
         }
     }

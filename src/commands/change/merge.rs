@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::{ChangePlan, PlannedChange, changes_of, plan_rewritten, plan_text, refuse_change};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, joined, moved_path, relative};
+use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, join_path, rebase_path, relative_path};
 use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_one_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
@@ -171,7 +171,7 @@ impl MergePlanner<'_> {
             InlineLink::Wiki(name) => self.renamed(name),
             InlineLink::Path(path) => {
                 let is_gone = self.names.resolve_path(&from.path, path) == PathTarget::Note(self.from);
-                is_gone.then(|| relative(&from.path, &self.into().path))
+                is_gone.then(|| relative_path(&from.path, &self.into().path))
             }
         }
     }
@@ -197,13 +197,13 @@ impl MergePlanner<'_> {
         };
         let target = self.names.resolve_path(from, path);
         if target == PathTarget::Note(self.from) {
-            return Some(relative(into, into));
+            return Some(relative_path(into, into));
         }
-        let (old, new) = (moved_path("", from, path), moved_path("", into, path));
+        let (old, new) = (rebase_path("", from, path), rebase_path("", into, path));
         let is_there = |file: &str| self.store.is_taken(file);
         // What looks like a path and leads nowhere may be none.
         let is_path = target != PathTarget::Nothing || path.ends_with(".md") || is_there(&old) || is_there(&new);
-        (is_path && old != new).then(|| moved_path(into, from, path))
+        (is_path && old != new).then(|| rebase_path(into, from, path))
     }
 
     /// The same for a file that `[[file]]` names, which is looked for beside the note too.
@@ -212,7 +212,7 @@ impl MergePlanner<'_> {
             name.split_once('#').map_or((name, String::new()), |(file, part)| (file, format!("#{part}")));
         let found = |note: &Note, file: &str| {
             let bases = [note.path.as_str(), "", "attachments/"];
-            bases.into_iter().filter_map(|base| joined(base, file)).find(|file| self.store.is_taken(file))
+            bases.into_iter().filter_map(|base| join_path(base, file)).find(|file| self.store.is_taken(file))
         };
         if self.names.resolve(name).is_some() || file.trim().is_empty() {
             return None;
@@ -242,7 +242,7 @@ impl MergePlanner<'_> {
         let (into, from) = (self.into().path.as_str(), self.from().path.as_str());
         let new_path = |path| if path == from { into } else { path };
         let comparison = TargetComparison::new(self.store.notes(), merged.notes(), new_path);
-        let astray = comparison.first_astray(&[self.into, self.from]);
+        let astray = comparison.first_changed(&[self.into, self.from]);
         let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from));
         let Some(astray) = astray else { return Ok(()) };
         let message = format!("merged so, links of `{}` would lead elsewhere", self.store.notes()[astray].id);
@@ -251,10 +251,10 @@ impl MergePlanner<'_> {
 
     /// Tells whether the note that stays has the links of both, but for those between them.
     fn is_whole(&self, comparison: &TargetComparison<'_>, section: Option<&Section>) -> bool {
-        let (own, theirs) = (comparison.leads_before(self.into), comparison.leads_before(self.from));
-        let (now, place) = (comparison.leads_after(self.into), comparison.now(self.into));
+        let (own, theirs) = (comparison.targets_before(self.into), comparison.targets_before(self.from));
+        let (now, place) = (comparison.targets_after(self.into), comparison.index_after(self.into));
         let head = section.map_or("", |section| section.head.as_str());
-        let inline = [own.inline, comparison.leads_of_text(self.into(), head), theirs.inline].concat();
+        let inline = [own.inline, comparison.targets_of_text(self.into(), head), theirs.inline].concat();
         let is_other = |lead: &LinkTarget| !matches!(lead, LinkTarget::Note(to) if Some(*to) == place);
         let typed = [own.typed, theirs.typed].concat();
         let compacts = [own.compacts, theirs.compacts].concat();

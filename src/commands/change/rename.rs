@@ -170,7 +170,7 @@ impl RenamePlanner<'_> {
         let (store, old) = (self.store, self.note().path.as_str());
         let renamed = store.after(&changes_of(planned));
         let new_path = |path| if path == old { self.path.as_str() } else { path };
-        let Some(astray) = TargetComparison::new(store.notes(), renamed.notes(), new_path).first_astray(&[]) else {
+        let Some(astray) = TargetComparison::new(store.notes(), renamed.notes(), new_path).first_changed(&[]) else {
             return Ok(());
         };
         let message = format!("with this title, links of `{}` would lead elsewhere", store.notes()[astray].id);

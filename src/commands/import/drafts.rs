@@ -6,7 +6,7 @@ use super::SourceFolder;
 use crate::error::{Error, ErrorKind};
 use crate::import::{
     AddedFields, ComposedNote, ImportedPage, Provenance, ReferenceTarget, ResolvedName, compose, is_as_written,
-    note_path, number,
+    note_path, page_hash,
 };
 use crate::note::{Note, NoteId};
 use crate::progress;
@@ -238,7 +238,7 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
                 None => odd.push(("id-taken", format!("something else is called `{own}`; the note gets another id"))),
             }
         }
-        let mut random = number(self.request.from, &self.source.name, &page.source);
+        let mut random = page_hash(self.request.from, &self.source.name, &page.source);
         loop {
             let id = NoteId::generated(random);
             if !self.ids.contains(id.as_str()) && !self.claimed.contains_key(id.as_str()) {

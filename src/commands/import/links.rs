@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::SourceFolder;
 use super::drafts::{Draft, ImportAction};
-use crate::graph::{NameIndex, PathTarget, joined};
-use crate::import::{AddedFields, ReferenceTarget, ResolvedName, TextReference, relative};
+use crate::graph::{NameIndex, PathTarget, join_path};
+use crate::import::{AddedFields, ReferenceTarget, ResolvedName, TextReference, markdown_path};
 use crate::note::{EncodedTarget as NoteTarget, InlineLink, NoteId};
 use crate::progress;
 use crate::request::ImportRequest;
@@ -129,8 +129,8 @@ fn new_place(
     };
     match (&reference.target, &found) {
         (ReferenceTarget::Path(path), _) => {
-            let stays = joined(&draft.path, path).as_deref() == Some(to);
-            reference.replacement(draft.text(), &crate::graph::relative(&draft.path, to)).filter(|_| !stays)
+            let stays = join_path(&draft.path, path).as_deref() == Some(to);
+            reference.replacement(draft.text(), &crate::graph::relative_path(&draft.path, to)).filter(|_| !stays)
         }
         (ReferenceTarget::Wiki(name), ResolvedName::File(_)) => attached(draft, reference, name, to),
         _ => None,
@@ -151,7 +151,7 @@ fn attached(draft: &Draft<'_>, reference: &TextReference, name: &str, to: &str) 
     let label = reference.label.as_deref().unwrap_or(name);
     let label: String =
         label.chars().flat_map(|c| [Some('\\').filter(|_| "[]\\`*_<>".contains(c)), Some(c)]).flatten().collect();
-    Some((reference.range.clone(), format!("[{label}]({}{part})", relative(&draft.path, to))))
+    Some((reference.range.clone(), format!("[{label}]({}{part})", markdown_path(&draft.path, to))))
 }
 
 /// Returns for pages the names that links give them and that lead nowhere yet.

@@ -149,7 +149,7 @@ fn text(read: Result<Vec<u8>, String>) -> Result<String, String> {
 fn attachment_places(settings: &AppSettings, files: &[String]) -> Vec<(String, String)> {
     let mut taken = drafts::TakenPaths::default();
     let place = |path: &String| {
-        let number = NoteId::generated(crate::import::number(ImportFrom::Logseq, "", path));
+        let number = NoteId::generated(crate::import::page_hash(ImportFrom::Logseq, "", path));
         let wanted = attachment_path(settings, path).filter(|to| taken.is_free(to));
         let beside = || {
             let ending = path

@@ -52,8 +52,8 @@ impl<'a, 's> Assessor<'a, 's> {
     pub(super) fn linked(&self, place: usize, kind: &str) -> BTreeSet<usize> {
         let graph = self.graph;
         let types = &self.desk.store.config.link_types;
-        let out = graph.written(place).filter(|edge| edge.kind == kind).map(|edge| edge.to);
-        let back = graph.leading_to(place).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
+        let out = graph.outgoing(place).filter(|edge| edge.kind == kind).map(|edge| edge.to);
+        let back = graph.incoming(place).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
         out.chain(back).collect()
     }
 

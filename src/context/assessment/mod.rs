@@ -334,7 +334,7 @@ fn link_entries(
     entry_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<EdgeEntry> {
     let (graph, store) = (desk.graph(), desk.store);
-    let links = graph.written(place).chain(graph.leading_to(place)).filter(|edge| told.has(edge));
+    let links = graph.outgoing(place).chain(graph.incoming(place)).filter(|edge| told.has(edge));
     let entry = |edge: Edge<'_>| Some(edge_entry(store, &edge, entry_of(other_end(&edge, place))?));
     links.filter_map(entry).collect()
 }

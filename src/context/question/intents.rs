@@ -53,7 +53,8 @@ pub(super) fn comparison_at(
             Some(asked(first, second))
         }
         "what" => {
-            let has = matches!(tokens.word(at + 1), "has" | "have" | "s") && tokens.gap(at + 1) != Separator::Other;
+            let has =
+                matches!(tokens.word(at + 1), "has" | "have" | "s") && tokens.separator(at + 1) != Separator::Other;
             let verb = if has { at + 2 } else { at + 1 };
             let is_asked = tokens.follows(verb, "changed") && tokens.follows(verb + 1, "between");
             let first = reader.side(verb + 2, previous).filter(|_| is_asked)?;

@@ -92,7 +92,7 @@ pub struct FavouredDays {
 impl FavouredDays {
     /// Returns the latest of the days meant that hold one of `days`; `None` where none does.
     pub fn holding(&self, days: &[Date]) -> Option<Period> {
-        let holds = |period: &Period| days.iter().any(|day| period.holds(*day));
+        let holds = |period: &Period| days.iter().any(|day| period.contains(*day));
         let years = if self.is_yearly { MAX_YEARS_BACK } else { 0 };
         (0..=years).filter_map(|years| years_before(self.period, years)).find(holds)
     }
@@ -209,8 +209,8 @@ impl QuestionParser<'_> {
             };
             self.phrases += 1;
             self.question.warnings.extend(found.warning.clone());
-            match found.outcome {
-                PhraseMeaning::Span(span) => {
+            match found.meaning {
+                PhraseMeaning::Dates(span) => {
                     previous = Some(span.period());
                     self.add(at, &found, span, asked);
                 }
@@ -262,7 +262,7 @@ impl QuestionParser<'_> {
     }
 
     fn text(&self, words: Range<usize>) -> String {
-        self.tokens.written_between(words.start, words.end).to_owned()
+        self.tokens.text_between(words.start, words.end).to_owned()
     }
 
     fn take(&mut self, words: Range<usize>) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use jiff::civil::Date;
 
-use crate::calendar::{DateRange, parse, whole_day};
+use crate::calendar::{DateRange, parse, parse_day};
 use crate::context::Journals;
 use crate::escape::abbreviated;
 use crate::note::{Note, NoteId};
@@ -109,9 +109,9 @@ impl NoteReferences {
         let mut on = |day: Date| journals().on(day).collect::<Vec<usize>>();
         let (name, notes_named) = match (named, mention.names.first()) {
             (_, None) => return,
-            (Some((name, fitting)), _) if !mention.is_explicit || whole_day(name).is_none() => (name, best(fitting)),
+            (Some((name, fitting)), _) if !mention.is_explicit || parse_day(name).is_none() => (name, best(fitting)),
             (named, Some(name)) if mention.is_explicit => {
-                let span = whole_day(name).map(DateRange::Day).or_else(|| parse(name, today).ok());
+                let span = parse_day(name).map(DateRange::Day).or_else(|| parse(name, today).ok());
                 let found = if let Some(DateRange::Day(day)) = span { on(day) } else { Vec::new() };
                 self.not_searched.extend((!found.is_empty()).then(|| mention.range.clone()));
                 let found = if found.is_empty() { named.map(|(_, fit)| best(fit)).unwrap_or_default() } else { found };
@@ -225,7 +225,7 @@ fn ids(text: &str) -> Vec<Mention> {
         let has_parts = id.contains("--") || (id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit()));
         let name = match id {
             _ if id.len() > MAX_NAME => continue,
-            id if is_made || (has_parts && whole_day(id).is_none()) => id.to_owned(),
+            id if is_made || (has_parts && parse_day(id).is_none()) => id.to_owned(),
             id if is_random(id) => format!("{ID_PREFIX}{id}"),
             _ => continue,
         };
