@@ -1,29 +1,29 @@
-//! Compaction: which note stands for which others.
+//! Compaction: digests, which are notes that replace other notes in answers.
 
 use std::sync::Arc;
 
 use super::NameIndex;
 use crate::note::Note;
 
-/// The digests of a store and what they stand for.
+/// The digests of a store and the notes that each replaces.
 #[derive(Debug, Default)]
 pub struct Compactions {
-    /// For each note, the digest that stands for it.
+    /// The digest that replaces each note, by note index.
     digests: Vec<Option<usize>>,
-    /// For each note, the notes that it stands for itself, in the order in which it names them.
+    /// The notes that each note replaces directly, by note index, in the order of its frontmatter.
     members: Vec<Vec<usize>>,
-    /// What a digest names and can't stand for, and why.
+    /// Entries of `compacts` that can't be used: the index of the digest, and the reason as a sentence.
     refused: Vec<(usize, String)>,
 }
 
 impl Compactions {
-    /// Returns the digests that stand in for notes in an answer: none where it is to show all notes.
+    /// Returns the compactions to apply to an answer; none if `has_no_compaction`.
     pub fn for_answer(notes: &[Arc<Note>], no_compaction: bool) -> Self {
         if no_compaction { Self::default() } else { Self::new(notes) }
     }
 
-    /// Reads what the notes' `compacts` say. A note has one digest: the first by id; nothing
-    /// stands for itself, by way of others neither.
+    /// Reads the `compacts` fields of all notes. A note has at most one digest: the first by id. A digest that would
+    /// replace itself, directly or through others, is refused.
     pub fn new(notes: &[Arc<Note>]) -> Self {
         let mut digests = Self::default();
         if !notes.iter().any(|note| note.has_compacts()) {
@@ -57,31 +57,31 @@ impl Compactions {
         Ok(())
     }
 
-    /// Returns the note that is shown for a note: the uppermost digest over it, else itself.
+    /// Returns the note shown in place of a note: its topmost digest, else the note itself.
     pub fn representative(&self, note: usize) -> usize {
-        let mut at = note;
-        while let Some(digest) = self.digest_of(at) {
-            at = digest;
+        let mut current = note;
+        while let Some(digest) = self.digest_of(current) {
+            current = digest;
         }
-        at
+        current
     }
 
-    /// Returns the digest that stands for a note.
+    /// Returns the digest that directly replaces a note.
     pub fn digest_of(&self, note: usize) -> Option<usize> {
         self.digests.get(note).copied().flatten()
     }
 
-    /// Returns the notes that a note stands for itself.
+    /// Returns the notes that a digest directly replaces.
     pub fn members(&self, digest: usize) -> &[usize] {
         self.members.get(digest).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns what digests name and can't stand for: the digest's place, and a sentence.
+    /// Returns the entries of `compacts` that can't be used: the index of the digest, and the reason as a sentence.
     pub fn refused(&self) -> &[(usize, String)] {
         &self.refused
     }
 
-    /// Tells whether no note stands for another.
+    /// Tells whether no note is replaced.
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Where the links of a note lead, one by one: what a change must leave as it is. Edges say less: a link that
-//! comes to lead to another note is no other edge where the note links to both.
+//! Compares the targets of links, one by one, before and after a change. Comparing edges would not be enough: when a
+//! link moves to another note to which the note links anyway, the edges stay the same.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,44 +9,44 @@ use rayon::prelude::*;
 use super::{NameIndex, PathTarget, join_path, rebase_path};
 use crate::note::{EncodedTarget, Note};
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
-    /// To a note.
+    /// The index of a note.
     Note(usize),
-    /// To no note: the name, or the path in the store.
+    /// No note: the name, or the path in the store.
     Nothing(String),
-    /// Out of the store: the path from its folder.
+    /// A file outside the store: its path relative to the store.
     Outside(String),
 }
 
-/// Where the links of a note lead, each in its turn.
+/// The targets of a note's links, in the order of the note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LinkTargets {
     /// The links of the frontmatter, with their types.
     pub(crate) typed: Vec<(String, LinkTarget)>,
-    /// The notes that it stands for.
+    /// The targets of `compacts`.
     pub(crate) compacts: Vec<LinkTarget>,
     /// The links in the body.
     pub(crate) inline: Vec<LinkTarget>,
 }
 
 impl LinkTargets {
-    /// Gives notes other places.
-    fn with_new_indices(mut self, now: &[Option<usize>]) -> Self {
-        let typed = self.typed.iter_mut().map(|(_, lead)| lead);
-        for lead in typed.chain(&mut self.compacts).chain(&mut self.inline) {
-            if let LinkTarget::Note(place) = lead
-                && let Some(Some(place_now)) = now.get(*place)
+    /// Replaces each note index by the one in `indices`, where there is one.
+    fn with_new_indices(mut self, indices: &[Option<usize>]) -> Self {
+        let typed = self.typed.iter_mut().map(|(_, target)| target);
+        for target in typed.chain(&mut self.compacts).chain(&mut self.inline) {
+            if let LinkTarget::Note(index) = target
+                && let Some(Some(new_index)) = indices.get(*index)
             {
-                *place = *place_now;
+                *index = *new_index;
             }
         }
         self
     }
 }
 
-/// Finds where the links of a note lead.
+/// Resolves the links of a note.
 fn targets_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
     let named = |name: &str| names.resolve(name).map_or_else(|| LinkTarget::Nothing(name.to_owned()), LinkTarget::Note);
     let links = note.all_links();
@@ -67,56 +67,58 @@ fn targets_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
     }
 }
 
-/// The notes of a store, and the same notes as a change would leave them.
+/// The notes of a store before and after a change.
 pub(crate) struct TargetComparison<'a> {
     before: (&'a [Arc<Note>], NameIndex<'a>),
     after: (&'a [Arc<Note>], NameIndex<'a>),
-    /// Where each note stands afterwards.
-    now: Vec<Option<usize>>,
+    /// The index of each note after the change; `None` if it was removed.
+    indices_after: Vec<Option<usize>>,
 }
 
 impl<'a> TargetComparison<'a> {
-    /// Prepares a comparison; `new_path` says where the note of a path stands afterwards.
+    /// Prepares a comparison; `new_path` maps the path of a note to its path after the change.
     pub(crate) fn new(before: &'a [Arc<Note>], after: &'a [Arc<Note>], new_path: impl Fn(&'a str) -> &'a str) -> Self {
         let by_path: HashMap<&str, usize> =
-            after.iter().enumerate().map(|(place, note)| (note.path.as_str(), place)).collect();
-        let now = before.iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
-        Self { before: (before, NameIndex::new(before)), after: (after, NameIndex::new(after)), now }
+            after.iter().enumerate().map(|(index, note)| (note.path.as_str(), index)).collect();
+        let indices_after = before.iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
+        Self { before: (before, NameIndex::new(before)), after: (after, NameIndex::new(after)), indices_after }
     }
 
-    /// Returns where the links of a note led, and where they must lead afterwards.
-    pub(crate) fn targets_before(&self, place: usize) -> LinkTargets {
+    /// Returns the link targets of a note before the change, with note indices as of after it.
+    pub(crate) fn targets_before(&self, note_index: usize) -> LinkTargets {
         let (notes, names) = &self.before;
-        notes.get(place).map(|note| targets_of(names, note).with_new_indices(&self.now)).unwrap_or_default()
+        notes
+            .get(note_index)
+            .map(|note| targets_of(names, note).with_new_indices(&self.indices_after))
+            .unwrap_or_default()
     }
 
-    /// Returns where the links of a note lead afterwards.
-    pub(crate) fn targets_after(&self, place: usize) -> LinkTargets {
+    /// Returns the link targets of a note after the change.
+    pub(crate) fn targets_after(&self, note_index: usize) -> LinkTargets {
         let (notes, names) = &self.after;
-        let now = self.now.get(place).copied().flatten().and_then(|now| notes.get(now));
-        now.map(|note| targets_of(names, note)).unwrap_or_default()
+        let note = self.index_after(note_index).and_then(|index| notes.get(index));
+        note.map(|note| targets_of(names, note)).unwrap_or_default()
     }
 
-    /// Returns the place of a note afterwards.
-    pub(crate) fn index_after(&self, place: usize) -> Option<usize> {
-        self.now.get(place).copied().flatten()
+    /// Returns the index of a note after the change.
+    pub(crate) fn index_after(&self, note_index: usize) -> Option<usize> {
+        self.indices_after.get(note_index).copied().flatten()
     }
 
-    /// Finds where links lead that stand in no note, afterwards: those of `text` in the file of `note`.
+    /// Resolves the inline links of `text`, as if it were in the file of `note`, after the change.
     pub(crate) fn targets_of_text(&self, note: &Note, text: &str) -> Vec<LinkTarget> {
         targets_of(&self.after.1, &Note::parse(&note.path, text.as_bytes().to_vec())).inline
     }
 
-    /// Finds the first note, but for those that are compared in another way, that has another id or a link
-    /// that leads elsewhere.
+    /// Returns the first note, except those in `except`, whose id or link targets the change alters.
     pub(crate) fn first_changed(&self, except: &[usize]) -> Option<usize> {
         let (before, after) = (self.before.0, self.after.0);
-        let id = |place: usize| self.index_after(place).and_then(|now| after.get(now)).map(|note| &note.id);
-        let is_astray = |place: &usize| {
-            !except.contains(place)
-                && (before.get(*place).map(|note| &note.id) != id(*place)
-                    || self.targets_before(*place) != self.targets_after(*place))
+        let id = |note: usize| self.index_after(note).and_then(|index| after.get(index)).map(|note| &note.id);
+        let is_changed = |note_index: &usize| {
+            !except.contains(note_index)
+                && (before.get(*note_index).map(|note| &note.id) != id(*note_index)
+                    || self.targets_before(*note_index) != self.targets_after(*note_index))
         };
-        (0..before.len()).into_par_iter().find_first(is_astray)
+        (0..before.len()).into_par_iter().find_first(is_changed)
     }
 }

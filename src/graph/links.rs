@@ -1,139 +1,139 @@
-//! The links of all notes, in as little room as they need: a large store has half a million.
+//! The links of all notes as adjacency lists (compressed sparse row), packed: a large store has half a million links.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
-/// A link without the note that makes it.
+/// A link without its source note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OutLink {
     pub(super) to: u32,
-    /// Where it stands, one bit each, and the number of its type above them.
-    how: u32,
+    /// The origin bits, and the index of the type above them.
+    packed: u32,
 }
 
-/// A link stands in frontmatter; in a body.
+/// Origin bit of a link in frontmatter, and of a link in a body.
 pub(super) const TYPED: u32 = 1;
 pub(super) const INLINE: u32 = 1 << 1;
-const PLACES: u32 = TYPED | INLINE;
+const ORIGIN_BITS: u32 = TYPED | INLINE;
 
 impl OutLink {
-    /// Makes a link that stands in some places.
-    pub(super) fn new(to: usize, kind: u32, places: u32) -> Self {
-        Self { to: to as u32, how: kind << PLACES.count_ones() | places }
+    /// Packs a link; `kind` is the index of its type, `origins` a combination of [`TYPED`] and [`INLINE`].
+    pub(super) fn new(to: usize, kind: u32, origins: u32) -> Self {
+        Self { to: to as u32, packed: kind << ORIGIN_BITS.count_ones() | origins }
     }
 
-    /// Returns the number of its type.
+    /// Returns the index of its type in the [`LinkTypeTable`].
     pub(super) fn kind(&self) -> u32 {
-        self.how >> PLACES.count_ones()
+        self.packed >> ORIGIN_BITS.count_ones()
     }
 
-    /// Returns where it stands: of [`TYPED`] and [`INLINE`].
-    pub(super) fn places(&self) -> u32 {
-        self.how & PLACES
+    /// Returns its origins, a combination of [`TYPED`] and [`INLINE`].
+    pub(super) fn origins(&self) -> u32 {
+        self.packed & ORIGIN_BITS
     }
 
-    /// Lets it stand in more places.
-    pub(super) fn add_places(&mut self, places: u32) {
-        self.how |= places;
+    /// Adds origins.
+    pub(super) fn add_origins(&mut self, origins: u32) {
+        self.packed |= origins;
     }
 }
 
-/// The links of some notes that stand one behind the other.
+/// The links of consecutive notes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct AdjacencyLists {
-    /// Where the links of each note end.
+    /// The end offset of each note's links in `all`.
     pub(super) ends: Vec<u32>,
     pub(super) all: Vec<OutLink>,
     pub(super) kinds: LinkTypeTable,
-    /// The targets that do not exist.
+    /// Link targets that do not exist.
     pub(super) unresolved: SparseStrings,
-    /// Paths that lead out of the store.
+    /// Paths that lead outside the store.
     pub(super) outside: SparseStrings,
 }
 
 impl AdjacencyLists {
-    /// Returns the links of a note; none of a note that is not there.
+    /// Returns the links of a note; none if the index is out of range.
     pub(super) fn of(&self, note: usize) -> &[OutLink] {
         let start = note.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
         let range = start.zip(self.ends.get(note).copied());
         range.and_then(|(start, end)| self.all.get(start as usize..end as usize)).unwrap_or_default()
     }
 
-    /// Returns a link by its place among all, with the note that makes it.
-    pub(super) fn with_note(&self, place: usize) -> Option<(usize, &OutLink)> {
-        Some((self.ends.partition_point(|end| *end as usize <= place), self.all.get(place)?))
+    /// Returns a link by its index in `all`, with the index of its source note. O(log notes).
+    pub(super) fn with_source(&self, index: usize) -> Option<(usize, &OutLink)> {
+        Some((self.ends.partition_point(|end| *end as usize <= index), self.all.get(index)?))
     }
 
-    /// Tells whether these can be the links of so many notes.
-    pub(super) fn are_of(&self, notes: usize) -> bool {
-        let is_one = |link: &OutLink| (link.to as usize) < notes && (link.kind() as usize) < self.kinds.texts.len();
+    /// Tells whether offsets and indices are consistent and within a store of `notes` notes.
+    pub(super) fn is_valid_for(&self, notes: usize) -> bool {
+        let is_valid = |link: &OutLink| (link.to as usize) < notes && (link.kind() as usize) < self.kinds.names.len();
         self.ends.len() == notes
             && self.ends.is_sorted()
             && self.ends.last().copied().unwrap_or_default() as usize == self.all.len()
-            && self.all.iter().all(is_one)
-            && [&self.unresolved, &self.outside].iter().all(|texts| texts.are_of(notes))
+            && self.all.iter().all(is_valid)
+            && [&self.unresolved, &self.outside].iter().all(|strings| strings.is_valid_for(notes))
     }
 
-    /// Adds the next note with its links.
+    /// Appends the next note with its links.
     pub(super) fn push(&mut self, links: impl IntoIterator<Item = OutLink>) {
         self.all.extend(links);
         self.ends.push(self.all.len() as u32);
     }
 
-    /// Adds the notes that stand behind these.
+    /// Appends lists whose first note follows the last one of these.
     pub(super) fn append(&mut self, next: Self) {
         let (notes, before) = (self.ends.len(), self.all.len() as u32);
-        let numbers: Vec<u32> = next.kinds.texts.iter().map(|kind| self.kinds.number(kind)).collect();
-        let known = |link: OutLink| {
-            let kind = numbers.get(link.kind() as usize)?;
-            Some(OutLink::new(link.to as usize, *kind, link.places()))
+        let kinds: Vec<u32> = next.kinds.names.iter().map(|kind| self.kinds.intern(kind)).collect();
+        let with_own_kind = |link: OutLink| {
+            let kind = kinds.get(link.kind() as usize)?;
+            Some(OutLink::new(link.to as usize, *kind, link.origins()))
         };
-        self.all.extend(next.all.into_iter().filter_map(known));
+        self.all.extend(next.all.into_iter().filter_map(with_own_kind));
         self.ends.extend(next.ends.into_iter().map(|end| before + end));
         self.unresolved.append(next.unresolved, notes);
         self.outside.append(next.outside, notes);
     }
 }
 
-/// The types of links, each with a number.
+/// The link types, interned.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct LinkTypeTable {
-    texts: Vec<Box<str>>,
-    /// Empty where the types were kept: none is added then.
+    names: Vec<Box<str>>,
+    /// The index of each type; empty in a decoded table, to which no type is added.
     #[serde(skip)]
-    numbers: HashMap<Box<str>, u32, RandomState>,
+    indices: HashMap<Box<str>, u32, RandomState>,
 }
 
 impl LinkTypeTable {
-    /// Returns the number of a type, which may be a new one.
-    pub(super) fn number(&mut self, kind: &str) -> u32 {
-        if let Some(number) = self.numbers.get(kind) {
-            return *number;
+    /// Returns the index of a type, which is added if it is new.
+    pub(super) fn intern(&mut self, kind: &str) -> u32 {
+        if let Some(index) = self.indices.get(kind) {
+            return *index;
         }
-        let number = self.texts.len() as u32;
-        self.texts.push(kind.into());
-        self.numbers.insert(kind.into(), number);
-        number
+        let index = self.names.len() as u32;
+        self.names.push(kind.into());
+        self.indices.insert(kind.into(), index);
+        index
     }
 
-    /// Returns the type that has a number.
-    pub(super) fn text(&self, number: u32) -> &str {
-        self.texts.get(number as usize).map(|kind| &**kind).unwrap_or_default()
+    /// Returns the type with an index; empty if the index is out of range.
+    pub(super) fn name(&self, index: u32) -> &str {
+        self.names.get(index as usize).map(|kind| &**kind).unwrap_or_default()
     }
 }
 
-/// Texts of notes, most of which have none.
+/// Strings per note, for fields that most notes lack: a sparse map from note index to strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SparseStrings {
     pub(super) all: Vec<String>,
-    /// The note that each belongs to, in order.
+    /// The note index of each string, sorted.
     pub(super) notes: Vec<u32>,
 }
 
 impl SparseStrings {
-    /// Returns the texts of a note.
+    /// Returns the strings of a note. O(log strings).
     pub(super) fn of(&self, note: usize) -> &[String] {
         let start = self.notes.partition_point(|have| (*have as usize) < note);
         let rest = self.notes.get(start..).unwrap_or_default();
@@ -141,13 +141,13 @@ impl SparseStrings {
         self.all.get(start..start + count).unwrap_or_default()
     }
 
-    /// Adds a text of a note behind which no other has one.
+    /// Appends a string; `note` must not be less than the last note that has one.
     pub(super) fn push(&mut self, note: usize, text: &str) {
         self.all.push(text.to_owned());
         self.notes.push(note as u32);
     }
 
-    fn are_of(&self, notes: usize) -> bool {
+    fn is_valid_for(&self, notes: usize) -> bool {
         let is_note = |note: &u32| (*note as usize) < notes;
         self.all.len() == self.notes.len() && self.notes.is_sorted() && self.notes.iter().all(is_note)
     }
@@ -166,7 +166,7 @@ mod tests {
         let mut links = AdjacencyLists::default();
         for (note, of) in of.iter().enumerate() {
             let all: Vec<OutLink> =
-                of.iter().map(|(to, kind)| OutLink::new(*to as usize, links.kinds.number(kind), TYPED)).collect();
+                of.iter().map(|(to, kind)| OutLink::new(*to as usize, links.kinds.intern(kind), TYPED)).collect();
             links.push(all);
             if note % 2 == 1 {
                 links.unresolved.push(note, &format!("{note} a"));
@@ -194,7 +194,7 @@ mod tests {
                     links
                         .of(note)
                         .iter()
-                        .map(|link| (link.to, links.kinds.text(link.kind()).to_owned()))
+                        .map(|link| (link.to, links.kinds.name(link.kind()).to_owned()))
                         .collect::<Vec<_>>()
                 };
                 assert_eq!(said(&parts), said(&whole), "{cut} {note}");

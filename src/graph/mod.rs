@@ -1,6 +1,6 @@
 //! Links between notes, seen from both ends.
 //!
-//! Notes are known here by their place in the store's list, which is the order of their ids.
+//! The position of a note in the store's list, which is sorted by id, identifies the note here.
 
 mod compactions;
 mod link_targets;
@@ -25,35 +25,35 @@ pub(crate) use resolve::{PathTarget, join_path, rebase_path, relative_path};
 /// A link from one note to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge<'g> {
-    /// The note at its beginning, as it is seen.
+    /// The index of the source note, as seen from the note that was asked about.
     pub from: usize,
-    /// The note at its end, as it is seen.
+    /// The index of the target note, as seen from the note that was asked about.
     pub to: usize,
-    /// The link type, as it is seen from `from`.
+    /// The link type as seen from `from`: an inverse type where the link is followed backwards.
     pub kind: Cow<'g, str>,
-    /// Where it comes from.
+    /// How the notes state the edge.
     pub sources: EdgeSources,
 }
 
-/// Where an edge comes from; more than one may be true.
+/// How the notes state an edge; several may be true at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EdgeSources {
-    /// The frontmatter of `from`.
+    /// Whether the frontmatter of `from` has the link.
     pub is_typed: bool,
-    /// The body of `from`.
+    /// Whether the body of `from` has the link.
     pub is_inline: bool,
-    /// A link of `to`, seen through its inverse type.
+    /// Whether `to` has the link and `from` sees it under the inverse type.
     pub is_virtual: bool,
 }
 
 impl EdgeSources {
-    /// Says where a link stands.
+    /// Decodes the origin bits of a link.
     fn of(link: &OutLink) -> Self {
-        Self { is_typed: link.places() & TYPED != 0, is_inline: link.places() & INLINE != 0, is_virtual: false }
+        Self { is_typed: link.origins() & TYPED != 0, is_inline: link.origins() & INLINE != 0, is_virtual: false }
     }
 }
 
-/// Which way links are followed.
+/// The direction in which links are followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Direction {
     /// From a note to what it links to.
@@ -66,7 +66,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Returns the name that flags and answers use.
+    /// Returns the name used in flags and answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Out => "out",
@@ -76,54 +76,55 @@ impl Direction {
     }
 }
 
-/// Which links are followed.
+/// Selects the links that a query follows. Types are compared as seen from the note at which the link is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Follow {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Only these types, as they are seen; empty for all.
+    /// The only types to follow; empty for all.
     pub kinds: Vec<String>,
-    /// None of these types, as they are seen.
+    /// Types not to follow.
     pub except_kinds: Vec<String>,
-    /// Only links that stand in frontmatter.
+    /// Whether only links in frontmatter are followed.
     pub is_typed_only: bool,
-    /// Only links that stand in a body.
+    /// Whether only links in bodies are followed.
     pub is_inline_only: bool,
-    /// Show links towards a note as they are written, not under their inverse type.
+    /// Whether incoming links keep their stored direction and type instead of appearing under the inverse type.
     pub is_raw: bool,
 }
 
 impl Follow {
-    fn matches(&self, kind: &str, written: EdgeSources) -> bool {
+    fn matches(&self, kind: &str, sources: EdgeSources) -> bool {
         let has = |kinds: &[String]| kinds.iter().any(|have| have == kind);
         (self.kinds.is_empty() || has(&self.kinds))
             && !has(&self.except_kinds)
-            && (!self.is_typed_only || written.is_typed)
-            && (!self.is_inline_only || written.is_inline)
+            && (!self.is_typed_only || sources.is_typed)
+            && (!self.is_inline_only || sources.is_inline)
     }
 }
 
-/// Names what [`Graph::to_bytes`] writes down; the number is raised when links are read in another way.
+/// The cache key of [`Graph::to_bytes`] with its format version; raise the version when links are resolved differently.
 pub const CACHE_KEY: &str = "links 2";
 
-/// Every link of a store.
+/// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]
 pub struct Graph<'a> {
     notes: &'a [Arc<Note>],
     types: &'a LinkTypes,
-    /// Made when something has to be resolved.
+    /// Built when a name must be resolved for the first time.
     names: OnceLock<NameIndex<'a>>,
-    /// Each note's links as written, in the order of frontmatter, then body.
+    /// The out-edges of each note, in the order of its frontmatter, then its body.
     links: AdjacencyLists,
-    /// The links that lead to each note, by their places among all; and where those of each note begin.
+    /// The in-edges of all notes, as indices into the out-edges, grouped by target (compressed sparse row).
     in_edges: Vec<u32>,
+    /// The offset of each note's first in-edge in `in_edges`; length: number of notes + 1.
     in_offsets: Vec<u32>,
     /// See [`Graph::ordered_lists`].
     lists: OnceLock<Vec<Vec<u32>>>,
 }
 
 impl<'a> Graph<'a> {
-    /// Reads the links of all notes, which must be in the order of their ids.
+    /// Resolves the links of all notes, which must be sorted by id.
     pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
         let names = NameIndex::new(notes);
         let links = resolve_links::links(&names, notes);
@@ -132,11 +133,10 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Takes the links of all notes as [`Graph::to_bytes`] wrote them down; `None` where these can't be
-    /// links of so many notes.
+    /// Decodes the output of [`Graph::to_bytes`]; `None` if it is corrupt or does not fit `notes`.
     pub fn from_bytes(notes: &'a [Arc<Note>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
         let (links, lists): (AdjacencyLists, Vec<Vec<u32>>) = postcard::from_bytes(bytes).ok()?;
-        if !links.are_of(notes.len()) || lists.iter().flatten().any(|place| *place as usize >= notes.len()) {
+        if !links.is_valid_for(notes.len()) || lists.iter().flatten().any(|index| *index as usize >= notes.len()) {
             return None;
         }
         let graph = Self { lists: OnceLock::from(lists), ..Self::of(notes, types, links) };
@@ -144,9 +144,9 @@ impl<'a> Graph<'a> {
         Some(graph)
     }
 
-    /// Writes down the links of all notes. They say nothing of other notes.
+    /// Encodes the links of all notes for the cache; the notes themselves are not included.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Writing into memory can't fail; were it to, nothing could be read.
+        // Writing into memory can't fail; empty bytes would be rejected by `from_bytes`.
         postcard::to_allocvec(&(&self.links, self.ordered_lists())).unwrap_or_default()
     }
 
@@ -155,8 +155,8 @@ impl<'a> Graph<'a> {
         Self { notes, types, names: OnceLock::new(), links, in_edges, in_offsets, lists: OnceLock::new() }
     }
 
-    /// Lets digests have the links of the notes that they stand for: a digest's own come first; a link
-    /// inside one digest is none.
+    /// Returns the graph in which each digest has the links of the notes it replaces. A digest's own links come first;
+    /// links inside one digest are dropped.
     pub fn compacted(&self, digests: &Compactions) -> Cow<'_, Self> {
         if digests.is_empty() {
             return Cow::Borrowed(self);
@@ -164,12 +164,13 @@ impl<'a> Graph<'a> {
         let mut links: Vec<Vec<OutLink>> = vec![Vec::new(); self.notes.len()];
         for is_own in [true, false] {
             for from in 0..self.notes.len() {
-                let above = digests.representative(from);
-                if (above == from) == is_own {
-                    let stands_for = |link: &OutLink| digests.representative(link.to as usize);
-                    let edges_at = |link: &OutLink| OutLink::new(stands_for(link), link.kind(), link.places());
-                    let seen = self.links.of(from).iter().map(edges_at).filter(|link| link.to as usize != above);
-                    seen.for_each(|link| add_link(&mut links[above], link));
+                let representative = digests.representative(from);
+                if (representative == from) == is_own {
+                    let target = |link: &OutLink| digests.representative(link.to as usize);
+                    let redirected = |link: &OutLink| OutLink::new(target(link), link.kind(), link.origins());
+                    let own = self.links.of(from).iter().map(redirected);
+                    let own = own.filter(|link| link.to as usize != representative);
+                    own.for_each(|link| add_link(&mut links[representative], link));
                 }
             }
         }
@@ -179,29 +180,28 @@ impl<'a> Graph<'a> {
         Cow::Owned(Self::of(self.notes, self.types, compacted))
     }
 
-    /// Returns a note's own links in the order in which it makes them: frontmatter, then body.
+    /// Returns a note's own links: those of its frontmatter, then those of its body.
     pub fn outgoing(&self, from: usize) -> impl ExactSizeIterator<Item = Edge<'_>> {
         self.links.of(from).iter().map(move |link| self.edge(from, link))
     }
 
-    /// Returns the links that lead to a note as they are written, in the order of the ids of the
-    /// notes that make them.
+    /// Returns the links that lead to a note with their stored types, in the order of the source notes' ids.
     pub fn incoming(&self, to: usize) -> impl Iterator<Item = Edge<'_>> {
         self.links_to(to).map(|(from, link)| self.edge(from, link))
     }
 
     fn links_to(&self, to: usize) -> impl Iterator<Item = (usize, &OutLink)> {
         let range = self.in_offsets[to] as usize..self.in_offsets[to + 1] as usize;
-        let places = self.in_edges.get(range).unwrap_or_default();
-        places.iter().filter_map(|place| self.links.with_note(*place as usize))
+        let edges = self.in_edges.get(range).unwrap_or_default();
+        edges.iter().filter_map(|index| self.links.with_source(*index as usize))
     }
 
     fn edge(&self, from: usize, link: &OutLink) -> Edge<'_> {
-        let kind = Cow::Borrowed(self.links.kinds.text(link.kind()));
+        let kind = Cow::Borrowed(self.links.kinds.name(link.kind()));
         Edge { from, to: link.to as usize, kind, sources: EdgeSources::of(link) }
     }
 
-    /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the
+    /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the indices of the
     /// notes that its items begin with.
     pub fn ordered_lists(&self) -> &[Vec<u32>] {
         self.lists.get_or_init(|| {
@@ -220,72 +220,74 @@ impl<'a> Graph<'a> {
             PathTarget::Note(to) => Some(to),
             PathTarget::Nothing | PathTarget::Outside => None,
         };
-        let places = |list: &Vec<InlineLink>| list.iter().filter_map(note).map(|to| to as u32).collect();
-        lists.iter().map(places).collect()
+        let indices = |list: &Vec<InlineLink>| list.iter().filter_map(note).map(|to| to as u32).collect();
+        lists.iter().map(indices).collect()
     }
 
-    /// Tells whether a link is one of those that are followed, from either of its ends.
+    /// Tells whether `follow` selects a link when seen from its source or from its target.
     pub fn is_followed(&self, edge: &Edge<'_>, follow: &Follow) -> bool {
-        let from_its_end = || !follow.kinds.is_empty() && follow.matches(&self.types.inverse(&edge.kind), edge.sources);
-        follow.matches(&edge.kind, edge.sources) || from_its_end()
+        let is_followed_back =
+            || !follow.kinds.is_empty() && follow.matches(&self.types.inverse(&edge.kind), edge.sources);
+        follow.matches(&edge.kind, edge.sources) || is_followed_back()
     }
 
-    /// Returns the notes that link to a note, in the order of their ids.
+    /// Returns the notes that link to a note, in the order of their ids; a note with several links occurs several
+    /// times.
     pub fn backlinks(&self, to: usize) -> impl Iterator<Item = usize> {
         self.links_to(to).map(|(from, _)| from)
     }
 
-    /// Returns the targets that a note names and that do not exist, in the order it names them.
+    /// Returns the link targets of a note that do not exist, in the order of the note.
     pub fn unresolved(&self, from: usize) -> &[String] {
         self.links.unresolved.of(from)
     }
 
-    /// Returns the paths by which a note links to files outside the store.
+    /// Returns the paths of a note's links to files outside the store.
     pub fn outside(&self, from: usize) -> &[String] {
         self.links.outside.of(from)
     }
 
-    /// Returns the links at a note as they are seen from it, each with the link as written that
-    /// it stands for. The most valuable neighbours come first, then ids, then types.
-    fn seen(&self, at: usize, follow: &Follow) -> Vec<(Edge<'_>, LinkKey)> {
-        let mut seen = Vec::new();
+    /// Returns the edges at a note as seen from it, each with the key of the stored link. Sorted by the neighbour's
+    /// value (highest first), its id, and the link type.
+    fn edges_at(&self, note: usize, follow: &Follow) -> Vec<(Edge<'_>, LinkKey)> {
+        let mut edges = Vec::new();
         let takes = |edge: &Edge<'_>, link: &OutLink| follow.matches(&edge.kind, EdgeSources::of(link));
         if follow.direction != Direction::In {
-            let out = self.links.of(at).iter().map(|link| (self.edge(at, link), at, link));
-            seen.extend(out.filter(|(edge, _, link)| takes(edge, link)));
+            let out = self.links.of(note).iter().map(|link| (self.edge(note, link), note, link));
+            edges.extend(out.filter(|(edge, _, link)| takes(edge, link)));
         }
         if follow.direction != Direction::Out {
-            let into =
-                self.links_to(at).map(|(from, link)| (self.seen_from_target(from, link, follow.is_raw), from, link));
-            seen.extend(into.filter(|(edge, _, link)| takes(edge, link)));
+            let in_edges =
+                self.links_to(note).map(|(from, link)| (self.seen_from_target(from, link, follow.is_raw), from, link));
+            edges.extend(in_edges.filter(|(edge, _, link)| takes(edge, link)));
         }
-        seen.sort_by(|(a, ..), (b, ..)| {
-            let rank = |edge: &Edge<'_>| self.rank(other_end(edge, at));
+        edges.sort_by(|(a, ..), (b, ..)| {
+            let rank = |edge: &Edge<'_>| self.rank(other_end(edge, note));
             rank(a).cmp(&rank(b)).then_with(|| a.kind.cmp(&b.kind))
         });
-        seen.into_iter().map(|(edge, from, link)| (edge, LinkKey { from, to: link.to, kind: link.kind() })).collect()
+        edges.into_iter().map(|(edge, from, link)| (edge, LinkKey { from, to: link.to, kind: link.kind() })).collect()
     }
 
-    fn seen_from_target(&self, from: usize, link: &OutLink, raw: bool) -> Edge<'_> {
+    fn seen_from_target(&self, from: usize, link: &OutLink, is_raw: bool) -> Edge<'_> {
         let edge = self.edge(from, link);
-        if raw {
+        if is_raw {
             return edge;
         }
         Edge {
             from: edge.to,
             to: edge.from,
-            kind: self.types.inverse(self.links.kinds.text(link.kind())),
+            kind: self.types.inverse(self.links.kinds.name(link.kind())),
             sources: EdgeSources { is_virtual: true, ..EdgeSources::default() },
         }
     }
 
-    /// The order among notes at the same distance: value, highest first, then id.
+    /// Returns the sort key of a note among those at the same distance: value, highest first, then id.
     fn rank(&self, note: usize) -> (u8, usize) {
         (u8::MAX - self.notes[note].value_or_default(), note)
     }
 }
 
-/// Names a link as it is written.
+/// Identifies a stored link: source, target and type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct LinkKey {
     from: usize,
@@ -293,45 +295,46 @@ struct LinkKey {
     kind: u32,
 }
 
-/// Finds for each note the links that lead to it, and where those of each begin.
+/// Transposes adjacency lists with a counting sort in O(notes + links). Returns the in-edges as indices into
+/// `links.all`, and the offset of each note's first one (`notes` + 1 offsets).
 fn transpose(links: &AdjacencyLists, notes: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ends = vec![0; notes + 1];
     for link in &links.all {
         ends[link.to as usize] += 1;
     }
     let mut end = 0;
-    for have in &mut ends {
-        end += *have;
-        *have = end;
+    for count in &mut ends {
+        end += *count;
+        *count = end;
     }
-    let mut into = vec![0; end as usize];
-    // From the last to the first: what is an end becomes a beginning.
-    for (place, link) in links.all.iter().enumerate().rev() {
+    let mut in_edges = vec![0; end as usize];
+    // Filling from the back turns each end offset into a start offset.
+    for (index, link) in links.all.iter().enumerate().rev() {
         let end = &mut ends[link.to as usize];
         *end -= 1;
-        into[*end as usize] = place as u32;
+        in_edges[*end as usize] = index as u32;
     }
-    (into, ends)
+    (in_edges, ends)
 }
 
-/// Adds a link to those of a note, unless there is one of its type to the same one.
+/// Adds a link, or merges its origins into a link of the same type to the same note.
 fn add_link(links: &mut Vec<OutLink>, link: OutLink) {
     match links.iter_mut().find(|have| have.to == link.to && have.kind() == link.kind()) {
-        Some(have) => have.add_places(link.places()),
+        Some(have) => have.add_origins(link.origins()),
         None => links.push(link),
     }
 }
 
-/// Returns the end of an edge that is not `at`.
-pub(crate) fn other_end(edge: &Edge<'_>, at: usize) -> usize {
-    if edge.from == at { edge.to } else { edge.from }
+/// Returns the end of an edge that is not `note`.
+pub(crate) fn other_end(edge: &Edge<'_>, note: usize) -> usize {
+    if edge.from == note { edge.to } else { edge.from }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Notes that link in every way, with links that lead nowhere and a map of content.
+    /// Notes with links of every kind: typed, inline, unresolved, outside the store, and in a map of content.
     fn notes() -> Vec<Arc<Note>> {
         let texts = [
             "---\nid: a\ntitle: A\nlinks: [{type: supports, id: b}, {type: odd kind, id: c}, {id: nowhere}]\n---\n[[b]] [[c]]",
@@ -343,41 +346,41 @@ mod tests {
         texts.into_iter().map(note).collect()
     }
 
-    /// Everything that a graph says.
-    fn said(graph: &Graph<'_>) -> String {
-        let mut said = format!("{:?}\n", graph.ordered_lists());
+    /// Formats everything that a graph contains.
+    fn formatted(graph: &Graph<'_>) -> String {
+        let mut formatted = format!("{:?}\n", graph.ordered_lists());
         for note in 0..graph.notes.len() {
-            let (written, into): (Vec<_>, Vec<_>) = (graph.outgoing(note).collect(), graph.incoming(note).collect());
+            let (stored, in_edges): (Vec<_>, Vec<_>) = (graph.outgoing(note).collect(), graph.incoming(note).collect());
             let lost = (graph.unresolved(note), graph.outside(note));
-            let seen: Vec<_> = graph.seen(note, &Follow::default()).into_iter().map(|(edge, _)| edge).collect();
-            said.push_str(&format!("{note} {written:?} {into:?} {lost:?} {seen:?}\n"));
+            let edges: Vec<_> = graph.edges_at(note, &Follow::default()).into_iter().map(|(edge, _)| edge).collect();
+            formatted.push_str(&format!("{note} {stored:?} {in_edges:?} {lost:?} {edges:?}\n"));
         }
-        said
+        formatted
     }
 
     #[test]
     fn links_that_were_written_down_say_the_same() {
         let (notes, types) = (notes(), LinkTypes::default());
         let graph = Graph::new(&notes, &types);
-        let right = said(&graph);
+        let right = formatted(&graph);
         for part in ["odd kind", "\"supports\"", "\"gone\"]", "\"nowhere\"", "../../x.md", "[[1, 0], [0, 1]]"] {
             assert!(right.contains(part), "{part} in {right}");
         }
-        assert_eq!(said(&Graph::from_bytes(&notes, &types, &graph.to_bytes()).unwrap()), right);
+        assert_eq!(formatted(&Graph::from_bytes(&notes, &types, &graph.to_bytes()).unwrap()), right);
     }
 
     #[test]
     fn bytes_that_make_no_sense_are_no_links_and_do_no_harm() {
         let (notes, types) = (notes(), LinkTypes::default());
         let good = Graph::new(&notes, &types).to_bytes();
-        for place in 0..good.len() {
+        for index in 0..good.len() {
             for byte in [0, 1, 2, 4, 5, 127, 128, 255] {
                 let mut bad = good.clone();
-                bad[place] = byte;
-                // Whatever these are, they lead to notes that there are.
-                Graph::from_bytes(&notes, &types, &bad).as_ref().map(said);
+                bad[index] = byte;
+                // Corrupt bytes may decode to other links, but never to an index out of range.
+                Graph::from_bytes(&notes, &types, &bad).as_ref().map(formatted);
             }
-            assert!(Graph::from_bytes(&notes, &types, &good[..place]).is_none(), "{place}");
+            assert!(Graph::from_bytes(&notes, &types, &good[..index]).is_none(), "{index}");
         }
         assert!(Graph::from_bytes(&notes[..3], &types, &good).is_none());
     }

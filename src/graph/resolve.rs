@@ -1,4 +1,4 @@
-//! From what a link says to the note it means.
+//! Resolves link targets to notes, and computes relative paths.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use crate::note::{EncodedTarget, Note};
 
-/// The names that notes go by.
+/// Finds notes by their names: ids, titles, aliases, file stems and paths.
 #[derive(Debug, Clone)]
 pub(crate) struct NameIndex<'a> {
     notes: &'a [Arc<Note>],
@@ -16,7 +16,7 @@ pub(crate) struct NameIndex<'a> {
     by_path: OnceLock<HashMap<&'a str, usize, RandomState>>,
 }
 
-/// Names other than ids; where several notes share one, the first id has it.
+/// Names other than ids; of several notes with one name, the first by id has it.
 #[derive(Debug, Clone)]
 struct TextNames<'a> {
     titles: HashMap<&'a str, usize, RandomState>,
@@ -25,25 +25,25 @@ struct TextNames<'a> {
     stems: HashMap<&'a str, usize, RandomState>,
 }
 
-/// What a link leads to.
+/// The result of resolving a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathTarget {
-    /// A note.
+    /// The index of a note.
     Note(usize),
-    /// No note.
+    /// Nothing: no note has that name or path.
     Nothing,
-    /// A place outside the store.
+    /// A path outside the store.
     Outside,
 }
 
 impl<'a> NameIndex<'a> {
     pub(crate) fn new(notes: &'a [Arc<Note>]) -> Self {
-        let by_id = notes.iter().enumerate().map(|(place, note)| (note.id.as_str(), place)).collect();
+        let by_id = notes.iter().enumerate().map(|(index, note)| (note.id.as_str(), index)).collect();
         Self { notes, by_id, by_text: OnceLock::new(), by_path: OnceLock::new() }
     }
 
-    /// Finds a note by id, title, title in any case, alias, or the stem of its file, in this
-    /// order; a `#heading` behind the name is left away when the whole text names nothing.
+    /// Finds a note by id, title, title in any case, alias, or file stem, in this order. If the whole text names
+    /// nothing, a `#heading` at its end is ignored.
     pub(crate) fn resolve(&self, target: &str) -> Option<usize> {
         let target = target.trim();
         self.find_by_name(target).or_else(|| {
@@ -71,7 +71,7 @@ impl<'a> NameIndex<'a> {
             .copied()
     }
 
-    /// Finds what a link in the body of the note at `from` leads to.
+    /// Resolves a link in the body of the note at path `from`.
     pub(crate) fn resolve_link(&self, from: &str, link: EncodedTarget<'_>) -> PathTarget {
         match link {
             EncodedTarget::Wiki(target) => self.resolve(target).map_or(PathTarget::Nothing, PathTarget::Note),
@@ -79,16 +79,16 @@ impl<'a> NameIndex<'a> {
         }
     }
 
-    /// Finds the note whose file a path leads to, from the folder of the note at `from`.
+    /// Finds the note whose file a path leads to, relative to the folder of the note at path `from`.
     pub(crate) fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
         let Some(path) = join_path(from, path) else {
             return PathTarget::Outside;
         };
         let by_path = self.by_path.get_or_init(|| {
             let paths = self.notes.iter().enumerate();
-            paths.map(|(place, note)| (note.path.as_str(), place)).collect()
+            paths.map(|(index, note)| (note.path.as_str(), index)).collect()
         });
-        by_path.get(path.as_str()).map_or(PathTarget::Nothing, |place| PathTarget::Note(*place))
+        by_path.get(path.as_str()).map_or(PathTarget::Nothing, |index| PathTarget::Note(*index))
     }
 }
 
@@ -100,14 +100,14 @@ impl<'a> TextNames<'a> {
             aliases: HashMap::default(),
             stems: HashMap::default(),
         };
-        for (place, note) in notes.iter().enumerate() {
+        for (index, note) in notes.iter().enumerate() {
             let head = note.head();
-            texts.titles.entry(head.title).or_insert(place);
-            texts.titles_any_case.entry(head.title.to_lowercase()).or_insert(place);
-            texts.stems.entry(note.stem()).or_insert(place);
+            texts.titles.entry(head.title).or_insert(index);
+            texts.titles_any_case.entry(head.title.to_lowercase()).or_insert(index);
+            texts.stems.entry(note.stem()).or_insert(index);
             if note.has_aliases() {
                 for alias in note.ties().aliases {
-                    texts.aliases.entry(alias.to_lowercase()).or_insert(place);
+                    texts.aliases.entry(alias.to_lowercase()).or_insert(index);
                 }
             }
         }
@@ -115,18 +115,19 @@ impl<'a> TextNames<'a> {
     }
 }
 
-/// Joins a relative path to the folder of `from`; `None` when it leaves the store.
+/// Resolves a path relative to the folder of `from`; `None` if the result is outside the store.
 pub(crate) fn join_path(from: &str, path: &str) -> Option<String> {
     let names = normalize_path(from, path);
     (names.first() != Some(&"..")).then(|| names.join("/"))
 }
 
-/// Returns the path from the folder of one file to what another file's path leads to, in the store or outside.
+/// Rewrites `path`, which is relative to the folder of `from`, so that it is relative to the folder of `to`. The target
+/// may be outside the store.
 pub(crate) fn rebase_path(to: &str, from: &str, path: &str) -> String {
     path_between(to, &normalize_path(from, path))
 }
 
-/// Returns the path from the folder of one file of the store to another file.
+/// Returns the path of `to` relative to the folder of `from`, both in the store.
 pub(crate) fn relative_path(from: &str, to: &str) -> String {
     path_between(from, &to.split('/').collect::<Vec<_>>())
 }
@@ -140,8 +141,8 @@ fn path_between(from: &str, to: &[&str]) -> String {
     up.chain(to.iter().skip(shared).copied()).collect::<Vec<_>>().join("/")
 }
 
-/// Joins a relative path to the folder of `from`: the names on the way, and before them a `..` for each folder
-/// above the store.
+/// Resolves a path relative to the folder of `from` into its components, with a leading `..` for each folder above the
+/// store.
 fn normalize_path<'p>(from: &'p str, path: &'p str) -> Vec<&'p str> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();
