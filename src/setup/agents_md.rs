@@ -1,7 +1,7 @@
 //! The recipe `agents-md`: a section in AGENTS.md, which most agent tools read.
 
 use super::Recipe;
-use super::part::{RecipeStep, SECTION, SectionPart};
+use super::step::{RecipeStep, SECTION, SectionPart};
 
 /// The recipe.
 pub(super) const RECIPE: Recipe = Recipe {

@@ -9,7 +9,7 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use serde_json::Value as Json;
 
-use super::text_edit::{LineStyle, cut, expect_once, first, range, range_of, root, written};
+use super::json_item::{LineStyle, cut, expect_once, first, range, range_of, root, written};
 
 /// The name of our entry, whatever the tool calls the map.
 pub(super) const NAME: &str = "qipu";

@@ -1,8 +1,8 @@
 //! The recipe `git`: lets git merge notes field by field.
 
 use super::Recipe;
-use super::part::{BaseFolder, RecipeStep, SECTION, SectionPart};
-use super::section::HASH;
+use super::managed_section::HASH;
+use super::step::{BaseFolder, RecipeStep, SECTION, SectionPart};
 
 /// What git runs for a note that both sides changed. Codes above 1 are no answer: qipu is not on
 /// this machine, is too old, or could not read the files. Then git merges as it merges any text.

@@ -5,21 +5,21 @@
 mod agents_md;
 mod entry;
 mod git;
-mod item;
-mod json;
-mod mcp;
-mod part;
-mod section;
-mod text_edit;
-mod tools;
+mod hook_step;
+mod json_item;
+mod managed_section;
+mod recipes;
+mod server_step;
+mod step;
+mod yaml_item;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::store::{FolderLock, Location, files, find_root, project_root, relative_to};
-pub use part::FileChange;
-use part::RecipeStep;
+pub use step::FileChange;
+use step::RecipeStep;
 
 /// What is written into a project, and where.
 #[derive(Debug)]
@@ -37,18 +37,18 @@ pub struct Recipe {
 /// Every recipe, in the order in which they are listed.
 pub static RECIPES: [Recipe; 14] = [
     agents_md::RECIPE,
-    tools::CLAUDE,
-    tools::CODEX,
-    tools::GEMINI,
-    tools::CURSOR,
-    tools::COPILOT,
-    tools::WINDSURF,
-    tools::OPENCODE,
-    tools::AIDER,
-    tools::ZED,
-    tools::JUNIE,
-    tools::CLINE,
-    mcp::RECIPE,
+    recipes::CLAUDE,
+    recipes::CODEX,
+    recipes::GEMINI,
+    recipes::CURSOR,
+    recipes::COPILOT,
+    recipes::WINDSURF,
+    recipes::OPENCODE,
+    recipes::AIDER,
+    recipes::ZED,
+    recipes::JUNIE,
+    recipes::CLINE,
+    server_step::RECIPE,
     git::RECIPE,
 ];
 

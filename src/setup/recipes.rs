@@ -2,9 +2,9 @@
 
 use super::Recipe;
 use super::agents_md;
-use super::item::ListItem;
-use super::part::{HookPart, RecipeStep, SECTION, SectionPart};
-use super::section::HASH;
+use super::managed_section::HASH;
+use super::step::{HookPart, RecipeStep, SECTION, SectionPart};
+use super::yaml_item::ListItem;
 
 /// What every agent is told.
 const TEXT: &str = include_str!("agents-md.md");

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::entry::{self, EntryStatus, PriorState};
-use super::part::{HookPart, RecipeStep, TextChange, edited, folders_to_make, inside};
-use super::tools::GEMINI_HOOK;
+use super::recipes::GEMINI_HOOK;
+use super::step::{HookPart, RecipeStep, TextChange, edited, folders_to_make, inside};
 use super::{Project, Recipe, RecipeState};
 use crate::error::Error;
 use crate::store::files;

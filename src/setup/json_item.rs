@@ -7,7 +7,7 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::section::line_end;
+use super::managed_section::line_end;
 
 /// How a value may be written over several lines: its indent and their end. Nothing where it stands on a line
 /// with others.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::entry;
-use super::item::ListItem;
-use super::json::{self, HookStatus};
-use super::mcp::ServerPart;
-use super::section::{MARKDOWN, ManagedSection, MarkerStyle, OpeningMarker, insert};
+use super::hook_step::{self as json, HookStatus};
+use super::managed_section::{MARKDOWN, ManagedSection, MarkerStyle, OpeningMarker, insert};
+use super::server_step::ServerPart;
+use super::yaml_item::ListItem;
 use super::{Project, RECIPES, RecipeState};
 use crate::error::{Error, ErrorKind};
 use crate::store::{diff, files, git};

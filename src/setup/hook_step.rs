@@ -7,7 +7,7 @@
 use anyhow::{Result, bail};
 use jsonc_parser::ast::{Array, Object, Value};
 
-use super::text_edit::{LineStyle, cut, expect_once, first, property, range, range_of, root, written};
+use super::json_item::{LineStyle, cut, expect_once, first, property, range, range_of, root, written};
 
 /// Where hooks for the start of a session stand.
 const HOOKS: &str = "hooks";
