@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
-use super::library::Library;
+use super::store_client::Library;
 use super::model::{Facet, Focus, Model, Overlay, Picker};
 use super::page::NotePage;
 use super::theme::Theme;

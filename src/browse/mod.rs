@@ -8,7 +8,7 @@ mod browser;
 mod finder;
 mod input;
 mod keys;
-mod library;
+mod store_client;
 mod model;
 mod page;
 #[cfg(test)]
@@ -37,7 +37,7 @@ use crate::report::{Entry, Report};
 use crate::request::{BrowseRequest, Command, EditRequest};
 use crate::store::Store;
 use browser::{Browser, KeyOutcome};
-use library::Library;
+use store_client::Library;
 use theme::Theme;
 
 /// How long the keys must rest before the links of a note are looked for.

@@ -7,7 +7,7 @@ use ratatui::layout::Size;
 use super::areas::{Areas, areas};
 use super::finder::Finder;
 use super::input::Input;
-use super::library::{ListFilter, TextHits};
+use super::store_client::{ListFilter, TextHits};
 use super::page::{LinkLine, NotePage};
 use super::theme::Theme;
 use crate::env::Today;

@@ -12,7 +12,7 @@ use ratatui::layout::Size;
 use ratatui::style::Color;
 
 use super::browser::{Browser, KeyOutcome};
-use super::library::Library;
+use super::store_client::Library;
 use super::model::{Focus, Overlay};
 use super::theme::Theme;
 use super::view;

@@ -4,7 +4,7 @@
 //! measured is what a user gets.
 
 mod answer;
-mod figures;
+mod metrics;
 mod questions;
 mod rows;
 mod text;
@@ -27,7 +27,7 @@ use crate::report::{Entry, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
 use crate::store::{self, Store};
 use answer::{ShownAnswer, headings};
-use figures::RankingScores;
+use metrics::RankingScores;
 use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
 use text::{NormalizedText, words};
 

@@ -1,7 +1,7 @@
 //! The report of an evaluation: the figures, then each question whose answer was lost and each that was answered
 //! although the store has no answer.
 
-use super::figures::mean;
+use super::metrics::mean;
 use super::{AnswerOutcome, Loss, Outcome, RankingScores};
 use crate::error::{Error, ErrorKind};
 use crate::report::{Entry, Report, ReportHead, ReportKind, RowEntry, RowValue};

@@ -5,7 +5,7 @@
 //! words, and opens it again when something changed on disk.
 
 mod arguments;
-mod calls;
+mod call_queue;
 mod protocol;
 mod stdio;
 mod tools;
@@ -25,7 +25,7 @@ use crate::fit;
 use crate::report::Report;
 use crate::request::{Command, Format, McpRequest};
 use crate::store::{ChangeWatcher, Store};
-use calls::Calls;
+use call_queue::Calls;
 use tools::Task;
 
 /// A tool that a client calls.

@@ -2,7 +2,7 @@
 
 mod list;
 mod note;
-mod over;
+mod overlay;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -29,10 +29,10 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>) {
     let cursor = match &model.overlay {
         Overlay::None => Some(in_line).filter(|_| model.focus == Focus::List),
         Overlay::Help(scroll) => {
-            over::help(model.theme, *scroll, &areas, buffer);
+            overlay::help(model.theme, *scroll, &areas, buffer);
             None
         }
-        Overlay::Pick(picker) => Some(over::pick(model, picker, &areas, buffer)),
+        Overlay::Pick(picker) => Some(overlay::pick(model, picker, &areas, buffer)),
     };
     let area = frame.area();
     if let Some(cursor) = cursor.filter(|cursor| area.contains(*cursor)) {
