@@ -1,78 +1,103 @@
-//! Where things are on the screen, whatever its size.
+//! The layout: divides a screen of any size into areas.
 
 use ratatui::layout::{Rect, Size};
 
-use super::model::Focus;
+/// The width, in cells, from which the list and the note are side by side.
+const TWO_COLUMN_WIDTH: u16 = 100;
 
-/// From this width on, the list and the note stand side by side.
-const WIDE: u16 = 100;
+/// The height, in lines, from which one column has room for a list and a note below it.
+const MIN_PREVIEW_HEIGHT: u16 = 12;
 
-/// Where things are; a part without room has no height or no width. Frames are not counted in.
+/// The height, in lines, from which a note has room for its links below it.
+const MIN_HEIGHT_WITH_LINKS: u16 = 6;
+
+/// The most links that are shown without scrolling.
+const MAX_LINK_ROWS: u16 = 12;
+
+/// The area that receives the keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Focus {
+    /// The list, and the input line above it.
+    #[default]
+    List,
+    /// The note.
+    Note,
+    /// The links of the note.
+    Links,
+}
+
+/// The areas of a screen, in cells. An area without room has no height or no width. Each area with a frame is given
+/// twice: with the frame, and inside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Areas {
-    /// The line in which one types.
-    pub(super) line: Rect,
-    /// The list with its frame, and inside.
+    /// The input line.
+    pub(super) input: Rect,
+    /// The list, with its frame and inside.
     pub(super) list_frame: Rect,
     pub(super) list: Rect,
-    /// The note with its frame, and inside.
+    /// The note, with its frame and inside.
     pub(super) note_frame: Rect,
     pub(super) note: Rect,
-    /// The links with their frame, and inside.
+    /// The links, with their frame and inside.
     pub(super) links_frame: Rect,
     pub(super) links: Rect,
-    /// The line that tells something.
+    /// The status line.
     pub(super) status: Rect,
-    /// What lies over the rest, with its frame, and inside.
+    /// The overlay, with its frame and inside.
     pub(super) overlay_frame: Rect,
     pub(super) overlay: Rect,
 }
 
-/// Divides the screen.
+/// Divides a screen of `size` cells. `links` is the number of links of the note that is shown.
 pub(super) fn areas(size: Size, focus: Focus, has_preview: bool, links: usize) -> Areas {
     let screen = Rect::new(0, 0, size.width, size.height);
-    let (line, rest) = top(screen, 1);
-    let (middle, status) = top(rest, rest.height.saturating_sub(1));
+    let (input, rest) = split_top(screen, 1);
+    let (middle, status) = split_top(rest, rest.height.saturating_sub(1));
     let is_reading = focus != Focus::List;
-    let (list_frame, reading) = match (size.width >= WIDE, is_reading || has_preview) {
-        (_, false) => (middle, Rect::default()),
-        (true, true) => {
-            let list = middle.width * 2 / 5;
-            (Rect { width: list, ..middle }, Rect { x: middle.x + list, width: middle.width - list, ..middle })
-        }
-        // There is room for one of them only.
-        (false, true) if is_reading => (Rect::default(), middle),
-        (false, true) if middle.height < 12 => (middle, Rect::default()),
-        (false, true) => top(middle, middle.height * 2 / 5),
+    let (list_frame, reader) = if !is_reading && !has_preview {
+        (middle, Rect::default())
+    } else if size.width >= TWO_COLUMN_WIDTH {
+        let list_width = middle.width * 2 / 5;
+        let reader = Rect { x: middle.x + list_width, width: middle.width - list_width, ..middle };
+        (Rect { width: list_width, ..middle }, reader)
+    } else if is_reading {
+        // One column has room for only one of them.
+        (Rect::default(), middle)
+    } else if middle.height < MIN_PREVIEW_HEIGHT {
+        (middle, Rect::default())
+    } else {
+        split_top(middle, middle.height * 2 / 5)
     };
-    let wanted = u16::try_from(links).unwrap_or(u16::MAX).clamp(1, 12).saturating_add(2);
-    let (note_frame, links_frame) = match reading.height {
-        ..6 if focus == Focus::Links => (Rect::default(), reading),
-        ..6 => (reading, Rect::default()),
-        height => top(reading, height - wanted.min(height / 3).max(3)),
+    let links_height = u16::try_from(links).unwrap_or(u16::MAX).clamp(1, MAX_LINK_ROWS).saturating_add(2);
+    let (note_frame, links_frame) = if reader.height >= MIN_HEIGHT_WITH_LINKS {
+        split_top(reader, reader.height - links_height.min(reader.height / 3).max(3))
+    } else if focus == Focus::Links {
+        (Rect::default(), reader)
+    } else {
+        (reader, Rect::default())
     };
     let overlay_frame = centred(screen, 80, 40);
     Areas {
-        line,
+        input,
         list_frame,
-        list: inside(list_frame),
+        list: inside_frame(list_frame),
         note_frame,
-        note: inside(note_frame),
+        note: inside_frame(note_frame),
         links_frame,
-        links: inside(links_frame),
+        links: inside_frame(links_frame),
         status,
         overlay_frame,
-        overlay: inside(overlay_frame),
+        overlay: inside_frame(overlay_frame),
     }
 }
 
-/// Takes so many lines from the top.
-fn top(area: Rect, lines: u16) -> (Rect, Rect) {
+/// Splits an area below its first `lines` lines.
+fn split_top(area: Rect, lines: u16) -> (Rect, Rect) {
     let lines = lines.min(area.height);
     (Rect { height: lines, ..area }, Rect { y: area.y + lines, height: area.height - lines, ..area })
 }
 
-fn inside(frame: Rect) -> Rect {
+fn inside_frame(frame: Rect) -> Rect {
     Rect {
         x: frame.x.saturating_add(1),
         y: frame.y.saturating_add(1),
@@ -91,12 +116,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_on_the_screen_whatever_its_size() {
+    fn all_areas_lie_on_the_screen_at_any_size() {
         for (width, height) in (0..130).flat_map(|width| (0..50).map(move |height| (width, height))) {
             for focus in [Focus::List, Focus::Note, Focus::Links] {
                 let areas = areas(Size { width, height }, focus, true, 5);
                 let screen = Rect::new(0, 0, width, height);
-                let all = [areas.line, areas.list_frame, areas.note_frame, areas.links_frame, areas.status];
+                let all = [areas.input, areas.list_frame, areas.note_frame, areas.links_frame, areas.status];
                 for area in all.iter().chain([&areas.overlay_frame]) {
                     assert!(area.is_empty() || screen.union(*area) == screen, "{area:?} in {width}×{height}");
                 }

@@ -1,58 +1,59 @@
-//! The browser without a terminal: keys go in, what is to be drawn comes out.
+//! The browser without a terminal: applies keys to the model and runs the requests that they need.
 
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
-use super::store_client::Library;
-use super::model::{Facet, Focus, Model, Overlay, Picker};
+use super::areas::Focus;
+use super::model::{Facet, Model, Overlay, Picker};
 use super::page::NotePage;
+use super::store_client::StoreClient;
 use super::theme::Theme;
 use super::update::{Effect, update};
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::store::Store;
 
-/// What a key leaves to the terminal.
+/// What the terminal has to do after a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum KeyOutcome {
-    /// Draw.
+    /// Draw the model.
     Stay,
-    /// Let the user edit a note.
+    /// Open a note in the user's editor.
     Edit(NoteId),
-    /// Put an id on the clipboard.
+    /// Copy an id to the clipboard.
     Copy(NoteId),
-    /// Give the terminal back to the shell for a while.
+    /// Stop the process until the shell continues it.
     Suspend,
-    /// End.
+    /// Exit.
     Quit,
 }
 
-/// A model and the store that it is about.
+/// The model and the client of its store.
 pub(super) struct Browser {
     pub(super) model: Model,
-    library: Library,
+    client: StoreClient,
 }
 
 impl Browser {
-    /// Makes a browser that shows all notes, or those that a text finds.
+    /// Creates a browser that lists all notes, or those that `query` finds.
     ///
     /// # Errors
     /// As `qipu list`.
-    pub(super) fn new(mut library: Library, size: Size, theme: Theme, query: &str) -> Result<Self, Error> {
-        let mut model = Model { today: library.today(), ..Model::new(size, theme, query) };
-        let notes = library.list(&model.filter)?;
-        model.take_notes(notes, library.count());
-        let mut browser = Self { model, library };
-        browser.settle();
+    pub(super) fn new(mut client: StoreClient, size: Size, theme: Theme, query: &str) -> Result<Self, Error> {
+        let mut model = Model { today: client.today(), ..Model::new(size, theme, query) };
+        let notes = client.list(&model.filter)?;
+        model.set_notes(notes, client.note_count());
+        let mut browser = Self { model, client };
+        browser.load_page();
         Ok(browser)
     }
 
-    /// Lets a key do what it does.
-    pub(super) fn press(&mut self, key: KeyEvent) -> KeyOutcome {
+    /// Applies a key and runs the request that it causes.
+    pub(super) fn handle_key(&mut self, key: KeyEvent) -> KeyOutcome {
         if self.model.focus != Focus::List {
-            // Keys may walk along links that nobody has waited for.
-            self.settle();
-            self.look_for_links();
+            // The key may follow a link that is not loaded yet.
+            self.load_page();
+            self.load_links();
         }
         let outcome = match update(&mut self.model, key) {
             Effect::Nothing => KeyOutcome::Stay,
@@ -60,116 +61,117 @@ impl Browser {
             Effect::Suspend => return KeyOutcome::Suspend,
             Effect::Edit(id) => return KeyOutcome::Edit(id),
             Effect::Copy(id) => return KeyOutcome::Copy(id),
-            Effect::List => self.told(Self::list),
-            Effect::Search(query) => self.told(|browser| browser.search(query)),
-            Effect::Offer(facet) => self.told(|browser| browser.offer(facet)),
-            Effect::Reload => self.told(Self::reload_said),
+            Effect::List => self.try_or_show_error(Self::list),
+            Effect::Search(query) => self.try_or_show_error(|browser| browser.search(query)),
+            Effect::OpenPicker(facet) => self.try_or_show_error(|browser| browser.open_picker(facet)),
+            Effect::Reload => self.try_or_show_error(Self::reload_with_notice),
         };
-        self.settle();
+        self.load_page();
         outcome
     }
 
-    /// Does something; tells the user where it fails.
-    fn told(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) -> KeyOutcome {
-        if let Err(error) = work(self) {
-            self.say(&error.message);
+    /// Runs an action and shows its error, if any, in the status line.
+    fn try_or_show_error(&mut self, action: impl FnOnce(&mut Self) -> Result<(), Error>) -> KeyOutcome {
+        if let Err(error) = action(self) {
+            self.set_status(&error.message);
         }
         KeyOutcome::Stay
     }
 
-    /// Tells the user something.
-    pub(super) fn say(&mut self, text: &str) {
+    /// Shows a message in the status line.
+    pub(super) fn set_status(&mut self, text: &str) {
         self.model.status = Some(text.to_owned());
     }
 
     fn list(&mut self) -> Result<(), Error> {
-        let notes = self.library.list(&self.model.filter)?;
-        self.model.take_notes(notes, self.library.count());
+        let notes = self.client.list(&self.model.filter)?;
+        self.model.set_notes(notes, self.client.note_count());
         Ok(())
     }
 
     fn search(&mut self, query: String) -> Result<(), Error> {
-        // A filter may just have changed.
+        // The filter may have changed since the notes were listed.
         self.list()?;
-        let hits = self.library.search(&query, &self.model.filter)?;
-        self.model.take_hits(query, hits);
+        let hits = self.client.search(&query, &self.model.filter)?;
+        self.model.set_text_hits(query, hits);
         Ok(())
     }
 
-    fn offer(&mut self, facet: Facet) -> Result<(), Error> {
-        let all = match facet {
-            Facet::Kind => self.library.kinds(),
-            Facet::Tag => self.library.tags()?,
+    fn open_picker(&mut self, facet: Facet) -> Result<(), Error> {
+        let options = match facet {
+            Facet::Kind => self.client.kinds(),
+            Facet::Tag => self.client.tags()?,
         };
-        self.model.overlay = Overlay::Pick(Picker::new(facet, all));
+        self.model.overlay = Overlay::Pick(Picker::new(facet, options));
         Ok(())
     }
 
-    fn reload_said(&mut self) -> Result<(), Error> {
-        self.library.reload()?;
-        self.say("the store was read again");
+    fn reload_with_notice(&mut self) -> Result<(), Error> {
+        self.client.reload()?;
+        self.set_status("the store was read again");
         self.refresh()
     }
 
-    /// Reads the store again and stays where the user is.
+    /// Reopens the store. Focus, list and positions stay as they are.
     ///
     /// # Errors
     /// As `qipu list`.
     pub(super) fn reload(&mut self) -> Result<(), Error> {
-        self.library.reload()?;
+        self.client.reload()?;
         self.refresh()
     }
 
-    /// Takes the store, which was read again with the words of its texts.
-    pub(super) fn replace(&mut self, store: Store) {
-        self.library.replace(store);
-        self.told(Self::refresh);
+    /// Replaces the store by one that was opened with its text index.
+    pub(super) fn replace_store(&mut self, store: Store) {
+        self.client.replace_store(store);
+        self.try_or_show_error(Self::refresh);
     }
 
     fn refresh(&mut self) -> Result<(), Error> {
         let status = self.model.status.take();
-        let found = self.model.found.take().map(|found| found.query);
-        let (cursor, top) = (self.model.cursor, self.model.top);
+        let query = self.model.text_matches.take().map(|matches| matches.query);
+        let cursor = self.model.cursor;
+        let first_row = self.model.first_row;
         self.list()?;
-        if let Some(query) = found {
-            let hits = self.library.search(&query, &self.model.filter)?;
-            self.model.take_hits(query, hits);
-            self.model.top = top;
-            self.model.choose(cursor);
+        if let Some(query) = query {
+            let hits = self.client.search(&query, &self.model.filter)?;
+            self.model.set_text_hits(query, hits);
+            self.model.first_row = first_row;
+            self.model.select_row(cursor);
         }
         self.model.status = status;
         self.model.page = None;
-        self.settle();
+        self.load_page();
         Ok(())
     }
 
-    /// Reads the note that is to be shown; its links are left for when there is time.
-    fn settle(&mut self) {
-        if self.model.page.as_ref().map(|page| &page.id) == self.model.open.as_ref() {
+    /// Loads the page of the open note, without its links: they cost a request and are loaded once the keys pause.
+    fn load_page(&mut self) {
+        if self.model.page.as_ref().map(|page| &page.id) == self.model.open_id.as_ref() {
             return;
         }
-        let Some(id) = &self.model.open else {
+        let Some(id) = &self.model.open_id else {
             self.model.page = None;
             return;
         };
-        let page = self.library.note(id).map(|note| NotePage::new(note, self.model.today));
+        let page = self.client.note(id).map(|note| NotePage::new(note, self.model.today));
         if page.is_none() {
-            let gone = format!("{id} is not there any more");
-            self.model.open = None;
-            self.say(&gone);
+            let message = format!("{id} is not there any more");
+            self.model.open_id = None;
+            self.set_status(&message);
         }
         self.model.page = page;
     }
 
-    /// Tells whether the links of the note that is shown are still to be looked for.
-    pub(super) fn owes_links(&self) -> bool {
+    /// Returns whether the links of the open note are not loaded yet.
+    pub(super) fn has_pending_links(&self) -> bool {
         self.model.page.as_ref().is_some_and(|page| page.links.is_none())
     }
 
-    /// Looks for the links of the note that is shown.
-    pub(super) fn look_for_links(&mut self) {
+    /// Loads the links of the open note, unless they are loaded.
+    pub(super) fn load_links(&mut self) {
         let Some(page) = self.model.page.as_mut().filter(|page| page.links.is_none()) else { return };
-        match self.library.links(&page.id) {
+        match self.client.links(&page.id) {
             Ok(links) => page.links = Some(links),
             Err(error) => {
                 page.links = Some(Vec::new());

@@ -1,4 +1,4 @@
-//! Finds notes while somebody types: by title, id, tags and aliases, a few letters of each being enough.
+//! The fuzzy finder: matches notes against typed letters by title, id, tags and aliases.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -10,55 +10,57 @@ use rayon::prelude::*;
 use super::text::one_line;
 use crate::note::Note;
 
-/// The most bytes of each name of a note that are looked at, and the most names: more is nothing that
-/// anybody types.
-const MAX_NAME: usize = 400;
+/// The most bytes that are matched of a title, tag or alias. Typed text is shorter.
+const MAX_NAME_BYTES: usize = 400;
+
+/// The most tags, and the most aliases, that are matched of a note.
 const MAX_NAMES: usize = 64;
 
-/// Notes, in the order in which they stand where nothing is typed.
+/// The notes to search, in the order in which an empty text lists them.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
     notes: Vec<Arc<Note>>,
-    /// What is looked at of each; made when the first letter is typed.
-    names: Vec<Utf32String>,
-    /// What was typed last, and what it found, in the order of the notes.
-    last: Option<(String, Vec<u32>)>,
+    /// The text that is matched for each note. Empty until the first letter is typed.
+    haystacks: Vec<Utf32String>,
+    /// The previous text and the ascending indices of the notes that it found.
+    previous: Option<(String, Vec<u32>)>,
 }
 
 impl Finder {
     pub(super) fn new(notes: Vec<Arc<Note>>) -> Self {
-        Self { notes, names: Vec::new(), last: None }
+        Self { notes, haystacks: Vec::new(), previous: None }
     }
 
-    /// Returns the notes that it looks through.
+    /// Returns the notes to search.
     pub(super) fn notes(&self) -> &[Arc<Note>] {
         &self.notes
     }
 
-    /// Returns the places of the notes that a text finds, the best first.
+    /// Returns the indices of the notes that a text finds, best first. A text that extends the previous one searches
+    /// only what that one found. O(haystack bytes), in parallel.
     pub(super) fn find(&mut self, text: &str) -> Vec<u32> {
         let pattern = pattern(text);
         if pattern.atoms.is_empty() {
             return (0..self.notes.len() as u32).collect();
         }
-        if self.names.len() != self.notes.len() {
-            self.names = self.notes.par_iter().with_min_len(256).map(|note| names(note)).collect();
+        if self.haystacks.len() != self.notes.len() {
+            self.haystacks = self.notes.par_iter().with_min_len(256).map(|note| haystack(note)).collect();
         }
-        let before = self.last.take().filter(|(last, _)| narrows(last, text));
-        let candidates = before.map_or_else(|| (0..self.notes.len() as u32).collect(), |(_, found)| found);
-        let score = |matcher: &mut Matcher, place: u32| {
-            let name = self.names.get(place as usize)?;
-            Some((Reverse(pattern.score(name.slice(..), matcher)?), place))
+        let previous = self.previous.take().filter(|(previous_text, _)| is_narrower(previous_text, text));
+        let candidates = previous.map_or_else(|| (0..self.notes.len() as u32).collect(), |(_, note_idxs)| note_idxs);
+        let score = |matcher: &mut Matcher, note_idx: u32| {
+            let haystack = self.haystacks.get(note_idx as usize)?;
+            Some((Reverse(pattern.score(haystack.slice(..), matcher)?), note_idx))
         };
-        let found = candidates.into_par_iter().with_min_len(1024);
-        let mut found: Vec<(Reverse<u32>, u32)> = found.map_init(matcher, score).flatten_iter().collect();
-        self.last = Some((text.to_owned(), found.iter().map(|(_, place)| *place).collect()));
-        found.par_sort_unstable();
-        found.into_iter().map(|(_, place)| place).collect()
+        let candidates = candidates.into_par_iter().with_min_len(1024);
+        let mut scored: Vec<(Reverse<u32>, u32)> = candidates.map_init(matcher, score).flatten_iter().collect();
+        self.previous = Some((text.to_owned(), scored.iter().map(|(_, note_idx)| *note_idx).collect()));
+        scored.par_sort_unstable();
+        scored.into_iter().map(|(_, note_idx)| note_idx).collect()
     }
 }
 
-/// Finds in titles what was typed.
+/// Finds the clusters of titles that match the typed text.
 pub(super) struct TitleHighlighter {
     pattern: Pattern,
     matcher: Matcher,
@@ -69,16 +71,16 @@ impl TitleHighlighter {
         Self { pattern: pattern(text), matcher: matcher() }
     }
 
-    /// Returns which clusters of a title were typed.
-    pub(super) fn marks(&mut self, title: &str) -> Vec<u32> {
-        let mut found = Vec::new();
+    /// Returns the ascending ordinals of the grapheme clusters of a title that match.
+    pub(super) fn matched_clusters(&mut self, title: &str) -> Vec<u32> {
+        let mut ordinals = Vec::new();
         let title = Utf32String::from(title);
         for atom in self.pattern.atoms.iter().filter(|atom| !atom.negative) {
-            atom.indices(title.slice(..), &mut self.matcher, &mut found);
+            atom.indices(title.slice(..), &mut self.matcher, &mut ordinals);
         }
-        found.sort_unstable();
-        found.dedup();
-        found
+        ordinals.sort_unstable();
+        ordinals.dedup();
+        ordinals
     }
 }
 
@@ -88,37 +90,37 @@ fn pattern(text: &str) -> Pattern {
 
 fn matcher() -> Matcher {
     let mut config = Config::DEFAULT;
-    // Titles come first, and people type the beginnings of things.
+    // A haystack starts with the title, and people type the beginnings of titles.
     config.prefer_prefix = true;
     Matcher::new(config)
 }
 
-/// Tells whether all that a text finds was found by the one before it already.
-fn narrows(before: &str, text: &str) -> bool {
-    // Behind these signs, more letters may find more, or something else.
-    text.starts_with(before) && !text.contains(['!', '^', '$', '\'', '\\'])
+/// Returns whether each note that `text` finds is one that `previous` finds.
+fn is_narrower(previous: &str, text: &str) -> bool {
+    // After one of these operators a longer text may find other notes.
+    text.starts_with(previous) && !text.contains(['!', '^', '$', '\'', '\\'])
 }
 
-/// Returns what is looked at of a note; its title first, as it is shown.
-fn names(note: &Note) -> Utf32String {
+/// Returns the text that is matched for a note: its title as the list shows it, id, tags and aliases.
+fn haystack(note: &Note) -> Utf32String {
     let ties = note.ties();
-    let mut names = one_line(short(note.title()));
+    let mut names = one_line(truncated_name(note.title()));
     names.push_str("  ");
     names.push_str(note.id.as_str());
     for tag in ties.tags.iter().take(MAX_NAMES) {
         names.push_str(" #");
-        names.push_str(short(tag));
+        names.push_str(truncated_name(tag));
     }
     for alias in ties.aliases.iter().take(MAX_NAMES) {
         names.push_str("  ");
-        names.push_str(short(alias));
+        names.push_str(truncated_name(alias));
     }
     Utf32String::from(names)
 }
 
-/// Returns the beginning of a name.
-pub(super) fn short(name: &str) -> &str {
-    name.get(..name.floor_char_boundary(MAX_NAME)).unwrap_or(name)
+/// Returns the first [`MAX_NAME_BYTES`] of a name.
+pub(super) fn truncated_name(name: &str) -> &str {
+    name.get(..name.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -134,7 +136,7 @@ mod tests {
         Finder::new(notes.iter().map(note).collect())
     }
 
-    fn some() -> Finder {
+    fn four_notes() -> Finder {
         finder(&[
             ("qp-aaaa", "title: Retry fsync until it succeeds\ntags: [myth]"),
             ("qp-bbbb", "title: Rename is atomic\ntags: [fsync]"),
@@ -145,7 +147,7 @@ mod tests {
 
     #[test]
     fn titles_ids_tags_and_aliases_are_found_by_a_few_letters() {
-        let mut finder = some();
+        let mut finder = four_notes();
         let mut find = |text| finder.find(text);
         assert_eq!(find(""), [0, 1, 2, 3]);
         assert_eq!(find("fsync"), [0, 1], "a title goes before a tag");
@@ -160,22 +162,22 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_places_in_the_title() {
-        let marks = |text, title| TitleHighlighter::new(text).marks(title);
-        assert_eq!(marks("rf", "Retry fsync"), [0, 6]);
-        assert_eq!(marks("本", "日本語"), [1]);
-        assert_eq!(marks("zz", "Retry"), [] as [u32; 0]);
-        assert_eq!(marks("!retry", "Retry"), [] as [u32; 0]);
+    fn matches_are_ordinals_of_clusters_in_the_title() {
+        let matched = |text, title| TitleHighlighter::new(text).matched_clusters(title);
+        assert_eq!(matched("rf", "Retry fsync"), [0, 6]);
+        assert_eq!(matched("本", "日本語"), [1]);
+        assert_eq!(matched("zz", "Retry"), [] as [u32; 0]);
+        assert_eq!(matched("!retry", "Retry"), [] as [u32; 0]);
     }
 
     proptest! {
-        /// What was found before never changes what is found now.
+        /// The notes found by a shorter text never change what a longer one finds.
         #[test]
-        fn typing_on_finds_what_typing_at_once_finds(text in "[a-eq!^' -]{1,8}", cut in 0_usize..8) {
-            let mut typed = some();
+        fn text_typed_in_two_parts_finds_the_same_as_at_once(text in "[a-eq!^' -]{1,8}", cut in 0_usize..8) {
+            let mut typed = four_notes();
             let cut = text.floor_char_boundary(cut.min(text.len()));
             typed.find(text.get(..cut).unwrap());
-            prop_assert_eq!(typed.find(&text), some().find(&text));
+            prop_assert_eq!(typed.find(&text), four_notes().find(&text));
         }
     }
 }

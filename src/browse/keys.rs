@@ -1,6 +1,6 @@
-//! The keys, as the help tells them.
+//! The text of the help: keys and what they do.
 
-/// Groups of keys: where they count, and each with what it does.
+/// The keys in groups: the heading of each group, and its keys with their effects.
 pub(super) const KEYS: [(&str, &[(&str, &str)]); 4] = [
     (
         "Anywhere",

@@ -1,16 +1,16 @@
-//! `qipu browse`: a full-screen browser for people. It stays open, makes the requests that the command
-//! line makes, and hands them to the same commands.
+//! `qipu browse`: a full-screen browser for people. It stays open, makes the requests of the command line and runs the
+//! same commands.
 //!
-//! Keys change the model (`update`), the model is drawn (`view`); this file alone knows a terminal.
+//! `update` applies keys to the model, `view` draws the model; only this file uses the terminal.
 
 mod areas;
 mod browser;
 mod finder;
 mod input;
 mod keys;
-mod store_client;
 mod model;
 mod page;
+mod store_client;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -37,58 +37,58 @@ use crate::report::{Entry, Report};
 use crate::request::{BrowseRequest, Command, EditRequest};
 use crate::store::Store;
 use browser::{Browser, KeyOutcome};
-use store_client::Library;
+use store_client::StoreClient;
 use theme::Theme;
 
-/// How long the keys must rest before the links of a note are looked for.
-const PAUSE: Duration = Duration::from_millis(40);
+/// The pause without a key after which the links of a note are loaded.
+const LINKS_DELAY: Duration = Duration::from_millis(40);
 
-/// How often it is asked whether the store changed.
-const TICK: Duration = Duration::from_millis(250);
+/// The interval between two checks for a reopened store.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Lets a person look around in a store, until they quit.
+/// Runs the browser until the user quits.
 ///
 /// # Errors
-/// `Usage` where there is no terminal; what keeps the store from being opened; what a terminal refuses.
+/// `Usage` without a terminal; the errors of [`Store::open`]; I/O errors of the terminal.
 pub(crate) fn run(request: &BrowseRequest, env: &Env) -> Result<(), Error> {
     if !env.is_terminal || !io::stdin().is_terminal() {
         return Err(Error::usage("`qipu browse` needs a terminal, for what it shows and for the keys")
             .hint("`qipu list` and `qipu search WORDS` print notes anywhere"));
     }
-    let library = Library::open(&request.location, &env.current_dir)?;
+    let client = StoreClient::open(&request.location, &env.current_dir)?;
     let theme = Theme { has_color: env.has_color };
-    let mut browser = Browser::new(library, Size::default(), theme, &request.query)?;
-    let news = watch::watch(request.location.clone(), env.current_dir.clone());
-    // A panic restores the terminal too: that is what this sets up first.
+    let mut browser = Browser::new(client, Size::default(), theme, &request.query)?;
+    let reopened_stores = watch::watch(request.location.clone(), env.current_dir.clone());
+    // `try_init` first installs a hook that restores the terminal on a panic.
     let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
-    let ended = App { browser: &mut browser, request, env, terminal, news }.stay();
+    let result = App { browser: &mut browser, request, env, terminal, reopened_stores }.run();
     let restored = ratatui::try_restore();
-    ended?;
+    result?;
     Ok(restored?)
 }
 
-/// The browser on a terminal.
+/// The application: the browser, its terminal and its environment.
 struct App<'a> {
     browser: &'a mut Browser,
     request: &'a BrowseRequest,
     env: &'a Env,
     terminal: DefaultTerminal,
-    /// The store, whenever it changed.
-    news: Receiver<Store>,
+    /// Receives the store, reopened, after each change on disk.
+    reopened_stores: Receiver<Store>,
 }
 
 impl App<'_> {
-    /// Takes keys until the user quits.
-    fn stay(mut self) -> Result<(), Error> {
+    /// Handles events until the user quits.
+    fn run(mut self) -> Result<(), Error> {
         self.draw()?;
         loop {
-            let wait = if self.browser.owes_links() { PAUSE } else { TICK };
-            if event::poll(wait)? {
-                // All that wait, before anything is drawn: what is typed fast is drawn once.
+            let timeout = if self.browser.has_pending_links() { LINKS_DELAY } else { POLL_INTERVAL };
+            if event::poll(timeout)? {
+                // Handle all waiting events before drawing, so that fast typing is drawn once.
                 loop {
                     if let Event::Key(key) = event::read()? {
-                        let outcome = self.browser.press(key);
-                        if !self.carry_out(outcome)? {
+                        let outcome = self.browser.handle_key(key);
+                        if !self.handle_outcome(outcome)? {
                             return Ok(());
                         }
                     }
@@ -96,10 +96,10 @@ impl App<'_> {
                         break;
                     }
                 }
-            } else if self.browser.owes_links() {
-                self.browser.look_for_links();
-            } else if let Some(store) = self.news.try_iter().last() {
-                self.browser.replace(store);
+            } else if self.browser.has_pending_links() {
+                self.browser.load_links();
+            } else if let Some(store) = self.reopened_stores.try_iter().last() {
+                self.browser.replace_store(store);
             } else {
                 continue;
             }
@@ -111,84 +111,85 @@ impl App<'_> {
         let model = &mut self.browser.model;
         self.terminal.draw(|frame| {
             model.size = frame.area().as_size();
-            model.prepare();
+            model.clamp_to_screen();
             view::draw(model, frame);
         })?;
         Ok(())
     }
 
-    /// Does what a key leaves to the terminal. Tells whether the browser stays open.
-    fn carry_out(&mut self, outcome: KeyOutcome) -> Result<bool, Error> {
+    /// Does what a key needs of the terminal. Returns whether the browser stays open.
+    fn handle_outcome(&mut self, outcome: KeyOutcome) -> Result<bool, Error> {
         match outcome {
             KeyOutcome::Stay => {}
             KeyOutcome::Quit => return Ok(false),
             KeyOutcome::Edit(id) => self.edit(&id)?,
             KeyOutcome::Suspend => self.suspend()?,
             KeyOutcome::Copy(id) => {
-                copy(&mut io::stdout(), id.as_str())?;
-                self.browser.say(&format!("copied {id}, if your terminal takes it (OSC 52)"));
+                copy_to_clipboard(&mut io::stdout(), id.as_str())?;
+                self.browser.set_status(&format!("copied {id}, if your terminal takes it (OSC 52)"));
             }
         }
         Ok(true)
     }
 
-    /// Stops until the shell lets the browser go on.
+    /// Restores the terminal and stops the process until the shell continues it.
     fn suspend(&mut self) -> Result<(), Error> {
         ratatui::try_restore()?;
-        stop();
-        self.take_terminal()
+        stop_process_group();
+        self.reopen_terminal()
     }
 
-    /// Takes the terminal again, whatever is on it now.
-    fn take_terminal(&mut self) -> Result<(), Error> {
+    /// Sets the terminal up again and clears it.
+    fn reopen_terminal(&mut self) -> Result<(), Error> {
         self.terminal = ratatui::try_init()?;
         Ok(self.terminal.clear()?)
     }
 
-    /// Lends the terminal to the user's editor, as `qipu edit` does, and reads the store again.
+    /// Opens a note in the user's editor, as `qipu edit` does, and reopens the store.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
-        let now = self.request.today.clone().unwrap_or_else(second);
+        let now = self.request.today.clone().unwrap_or_else(now_in_seconds);
         let edit = Command::Edit(EditRequest { location: self.request.location.clone(), id: id.to_string(), now });
         ratatui::try_restore()?;
         let report = commands::run(&edit, self.env);
-        self.take_terminal()?;
-        let said = match report {
-            Ok(report) => report.as_ref().map(told).unwrap_or_default(),
+        self.reopen_terminal()?;
+        let message = match report {
+            Ok(report) => report.as_ref().map(summary_line).unwrap_or_default(),
             Err(error) => [Some(error.message), error.hint].into_iter().flatten().collect::<Vec<_>>().join("; "),
         };
         match self.browser.reload() {
-            Ok(()) => self.browser.say(&said),
-            Err(error) => self.browser.say(&error.message),
+            Ok(()) => self.browser.set_status(&message),
+            Err(error) => self.browser.set_status(&error.message),
         }
         Ok(())
     }
 }
 
-/// Stops this process and those that the shell started with it, as the terminal does for Ctrl-Z in a program that
-/// doesn't read keys. Where no shell could let them go on, nothing stops.
-fn stop() {
+/// Sends `SIGTSTP` to the process group, as the terminal does for Ctrl-Z in a program that doesn't read keys. The signal
+/// has no effect in an orphaned process group, which no shell could continue.
+fn stop_process_group() {
     #[cfg(unix)]
     let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
 }
 
-/// Returns this second, as it is written into notes.
-fn second() -> String {
+/// Returns the current time, in whole seconds, as notes store it (RFC 3339).
+fn now_in_seconds() -> String {
     let now = moment();
     jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }
 
-/// Says in a line what was done to files.
-fn told(report: &Report) -> String {
-    let said = report.entries.iter().filter_map(|entry| match entry {
+/// Returns the changes and diagnostics of a report in one line.
+fn summary_line(report: &Report) -> String {
+    let parts = report.entries.iter().filter_map(|entry| match entry {
         Entry::Change(change) => Some(format!("{} {}", change.action, change.path)),
         Entry::Finding(finding) => Some(format!("{}: {}", finding.level(), finding.message)),
         _ => None,
     });
-    said.collect::<Vec<_>>().join("; ")
+    parts.collect::<Vec<_>>().join("; ")
 }
 
-/// Asks the terminal to put a text on the clipboard. Whether it does, it does not tell.
-fn copy(terminal: &mut dyn Write, text: &str) -> io::Result<()> {
+/// Copies a text to the clipboard with the escape sequence OSC 52 (xterm, ctlseqs). Not all terminals support it, and
+/// none reports whether it did.
+fn copy_to_clipboard(terminal: &mut dyn Write, text: &str) -> io::Result<()> {
     write!(terminal, "\u{1b}]52;c;{}\u{7}", BASE64_STANDARD.encode(text))?;
     terminal.flush()
 }

@@ -1,294 +1,287 @@
-//! What the browser knows: everything that is drawn, and nothing else.
+//! The state of the browser: what is drawn depends on nothing else.
 
 use std::sync::Arc;
 
 use ratatui::layout::Size;
 
-use super::areas::{Areas, areas};
+use super::areas::{Areas, Focus, areas};
 use super::finder::Finder;
 use super::input::Input;
-use super::store_client::{ListFilter, TextHits};
 use super::page::{LinkLine, NotePage};
+use super::store_client::{ListFilter, TextHits};
 use super::theme::Theme;
 use crate::env::Today;
 use crate::note::{Note, NoteId};
 
-/// Which part of the screen has the keys.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Focus {
-    /// The list, and the line above it in which one types.
-    #[default]
-    List,
-    /// The note.
-    Note,
-    /// Its links.
-    Links,
-}
-
-/// What a filter is made of.
+/// A property of notes that a filter tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Facet {
-    /// Types.
+    /// The type.
     Kind,
-    /// Tags.
+    /// A tag.
     Tag,
 }
 
-/// A choice of types or tags.
+/// A list of types or tags to select from.
 #[derive(Debug)]
 pub(super) struct Picker {
     pub(super) facet: Facet,
-    /// All that there are, with how many notes have them.
-    pub(super) all: Vec<(String, usize)>,
-    /// Narrows them down.
-    pub(super) line: Input,
+    /// The types or tags in use, each with the number of notes that have it.
+    pub(super) options: Vec<(String, usize)>,
+    /// Only options that contain this text are listed.
+    pub(super) input: Input,
     pub(super) cursor: usize,
-    pub(super) top: usize,
+    pub(super) first_row: usize,
 }
 
 impl Picker {
-    pub(super) fn new(facet: Facet, all: Vec<(String, usize)>) -> Self {
-        Self { facet, all, line: Input::default(), cursor: 0, top: 0 }
+    pub(super) fn new(facet: Facet, options: Vec<(String, usize)>) -> Self {
+        Self { facet, options, input: Input::default(), cursor: 0, first_row: 0 }
     }
 
-    /// Returns those that hold what was typed.
-    pub(super) fn shown(&self) -> Vec<&(String, usize)> {
-        let typed = self.line.text().to_lowercase();
-        self.all.iter().filter(|(name, _)| name.to_lowercase().contains(&typed)).collect()
+    /// Returns the options that contain the typed text, in any case.
+    pub(super) fn matching_options(&self) -> Vec<&(String, usize)> {
+        let typed = self.input.text().to_lowercase();
+        self.options.iter().filter(|(name, _)| name.to_lowercase().contains(&typed)).collect()
     }
 }
 
-/// What lies over the rest.
+/// A window above the others.
 #[derive(Debug, Default)]
 pub(super) enum Overlay {
-    /// Nothing.
+    /// No window.
     #[default]
     None,
-    /// The keys, scrolled down so many lines.
+    /// The list of keys, scrolled down by a number of lines.
     Help(usize),
-    /// A choice.
+    /// A list to select from.
     Pick(Picker),
 }
 
-/// A note on the way that was walked.
+/// A note in the history, with the position in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Visit {
     pub(super) id: NoteId,
     pub(super) scroll: usize,
-    pub(super) link: usize,
+    pub(super) link_row: usize,
 }
 
-/// What was found in the texts of notes.
+/// The result of a search in the texts of notes, best first.
 #[derive(Debug)]
 pub(super) struct TextMatches {
     pub(super) query: String,
     pub(super) notes: Vec<Arc<Note>>,
 }
 
-/// What the browser knows.
+/// The state of the browser.
 #[derive(Debug)]
 pub(super) struct Model {
     pub(super) size: Size,
     pub(super) theme: Theme,
     pub(super) focus: Focus,
-    /// What is typed.
-    pub(super) line: Input,
+    /// The input line.
+    pub(super) input: Input,
     pub(super) filter: ListFilter,
     pub(super) finder: Finder,
-    /// The places of the notes that what is typed finds, the best first.
+    /// The notes that the input finds, as indices into the notes of the finder, best first.
     pub(super) matches: Vec<u32>,
-    /// What was found in texts, where that is shown in place of the matches.
-    pub(super) found: Option<TextMatches>,
-    /// The row of the list that is chosen, and the first one on the screen.
+    /// The result of a search, which replaces the matches in the list.
+    pub(super) text_matches: Option<TextMatches>,
+    /// The selected row of the list, and the first row on the screen.
     pub(super) cursor: usize,
-    pub(super) top: usize,
-    /// The note that is to be shown, and what is shown.
-    pub(super) open: Option<NoteId>,
+    pub(super) first_row: usize,
+    /// The note to show, and the page of the note that is shown.
+    pub(super) open_id: Option<NoteId>,
     pub(super) page: Option<NotePage>,
-    /// The first line of the page on the screen; the link that is chosen, and the first on the screen.
+    /// The first line of the page on the screen, the selected link, and the first link on the screen.
     pub(super) scroll: usize,
-    pub(super) link: usize,
-    pub(super) link_top: usize,
-    /// The notes that were walked along, and which of them is shown.
-    pub(super) trail: Vec<Visit>,
-    pub(super) step: usize,
+    pub(super) link_row: usize,
+    pub(super) first_link_row: usize,
+    /// The notes that were opened, the oldest first, and the index of the one that is shown.
+    pub(super) history: Vec<Visit>,
+    pub(super) history_idx: usize,
     pub(super) overlay: Overlay,
-    /// What is to be told.
+    /// A message for the status line.
     pub(super) status: Option<String>,
     pub(super) has_preview: bool,
-    /// How many notes there are in the store.
-    pub(super) total: usize,
-    /// The day that counts as today.
+    /// The number of notes in the store.
+    pub(super) note_count: usize,
+    /// The day that dates are compared with.
     pub(super) today: Today,
 }
 
 impl Model {
-    /// Makes a model without notes.
+    /// Creates a model without notes.
     pub(super) fn new(size: Size, theme: Theme, query: &str) -> Self {
         Self {
             size,
             theme,
             focus: Focus::List,
-            line: Input::new(query),
+            input: Input::new(query),
             filter: ListFilter::default(),
             finder: Finder::default(),
             matches: Vec::new(),
-            found: None,
+            text_matches: None,
             cursor: 0,
-            top: 0,
-            open: None,
+            first_row: 0,
+            open_id: None,
             page: None,
             scroll: 0,
-            link: 0,
-            link_top: 0,
-            trail: Vec::new(),
-            step: 0,
+            link_row: 0,
+            first_link_row: 0,
+            history: Vec::new(),
+            history_idx: 0,
             overlay: Overlay::None,
             status: None,
             has_preview: true,
-            total: 0,
+            note_count: 0,
             today: Today::default(),
         }
     }
 
-    /// Takes the notes that are looked through, and stays at the chosen one.
-    pub(super) fn take_notes(&mut self, notes: Vec<Arc<Note>>, total: usize) {
-        let chosen = self.chosen().map(|note| note.id.clone());
+    /// Replaces the notes of the list and keeps the selected note, if it is still listed. `note_count` is the number of
+    /// notes in the store.
+    pub(super) fn set_notes(&mut self, notes: Vec<Arc<Note>>, note_count: usize) {
+        let selected = self.selected().map(|note| note.id.clone());
         self.finder = Finder::new(notes);
-        self.total = total;
-        self.matches = self.finder.find(self.line.text());
-        let row = chosen.and_then(|id| (0..self.count()).find(|row| self.row(*row).is_some_and(|note| note.id == id)));
-        self.cursor = row.unwrap_or(self.cursor);
-        self.choose(self.cursor);
+        self.note_count = note_count;
+        self.matches = self.finder.find(self.input.text());
+        let row_of =
+            |id: NoteId| (0..self.row_count()).find(|row| self.note_in_row(*row).is_some_and(|note| note.id == id));
+        let row = selected.and_then(row_of).unwrap_or(self.cursor);
+        self.select_row(row);
     }
 
-    /// Finds the notes for what is typed.
+    /// Finds the notes that match the input and selects the first.
     pub(super) fn find(&mut self) {
-        self.found = None;
-        self.matches = self.finder.find(self.line.text());
-        self.top = 0;
-        self.choose(0);
+        self.text_matches = None;
+        self.matches = self.finder.find(self.input.text());
+        self.first_row = 0;
+        self.select_row(0);
     }
 
-    /// Shows what was found in texts.
-    pub(super) fn take_hits(&mut self, query: String, hits: TextHits) {
-        self.found = Some(TextMatches { query, notes: hits.notes });
+    /// Lists the result of a search in place of the matches, and selects the first hit.
+    pub(super) fn set_text_hits(&mut self, query: String, hits: TextHits) {
+        self.text_matches = Some(TextMatches { query, notes: hits.notes });
         self.status = hits.remark;
-        self.top = 0;
-        self.choose(0);
+        self.first_row = 0;
+        self.select_row(0);
     }
 
-    /// Returns how many rows the list has.
-    pub(super) fn count(&self) -> usize {
-        self.found.as_ref().map_or(self.matches.len(), |found| found.notes.len())
+    /// Returns the number of rows of the list.
+    pub(super) fn row_count(&self) -> usize {
+        self.text_matches.as_ref().map_or(self.matches.len(), |found| found.notes.len())
     }
 
     /// Returns the note in a row of the list.
-    pub(super) fn row(&self, row: usize) -> Option<&Arc<Note>> {
-        match &self.found {
+    pub(super) fn note_in_row(&self, row: usize) -> Option<&Arc<Note>> {
+        match &self.text_matches {
             Some(found) => found.notes.get(row),
             None => self.finder.notes().get(*self.matches.get(row)? as usize),
         }
     }
 
-    /// Returns the note in the chosen row.
-    pub(super) fn chosen(&self) -> Option<&Arc<Note>> {
-        self.row(self.cursor)
+    /// Returns the note in the selected row.
+    pub(super) fn selected(&self) -> Option<&Arc<Note>> {
+        self.note_in_row(self.cursor)
     }
 
-    /// Chooses a row, or the last one; its note is shown, unless one reads.
-    pub(super) fn choose(&mut self, row: usize) {
-        self.cursor = row.min(self.count().saturating_sub(1));
+    /// Selects a row, or the last one if `row` is beyond it. Shows its note if the list has the focus.
+    pub(super) fn select_row(&mut self, row: usize) {
+        self.cursor = row.min(self.row_count().saturating_sub(1));
         if self.focus == Focus::List {
-            let id = self.chosen().map(|note| note.id.clone());
+            let id = self.selected().map(|note| note.id.clone());
             self.show(id, 0, 0);
         }
     }
 
-    /// Shows a note, from a line on.
-    fn show(&mut self, id: Option<NoteId>, scroll: usize, link: usize) {
-        if self.open != id {
-            (self.scroll, self.link, self.link_top) = (scroll, link, 0);
+    /// Shows a note from the line `scroll` on, with a link selected. A note that is shown already stays as it is.
+    fn show(&mut self, id: Option<NoteId>, scroll: usize, link_row: usize) {
+        if self.open_id != id {
+            self.scroll = scroll;
+            self.link_row = link_row;
+            self.first_link_row = 0;
         }
-        self.open = id;
+        self.open_id = id;
     }
 
-    /// Goes to a note; what was ahead on the trail is forgotten.
+    /// Opens a note and appends it to the history, in place of the notes after the current one.
     pub(super) fn visit(&mut self, id: NoteId) {
-        self.leave();
-        if self.trail.get(self.step).is_none_or(|visit| visit.id != id) {
-            self.trail.truncate(if self.trail.is_empty() { 0 } else { self.step + 1 });
-            self.trail.push(Visit { id: id.clone(), scroll: 0, link: 0 });
-            self.step = self.trail.len() - 1;
+        self.save_scroll();
+        if self.history.get(self.history_idx).is_none_or(|visit| visit.id != id) {
+            self.history.truncate(if self.history.is_empty() { 0 } else { self.history_idx + 1 });
+            self.history.push(Visit { id: id.clone(), scroll: 0, link_row: 0 });
+            self.history_idx = self.history.len() - 1;
         }
         self.focus = Focus::Note;
         self.show(Some(id), 0, 0);
     }
 
-    /// Notes down where one stands in the note that is left.
-    fn leave(&mut self) {
-        if let (Some(visit), Some(open)) = (self.trail.get_mut(self.step), &self.open)
+    /// Saves the position in the open note to its entry in the history.
+    fn save_scroll(&mut self) {
+        if let (Some(visit), Some(open)) = (self.history.get_mut(self.history_idx), &self.open_id)
             && visit.id == *open
         {
-            (visit.scroll, visit.link) = (self.scroll, self.link);
+            visit.scroll = self.scroll;
+            visit.link_row = self.link_row;
         }
     }
 
-    /// Goes back on the trail, or forward; tells whether there was somewhere to go.
-    pub(super) fn walk(&mut self, is_back: bool) -> bool {
-        let to = if is_back { self.step.checked_sub(1) } else { Some(self.step + 1) };
-        let Some((to, visit)) = to.and_then(|to| Some((to, self.trail.get(to)?.clone()))) else {
-            return false;
-        };
-        self.leave();
-        self.step = to;
+    /// Opens the note before the current one in the history, or the one after it. Returns `false` if there is none.
+    pub(super) fn go_in_history(&mut self, is_back: bool) -> bool {
+        let target_idx = if is_back { self.history_idx.checked_sub(1) } else { Some(self.history_idx + 1) };
+        let Some(target_idx) = target_idx else { return false };
+        let Some(visit) = self.history.get(target_idx).cloned() else { return false };
+        self.save_scroll();
+        self.history_idx = target_idx;
         if self.focus == Focus::List {
             self.focus = Focus::Note;
         }
-        self.show(Some(visit.id), visit.scroll, visit.link);
+        self.show(Some(visit.id), visit.scroll, visit.link_row);
         true
     }
 
-    /// Goes back to the list, and shows what is chosen there.
+    /// Gives the focus to the list and shows the note that is selected there.
     pub(super) fn return_to_list(&mut self) {
-        self.leave();
+        self.save_scroll();
         self.focus = Focus::List;
-        self.choose(self.cursor);
+        self.select_row(self.cursor);
     }
 
-    /// Returns the links of the page, where they are known.
+    /// Returns the links of the page; none until they are loaded.
     pub(super) fn links(&self) -> &[LinkLine] {
         self.page.as_ref().and_then(|page| page.links.as_deref()).unwrap_or_default()
     }
 
-    /// Returns where things are on the screen.
+    /// Returns the areas of the screen.
     pub(super) fn areas(&self) -> Areas {
         let links = self.page.as_ref().map_or(0, |page| page.links.as_ref().map_or(0, Vec::len));
         areas(self.size, self.focus, self.has_preview, links)
     }
 
-    /// Brings everything into the bounds of the screen, before it is drawn.
-    pub(super) fn prepare(&mut self) {
+    /// Wraps the page for its area and limits all positions to what the screen can show.
+    pub(super) fn clamp_to_screen(&mut self) {
         let areas = self.areas();
         let rows = usize::from(areas.list.height);
-        self.top = visible_from(self.top, self.cursor, rows);
+        self.first_row = first_visible_row(self.first_row, self.cursor, rows);
         if let Some(page) = &mut self.page {
             page.wrap(usize::from(areas.note.width).max(1));
-            let last = page.pieces().len().saturating_sub(usize::from(areas.note.height).max(1));
+            let last = page.wrapped_lines().len().saturating_sub(usize::from(areas.note.height).max(1));
             self.scroll = self.scroll.min(last);
         }
         if self.page.as_ref().is_some_and(|page| page.links.is_some()) {
-            self.link = self.link.min(self.links().len().saturating_sub(1));
+            self.link_row = self.link_row.min(self.links().len().saturating_sub(1));
         }
-        self.link_top = visible_from(self.link_top, self.link, usize::from(areas.links.height));
+        self.first_link_row = first_visible_row(self.first_link_row, self.link_row, usize::from(areas.links.height));
         if let Overlay::Pick(picker) = &mut self.overlay {
-            picker.cursor = picker.cursor.min(picker.shown().len().saturating_sub(1));
-            picker.top = visible_from(picker.top, picker.cursor, usize::from(areas.overlay.height).saturating_sub(1));
+            picker.cursor = picker.cursor.min(picker.matching_options().len().saturating_sub(1));
+            picker.first_row =
+                first_visible_row(picker.first_row, picker.cursor, usize::from(areas.overlay.height).saturating_sub(1));
         }
     }
 }
 
-/// Returns the first row on the screen, so that a row is seen and as little as possible moves.
-fn visible_from(top: usize, row: usize, rows: usize) -> usize {
-    top.min(row).max((row + 1).saturating_sub(rows.max(1)))
+/// Returns the first row to show among `rows` lines, so that `row` is visible and the list scrolls as little as possible.
+fn first_visible_row(first_row: usize, row: usize, rows: usize) -> usize {
+    first_row.min(row).max((row + 1).saturating_sub(rows.max(1)))
 }

@@ -1,4 +1,4 @@
-//! A note as it is read on a screen: its fields and body in wrapped lines, its links both ways.
+//! The page of a note: its fields and body in wrapped lines, and its links in both directions.
 
 use std::ops::Range;
 
@@ -8,23 +8,23 @@ use crate::escape;
 use crate::note::{IMPORTED, Note, NoteId, StyleSet};
 use crate::report::{Entry, Report};
 
-/// The most bytes of a body that are shown: far more than anybody reads on a screen.
-const MAX_BODY: usize = 1024 * 1024;
+/// The most bytes of a body that are shown. It bounds the cost of wrapping.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// How far apart the columns are that a tab jumps to.
-const TAB: usize = 4;
+/// The distance between tab stops, in cells.
+const TAB_WIDTH: usize = 4;
 
-/// What a line of a page is.
+/// The kind of a line, which determines its style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
     /// The title.
     Title,
-    /// Id, type, dates and other fields.
+    /// Fields of the frontmatter, such as id, type and dates.
     Field,
     /// The tags.
     Tags,
-    /// Something odd about the note, or that it no longer holds.
-    Odd,
+    /// A diagnostic, or a reason not to rely on the note.
+    Warning,
     /// A line of the body.
     Body,
 }
@@ -34,105 +34,103 @@ pub(super) enum LineKind {
 pub(super) struct LogicalLine {
     pub(super) kind: LineKind,
     pub(super) text: String,
-    /// Where its marks change, in bytes, and what they are from there on.
-    pub(super) marks: Vec<(usize, StyleSet)>,
+    /// The styles of the text, each from its byte offset to the next one; ascending.
+    pub(super) style_changes: Vec<(usize, StyleSet)>,
 }
 
-/// A piece of a line that fits on the screen.
+/// A part of a line that fits on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WrappedLine {
-    /// The line.
-    pub(super) line: usize,
-    /// Its bytes that are shown.
+    /// The index of the line in [`NotePage::lines`].
+    pub(super) line_idx: usize,
+    /// The byte range of the part in the line.
     pub(super) range: Range<usize>,
-    /// How many cells it is indented.
+    /// The indent, in cells.
     pub(super) indent: usize,
 }
 
-/// Which way a link leads.
+/// The direction of a link, as seen from the note of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LinkDirection {
-    /// From the note.
+    /// A link of the note.
     Out,
-    /// To the note.
+    /// A backlink.
     In,
-    /// To nothing that exists.
-    Nowhere,
+    /// A link of the note whose target does not exist.
+    Unresolved,
 }
 
 /// A link of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LinkLine {
-    pub(super) way: LinkDirection,
-    /// The type as it is written, made harmless.
+    pub(super) direction: LinkDirection,
+    /// The type as written, escaped for a terminal.
     pub(super) kind: String,
-    /// The title at the other end, or what is named and does not exist, made harmless.
+    /// The title of the other note, or the unresolved target; escaped for a terminal.
     pub(super) title: String,
-    /// The note at the other end.
+    /// The other note; `None` if the target is unresolved.
     pub(super) to: Option<NoteId>,
 }
 
-/// A note as it is read.
+/// A note, laid out for reading.
 #[derive(Debug)]
 pub(super) struct NotePage {
     pub(super) id: NoteId,
     pub(super) lines: Vec<LogicalLine>,
-    /// The links; `None` until somebody looked for them.
+    /// The links; `None` until they are loaded.
     pub(super) links: Option<Vec<LinkLine>>,
-    /// The pieces of the lines, and the width that they were made for.
-    pieces: Vec<WrappedLine>,
+    /// The lines, wrapped for `width` cells.
+    wrapped_lines: Vec<WrappedLine>,
     width: usize,
 }
 
 impl NotePage {
-    /// Reads a note.
+    /// Lays out a note. `today` decides whether it has expired.
     pub(super) fn new(note: &Note, today: Today) -> Self {
         let mut lines = fields(note);
         if let Some(retired) = note.retired(|| today.day()) {
-            lines.insert(1, plain(LineKind::Odd, format!("! {}", retired.words())));
+            lines.insert(1, unstyled(LineKind::Warning, format!("! {}", retired.words())));
         }
-        lines.push(plain(LineKind::Body, String::new()));
+        lines.push(unstyled(LineKind::Body, String::new()));
         let body = note.body().trim_end();
         lines.extend(body_lines(body, &note.marked()));
-        if body.len() > MAX_BODY {
-            lines.push(plain(LineKind::Odd, format!("…the rest of {} bytes is in its file", body.len())));
+        if body.len() > MAX_BODY_BYTES {
+            lines.push(unstyled(LineKind::Warning, format!("…the rest of {} bytes is in its file", body.len())));
         }
-        Self { id: note.id.clone(), lines, links: None, pieces: Vec::new(), width: 0 }
+        Self { id: note.id.clone(), lines, links: None, wrapped_lines: Vec::new(), width: 0 }
     }
 
-    /// Wraps the lines for a width, where that was not done yet.
+    /// Wraps the lines for a width in cells, unless they are wrapped for it. O(text).
     pub(super) fn wrap(&mut self, width: usize) {
-        if self.width == width && !self.pieces.is_empty() {
+        if self.width == width && !self.wrapped_lines.is_empty() {
             return;
         }
         self.width = width;
-        self.pieces.clear();
-        for (number, line) in self.lines.iter().enumerate() {
-            let hang = text::hang(&line.text).min(width / 2);
-            let pieces = text::wrap(&line.text, width, hang).into_iter().enumerate();
-            self.pieces.extend(pieces.map(|(nth, range)| WrappedLine {
-                line: number,
-                range,
-                indent: if nth == 0 { 0 } else { hang },
-            }));
+        self.wrapped_lines.clear();
+        for (line_idx, line) in self.lines.iter().enumerate() {
+            let hanging_indent = text::hanging_indent(&line.text).min(width / 2);
+            for range in text::wrap(&line.text, width, hanging_indent) {
+                let indent = if range.start == 0 { 0 } else { hanging_indent };
+                self.wrapped_lines.push(WrappedLine { line_idx, range, indent });
+            }
         }
     }
 
-    /// Returns what fits on the screen, in pieces.
-    pub(super) fn pieces(&self) -> &[WrappedLine] {
-        &self.pieces
+    /// Returns the lines as [`Self::wrap`] wrapped them.
+    pub(super) fn wrapped_lines(&self) -> &[WrappedLine] {
+        &self.wrapped_lines
     }
 }
 
-/// Reads the links at a note out of the answer of `link list`.
+/// Returns the links in the report of `link list` for a note: its links, its backlinks, then unresolved ones.
 pub(super) fn links(id: &NoteId, report: &Report) -> Vec<LinkLine> {
     let mut links = Vec::new();
     for entry in &report.entries {
         match entry {
             Entry::Note(entry) => links.extend(entry.edges.iter().map(|edge| {
-                let way = if edge.from == *id { LinkDirection::Out } else { LinkDirection::In };
+                let direction = if edge.from == *id { LinkDirection::Out } else { LinkDirection::In };
                 LinkLine {
-                    way,
+                    direction,
                     kind: one_line(&edge.kind),
                     title: one_line(entry.note.title()),
                     to: Some(entry.note.id.clone()),
@@ -140,29 +138,29 @@ pub(super) fn links(id: &NoteId, report: &Report) -> Vec<LinkLine> {
             })),
             Entry::Unresolved { target, .. } => {
                 let title = one_line(target);
-                links.push(LinkLine { way: LinkDirection::Nowhere, kind: String::new(), title, to: None });
+                links.push(LinkLine { direction: LinkDirection::Unresolved, kind: String::new(), title, to: None });
             }
             _ => {}
         }
     }
-    // Stable: inside each way, the order of the answer.
-    links.sort_by_key(|link| link.way as u8);
+    // The sort is stable: links of one direction keep the order of the report.
+    links.sort_by_key(|link| link.direction as u8);
     links
 }
 
-fn plain(kind: LineKind, text: String) -> LogicalLine {
-    LogicalLine { kind, text, marks: Vec::new() }
+fn unstyled(kind: LineKind, text: String) -> LogicalLine {
+    LogicalLine { kind, text, style_changes: Vec::new() }
 }
 
-/// Returns what a note says of itself, a line each.
+/// Returns the lines above the body: title, fields, tags and diagnostics.
 fn fields(note: &Note) -> Vec<LogicalLine> {
-    let mut lines = vec![plain(LineKind::Title, one_line(&note.title))];
+    let mut lines = vec![unstyled(LineKind::Title, one_line(&note.title))];
     let mut facts = vec![note.id.to_string(), one_line(&note.kind)];
     facts.extend(note.value.map(|value| format!("value {value}")));
     facts.extend(note.verified.map(|verified| if verified { "verified" } else { "not verified" }.to_owned()));
     facts.extend(note.created.as_ref().map(|stamp| format!("created {}", one_line(stamp.as_str()))));
     facts.extend(note.updated.as_ref().map(|stamp| format!("updated {}", one_line(stamp.as_str()))));
-    let mut field = |text: String| lines.push(plain(LineKind::Field, text));
+    let mut field = |text: String| lines.push(unstyled(LineKind::Field, text));
     field(facts.join(" · "));
     for alias in &note.aliases {
         field(format!("alias: {}", one_line(alias)));
@@ -179,76 +177,78 @@ fn fields(note: &Note) -> Vec<LogicalLine> {
     }
     if !note.tags.is_empty() {
         let tags: Vec<String> = note.tags.iter().map(|tag| format!("#{}", one_line(tag))).collect();
-        lines.push(plain(LineKind::Tags, tags.join(" ")));
+        lines.push(unstyled(LineKind::Tags, tags.join(" ")));
     }
-    let odd = note.findings.iter().map(|finding| plain(LineKind::Odd, format!("! {}", one_line(&finding.message))));
-    lines.extend(odd);
+    let warnings = note.findings.iter().map(|finding| format!("! {}", one_line(&finding.message)));
+    lines.extend(warnings.map(|text| unstyled(LineKind::Warning, text)));
     lines
 }
 
-/// Returns the lines of a body, made harmless, with their marks.
+/// Returns the first [`MAX_BODY_BYTES`] of a body as lines, escaped for a terminal. `changes` are the styles of the body,
+/// each from its byte offset to the next one.
 fn body_lines(body: &str, changes: &[(usize, StyleSet)]) -> Vec<LogicalLine> {
-    let body = body.get(..body.floor_char_boundary(MAX_BODY)).unwrap_or(body);
+    let body = body.get(..body.floor_char_boundary(MAX_BODY_BYTES)).unwrap_or(body);
     let mut changes = changes.iter().peekable();
-    let mut marks = StyleSet::default();
-    let mut lines = vec![plain(LineKind::Body, String::new())];
+    let mut styles = StyleSet::default();
+    let mut lines = vec![unstyled(LineKind::Body, String::new())];
     let mut chars = body.char_indices().peekable();
     let mut column = 0;
     let mut filter = escape::EscapeFilter::default();
-    while let Some((at, c)) = chars.next() {
-        while let Some((_, next)) = changes.next_if(|(from, _)| *from <= at) {
-            marks = *next;
+    while let Some((offset, c)) = chars.next() {
+        while let Some((_, next)) = changes.next_if(|(from, _)| *from <= offset) {
+            styles = *next;
         }
         if c == '\n' || c == '\r' {
             if c == '\r' {
                 chars.next_if(|(_, next)| *next == '\n');
             }
-            lines.push(plain(LineKind::Body, String::new()));
+            lines.push(unstyled(LineKind::Body, String::new()));
             column = 0;
             continue;
         }
         let Some(line) = lines.last_mut() else { continue };
-        if line.marks.last().map_or(StyleSet::default(), |(_, last)| *last) != marks {
-            line.marks.push((line.text.len(), marks));
+        if line.style_changes.last().map_or(StyleSet::default(), |(_, last)| *last) != styles {
+            line.style_changes.push((line.text.len(), styles));
         }
         if c == '\t' {
-            let count = TAB - column % TAB;
+            let count = TAB_WIDTH - column % TAB_WIDTH;
             line.text.extend(std::iter::repeat_n(' ', count));
             column += count;
-        } else if let Some(sign) = filter.shown(c, chars.peek().map(|(_, next)| *next)) {
-            line.text.push(sign);
+        } else if let Some(shown) = filter.shown(c, chars.peek().map(|(_, next)| *next)) {
+            line.text.push(shown);
             column += 1;
         }
     }
     for line in &mut lines {
-        line.thin();
+        line.limit_combining_marks();
     }
     lines
 }
 
 impl LogicalLine {
-    /// Takes piled-up marks away; a text so odd needs no looks.
-    fn thin(&mut self) {
-        let text = text::thinned(std::mem::take(&mut self.text));
-        if self.marks.iter().any(|(at, _)| !text.is_char_boundary(*at)) {
-            self.marks.clear();
+    /// Drops excess combining marks. Also drops the styles if their offsets no longer fit the text.
+    fn limit_combining_marks(&mut self) {
+        let text = text::limit_combining_marks(std::mem::take(&mut self.text));
+        if self.style_changes.iter().any(|(offset, _)| !text.is_char_boundary(*offset)) {
+            self.style_changes.clear();
         }
         self.text = text;
     }
 
-    /// Returns the pieces of a range of the text that look alike.
-    pub(super) fn looks(&self, range: &Range<usize>) -> Vec<(&str, StyleSet)> {
-        let mut looks = Vec::new();
+    /// Splits a byte range of the text into runs of one style each.
+    pub(super) fn styled_runs(&self, range: &Range<usize>) -> Vec<(&str, StyleSet)> {
+        let mut runs = Vec::new();
         let mut start = range.start;
-        let first = self.marks.partition_point(|(at, _)| *at <= start);
-        let (before, after) = self.marks.split_at_checked(first).unwrap_or_default();
-        let mut marks = before.last().map_or(StyleSet::default(), |(_, marks)| *marks);
-        for (at, next) in after.iter().take_while(|(at, _)| *at < range.end) {
-            looks.extend(self.text.get(start..*at).map(|text| (text, marks)));
-            (start, marks) = (*at, *next);
+        let first = self.style_changes.partition_point(|(offset, _)| *offset <= start);
+        let (before, after) = self.style_changes.split_at_checked(first).unwrap_or_default();
+        let mut styles = before.last().map_or(StyleSet::default(), |(_, styles)| *styles);
+        for (offset, next) in after.iter().take_while(|(offset, _)| *offset < range.end) {
+            runs.extend(self.text.get(start..*offset).map(|text| (text, styles)));
+            start = *offset;
+            styles = *next;
         }
-        looks.extend(self.text.get(start..range.end).map(|text| (text, marks)));
-        looks
+        runs.extend(self.text.get(start..range.end).map(|text| (text, styles)));
+        runs
     }
 }
 
@@ -264,24 +264,24 @@ mod tests {
     }
 
     #[test]
-    fn a_body_keeps_its_text_and_gets_looks() {
+    fn a_body_keeps_its_text_and_is_styled() {
         let page = page("---\nid: qp-aaaa\ntitle: T\n---\n# Head\n\nsome *text* `code`\n");
         let texts: Vec<&str> = page.lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(texts, ["T", "qp-aaaa · fleeting", "", "# Head", "", "some *text* `code`"]);
-        assert!(page.lines[3].marks[0].1.has(InlineStyle::Heading));
-        let looks = page.lines[5].looks(&(0..page.lines[5].text.len()));
-        let looks: Vec<(&str, bool, bool)> = looks
+        assert!(page.lines[3].style_changes[0].1.has(InlineStyle::Heading));
+        let runs = page.lines[5].styled_runs(&(0..page.lines[5].text.len()));
+        let runs: Vec<(&str, bool, bool)> = runs
             .into_iter()
-            .map(|(text, marks)| (text, marks.has(InlineStyle::Emphasis), marks.has(InlineStyle::Code)))
+            .map(|(text, styles)| (text, styles.has(InlineStyle::Emphasis), styles.has(InlineStyle::Code)))
             .collect();
         assert_eq!(
-            looks,
+            runs,
             [("some ", false, false), ("*text*", true, false), (" ", false, false), ("`code`", false, true)]
         );
     }
 
     #[test]
-    fn nothing_in_a_note_steers_the_terminal() {
+    fn no_note_sends_control_characters_to_the_terminal() {
         let hostile = "---\nid: qp-aaaa\ntitle: \"a\\e[31mb\\u202ec\"\ntags: [\"x\\ny\"]\n---\na\u{1b}[2Jb\r\nc\u{202e}d\u{85}\te";
         let page = page(hostile);
         for line in &page.lines {
@@ -291,13 +291,13 @@ mod tests {
     }
 
     #[test]
-    fn pieces_cover_every_line() {
+    fn wrapped_lines_cover_every_line() {
         let page = page(&format!("{}\n", "word ".repeat(50)));
-        for (number, line) in page.lines.iter().enumerate() {
-            let pieces = page.pieces().iter().filter(|piece| piece.line == number);
-            let text: String = pieces.map(|piece| line.text.get(piece.range.clone()).unwrap()).collect();
+        for (line_idx, line) in page.lines.iter().enumerate() {
+            let wrapped = page.wrapped_lines().iter().filter(|wrapped| wrapped.line_idx == line_idx);
+            let text: String = wrapped.map(|wrapped| line.text.get(wrapped.range.clone()).unwrap()).collect();
             assert_eq!(text, line.text);
         }
-        assert!(page.pieces().len() > 10);
+        assert!(page.wrapped_lines().len() > 10);
     }
 }

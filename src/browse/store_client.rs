@@ -1,4 +1,4 @@
-//! The open store: asks it what the command line would ask, and hands on the answers.
+//! A client of the open store: makes the requests of the command line and returns their results as values.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,94 +14,94 @@ use crate::report::{Entry, Report};
 use crate::request::{Command, LinkRequest, LinkView, ListRequest, SearchRequest};
 use crate::store::{Location, Store};
 
-/// Which notes are looked at.
+/// A filter by type and tag.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ListFilter {
-    /// Only notes of these types; empty for all.
+    /// The types of notes that pass; empty for all.
     pub(super) kinds: Vec<String>,
-    /// Only notes with any of these tags; empty for all.
+    /// The tags of which a note needs one to pass; empty for all notes.
     pub(super) tags: Vec<String>,
 }
 
-/// What words found in the texts of notes.
+/// The result of a search in the texts of notes.
 pub(super) struct TextHits {
-    /// The notes, the best first.
+    /// The notes, best first.
     pub(super) notes: Vec<Arc<Note>>,
-    /// What is to be said of words that no note holds.
+    /// A message about words that occur in no note.
     pub(super) remark: Option<String>,
 }
 
-/// An open store.
-pub(super) struct Library {
+/// An open store and the request that reopens it.
+pub(super) struct StoreClient {
     location: Location,
     current_dir: PathBuf,
     store: Store,
-    /// Whether the store was opened with the words of its texts.
-    has_words: bool,
+    /// Whether the store was opened with its text index.
+    has_text_index: bool,
 }
 
-impl Library {
+impl StoreClient {
     /// Opens the store.
     ///
     /// # Errors
     /// As [`Store::open`].
     pub(super) fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
         let store = Store::open(location, current_dir)?;
-        Ok(Self { location: location.clone(), current_dir: current_dir.to_path_buf(), store, has_words: false })
+        Ok(Self { location: location.clone(), current_dir: current_dir.to_path_buf(), store, has_text_index: false })
     }
 
-    /// Returns the day that counts as today.
+    /// Returns the day that dates are compared with.
     pub(super) fn today(&self) -> Today {
         self.location.today
     }
 
-    /// Returns how many notes there are.
-    pub(super) fn count(&self) -> usize {
+    /// Returns the number of notes in the store.
+    pub(super) fn note_count(&self) -> usize {
         self.store.notes().len()
     }
 
-    /// Reads the store again.
+    /// Reopens the store.
     ///
     /// # Errors
     /// As [`Store::open`].
     pub(super) fn reload(&mut self) -> Result<(), Error> {
         self.store = Store::open(&self.location, &self.current_dir)?;
-        self.has_words = false;
+        self.has_text_index = false;
         Ok(())
     }
 
-    /// Takes the store, which somebody else has opened with the words of its texts.
-    pub(super) fn replace(&mut self, store: Store) {
+    /// Replaces the store by one that was opened with its text index.
+    pub(super) fn replace_store(&mut self, store: Store) {
         self.store = store;
-        self.has_words = true;
+        self.has_text_index = true;
     }
 
-    /// Asks the store. What was kept of the notes may turn out to be damaged; then it is asked again
-    /// without that, as a call of the program would.
-    fn ask(&mut self, command: &Command) -> Result<Report, Error> {
+    /// Runs a command. If the index turns out to be corrupt, the store is reopened without it and the command runs
+    /// again, as on the command line.
+    fn run(&mut self, command: &Command) -> Result<Report, Error> {
         let report = commands::run_on(command, &self.store);
         if !self.store.is_broken() {
             return report;
         }
         self.store.discard_index(&self.location);
-        let without = Location { no_index: true, ..self.location.clone() };
-        self.store = Store::open(&without, &self.current_dir)?;
-        self.has_words = false;
+        let without_index = Location { no_index: true, ..self.location.clone() };
+        self.store = Store::open(&without_index, &self.current_dir)?;
+        self.has_text_index = false;
         commands::run_on(command, &self.store)
     }
 
-    fn only(&self, filter: &ListFilter) -> ListRequest {
+    fn list_request(&self, filter: &ListFilter) -> ListRequest {
         let (kinds, tags) = (filter.kinds.clone(), filter.tags.clone());
         ListRequest { location: self.location.clone(), kinds, tags, ..ListRequest::default() }
     }
 
-    /// Returns the notes that pass a filter, the latest change first.
+    /// Returns the notes that pass a filter, the latest changed first.
     ///
     /// # Errors
     /// As `qipu list`.
     pub(super) fn list(&mut self, filter: &ListFilter) -> Result<Vec<Arc<Note>>, Error> {
-        let request = self.only(filter);
-        Ok(notes(&self.ask(&Command::List(request))?))
+        let request = self.list_request(filter);
+        Ok(notes_of(&self.run(&Command::List(request))?))
     }
 
     /// Searches the texts of the notes that pass a filter.
@@ -109,23 +109,23 @@ impl Library {
     /// # Errors
     /// As `qipu search`.
     pub(super) fn search(&mut self, query: &str, filter: &ListFilter) -> Result<TextHits, Error> {
-        if !self.has_words {
+        if !self.has_text_index {
             self.store = commands::open_to_search(&self.location, &self.current_dir)?;
-            self.has_words = true;
+            self.has_text_index = true;
         }
-        let only = self.only(filter);
-        // The list shows notes although a digest stands for them, so this does too.
+        let only = self.list_request(filter);
+        // The list shows notes that a digest replaces, so the search shows them too.
         let search = SearchRequest { query: query.to_owned(), only, no_compaction: true, ..SearchRequest::default() };
-        let report = self.ask(&Command::Search(search))?;
+        let report = self.run(&Command::Search(search))?;
         let remarks = report.head.spellings.iter().map(|spelling| match spelling.shown.as_slice() {
             [] => format!("no note holds `{}`", spelling.word),
             shown => format!("no note holds `{}`; searched for {}", spelling.word, shown.join(", ")),
         });
         let remark = remarks.reduce(|all, next| format!("{all}; {next}"));
-        Ok(TextHits { notes: notes(&report), remark })
+        Ok(TextHits { notes: notes_of(&report), remark })
     }
 
-    /// Returns the links at a note, both ways, as they are written.
+    /// Returns the links of a note in both directions, with their types as written.
     ///
     /// # Errors
     /// As `qipu link list`.
@@ -137,20 +137,20 @@ impl Library {
             limits: WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 },
             no_compaction: true,
         };
-        Ok(page::links(id, &self.ask(&Command::Link(link))?))
+        Ok(page::links(id, &self.run(&Command::Link(link))?))
     }
 
-    /// Returns a note.
+    /// Returns the note with an id; `None` if the store has none.
     pub(super) fn note(&self, id: &NoteId) -> Option<&Arc<Note>> {
         self.store.notes().get(self.store.position(id)?)
     }
 
-    /// Returns the tags in use with how many notes have them, the most used first.
+    /// Returns the tags in use and the number of notes with each, the most frequent first.
     ///
     /// # Errors
     /// As `qipu tags`.
     pub(super) fn tags(&mut self) -> Result<Vec<(String, usize)>, Error> {
-        let report = self.ask(&Command::Tags(self.location.clone()))?;
+        let report = self.run(&Command::Tags(self.location.clone()))?;
         let tags = report.entries.into_iter().filter_map(|entry| match entry {
             Entry::Tag { tag, count } => Some((tag, count)),
             _ => None,
@@ -158,7 +158,7 @@ impl Library {
         Ok(tags.collect())
     }
 
-    /// Returns the types in use with how many notes are of them, a to z.
+    /// Returns the types in use and the number of notes of each, in alphabetical order.
     pub(super) fn kinds(&self) -> Vec<(String, usize)> {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         for note in self.store.notes() {
@@ -168,6 +168,6 @@ impl Library {
     }
 }
 
-fn notes(report: &Report) -> Vec<Arc<Note>> {
+fn notes_of(report: &Report) -> Vec<Arc<Note>> {
     report.entries.iter().filter_map(Entry::note).map(|entry| Arc::clone(&entry.note)).collect()
 }

@@ -1,4 +1,4 @@
-//! Tests only: the browser without a terminal, on stores of the fixtures.
+//! Tests only: the browser without a terminal, on the fixtures.
 
 use std::fs;
 use std::path::Path;
@@ -11,24 +11,25 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 use ratatui::style::Color;
 
+use super::areas::Focus;
 use super::browser::{Browser, KeyOutcome};
-use super::store_client::Library;
-use super::model::{Focus, Overlay};
+use super::model::Overlay;
+use super::store_client::StoreClient;
 use super::theme::Theme;
 use super::view;
 use crate::store::Location;
 
 fn open(dir: &Path, query: &str) -> Browser {
     let location = Location { no_index: true, ..Location::default() };
-    let library = Library::open(&location, dir).unwrap();
-    Browser::new(library, Size::new(80, 24), Theme { has_color: true }, query).unwrap()
+    let client = StoreClient::open(&location, dir).unwrap();
+    Browser::new(client, Size::new(80, 24), Theme { has_color: true }, query).unwrap()
 }
 
 fn fixture(name: &str, query: &str) -> Browser {
     open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name), query)
 }
 
-/// A store with some notes.
+/// Creates a store of notes, given with their ids.
 fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
@@ -39,28 +40,28 @@ fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn press(browser: &mut Browser, code: KeyCode) -> KeyOutcome {
-    browser.press(KeyEvent::new(code, KeyModifiers::NONE))
+    browser.handle_key(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
 fn control(browser: &mut Browser, letter: char) -> KeyOutcome {
-    browser.press(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
+    browser.handle_key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
 }
 
 fn type_in(browser: &mut Browser, text: &str) {
     text.chars().for_each(|c| assert_eq!(press(browser, KeyCode::Char(c)), KeyOutcome::Stay));
 }
 
-/// Draws as the terminal would be, links and all.
+/// Loads the links and draws the browser on a terminal of a size in cells.
 fn drawn(browser: &mut Browser, width: u16, height: u16) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    browser.look_for_links();
+    browser.load_links();
     browser.model.size = Size::new(width, height);
-    browser.model.prepare();
+    browser.model.clamp_to_screen();
     terminal.draw(|frame| view::draw(&browser.model, frame)).unwrap();
     terminal
 }
 
-/// Returns the screen as text, a line each.
+/// Returns the screen as lines of text.
 fn screen(browser: &mut Browser, width: u16, height: u16) -> String {
     let terminal = drawn(browser, width, height);
     let buffer = terminal.backend().buffer();
@@ -95,7 +96,7 @@ fn expect(name: &str, browser: &mut Browser) {
 }
 
 #[test]
-fn every_screen_looks_as_it_should() {
+fn every_screen_equals_its_snapshot() {
     let mut browser = fixture("research", "");
     expect("list", &mut browser);
     type_in(&mut browser, "retry fsync");
@@ -114,9 +115,9 @@ fn every_screen_looks_as_it_should() {
     expect("languages", &mut fixture("languages", ""));
 }
 
-/// `QIPU_UPDATE_DOCS=1 cargo test --lib browse` puts it there.
+/// `QIPU_UPDATE_DOCS=1 cargo test --lib browse` updates the screen in README.md.
 #[test]
-fn readme_shows_the_browser_as_it_is() {
+fn readme_shows_the_current_screen() {
     let picture = screen(&mut fixture("research", "retry fsync"), 100, 17);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
@@ -130,14 +131,14 @@ fn readme_shows_the_browser_as_it_is() {
 }
 
 #[test]
-fn typing_finds_and_text_search_ranks_as_the_command_does() {
+fn typing_filters_and_text_search_ranks_as_the_command_does() {
     let mut browser = fixture("research", "");
-    let all = browser.model.count();
+    let all = browser.model.row_count();
     type_in(&mut browser, "retry until");
-    assert_eq!(browser.model.chosen().unwrap().id.as_str(), "qp-h2v6");
-    assert!(browser.model.count() < all);
+    assert_eq!(browser.model.selected().unwrap().id.as_str(), "qp-h2v6");
+    assert!(browser.model.row_count() < all);
     control(&mut browser, 'u');
-    assert_eq!(browser.model.count(), all);
+    assert_eq!(browser.model.row_count(), all);
     type_in(&mut browser, "what happens when fsync fails");
     control(&mut browser, 'f');
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research");
@@ -149,16 +150,17 @@ fn typing_finds_and_text_search_ranks_as_the_command_does() {
     };
     let report = crate::commands::run_on(&crate::request::Command::Search(search), &store).unwrap();
     let wanted: Vec<_> = report.entries.iter().filter_map(|entry| Some(entry.note()?.note.id.clone())).collect();
-    let rows: Vec<_> = (0..browser.model.count()).map(|row| browser.model.row(row).unwrap().id.clone()).collect();
+    let rows: Vec<_> =
+        (0..browser.model.row_count()).map(|row| browser.model.note_in_row(row).unwrap().id.clone()).collect();
     assert!(rows.len() > 3);
     assert_eq!(rows, wanted);
     press(&mut browser, KeyCode::Esc);
-    assert_eq!(browser.model.count(), all, "Esc clears what was searched for");
+    assert_eq!(browser.model.row_count(), all, "Esc clears what was searched for");
     assert_eq!(press(&mut browser, KeyCode::Esc), KeyOutcome::Quit);
 }
 
 #[test]
-fn one_walks_along_links_and_back_and_forward() {
+fn links_are_followed_and_the_history_goes_back_and_forward() {
     let dir = store(&[
         ("qp-aaaa", "---\nid: qp-aaaa\ntitle: First\nlinks:\n- {type: supports, id: qp-bbbb}\n---\n[[nowhere]]\n"),
         ("qp-bbbb", "---\nid: qp-bbbb\ntitle: Second\n---\n[[qp-cccc]]\n"),
@@ -169,10 +171,10 @@ fn one_walks_along_links_and_back_and_forward() {
     press(&mut browser, KeyCode::Enter);
     press(&mut browser, KeyCode::Enter);
     assert_eq!((browser.model.focus, shown(&browser)), (Focus::Links, "qp-aaaa".to_owned()));
-    // Nobody waited for the links: the key does.
+    // The links are not loaded yet: the key loads them.
     press(&mut browser, KeyCode::Enter);
     assert_eq!((browser.model.focus, shown(&browser)), (Focus::Note, "qp-bbbb".to_owned()));
-    browser.look_for_links();
+    browser.load_links();
     let text = screen(&mut browser, 100, 30);
     assert!(text.contains("→ related Third"), "{text}");
     assert!(text.contains("← supports First"), "{text}");
@@ -183,7 +185,7 @@ fn one_walks_along_links_and_back_and_forward() {
     press(&mut browser, KeyCode::Left);
     assert_eq!(shown(&browser), "qp-aaaa");
     press(&mut browser, KeyCode::Left);
-    assert!(browser.model.status.is_some(), "one is told that there is nothing before it");
+    assert!(browser.model.status.is_some(), "the status line says that the history has no earlier note");
     press(&mut browser, KeyCode::Right);
     press(&mut browser, KeyCode::Right);
     assert_eq!(shown(&browser), "qp-cccc");
@@ -193,51 +195,51 @@ fn one_walks_along_links_and_back_and_forward() {
     press(&mut browser, KeyCode::Down);
     press(&mut browser, KeyCode::Enter);
     assert!(browser.model.status.as_ref().unwrap().contains("no such note"));
-    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), KeyOutcome::Suspend);
-    assert_eq!(browser.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), KeyOutcome::Quit);
+    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), KeyOutcome::Suspend);
+    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), KeyOutcome::Quit);
 }
 
 #[test]
-fn filters_narrow_what_is_listed_and_searched() {
+fn filters_apply_to_the_list_and_to_searches() {
     let mut browser = fixture("research", "");
-    let all = browser.model.count();
+    let all = browser.model.row_count();
     control(&mut browser, 't');
     assert!(matches!(browser.model.overlay, Overlay::Pick(_)));
     type_in(&mut browser, "moc");
     press(&mut browser, KeyCode::Enter);
-    let maps = browser.model.count();
+    let maps = browser.model.row_count();
     assert!(0 < maps && maps < all);
-    assert!((0..maps).all(|row| browser.model.row(row).unwrap().is_moc()));
+    assert!((0..maps).all(|row| browser.model.note_in_row(row).unwrap().is_moc()));
     type_in(&mut browser, "fsync");
     control(&mut browser, 'f');
-    assert!(browser.model.count() <= maps && browser.model.count() > 0);
+    assert!(browser.model.row_count() <= maps && browser.model.row_count() > 0);
     press(&mut browser, KeyCode::Esc);
     press(&mut browser, KeyCode::Esc);
-    assert_eq!(browser.model.count(), all, "Esc takes filters away before it quits");
+    assert_eq!(browser.model.row_count(), all, "Esc takes filters away before it quits");
 }
 
 #[test]
-fn changes_on_disk_are_seen_and_the_place_is_kept() {
+fn a_reload_shows_changes_on_disk_and_keeps_the_selection() {
     let dir = store(&[("qp-aaaa", "---\nid: qp-aaaa\ntitle: First\n---\nold\n"), ("qp-bbbb", "# Second\n")]);
     let mut browser = open(dir.path(), "");
-    while browser.model.chosen().unwrap().id.as_str() != "qp-bbbb" {
+    while browser.model.selected().unwrap().id.as_str() != "qp-bbbb" {
         press(&mut browser, KeyCode::Down);
     }
     fs::write(dir.path().join(".qipu/notes/qp-bbbb.md"), "# Second, again\n").unwrap();
     fs::write(dir.path().join(".qipu/notes/qp-cccc.md"), "# Third\n").unwrap();
     control(&mut browser, 'r');
-    assert_eq!(browser.model.count(), 3);
-    assert_eq!(browser.model.chosen().unwrap().id.as_str(), "qp-bbbb");
+    assert_eq!(browser.model.row_count(), 3);
+    assert_eq!(browser.model.selected().unwrap().id.as_str(), "qp-bbbb");
     assert!(screen(&mut browser, 100, 30).contains("Second, again"));
     press(&mut browser, KeyCode::Enter);
     fs::remove_file(dir.path().join(".qipu/notes/qp-bbbb.md")).unwrap();
     press(&mut browser, KeyCode::Char('r'));
-    assert_eq!(browser.model.count(), 2);
+    assert_eq!(browser.model.row_count(), 2);
     assert!(screen(&mut browser, 100, 30).contains("qp-bbbb is not there any more"));
 }
 
 #[test]
-fn editing_and_copying_are_about_the_note_that_is_shown() {
+fn the_open_note_is_edited_and_copied() {
     let mut browser = fixture("research", "retry until");
     let id = || crate::note::NoteId::parse("qp-h2v6").unwrap();
     assert_eq!(control(&mut browser, 'y'), KeyOutcome::Copy(id()));
@@ -247,12 +249,12 @@ fn editing_and_copying_are_about_the_note_that_is_shown() {
     assert_eq!(press(&mut browser, KeyCode::Char('e')), KeyOutcome::Edit(id()));
     assert_eq!(press(&mut browser, KeyCode::Char('q')), KeyOutcome::Quit);
     let mut clipboard = Vec::new();
-    super::copy(&mut clipboard, "qp-h2v6").unwrap();
+    super::copy_to_clipboard(&mut clipboard, "qp-h2v6").unwrap();
     assert_eq!(clipboard, b"\x1b]52;c;cXAtaDJ2Ng==\x07");
 }
 
 #[test]
-fn an_empty_store_is_no_failure() {
+fn an_empty_store_can_be_browsed() {
     let dir = store(&[]);
     let mut browser = open(dir.path(), "x");
     for code in [KeyCode::Enter, KeyCode::Tab, KeyCode::BackTab, KeyCode::Down, KeyCode::Esc] {
@@ -262,7 +264,7 @@ fn an_empty_store_is_no_failure() {
 }
 
 #[test]
-fn colours_are_the_terminals_own_or_none() {
+fn only_the_sixteen_colours_of_the_terminal_are_used_or_none() {
     for has_color in [true, false] {
         let mut browser = fixture("research", "fsync");
         browser.model.theme = Theme { has_color };
@@ -274,7 +276,7 @@ fn colours_are_the_terminals_own_or_none() {
     }
 }
 
-/// Keys of all kinds, most of them such that do something.
+/// Generates keys, most of which have an effect.
 fn key() -> impl Strategy<Value = KeyEvent> {
     let code = prop_oneof![
         3 => prop::sample::select(vec![
@@ -290,8 +292,8 @@ fn key() -> impl Strategy<Value = KeyEvent> {
     (code, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers))
 }
 
-/// Notes that try to break out of every place.
-fn hostile() -> impl Strategy<Value = String> {
+/// Generates texts that try to break the layout or to control the terminal.
+fn hostile_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("\u{1b}[2J\u{9b}31m\u{7}".to_owned()),
         Just("\u{202e}\u{2066}\u{200e}".to_owned()),
@@ -310,23 +312,22 @@ fn hostile() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Whatever is pressed, whatever notes say, whatever the size: it is drawn, and nothing of a note steers
-    /// the terminal.
+    /// Any keys on any notes at any size draw a screen without control characters.
     #[test]
-    fn nothing_breaks_it(
-        notes in prop::collection::vec((hostile(), hostile(), hostile()), 0..4),
+    fn hostile_notes_send_no_control_characters(
+        notes in prop::collection::vec((hostile_text(), hostile_text(), hostile_text()), 0..4),
         keys in prop::collection::vec((key(), 0_u16..130, 0_u16..45), 1..30),
     ) {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let dir = store(&[]);
-        for (number, (title, tag, body)) in notes.iter().enumerate() {
+        for (note_idx, (title, tag, body)) in notes.iter().enumerate() {
             let (title, tag) = (quoted(title), quoted(tag));
-            let text = format!("---\nid: qp-{number}\ntitle: {title}\ntype: {tag}\ntags: [{tag}]\nlinks:\n- {{type: {tag}, id: qp-0}}\n---\n{body}[[qp-1]]");
-            fs::write(dir.path().join(format!(".qipu/notes/{number}.md")), text).unwrap();
+            let text = format!("---\nid: qp-{note_idx}\ntitle: {title}\ntype: {tag}\ntags: [{tag}]\nlinks:\n- {{type: {tag}, id: qp-0}}\n---\n{body}[[qp-1]]");
+            fs::write(dir.path().join(format!(".qipu/notes/{note_idx}.md")), text).unwrap();
         }
         let mut browser = open(dir.path(), "");
         for (key, width, height) in keys {
-            browser.press(key);
+            browser.handle_key(key);
             let terminal = drawn(&mut browser, width, height);
             for cell in terminal.backend().buffer().content() {
                 let is_harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}');
@@ -336,8 +337,8 @@ proptest! {
     }
 }
 
-/// The same cases in every run, so that a failure comes from the change at hand; other ones each time where
-/// `QIPU_RANDOM_CASES` is set.
+/// Returns a configuration with the same cases in every run, so that a failure is caused by the change that is tested;
+/// with other cases in each run if `QIPU_RANDOM_CASES` is set.
 fn cases() -> ProptestConfig {
     let config = ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() };
     match std::env::var_os("QIPU_RANDOM_CASES") {

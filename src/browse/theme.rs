@@ -1,13 +1,13 @@
-//! How things look: the terminal's own sixteen colours, or none.
+//! The styles of the browser: the sixteen colours of the terminal, or none.
 
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::note::{InlineStyle, StyleSet};
 
-/// How things look.
+/// Maps the elements of the screen to styles.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Theme {
-    /// Whether colours are used; bold, underlined and reversed text is always.
+    /// Whether colours are used. Bold, underlined and reversed text does not depend on it.
     pub(super) has_color: bool,
 }
 
@@ -16,42 +16,42 @@ impl Theme {
         if self.has_color { style.fg(color) } else { style }
     }
 
-    /// What matters less.
+    /// Returns the style of secondary text.
     pub(super) fn faint(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// A title.
+    /// Returns the style of a title.
     pub(super) fn title(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// The line at the cursor.
-    pub(super) fn chosen(self) -> Style {
+    /// Returns the style of the selected line.
+    pub(super) fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// The frame of a part of the screen, and of the part that has the keys.
+    /// Returns the style of a frame; `is_active` if its area has the focus.
     pub(super) fn frame(self, is_active: bool) -> Style {
         if is_active { self.colored(Style::new().add_modifier(Modifier::BOLD), Color::Cyan) } else { self.faint() }
     }
 
-    /// Letters that were typed, where they were found.
-    pub(super) fn found(self) -> Style {
+    /// Returns the style of letters of a title that match the input.
+    pub(super) fn matched(self) -> Style {
         self.colored(Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED), Color::Yellow)
     }
 
-    /// A tag.
+    /// Returns the style of a tag.
     pub(super) fn tag(self) -> Style {
         self.colored(Style::new(), Color::Blue)
     }
 
-    /// Something odd.
-    pub(super) fn odd(self) -> Style {
+    /// Returns the style of a warning.
+    pub(super) fn warning(self) -> Style {
         self.colored(Style::new(), Color::Yellow)
     }
 
-    /// The type of a note: each usual one has its colour.
+    /// Returns the style of a type of notes: each predefined type has its own colour.
     pub(super) fn kind(self, kind: &str) -> Style {
         match kind {
             "moc" => self.colored(Style::new(), Color::Magenta),
@@ -63,9 +63,9 @@ impl Theme {
         }
     }
 
-    /// Marked text of a body.
-    pub(super) fn marked(self, marks: StyleSet) -> Style {
-        let looks: [(InlineStyle, Style); 8] = [
+    /// Combines the styles of markdown in a body. A later one in the table takes precedence.
+    pub(super) fn inline(self, styles: StyleSet) -> Style {
+        let table: [(InlineStyle, Style); 8] = [
             (InlineStyle::Quote, self.faint()),
             (InlineStyle::Heading, self.colored(Style::new().add_modifier(Modifier::BOLD), Color::Cyan)),
             (InlineStyle::Strong, Style::new().add_modifier(Modifier::BOLD)),
@@ -75,7 +75,7 @@ impl Theme {
             (InlineStyle::Link, self.colored(Style::new().add_modifier(Modifier::UNDERLINED), Color::Blue)),
             (InlineStyle::Bullet, self.colored(Style::new(), Color::Cyan)),
         ];
-        let all = looks.into_iter().filter(|(mark, _)| marks.has(*mark));
-        all.fold(Style::new(), |style, (_, look)| style.patch(look))
+        let applied = table.into_iter().filter(|(inline, _)| styles.has(*inline));
+        applied.fold(Style::new(), |combined, (_, style)| combined.patch(style))
     }
 }

@@ -1,35 +1,42 @@
-//! What keys do to the model. What has to be asked of the store or of the terminal is left as an effect.
+//! The update function: applies keys to the model. Requests to the store and the terminal are returned as effects.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::areas::Focus;
 use super::input::Input;
-use super::model::{Facet, Focus, Model, Overlay, Picker};
+use super::model::{Facet, Model, Overlay, Picker};
 use crate::note::NoteId;
 
-/// What is left to do outside the model.
+/// The rows by which a page key scrolls an overlay.
+const PAGE_ROWS: usize = 10;
+
+/// The most lines that the help scrolls: more than it has.
+const MAX_HELP_SCROLL: usize = 60;
+
+/// An action outside the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing.
+    /// No action.
     Nothing,
     /// List the notes that pass the filter.
     List,
-    /// Search the texts.
+    /// Search the texts of notes.
     Search(String),
-    /// Offer types or tags to choose from.
-    Offer(Facet),
+    /// Open a list of types or tags to select from.
+    OpenPicker(Facet),
     /// Open a note in the editor.
     Edit(NoteId),
     /// Copy an id.
     Copy(NoteId),
-    /// Read the store again.
+    /// Reopen the store.
     Reload,
-    /// Give the terminal back to the shell for a while.
+    /// Stop the process until the shell continues it.
     Suspend,
-    /// End.
+    /// Exit.
     Quit,
 }
 
-/// Lets a key do what it does.
+/// Applies a key to the model. Returns the action that remains to be done.
 pub(super) fn update(model: &mut Model, key: KeyEvent) -> Effect {
     if key.kind == KeyEventKind::Release {
         return Effect::Nothing;
@@ -49,14 +56,14 @@ pub(super) fn update(model: &mut Model, key: KeyEvent) -> Effect {
             }
             return Effect::Nothing;
         }
-        Overlay::Pick(_) => return pick_key(model, key),
+        Overlay::Pick(_) => return picker_key(model, key),
         Overlay::None => {}
     }
-    if let Some(effect) = anywhere(model, key) {
+    if let Some(effect) = global_key(model, key) {
         return effect;
     }
     match model.focus {
-        Focus::List if has_control => line_chord(model, key.code),
+        Focus::List if has_control => input_chord(model, key.code),
         Focus::List => list_key(model, key.code),
         _ if has_control => Effect::Nothing,
         Focus::Note => note_key(model, key.code),
@@ -64,24 +71,24 @@ pub(super) fn update(model: &mut Model, key: KeyEvent) -> Effect {
     }
 }
 
-/// Keys that do the same in every part of the screen.
-fn anywhere(model: &mut Model, key: KeyEvent) -> Option<Effect> {
+/// Applies a key that has one effect in all areas; `None` if it is no such key.
+fn global_key(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
     let has_alt = key.modifiers.contains(KeyModifiers::ALT);
     let effect = match key.code {
-        KeyCode::Char('o') if has_control => on_open(model, Effect::Edit),
-        KeyCode::Char('y') if has_control => on_open(model, Effect::Copy),
-        KeyCode::Char('t') if has_control => Effect::Offer(Facet::Kind),
-        KeyCode::Char('g') if has_control => Effect::Offer(Facet::Tag),
+        KeyCode::Char('o') if has_control => with_open_note(model, Effect::Edit),
+        KeyCode::Char('y') if has_control => with_open_note(model, Effect::Copy),
+        KeyCode::Char('t') if has_control => Effect::OpenPicker(Facet::Kind),
+        KeyCode::Char('g') if has_control => Effect::OpenPicker(Facet::Tag),
         KeyCode::Char('r') if has_control => Effect::Reload,
         KeyCode::Char('l') if has_control => {
             model.has_preview = !model.has_preview;
             Effect::Nothing
         }
-        KeyCode::Left if has_alt => walk(model, true),
-        KeyCode::Right if has_alt => walk(model, false),
-        KeyCode::Tab => next_part(model, false),
-        KeyCode::BackTab => next_part(model, true),
+        KeyCode::Left if has_alt => go_in_history(model, true),
+        KeyCode::Right if has_alt => go_in_history(model, false),
+        KeyCode::Tab => move_focus(model, false),
+        KeyCode::BackTab => move_focus(model, true),
         KeyCode::F(1) | KeyCode::Char('?') => {
             model.overlay = Overlay::Help(0);
             Effect::Nothing
@@ -91,25 +98,25 @@ fn anywhere(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     Some(effect)
 }
 
-/// Does something with the note that is shown.
-fn on_open(model: &mut Model, effect: impl FnOnce(NoteId) -> Effect) -> Effect {
-    model.open.clone().map_or(Effect::Nothing, effect)
+/// Returns an effect on the open note; nothing if no note is open.
+fn with_open_note(model: &mut Model, effect: impl FnOnce(NoteId) -> Effect) -> Effect {
+    model.open_id.clone().map_or(Effect::Nothing, effect)
 }
 
-fn walk(model: &mut Model, is_back: bool) -> Effect {
-    if !model.walk(is_back) {
+fn go_in_history(model: &mut Model, is_back: bool) -> Effect {
+    if !model.go_in_history(is_back) {
         let end = if is_back { "there is no note before this one" } else { "there is no note after this one" };
         model.status = Some(end.to_owned());
     }
     Effect::Nothing
 }
 
-/// Goes to the next part of the screen, or the one before.
-fn next_part(model: &mut Model, is_back: bool) -> Effect {
+/// Moves the focus to the next area, or to the one before.
+fn move_focus(model: &mut Model, is_back: bool) -> Effect {
     match (model.focus, is_back) {
-        (Focus::List, false) => read_chosen(model),
-        (Focus::List, true) if model.open.is_some() => {
-            read_chosen(model);
+        (Focus::List, false) => open_selected(model),
+        (Focus::List, true) if model.open_id.is_some() => {
+            open_selected(model);
             model.focus = Focus::Links;
         }
         (Focus::Note, false) => model.focus = Focus::Links,
@@ -119,8 +126,8 @@ fn next_part(model: &mut Model, is_back: bool) -> Effect {
     Effect::Nothing
 }
 
-fn read_chosen(model: &mut Model) {
-    if let Some(id) = model.chosen().map(|note| note.id.clone()) {
+fn open_selected(model: &mut Model) {
+    if let Some(id) = model.selected().map(|note| note.id.clone()) {
         model.visit(id);
     }
 }
@@ -128,16 +135,16 @@ fn read_chosen(model: &mut Model) {
 fn list_key(model: &mut Model, code: KeyCode) -> Effect {
     let page = usize::from(model.areas().list.height).max(1);
     match code {
-        KeyCode::Up => model.choose(model.cursor.saturating_sub(1)),
-        KeyCode::Down => model.choose(model.cursor + 1),
-        KeyCode::PageUp => model.choose(model.cursor.saturating_sub(page)),
-        KeyCode::PageDown => model.choose(model.cursor + page),
-        KeyCode::Home => model.choose(0),
-        KeyCode::End => model.choose(usize::MAX),
-        KeyCode::Enter => read_chosen(model),
-        KeyCode::Esc => return step_back(model),
+        KeyCode::Up => model.select_row(model.cursor.saturating_sub(1)),
+        KeyCode::Down => model.select_row(model.cursor + 1),
+        KeyCode::PageUp => model.select_row(model.cursor.saturating_sub(page)),
+        KeyCode::PageDown => model.select_row(model.cursor + page),
+        KeyCode::Home => model.select_row(0),
+        KeyCode::End => model.select_row(usize::MAX),
+        KeyCode::Enter => open_selected(model),
+        KeyCode::Esc => return clear_or_quit(model),
         code => {
-            if edit_line(&mut model.line, code) {
+            if edit_input(&mut model.input, code) {
                 model.find();
             }
         }
@@ -145,10 +152,10 @@ fn list_key(model: &mut Model, code: KeyCode) -> Effect {
     Effect::Nothing
 }
 
-/// Takes back the last thing that narrows the list; ends where there is none.
-fn step_back(model: &mut Model) -> Effect {
-    if model.found.is_some() || !model.line.is_empty() {
-        model.line.clear();
+/// Clears what narrows the list: first the input or the search, then the filters. Quits if there is neither.
+fn clear_or_quit(model: &mut Model) -> Effect {
+    if model.text_matches.is_some() || !model.input.is_empty() {
+        model.input.clear();
         model.find();
         return Effect::Nothing;
     }
@@ -159,38 +166,38 @@ fn step_back(model: &mut Model) -> Effect {
     Effect::Quit
 }
 
-/// Lets a key change a line; tells whether its text may have changed.
-fn edit_line(line: &mut Input, code: KeyCode) -> bool {
+/// Applies an editing key to a line. Returns whether its text may have changed.
+fn edit_input(line: &mut Input, code: KeyCode) -> bool {
     match code {
         KeyCode::Char(c) => line.insert(c),
         KeyCode::Backspace => line.backspace(),
         KeyCode::Delete => line.delete(),
-        KeyCode::Left => line.left(),
-        KeyCode::Right => line.right(),
+        KeyCode::Left => line.move_left(),
+        KeyCode::Right => line.move_right(),
         _ => {}
     }
     matches!(code, KeyCode::Char(_) | KeyCode::Backspace | KeyCode::Delete)
 }
 
-fn line_chord(model: &mut Model, code: KeyCode) -> Effect {
+fn input_chord(model: &mut Model, code: KeyCode) -> Effect {
     match code {
         KeyCode::Char('n') => return list_key(model, KeyCode::Down),
         KeyCode::Char('p') => return list_key(model, KeyCode::Up),
-        KeyCode::Char('a') => model.line.home(),
-        KeyCode::Char('e') => model.line.end(),
+        KeyCode::Char('a') => model.input.move_home(),
+        KeyCode::Char('e') => model.input.move_end(),
         KeyCode::Char('h') => return list_key(model, KeyCode::Backspace),
         KeyCode::Char('u') => {
-            model.line.clear();
+            model.input.clear();
             model.find();
         }
         KeyCode::Char('w') => {
-            model.line.delete_word();
+            model.input.delete_word();
             model.find();
         }
-        KeyCode::Char('f') if model.line.text().trim().is_empty() => {
+        KeyCode::Char('f') if model.input.text().trim().is_empty() => {
             model.status = Some("type what to search the texts for, then Ctrl-F".to_owned());
         }
-        KeyCode::Char('f') => return Effect::Search(model.line.text().to_owned()),
+        KeyCode::Char('f') => return Effect::Search(model.input.text().to_owned()),
         _ => {}
     }
     Effect::Nothing
@@ -200,7 +207,7 @@ fn note_key(model: &mut Model, code: KeyCode) -> Effect {
     let page = usize::from(model.areas().note.height).saturating_sub(1).max(1);
     match code {
         KeyCode::Up | KeyCode::Char('k') => model.scroll = model.scroll.saturating_sub(1),
-        // What is too far is taken back before it is drawn.
+        // `Model::clamp_to_screen` limits it to the last line.
         KeyCode::Down | KeyCode::Char('j') => model.scroll = model.scroll.saturating_add(1),
         KeyCode::PageUp => model.scroll = model.scroll.saturating_sub(page),
         KeyCode::PageDown | KeyCode::Char(' ') => model.scroll = model.scroll.saturating_add(page),
@@ -218,38 +225,38 @@ fn links_key(model: &mut Model, code: KeyCode) -> Effect {
     let page = usize::from(model.areas().links.height).max(1);
     let last = count.saturating_sub(1);
     match code {
-        KeyCode::Up | KeyCode::Char('k') => model.link = model.link.saturating_sub(1),
-        KeyCode::Down | KeyCode::Char('j') => model.link = (model.link + 1).min(last),
-        KeyCode::PageUp => model.link = model.link.saturating_sub(page),
-        KeyCode::PageDown | KeyCode::Char(' ') => model.link = (model.link + page).min(last),
-        KeyCode::Home | KeyCode::Char('g') => model.link = 0,
-        KeyCode::End | KeyCode::Char('G') => model.link = last,
-        KeyCode::Enter => follow(model),
+        KeyCode::Up | KeyCode::Char('k') => model.link_row = model.link_row.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => model.link_row = (model.link_row + 1).min(last),
+        KeyCode::PageUp => model.link_row = model.link_row.saturating_sub(page),
+        KeyCode::PageDown | KeyCode::Char(' ') => model.link_row = (model.link_row + page).min(last),
+        KeyCode::Home | KeyCode::Char('g') => model.link_row = 0,
+        KeyCode::End | KeyCode::Char('G') => model.link_row = last,
+        KeyCode::Enter => follow_link(model),
         KeyCode::Esc => model.focus = Focus::Note,
         code => return reading_key(model, code),
     }
     Effect::Nothing
 }
 
-fn follow(model: &mut Model) {
-    match model.links().get(model.link).map(|link| link.to.clone()) {
+fn follow_link(model: &mut Model) {
+    match model.links().get(model.link_row).map(|link| link.to.clone()) {
         Some(Some(id)) => model.visit(id),
         Some(None) => model.status = Some("there is no such note".to_owned()),
         None => model.status = Some("this note has no links".to_owned()),
     }
 }
 
-/// Keys that do the same in a note and in its links.
+/// Applies a key that has one effect in a note and in its links.
 fn reading_key(model: &mut Model, code: KeyCode) -> Effect {
     match code {
         KeyCode::Char('q') => Effect::Quit,
-        KeyCode::Char('e') => on_open(model, Effect::Edit),
-        KeyCode::Char('y') => on_open(model, Effect::Copy),
+        KeyCode::Char('e') => with_open_note(model, Effect::Edit),
+        KeyCode::Char('y') => with_open_note(model, Effect::Copy),
         KeyCode::Char('r') => Effect::Reload,
-        KeyCode::Char('t') => Effect::Offer(Facet::Kind),
-        KeyCode::Char('#') => Effect::Offer(Facet::Tag),
-        KeyCode::Left | KeyCode::Backspace | KeyCode::Char('b') => walk(model, true),
-        KeyCode::Right | KeyCode::Char('f') => walk(model, false),
+        KeyCode::Char('t') => Effect::OpenPicker(Facet::Kind),
+        KeyCode::Char('#') => Effect::OpenPicker(Facet::Tag),
+        KeyCode::Left | KeyCode::Backspace | KeyCode::Char('b') => go_in_history(model, true),
+        KeyCode::Right | KeyCode::Char('f') => go_in_history(model, false),
         KeyCode::Char('/') => {
             model.return_to_list();
             Effect::Nothing
@@ -258,32 +265,31 @@ fn reading_key(model: &mut Model, code: KeyCode) -> Effect {
     }
 }
 
-/// Scrolls the help; tells whether it stays.
+/// Scrolls the help. Returns whether it stays open.
 fn help_key(scroll: &mut usize, code: KeyCode) -> bool {
     match code {
         KeyCode::Up | KeyCode::Char('k') => *scroll = scroll.saturating_sub(1),
         KeyCode::Down | KeyCode::Char('j') => *scroll += 1,
-        KeyCode::PageUp => *scroll = scroll.saturating_sub(10),
-        KeyCode::PageDown | KeyCode::Char(' ') => *scroll += 10,
+        KeyCode::PageUp => *scroll = scroll.saturating_sub(PAGE_ROWS),
+        KeyCode::PageDown | KeyCode::Char(' ') => *scroll += PAGE_ROWS,
         _ => return false,
     }
-    // It is a page or two long.
-    *scroll = (*scroll).min(60);
+    *scroll = (*scroll).min(MAX_HELP_SCROLL);
     true
 }
 
-fn pick_key(model: &mut Model, key: KeyEvent) -> Effect {
+fn picker_key(model: &mut Model, key: KeyEvent) -> Effect {
     let Overlay::Pick(picker) = &mut model.overlay else { return Effect::Nothing };
     match key.code {
         KeyCode::Up => picker.cursor = picker.cursor.saturating_sub(1),
         KeyCode::Down => picker.cursor += 1,
-        KeyCode::PageUp => picker.cursor = picker.cursor.saturating_sub(10),
-        KeyCode::PageDown => picker.cursor += 10,
+        KeyCode::PageUp => picker.cursor = picker.cursor.saturating_sub(PAGE_ROWS),
+        KeyCode::PageDown => picker.cursor += PAGE_ROWS,
         KeyCode::Esc => model.overlay = Overlay::None,
-        KeyCode::Enter => return pick(model),
+        KeyCode::Enter => return toggle_picked(model),
         _ if key.modifiers.contains(KeyModifiers::CONTROL) => {}
         code => {
-            if edit_line(&mut picker.line, code) {
+            if edit_input(&mut picker.input, code) {
                 picker.cursor = 0;
             }
         }
@@ -291,25 +297,25 @@ fn pick_key(model: &mut Model, key: KeyEvent) -> Effect {
     Effect::Nothing
 }
 
-/// Adds what is chosen to the filter, or takes it away where it is there.
-fn pick(model: &mut Model) -> Effect {
+/// Adds the selected option to the filter, or removes it from there, and closes the picker.
+fn toggle_picked(model: &mut Model) -> Effect {
     let Overlay::Pick(picker) = std::mem::take(&mut model.overlay) else { return Effect::Nothing };
-    let Some((name, _)) = chosen(&picker) else { return Effect::Nothing };
-    let list = match picker.facet {
+    let Some((name, _)) = picked(&picker) else { return Effect::Nothing };
+    let names = match picker.facet {
         Facet::Kind => &mut model.filter.kinds,
         Facet::Tag => &mut model.filter.tags,
     };
-    match list.iter().position(|have| *have == name) {
-        Some(place) => drop(list.remove(place)),
-        None => list.push(name),
+    match names.iter().position(|filtered| *filtered == name) {
+        Some(position) => drop(names.remove(position)),
+        None => names.push(name),
     }
     model.return_to_list();
-    match model.found.take() {
-        Some(found) => Effect::Search(found.query),
+    match model.text_matches.take() {
+        Some(matches) => Effect::Search(matches.query),
         None => Effect::List,
     }
 }
 
-fn chosen(picker: &Picker) -> Option<(String, usize)> {
-    picker.shown().get(picker.cursor).map(|chosen| (*chosen).clone())
+fn picked(picker: &Picker) -> Option<(String, usize)> {
+    picker.matching_options().get(picker.cursor).map(|option| (*option).clone())
 }

@@ -1,4 +1,4 @@
-//! Opens the store in the background, whenever it changed on disk, so that no key waits for that.
+//! Reopens the store in the background after a change on disk, so that no key waits for it.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
@@ -7,36 +7,36 @@ use std::time::{Duration, Instant};
 use crate::commands;
 use crate::store::{self, Location, Store};
 
-/// How long nobody looks at the files at least.
-const REST: Duration = Duration::from_secs(2);
+/// The least pause between two scans of the files.
+const MIN_PAUSE: Duration = Duration::from_secs(2);
 
-/// How much longer than a look the rest after it is.
-const SHARE: u32 = 50;
+/// The factor by which the pause after a scan is at least longer than the scan.
+const PAUSE_FACTOR: u32 = 50;
 
-/// Opens a store with the words of its texts, so that the first search need not; then looks at its files from
-/// time to time, and opens it again when one changed.
+/// Opens a store with its text index, so that the first search need not, then scans its files regularly and reopens the
+/// store after a change. The thread ends when the receiver is dropped.
 pub(super) fn watch(location: Location, current_dir: PathBuf) -> Receiver<Store> {
     let (sender, receiver) = channel();
     let work = move || {
-        let mut before = None;
-        let mut rest = Duration::ZERO;
+        let mut known_state = None;
+        let mut pause = Duration::ZERO;
         loop {
-            std::thread::sleep(rest);
+            std::thread::sleep(pause);
             let start = Instant::now();
-            let now = store::look(&location, &current_dir).ok();
-            rest = REST.max(start.elapsed() * SHARE);
-            // A store that can't be read just now may be there again soon.
-            if now.is_none() || now == before {
+            let state = store::look(&location, &current_dir).ok();
+            pause = MIN_PAUSE.max(start.elapsed() * PAUSE_FACTOR);
+            // A store that can't be read now may be readable at the next scan.
+            if state.is_none() || state == known_state {
                 continue;
             }
             let Ok(store) = commands::open_to_search(&location, &current_dir) else { continue };
-            before = now;
+            known_state = state;
             if sender.send(store).is_err() {
                 return;
             }
         }
     };
-    // A machine without room for a thread has the key that reads the store again.
+    // If no thread can be started, the user still has the key that reopens the store.
     std::thread::Builder::new().spawn(work).ok();
     receiver
 }
