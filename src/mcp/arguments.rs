@@ -1,72 +1,74 @@
-//! The arguments of a tool, taken one by one; what is wrong with one is said with its name.
+//! Parses the arguments of a tool. Each error names its argument.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use crate::error::Error;
 
-/// Arguments that were not taken yet.
+/// The arguments that are not parsed yet.
 pub(super) struct Arguments {
-    left: JsonObject,
+    remaining: JsonObject,
 }
 
 impl Arguments {
-    pub(super) fn new(given: &JsonObject) -> Self {
-        let given = given.iter().filter(|(_, value)| !value.is_null());
-        Self { left: given.map(|(name, value)| (name.clone(), value.clone())).collect() }
+    pub(super) fn new(arguments: &JsonObject) -> Self {
+        let present = arguments.iter().filter(|(_, value)| !value.is_null());
+        Self { remaining: present.map(|(name, value)| (name.clone(), value.clone())).collect() }
     }
 
     fn take(&mut self, name: &str) -> Option<Value> {
-        self.left.remove(name)
+        self.remaining.remove(name)
     }
 
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Error> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(wrong(name, "expected a text")),
+            Some(_) => Err(argument_error(name, "expected a text")),
         }
     }
 
-    /// Takes a text that must be there, and not blank.
-    pub(super) fn needed(&mut self, name: &str) -> Result<String, Error> {
-        let text = self.text(name)?.ok_or_else(|| wrong(name, "it is missing"))?;
-        if text.trim().is_empty() { Err(wrong(name, "it is empty")) } else { Ok(text) }
+    /// Parses a required text, which must not be blank.
+    pub(super) fn required_text(&mut self, name: &str) -> Result<String, Error> {
+        let text = self.text(name)?.ok_or_else(|| argument_error(name, "it is missing"))?;
+        if text.trim().is_empty() { Err(argument_error(name, "it is empty")) } else { Ok(text) }
     }
 
-    /// Takes a whole number of at least 1.
+    /// Parses a whole number, 1 to 10¹².
     pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, Error> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        // Some clients write every number with a decimal point.
+        // Some clients encode every number with a decimal point.
         let whole = value.as_f64().filter(|number| number.fract() == 0.0 && (1.0..=1e12).contains(number));
-        whole.map(|number| Some(number as usize)).ok_or_else(|| wrong(name, "expected a whole number, 1 or more"))
+        whole
+            .map(|number| Some(number as usize))
+            .ok_or_else(|| argument_error(name, "expected a whole number, 1 or more"))
     }
 
-    /// Takes a number from 0 to 1, in millionths.
+    /// Parses a number from 0 to 1. Returns it in millionths.
     pub(super) fn share(&mut self, name: &str) -> Result<Option<u32>, Error> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let share = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
         let millionths = share.map(|share| Some((share * 1_000_000.0).round() as u32));
-        millionths.ok_or_else(|| wrong(name, "expected a number from 0 to 1"))
+        millionths.ok_or_else(|| argument_error(name, "expected a number from 0 to 1"))
     }
 
-    pub(super) fn flag(&mut self, name: &str) -> Result<bool, Error> {
+    pub(super) fn is_set(&mut self, name: &str) -> Result<bool, Error> {
         match self.take(name) {
             None => Ok(false),
-            Some(Value::Bool(is_so)) => Ok(is_so),
-            Some(_) => Err(wrong(name, "expected true or false")),
+            Some(Value::Bool(is_set)) => Ok(is_set),
+            Some(_) => Err(argument_error(name, "expected true or false")),
         }
     }
 
-    /// Takes one of several words, each with what it means.
+    /// Parses one of several names. Returns the value of the name.
     pub(super) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, Error> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        chosen(name, &text, choices).map(Some)
+        parse_choice(name, &text, choices).map(Some)
     }
 
-    /// Takes several texts; one alone may stand by itself.
+    /// Parses a list of texts, or a single text.
     pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, Error> {
-        let expected = || wrong(name, "expected a list of texts");
+        let expected = || argument_error(name, "expected a list of texts");
         match self.take(name) {
             None => Ok(Vec::new()),
             Some(Value::String(text)) => Ok(vec![text]),
@@ -78,22 +80,29 @@ impl Arguments {
         }
     }
 
-    /// Tells of an argument that nobody took.
-    pub(super) fn end(self) -> Result<(), Error> {
-        match self.left.keys().next() {
+    /// Checks that all arguments were parsed.
+    ///
+    /// # Errors
+    /// `Usage`, with the name of an unknown argument.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        match self.remaining.keys().next() {
             None => Ok(()),
-            Some(name) => Err(wrong(name, "there is no such argument")),
+            Some(name) => Err(argument_error(name, "there is no such argument")),
         }
     }
 }
 
-/// Finds what a word means.
-pub(super) fn chosen<T: Copy>(name: &str, text: &str, choices: &[(&str, T)]) -> Result<T, Error> {
-    let found = choices.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning);
-    let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| wrong(name, &format!("`{text}` is none of {}", words())))
+/// Returns the value of a name.
+///
+/// # Errors
+/// `Usage`, with the names to choose from.
+pub(super) fn parse_choice<T: Copy>(name: &str, text: &str, choices: &[(&str, T)]) -> Result<T, Error> {
+    let value = choices.iter().find(|(choice, _)| *choice == text).map(|(_, value)| *value);
+    let names = || choices.iter().map(|(choice, _)| *choice).collect::<Vec<_>>().join(", ");
+    value.ok_or_else(|| argument_error(name, &format!("`{text}` is none of {}", names())))
 }
 
-pub(super) fn wrong(name: &str, what: &str) -> Error {
+/// Returns the error for an argument.
+pub(super) fn argument_error(name: &str, what: &str) -> Error {
     Error::usage(format!("argument `{name}`: {what}"))
 }

@@ -1,12 +1,13 @@
-//! An MCP server on standard input and output. It makes the same requests as the command line and hands
-//! them to the same commands and the same fit.
+//! `qipu mcp`: a server of the [Model Context Protocol](https://modelcontextprotocol.io) on standard input and output. It
+//! makes the requests of the command line, runs the same commands and fits their reports in the same way.
 //!
-//! One thread speaks the protocol; the one that was there first keeps the store open, with its links and
-//! words, and opens it again when something changed on disk.
+//! A second thread runs the protocol. The main thread has the open store with its graph and text index, answers calls one
+//! after the other, and reopens the store after a change on disk.
 
 mod arguments;
 mod call_queue;
 mod protocol;
+mod schemas;
 mod stdio;
 mod tools;
 
@@ -25,63 +26,66 @@ use crate::fit;
 use crate::report::Report;
 use crate::request::{Command, Format, McpRequest};
 use crate::store::{ChangeWatcher, Store};
-use call_queue::Calls;
+use call_queue::CallQueue;
 use tools::Task;
 
-/// A tool that a client calls.
+/// A call of a tool, and where its answer is sent.
 struct Call {
     tool: String,
     arguments: JsonObject,
     reply: oneshot::Sender<Result<Answer, Error>>,
 }
 
-/// What a tool answers: for the model, and for programs, where there is room for the latter.
+/// The answer of a tool.
 struct Answer {
+    /// The text for the model.
     text: String,
-    facts: Option<Value>,
+    /// The structured content for programs; `None` if it does not fit into the budget.
+    structured: Option<Value>,
 }
 
-/// Serves until the client goes away.
+/// Runs the server until the client disconnects.
 ///
 /// # Errors
-/// `Failure` when the machine gives no thread, or the protocol breaks down.
+/// `Failure` if no thread can be started or the protocol fails.
 pub(crate) fn serve(request: &McpRequest, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
-    let face = std::thread::Builder::new().spawn(move || protocol::speak(sender))?;
-    keep(request, env, Calls::new(calls, request.location.waits.patience));
-    face.join().map_err(|_| Error::failure("the server broke down"))?
+    let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;
+    answer_calls(request, env, CallQueue::new(calls, request.location.waits.patience));
+    protocol_thread.join().map_err(|_| Error::failure("the server broke down"))?
 }
 
-/// Answers calls from a store that stays open until something in it changes.
-fn keep(request: &McpRequest, env: &Env, mut calls: Calls) {
-    let mut waiting = None;
+/// Answers calls until the client disconnects, and reopens the store whenever it has changed.
+fn answer_calls(request: &McpRequest, env: &Env, mut calls: CallQueue) {
+    let mut pending = None;
     let mut watcher = ChangeWatcher::new(&request.location, &env.current_dir);
-    while let Some(call) = waiting.take().or_else(|| calls.next(env)) {
-        // Watched from before it is read: no change is missed in between.
+    while let Some(call) = pending.take().or_else(|| calls.next(env)) {
+        // The watch begins before the store is read, so that no change in between is missed.
         watcher.begin();
         let opened = Store::open_with(&request.location, &env.current_dir, Some(commands::gathering));
         let store = match opened {
             Ok(store) => store,
             Err(error) => {
-                // Nobody may be listening any more; so too below.
+                // The client may have cancelled the call; so too below.
                 let _ = call.reply.send(Err(error));
                 continue;
             }
         };
-        waiting = answer_from(&store, request, env, call, &mut calls, &mut watcher);
+        pending = answer_from(&store, request, env, call, &mut calls, &mut watcher);
     }
 }
 
-/// Answers calls while the store stays as it is. Returns the call that came when it no longer was.
+/// Answers calls from an open store until it has changed. Returns the call that is still to be answered from the
+/// reopened store; `None` if the client has disconnected.
 fn answer_from(
     store: &Store,
     request: &McpRequest,
     env: &Env,
     first: Call,
-    calls: &mut Calls,
+    calls: &mut CallQueue,
     watcher: &mut ChangeWatcher,
 ) -> Option<Call> {
-    let desk = Session::new(store);
+    let session = Session::new(store);
     let mut next = Some(first);
     let mut is_first = true;
     loop {
@@ -90,23 +94,23 @@ fn answer_from(
             return Some(call);
         }
         is_first = false;
-        let answer = match tools::task(&call.tool, &call.arguments, request) {
+        let answer = match tools::parse_task(&call.tool, &call.arguments, request) {
             Ok(task) if task.is_write => {
-                if calls.write(task, call.reply, env) {
+                if calls.run_write(task, call.reply, env) {
                     return calls.next(env);
                 }
                 continue;
             }
             task => task.and_then(|task| {
-                let report = commands::run_at(&task.command, &desk).map(|mut report| {
+                let report = commands::run_at(&task.command, &session).map(|mut report| {
                     report.head.warnings.extend(store.unreadable_warning());
                     report
                 });
-                answer(&task, report)
+                fit_answer(&task, report)
             }),
         };
         if store.is_broken() {
-            // What was kept of the notes turned out to be damaged: without it, then.
+            // The index turned out to be corrupt: answer the call again without it.
             store.discard_index(&request.location);
             return Some(call);
         }
@@ -114,31 +118,33 @@ fn answer_from(
     }
 }
 
-/// Says what a budget lacks in the words of the tool.
-fn in_arguments(error: Error, task: &Task) -> Error {
+/// Replaces the name of the budget option in an error by the name of the argument.
+fn with_argument_names(error: Error, task: &Task) -> Error {
     let name = if matches!(task.command, Command::Expand(_)) { "max_additional_tokens" } else { "max_tokens" };
-    let said = |text: &str| text.replace("--max-tokens", name);
-    Error { message: said(&error.message), hint: error.hint.as_deref().map(said), ..error }
+    let renamed = |text: &str| text.replace("--max-tokens", name);
+    Error { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
 }
 
 /// Runs a task that changes notes.
-fn change(task: &Task, env: &Env) -> Result<Answer, Error> {
+fn run_change(task: &Task, env: &Env) -> Result<Answer, Error> {
     let report = commands::run(&task.command, env);
-    answer(task, report.and_then(|report| report.ok_or_else(|| Error::failure("there is nothing to say"))))
+    fit_answer(task, report.and_then(|report| report.ok_or_else(|| Error::failure("there is nothing to say"))))
 }
 
-fn answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Error> {
+/// Fits a report into the budget of a task, as text and as structured content.
+fn fit_answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Error> {
     let mut report = report?;
     if !task.is_write {
         report.head.banner = Some(true);
     }
     let fitted = fit::fit_both(&report, task.budget, task.format, Format::Facts);
-    let (text, facts) = fitted.map_err(|error| in_arguments(error, task))?;
+    let (text, json) = fitted.map_err(|error| with_argument_names(error, task))?;
     if let Some(verdict) = report.verdict {
         return Err(verdict);
     }
-    let facts = facts.map(|facts| serde_json::from_str(&facts)).transpose();
-    let mut facts: Option<Value> = facts.map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
-    facts.iter_mut().for_each(harmless_texts);
-    Ok(Answer { text, facts })
+    let parsed = json.map(|json| serde_json::from_str(&json)).transpose();
+    let mut structured: Option<Value> =
+        parsed.map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
+    structured.iter_mut().for_each(harmless_texts);
+    Ok(Answer { text, structured })
 }

@@ -1,5 +1,6 @@
-//! Standard input and output as lines of JSON-RPC. A line that is no message is answered here (JSON-RPC 2.0, section
-//! 5.1): the SDK passes over what is no JSON, and names no id where a request is wrong; the client would wait for ever.
+//! Lines of JSON-RPC on standard input and output. A line that is no message is answered here (JSON-RPC 2.0, section
+//! 5.1): the SDK skips lines that are no JSON and answers invalid requests without their id, so that the client would wait
+//! forever.
 
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -9,26 +10,26 @@ use rmcp::model::ClientJsonRpcMessage;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 
-/// The longest line that is read, in bytes, its end included; the SDK reads none that is longer.
-const MAX_LINE: usize = 16 * 1024 * 1024;
+/// The longest line that is accepted, in bytes with its end; the limit of the SDK.
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Hands on the lines that are messages, and answers the others.
+/// A reader that passes on lines that are messages and answers all others.
 pub(super) struct MessageReader<R, W> {
-    from: BufReader<R>,
-    answers: W,
+    source: BufReader<R>,
+    replies: W,
     line: Vec<u8>,
-    /// How much of a whole line was handed on; `None` while a line is being read.
-    given: Option<usize>,
+    /// The bytes of a complete line that are passed on; `None` while the line is incomplete.
+    delivered: Option<usize>,
     is_too_long: bool,
 }
 
 impl<R: AsyncRead, W: Write> MessageReader<R, W> {
-    pub(super) fn new(from: R, answers: W) -> Self {
-        Self { from: BufReader::new(from), answers, line: Vec::new(), given: None, is_too_long: false }
+    pub(super) fn new(from: R, replies: W) -> Self {
+        Self { source: BufReader::new(from), replies, line: Vec::new(), delivered: None, is_too_long: false }
     }
 
-    fn add(&mut self, bytes: &[u8]) {
-        self.is_too_long |= self.line.len() + bytes.len() > MAX_LINE;
+    fn append(&mut self, bytes: &[u8]) {
+        self.is_too_long |= self.line.len() + bytes.len() > MAX_LINE_BYTES;
         if self.is_too_long {
             self.line.clear();
         } else {
@@ -36,21 +37,21 @@ impl<R: AsyncRead, W: Write> MessageReader<R, W> {
         }
     }
 
-    /// Ends a line: it is handed on, or answered.
+    /// Completes a line, and answers it if it is no message.
     fn end_line(&mut self) -> io::Result<()> {
-        let refusal = if std::mem::take(&mut self.is_too_long) { Some(unreadable()) } else { refusal(&self.line) };
+        let refusal = if std::mem::take(&mut self.is_too_long) { Some(parse_error()) } else { refusal(&self.line) };
         let Some(refusal) = refusal else {
-            self.given = Some(0);
+            self.delivered = Some(0);
             return Ok(());
         };
         self.line.clear();
-        self.answers.write_all(format!("{refusal}\n").as_bytes())?;
-        self.answers.flush()
+        self.replies.write_all(format!("{refusal}\n").as_bytes())?;
+        self.replies.flush()
     }
 }
 
-/// The answer to a line that is no JSON. Its id is unknown.
-fn unreadable() -> Value {
+/// Returns the answer to a line that is no JSON. Its id is unknown.
+fn parse_error() -> Value {
     json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}})
 }
 
@@ -61,7 +62,7 @@ fn refusal(line: &[u8]) -> Option<Value> {
     if line.is_empty() {
         return None;
     }
-    let Ok(message) = serde_json::from_slice::<Value>(line) else { return Some(unreadable()) };
+    let Ok(message) = serde_json::from_slice::<Value>(line) else { return Some(parse_error()) };
     let id = message.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
     let is_notification = id.is_none() && message.get("method").is_some_and(Value::is_string);
     if is_notification || serde_json::from_value::<ClientJsonRpcMessage>(message).is_ok() {
@@ -74,17 +75,17 @@ impl<R: AsyncRead + Unpin, W: Write + Unpin> AsyncRead for MessageReader<R, W> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let lines = self.get_mut();
         let given = loop {
-            if let Some(given) = lines.given {
+            if let Some(given) = lines.delivered {
                 break given;
             }
-            let read = ready!(Pin::new(&mut lines.from).poll_fill_buf(context))?;
-            let end = read.iter().position(|byte| *byte == b'\n').map(|place| place + 1);
-            let some = read.get(..end.unwrap_or(read.len())).unwrap_or_default().to_vec();
-            if some.is_empty() {
+            let read = ready!(Pin::new(&mut lines.source).poll_fill_buf(context))?;
+            let end = read.iter().position(|byte| *byte == b'\n').map(|newline| newline + 1);
+            let bytes = read.get(..end.unwrap_or(read.len())).unwrap_or_default().to_vec();
+            if bytes.is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            Pin::new(&mut lines.from).consume(some.len());
-            lines.add(&some);
+            Pin::new(&mut lines.source).consume(bytes.len());
+            lines.append(&bytes);
             if end.is_some() {
                 lines.end_line()?;
             }
@@ -93,16 +94,16 @@ impl<R: AsyncRead + Unpin, W: Write + Unpin> AsyncRead for MessageReader<R, W> {
         let some = rest.get(..to.remaining()).unwrap_or(rest);
         to.put_slice(some);
         if some.len() < rest.len() {
-            lines.given = Some(given + some.len());
+            lines.delivered = Some(given + some.len());
         } else {
-            lines.given = None;
+            lines.delivered = None;
             lines.line.clear();
         }
         Poll::Ready(Ok(()))
     }
 }
 
-/// Writes each message in one go, so that no other can come between its parts.
+/// A writer that writes each message as a whole, so that no answer of [`MessageReader`] can split it.
 pub(super) struct MessageWriter<W>(pub(super) W);
 
 impl<W: Write + Unpin> AsyncWrite for MessageWriter<W> {
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_messages_are_answered_and_the_others_handed_on() {
+    fn messages_are_passed_on_and_other_lines_answered() {
         let nested = |depth: usize| {
             let (open, close) = ("{\"a\":".repeat(depth), "}".repeat(depth));
             format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{{\"_meta\":{open}1{close}}}}}")
@@ -170,8 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_answered_once_and_take_no_room() {
-        let mut input = vec![b' '; 2 * MAX_LINE];
+    fn a_line_beyond_the_limit_is_answered_once_and_not_buffered() {
+        let mut input = vec![b' '; 2 * MAX_LINE_BYTES];
         input.extend_from_slice(format!("\n{PING}\n").as_bytes());
         assert_eq!(read(&input), (format!("{PING}\n"), vec![(-32700, Value::Null)]));
     }

@@ -1,0 +1,130 @@
+//! The tools as clients list them: descriptions and JSON schemas of their arguments.
+
+use std::sync::Arc;
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use super::tools::{DEFAULT_ADDITIONAL_TOKENS, DEFAULT_LIMIT, DEFAULT_TOKENS, LEVELS, RELATED_KINDS};
+use crate::request::Purpose;
+
+/// Returns the tools in the order in which clients list them.
+pub(super) fn all() -> Vec<Tool> {
+    vec![get_context(), expand(), search(), capture(), link()]
+}
+
+fn get_context() -> Tool {
+    let purposes = Purpose::ALL.map(Purpose::name);
+    let levels = LEVELS.map(|(name, _)| name);
+    let mut purpose = choice(&purposes, "What the knowledge is needed for; it decides what counts");
+    purpose["default"] = json!(purposes[0]);
+    let mut level =
+        choice(&levels, "How much of each note is shown: the passages that answer, one level for all, or adaptive");
+    level["default"] = json!("passages");
+    let properties = json!({
+        "topic": text("A question or subject, in the words that the answer would use"),
+        "purpose": purpose,
+        "max_tokens": count("The space you have: the answer never has more tokens", DEFAULT_TOKENS),
+        "target_tokens": {"type": "integer", "minimum": 1, "description": "Stop when so many tokens are reached"},
+        "abstraction": level,
+        "min_confidence": fraction("Only notes that can be relied on at least so far"),
+        "min_trust": fraction("Only notes whose source is trusted at least so far"),
+        "include_derivations": boolean("Show what notes are derived from behind them"),
+        "include_contradictions": boolean("Show what contradicts notes behind them"),
+    });
+    let about = "Get the passages of the project's notes that answer, best notes first, in at most max_tokens. Ask with the \
+         words that the answer would use (identifiers, error text, synonyms); the topic may name notes ([[Title]]), \
+         days and periods.";
+    read_only("get_context", about, properties, &["topic"])
+}
+
+fn expand() -> Tool {
+    let include = json!({"type": "array", "items": {"type": "string", "enum": RELATED_KINDS}, "description":
+        "What else to show: what the notes are derived from, what supports them, what contradicts them"});
+    let properties = json!({
+        "ids": texts("Ids of notes"),
+        "include": include,
+        "max_additional_tokens": count("The most tokens of the answer", DEFAULT_ADDITIONAL_TOKENS),
+    });
+    let about =
+        "Show more of notes that get_context returned: their whole text, and what stands behind or against them.";
+    read_only("expand", about, properties, &["ids"])
+}
+
+fn search() -> Tool {
+    let properties = json!({
+        "query": text("Words; \"a phrase\", tag:x, type:x and -word are understood"),
+        "limit": count("The most notes", DEFAULT_LIMIT),
+        "tag": text("Only notes with this tag"),
+        "type": text("Only notes of this type: fleeting, literature, permanent, moc, journal"),
+    });
+    let about = "Find notes by words: titles, ids and the place that answers, best first. For text to work with, use get_context.";
+    read_only("search", about, properties, &["query"])
+}
+
+fn capture() -> Tool {
+    let properties = json!({
+        "text": text("What is to be kept, in markdown"),
+        "title": text("A title; without one, the first line"),
+        "type": text("fleeting (usual), literature, permanent, moc, journal"),
+        "tags": texts("Tags"),
+    });
+    let about = "Keep something worth knowing later as a note: a decision and why, a cause that was found, a convention. One \
+         subject a note.";
+    writing("capture", about, properties, &["text"])
+}
+
+fn link() -> Tool {
+    let properties = json!({
+        "from": text("The id of the note that links"),
+        "to": text("The id of the note that it leads to"),
+        "type": text("related, derived-from, supports, contradicts, part-of, same-as, follows, answers, refines, …"),
+    });
+    writing("link", "Say how one note stands to another.", properties, &["from", "to", "type"])
+}
+
+fn text(about: &str) -> Value {
+    json!({"type": "string", "description": about})
+}
+
+fn texts(about: &str) -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": about})
+}
+
+fn choice(names: &[&str], about: &str) -> Value {
+    json!({"type": "string", "enum": names, "description": about})
+}
+
+fn count(about: &str, default: usize) -> Value {
+    json!({"type": "integer", "minimum": 1, "default": default, "description": about})
+}
+
+fn fraction(about: &str) -> Value {
+    json!({"type": "number", "minimum": 0, "maximum": 1, "description": about})
+}
+
+fn boolean(about: &str) -> Value {
+    json!({"type": "boolean", "default": false, "description": about})
+}
+
+fn read_only(name: &'static str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
+    tool(name, about, properties, required).annotate(annotations().read_only(true))
+}
+
+fn writing(name: &'static str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
+    tool(name, about, properties, required).annotate(annotations().read_only(false))
+}
+
+fn annotations() -> ToolAnnotations {
+    ToolAnnotations::new().destructive(false).open_world(false)
+}
+
+fn tool(name: &'static str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    });
+    Tool::new(name, about, Arc::new(schema.as_object().cloned().unwrap_or_default()))
+}
