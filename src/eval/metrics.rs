@@ -1,6 +1,7 @@
-//! The figures: recall, nDCG and the reciprocal rank of a ranking (Manning, Raghavan and Schütze 2008, chapter 8).
+//! Retrieval metrics: recall, nDCG and reciprocal rank (Manning, Raghavan and Schütze, *Introduction to Information
+//! Retrieval*, 2008, chapter 8).
 
-/// What a ranking is worth for one question. Each is 0 to 1.
+/// The metrics of a ranking for one question, each 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct RankingScores {
     pub(super) recall_at_5: f64,
@@ -10,8 +11,8 @@ pub(super) struct RankingScores {
 }
 
 impl RankingScores {
-    /// Scores a ranking by the ranks (from 1, ascending) of the relevant notes that it holds, and the number of
-    /// relevant notes there are. A note is relevant or it is not.
+    /// Computes the metrics from the ranks of the relevant notes in a ranking (from 1, ascending) and the number of all
+    /// `relevant` notes. Relevance is binary.
     pub(super) fn new(ranks: &[usize], relevant: usize) -> Self {
         if relevant == 0 {
             return Self::default();
@@ -29,9 +30,9 @@ impl RankingScores {
     }
 }
 
-/// Returns the mean of some numbers, 0 for none.
-pub(super) fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = numbers.fold((0.0, 0_usize), |(sum, count), number| (sum + number, count + 1));
+/// Returns the arithmetic mean; 0 for no values.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
     if count == 0 { 0.0 } else { sum / count as f64 }
 }
 
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_are_those_of_the_textbook() {
+    fn metrics_agree_with_the_textbook() {
         let all = RankingScores { recall_at_5: 1.0, recall_at_10: 1.0, ndcg_at_10: 1.0, reciprocal_rank: 1.0 };
         assert_eq!(RankingScores::new(&[1], 1), all);
         assert_eq!(RankingScores::new(&[1, 2, 3], 3), all);

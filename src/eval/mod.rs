@@ -1,7 +1,6 @@
-//! `qipu eval`: asks questions whose answers are known, and reports how many the answers contain.
+//! `qipu eval`: runs questions with known answers and reports how many of these the output contains.
 //!
-//! Like the faces that stay open it makes requests, hands them to the commands and has `fit` cut the answers: what is
-//! measured is what a user gets.
+//! It makes the requests of the command line and fits the reports in the same way, so that it measures what a user gets.
 
 mod answer;
 mod metrics;
@@ -31,28 +30,29 @@ use metrics::RankingScores;
 use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
 use text::{NormalizedText, words};
 
-/// How far down a ranking an agent looks: a relevant note below counts as ranked low.
-const LOOKED_AT: usize = 10;
+/// The last rank that an agent is assumed to read. A relevant note below it counts as ranked low.
+const LAST_RANK_READ: usize = 10;
 
-/// How standard input is named where a file would be.
+/// The name of standard input in errors and reports.
 const STANDARD_INPUT: &str = "-";
 
 /// Runs `qipu eval`.
 ///
 /// # Errors
-/// `Usage` for a question file that can't be understood; whatever keeps a question from being answered.
+/// `Usage` for an invalid question file; the errors of the commands that answer the questions.
 pub(crate) fn run(request: &EvalRequest, env: &Env) -> Result<Report, Error> {
-    let (name, questions) = read(&request.questions, &env.current_dir)?;
+    let (name, questions) = read_questions(&request.questions, &env.current_dir)?;
     (env.lend_thread)();
     let store = commands::open_to_search(&request.location, &env.current_dir)?;
-    let measure = |store: &Store| measured(request, &questions, store);
+    let measure = |store: &Store| run_questions(request, &questions, store);
     let (store, outcomes) = store.trusted(&request.location, &env.current_dir, measure)?;
-    // Never freed: the process ends after the answer.
+    // Not freed, since the process ends after the report.
     let store = ManuallyDrop::new(store);
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
 }
 
-fn read(source: &TextSource, current_dir: &Path) -> Result<(String, Vec<JudgedQuestion>), Error> {
+/// Reads and parses a question file. Returns its name in messages and its questions.
+fn read_questions(source: &TextSource, current_dir: &Path) -> Result<(String, Vec<JudgedQuestion>), Error> {
     let (name, bytes) = match source {
         TextSource::File(file) => (file.display().to_string(), &store::import(file, current_dir)?),
         TextSource::Text(text) => (STANDARD_INPUT.to_owned(), &text.clone().into_bytes()),
@@ -61,23 +61,23 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<(String, Vec<JudgedQu
     Ok((name, questions))
 }
 
-/// What came of a question.
+/// The result of a question.
 struct Outcome<'a> {
     question: &'a JudgedQuestion,
     relevant: RelevantNotes,
-    /// The ranks of those that a search finds, from 1, with their ids.
+    /// The ranks, from 1 and ascending, of the relevant notes that a search finds, with their ids.
     ranks: Vec<(usize, NoteId)>,
     scores: RankingScores,
-    /// What came of it in each budget, in the order of the request.
+    /// The result for each budget, in the order of the request.
     answers: Vec<AnswerOutcome>,
 }
 
-/// The notes that hold the answer of a question.
+/// The notes that contain the answer of a question.
 #[derive(Default)]
 struct RelevantNotes {
-    /// Their ids, in order.
+    /// Their ids, ascending.
     ids: Vec<NoteId>,
-    /// How many names of notes in the question file are those of no note. They count as notes that are never found.
+    /// The number of names in the question file that no note has. They count as relevant notes that are never found.
     unknown: usize,
 }
 
@@ -87,63 +87,68 @@ impl RelevantNotes {
     }
 }
 
-/// What came of a question in one budget.
+/// The result of a question for one budget.
 struct AnswerOutcome {
-    /// The share of the passages (or of the notes, where only notes are named) that is shown; 0 where none is
-    /// expected.
+    /// The fraction of the expected passages that is shown, 0 to 1; of the relevant notes if no passages are given; 0 if
+    /// no answer is expected.
     evidence: f64,
     /// Whether a relevant note is shown.
-    shows_relevant: bool,
-    /// How many notes are shown, and the first.
+    has_relevant: bool,
+    /// The number of notes that are shown.
     notes: usize,
-    first: Option<String>,
+    /// The id of the first one.
+    first_id: Option<String>,
 }
 
-/// Where an answer was lost.
+/// The step at which an answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Loss {
-    /// No note that answers is among the hits.
+    /// No relevant note is a hit.
     NotFound,
-    /// The best one ranks below those that an agent looks at.
+    /// The best relevant note ranks below [`LAST_RANK_READ`].
     RankedLow,
-    /// It ranks high enough and is not shown.
+    /// The best relevant note ranks high enough but is not shown.
     NotPacked,
-    /// It is shown without what answers.
+    /// A relevant note is shown, without an expected passage.
     WrongPassage,
 }
 
 impl Outcome<'_> {
-    /// Returns where the answer was lost in a budget; `None` for a hit.
+    /// Returns the step at which the answer was lost for a budget; `None` for a hit.
     fn loss(&self, answer: &AnswerOutcome) -> Option<Loss> {
-        let best = self.ranks.first().map(|(rank, _)| *rank);
-        match best {
-            _ if answer.evidence > 0.0 => None,
-            _ if answer.shows_relevant => Some(Loss::WrongPassage),
+        if answer.evidence > 0.0 {
+            return None;
+        }
+        if answer.has_relevant {
+            return Some(Loss::WrongPassage);
+        }
+        match self.ranks.first().map(|(rank, _)| *rank) {
             None => Some(Loss::NotFound),
-            Some(rank) if rank > LOOKED_AT => Some(Loss::RankedLow),
+            Some(rank) if rank > LAST_RANK_READ => Some(Loss::RankedLow),
             Some(_) => Some(Loss::NotPacked),
         }
     }
 }
 
-fn measured<'a>(
+/// Runs all questions on an open store. Returns the results in the order of the file.
+fn run_questions<'a>(
     request: &EvalRequest,
     questions: &'a [JudgedQuestion],
     store: &Store,
 ) -> Result<Vec<Outcome<'a>>, Error> {
-    let desk = Session::new(store);
+    let session = Session::new(store);
     let relevant = relevant_notes(questions, store);
     let _work = progress::begin("asking questions", questions.len());
     let outcome = |(question, relevant): (&'a JudgedQuestion, RelevantNotes)| {
-        let outcome = asked(request, question, relevant, &desk);
+        let outcome = run_question(request, question, relevant, &session);
         progress::advance();
         outcome
     };
     questions.iter().zip(relevant).map(outcome).collect()
 }
 
-/// Finds the notes that hold the answer of each question: those that it names, else those that contain one of its
-/// passages. Each body is read once.
+/// Returns the relevant notes of each question: those that it names, else those that contain one of its passages. Reads
+/// each body at most once. O(notes × passages).
 fn relevant_notes(questions: &[JudgedQuestion], store: &Store) -> Vec<RelevantNotes> {
     let mut relevant: Vec<RelevantNotes> = questions.iter().map(|question| named_notes(question, store)).collect();
     let without_ids: Vec<(usize, &[ExpectedPassage])> = questions
@@ -156,8 +161,9 @@ fn relevant_notes(questions: &[JudgedQuestion], store: &Store) -> Vec<RelevantNo
     if without_ids.is_empty() {
         return relevant;
     }
-    let answered: Vec<Vec<usize>> = store.notes().par_iter().map(|note| answered_by(note, &without_ids)).collect();
-    for (note, question_idxs) in store.notes().iter().zip(answered) {
+    let question_idxs: Vec<Vec<usize>> =
+        store.notes().par_iter().map(|note| questions_answered_by(note, &without_ids)).collect();
+    for (note, question_idxs) in store.notes().iter().zip(question_idxs) {
         for question_idx in question_idxs {
             relevant[question_idx].ids.push(note.id.clone());
         }
@@ -165,8 +171,9 @@ fn relevant_notes(questions: &[JudgedQuestion], store: &Store) -> Vec<RelevantNo
     relevant
 }
 
-/// Returns the questions, of those given with their passages, of which a note contains one.
-fn answered_by(note: &Arc<Note>, questions: &[(usize, &[ExpectedPassage])]) -> Vec<usize> {
+/// Returns the questions that a note answers: it contains one of their passages. Questions are given, and returned, by
+/// their indices in the file.
+fn questions_answered_by(note: &Arc<Note>, questions: &[(usize, &[ExpectedPassage])]) -> Vec<usize> {
     let texts = [NormalizedText::new(note.body()), NormalizedText::new(note.summary_field().unwrap_or_default())];
     let mut headings = headings(note.body());
     headings.push(words(note.title()));
@@ -174,6 +181,7 @@ fn answered_by(note: &Arc<Note>, questions: &[(usize, &[ExpectedPassage])]) -> V
     questions.iter().filter(|(_, passages)| contains_one(passages)).map(|(question_idx, _)| *question_idx).collect()
 }
 
+/// Returns the notes that a question names.
 fn named_notes(question: &JudgedQuestion, store: &Store) -> RelevantNotes {
     let mut relevant = RelevantNotes::default();
     for name in question.expected.iter().flat_map(|expected| &expected.ids) {
@@ -187,67 +195,76 @@ fn named_notes(question: &JudgedQuestion, store: &Store) -> RelevantNotes {
     relevant
 }
 
-fn asked<'a>(
+/// Runs a question: a search for its ranking, and an answer for each budget.
+fn run_question<'a>(
     request: &EvalRequest,
     question: &'a JudgedQuestion,
     relevant: RelevantNotes,
-    desk: &Session<'_>,
+    session: &Session<'_>,
 ) -> Result<Outcome<'a>, Error> {
     let ranks = match &question.expected {
-        Some(_) => ranks(&ranked(request, question, desk)?, &relevant.ids),
+        Some(_) => relevant_ranks(&search_ranking(request, question, session)?, &relevant.ids),
         None => Vec::new(),
     };
-    let found: Vec<usize> = ranks.iter().map(|(rank, _)| *rank).collect();
-    let scores = RankingScores::new(&found, relevant.count());
+    let found_ranks: Vec<usize> = ranks.iter().map(|(rank, _)| *rank).collect();
+    let scores = RankingScores::new(&found_ranks, relevant.count());
     let answers = request.answers.iter().map(|measured| {
-        let answer = answered(measured, question, desk)?;
-        Ok(judged(question.expected.as_ref(), &relevant, &answer))
+        let answer = run_answer(measured, question, session)?;
+        Ok(score_answer(question.expected.as_ref(), &relevant, &answer))
     });
     let answers = answers.collect::<Result<_, Error>>()?;
     Ok(Outcome { question, relevant, ranks, scores, answers })
 }
 
-/// Returns the notes that a search finds, best first, each with those that it stands for.
-fn ranked(request: &EvalRequest, question: &JudgedQuestion, desk: &Session<'_>) -> Result<Vec<Vec<NoteId>>, Error> {
+/// Returns the hits of a search, best first, each with the notes that it replaces as a digest.
+fn search_ranking(
+    request: &EvalRequest,
+    question: &JudgedQuestion,
+    session: &Session<'_>,
+) -> Result<Vec<Vec<NoteId>>, Error> {
     let search = SearchRequest { query: question.text.clone(), ..request.search.clone() };
-    let report = commands::run_at(&Command::Search(search), desk)?;
+    let report = commands::run_at(&Command::Search(search), session)?;
     let notes = report.entries.iter().filter_map(Entry::note);
     Ok(notes.map(|entry| [&entry.note.id].into_iter().chain(&entry.compacts).cloned().collect()).collect())
 }
 
-/// Returns the rank of each relevant note that was found, the best first.
-fn ranks(ranking: &[Vec<NoteId>], relevant: &[NoteId]) -> Vec<(usize, NoteId)> {
+/// Returns the rank, from 1, of each relevant note in a ranking, ascending.
+fn relevant_ranks(ranking: &[Vec<NoteId>], relevant: &[NoteId]) -> Vec<(usize, NoteId)> {
     let rank = |id: &NoteId| Some((1 + ranking.iter().position(|ids| ids.contains(id))?, id.clone()));
     let mut ranks: Vec<(usize, NoteId)> = relevant.iter().filter_map(rank).collect();
     ranks.sort();
     ranks
 }
 
-/// Returns the answer as it is written. Where not even an empty one fits, there is none.
-fn answered(measured: &MeasuredAnswer, question: &JudgedQuestion, desk: &Session<'_>) -> Result<ShownAnswer, Error> {
+/// Runs the request of an answer and parses its output. The answer is empty if not even an empty one fits the budget.
+fn run_answer(
+    measured: &MeasuredAnswer,
+    question: &JudgedQuestion,
+    session: &Session<'_>,
+) -> Result<ShownAnswer, Error> {
     let mut request = measured.request.clone();
     if let Command::Context(context) = &mut request.command {
         context.selection.query = Some(question.text.clone());
     }
-    let report = commands::run_at(&request.command, desk)?;
+    let report = commands::run_at(&request.command, session)?;
     match fit::fit(&report, request.budget, request.format, Screen::default()) {
-        Ok(text) => Ok(ShownAnswer::read(&text)),
+        Ok(text) => Ok(ShownAnswer::parse(&text)),
         Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),
         Err(error) => Err(error),
     }
 }
 
-/// Compares an answer with what is expected of it.
-fn judged(expected: Option<&ExpectedAnswer>, relevant: &RelevantNotes, answer: &ShownAnswer) -> AnswerOutcome {
+/// Compares an answer with the expected one.
+fn score_answer(expected: Option<&ExpectedAnswer>, relevant: &RelevantNotes, answer: &ShownAnswer) -> AnswerOutcome {
     let shown = relevant.ids.iter().filter(|id| answer.shows(id.as_str())).count();
-    let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    let fraction = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let evidence = match expected.map_or(&[][..], |expected| expected.passages.as_slice()) {
-        [] => share(shown, relevant.count()),
+        [] => fraction(shown, relevant.count()),
         passages => {
             let is_shown = |passage: &&ExpectedPassage| passage.is_in(&answer.texts, &answer.headings);
-            share(passages.iter().filter(is_shown).count(), passages.len())
+            fraction(passages.iter().filter(is_shown).count(), passages.len())
         }
     };
-    let first = answer.ids.first().cloned();
-    AnswerOutcome { evidence, shows_relevant: shown > 0, notes: answer.ids.len(), first }
+    let first_id = answer.ids.first().cloned();
+    AnswerOutcome { evidence, has_relevant: shown > 0, notes: answer.ids.len(), first_id }
 }

@@ -1,4 +1,4 @@
-//! The question file: JSON lines, a JSON array or a YAML list, told apart by their first character.
+//! Parses question files: JSON lines, a JSON array or a YAML list. The first character determines the format.
 
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
@@ -7,46 +7,51 @@ use super::text::{NormalizedText, words};
 use crate::error::Error;
 use crate::note::{Value as YamlValue, YamlKind, parse_long_yaml};
 
-/// The longest file, in bytes.
+/// The longest file that is accepted, in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// The most patterns of a file, and the most bytes that one may take when it is compiled: 512 MiB for all.
+
+/// The most patterns in a file. Together with [`MAX_PATTERN_BYTES`] it bounds their memory.
 const MAX_PATTERNS: usize = 512;
+
+/// The most bytes of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// The fields of a question, and those of its answers.
+/// The fields of a question.
 const FIELDS: [&str; 3] = ["question", "answers", "silent"];
+
+/// The fields of `answers`.
 const ANSWER_FIELDS: [&str; 4] = ["ids", "headings", "sentences", "patterns"];
 
-/// A question and what is known of its answer.
+/// A question and its expected answer.
 pub(super) struct JudgedQuestion {
-    /// The line of the file in which it begins, from 1.
+    /// The line of the file in which the question begins, from 1.
     pub(super) line: usize,
-    /// The question.
+    /// The text of the question.
     pub(super) text: String,
-    /// What answers it; `None` where the store has no answer, so that none may be shown.
+    /// The expected answer; `None` if the store has none, so that no note may be shown.
     pub(super) expected: Option<ExpectedAnswer>,
 }
 
-/// What answers a question.
+/// The expected answer of a question.
 pub(super) struct ExpectedAnswer {
-    /// The notes that hold the answer; where none are given, those that contain one of the passages.
+    /// The names of the relevant notes. If there are none, the notes that contain one of the passages are relevant.
     pub(super) ids: Vec<String>,
-    /// What an answer must show; where none are given, one of the notes.
+    /// The passages that the output must contain. If there are none, it must contain a relevant note.
     pub(super) passages: Vec<ExpectedPassage>,
 }
 
 /// A part of a note that answers a question.
 pub(super) enum ExpectedPassage {
-    /// The section below a heading: the heading's words.
+    /// The section below a heading, given by the [`words`] of the heading.
     Heading(String),
-    /// A sentence: its words.
+    /// A sentence, given by its [`words`].
     Sentence(String),
-    /// A regular expression.
+    /// A regular expression that matches the passage.
     Pattern(Regex),
 }
 
 impl ExpectedPassage {
-    /// Tells whether it occurs in one of the texts or is one of the headings, which are words.
+    /// Returns whether the passage occurs in one of the texts or is one of the headings, which are given as [`words`].
     pub(super) fn is_in(&self, texts: &[NormalizedText], headings: &[String]) -> bool {
         match self {
             Self::Heading(heading) => headings.contains(heading),
@@ -56,13 +61,13 @@ impl ExpectedPassage {
     }
 }
 
-/// What is wrong with a question file, and in which line.
-struct Fault {
+/// An error in a question file, and its line, from 1.
+struct QuestionFileError {
     line: usize,
     message: String,
 }
 
-/// Parses a question file; `name` stands for it in errors.
+/// Parses a question file; errors call it `name`.
 ///
 /// # Errors
 /// `Usage`, with the line and the field that is wrong.
@@ -72,11 +77,11 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<JudgedQuestion>, Err
     }
     let text = std::str::from_utf8(bytes).map_err(|_| Error::usage(format!("{name} is not UTF-8")))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let questions = objects(text).and_then(|objects| {
+    let questions = parse_values(text).and_then(|values| {
         let mut patterns_left = MAX_PATTERNS;
-        objects.into_iter().map(|(line, object)| question(line, object, &mut patterns_left)).collect()
+        values.into_iter().map(|(line, value)| parse_question(line, value, &mut patterns_left)).collect()
     });
-    let questions: Vec<JudgedQuestion> = questions.map_err(|Fault { line, message }| {
+    let questions: Vec<JudgedQuestion> = questions.map_err(|QuestionFileError { line, message }| {
         Error::usage(format!("{name}:{line}: {message}")).hint(
             "a line is {\"question\": \"…\", \"answers\": {\"sentences\": [\"…\"]}}; `qipu eval --help` tells more",
         )
@@ -87,28 +92,29 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<JudgedQuestion>, Err
     Ok(questions)
 }
 
-/// Returns the values of a file, each with the line in which it begins.
-fn objects(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
+/// Returns the values of a file, each with its first line, from 1.
+fn parse_values(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError> {
     match text.trim_start().chars().next() {
         None => Ok(Vec::new()),
-        Some('{') => json_lines(text),
-        Some('[') => json_array(text),
-        Some(_) => yaml_list(text),
+        Some('{') => parse_json_lines(text),
+        Some('[') => parse_json_array(text),
+        Some(_) => parse_yaml_list(text),
     }
 }
 
-fn json_lines(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
+fn parse_json_lines(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError> {
     let lines = text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty());
     lines.map(|(text, line)| Ok((line, serde_json::from_str(text).map_err(|error| not_json(line, &error))?))).collect()
 }
 
-fn json_array(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
+fn parse_json_array(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError> {
     let mut rest = text.trim_start().strip_prefix('[').unwrap_or_default().trim_start();
-    let (mut line, mut counted) = (1, 0);
+    let mut line = 1;
+    let mut counted_bytes = 0;
     let mut line_of = |rest: &str| {
-        let read = text.len() - rest.len();
-        line += newlines(text.get(counted..read).unwrap_or_default());
-        counted = read;
+        let offset = text.len() - rest.len();
+        line += count_newlines(text.get(counted_bytes..offset).unwrap_or_default());
+        counted_bytes = offset;
         line
     };
     let mut values = Vec::new();
@@ -117,89 +123,97 @@ fn json_array(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
         let line = line_of(rest);
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let value = stream.next().unwrap_or(Ok(Value::Null));
-        // The error's line counts from the value's.
+        // The line of the error is relative to that of the value.
         values.push((line, value.map_err(|error| not_json(line + error.line().saturating_sub(1), &error))?));
         rest = rest.get(stream.byte_offset()..).unwrap_or_default().trim_start();
         match rest.strip_prefix(',') {
             Some(after) => rest = after.trim_start(),
             None if rest.starts_with(']') => is_open = false,
-            None => return Err(Fault { line: line_of(rest), message: "not JSON: expected `,` or `]`".to_owned() }),
+            None => {
+                return Err(QuestionFileError {
+                    line: line_of(rest),
+                    message: "not JSON: expected `,` or `]`".to_owned(),
+                });
+            }
         }
     }
     match rest.strip_prefix(']').map(str::trim) {
         Some("") => Ok(values),
-        Some(_) => Err(Fault { line: line_of(rest), message: "not JSON: something follows the list".to_owned() }),
-        None => Err(Fault { line: line_of(rest), message: "not JSON: the list does not end".to_owned() }),
+        Some(_) => {
+            Err(QuestionFileError { line: line_of(rest), message: "not JSON: something follows the list".to_owned() })
+        }
+        None => Err(QuestionFileError { line: line_of(rest), message: "not JSON: the list does not end".to_owned() }),
     }
 }
 
-fn newlines(text: &str) -> usize {
+fn count_newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-fn not_json(line: usize, error: &serde_json::Error) -> Fault {
-    let what = error.to_string();
-    let what = what.split(" at line ").next().unwrap_or_default();
-    Fault { line, message: format!("not JSON: {what} in column {}", error.column()) }
+fn not_json(line: usize, error: &serde_json::Error) -> QuestionFileError {
+    let message = error.to_string();
+    let reason = message.split(" at line ").next().unwrap_or_default();
+    QuestionFileError { line, message: format!("not JSON: {reason} in column {}", error.column()) }
 }
 
-fn yaml_list(text: &str) -> Result<Vec<(usize, Value)>, Fault> {
+fn parse_yaml_list(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError> {
     let root = parse_long_yaml(text, MAX_BYTES)
-        .map_err(|broken| Fault { line: broken.line, message: format!("not YAML: {}", broken.reason) })?;
+        .map_err(|broken| QuestionFileError { line: broken.line, message: format!("not YAML: {}", broken.reason) })?;
     let YamlKind::List(items) = &root.kind else {
         let message = "expected a list of questions, each behind `- `, or JSON".to_owned();
-        return Err(Fault { line: root.line, message });
+        return Err(QuestionFileError { line: root.line, message });
     };
     Ok(items.iter().map(|item| (item.line, YamlValue::from_yaml(item).to_json())).collect())
 }
 
-fn question(line: usize, value: Value, patterns_left: &mut usize) -> Result<JudgedQuestion, Fault> {
-    let fault = |message: String| Fault { line, message };
+fn parse_question(line: usize, value: Value, patterns_left: &mut usize) -> Result<JudgedQuestion, QuestionFileError> {
+    let error = |message: String| QuestionFileError { line, message };
     let Value::Object(mut object) = value else {
-        return Err(fault("expected an object with `question` and `answers` or `silent`".to_owned()));
+        return Err(error("expected an object with `question` and `answers` or `silent`".to_owned()));
     };
-    check_names(&object, &FIELDS, "").map_err(fault)?;
-    let text = object.remove("question").ok_or_else(|| fault("`question` is missing".to_owned()))?;
-    let text = text_of(text).ok_or_else(|| fault("`question`: expected a text that is not empty".to_owned()))?;
+    check_names(&object, &FIELDS, "").map_err(error)?;
+    let text = object.remove("question").ok_or_else(|| error("`question` is missing".to_owned()))?;
+    let text = non_blank_text(text).ok_or_else(|| error("`question`: expected a text that is not empty".to_owned()))?;
     let is_silent = match object.remove("silent") {
         None => false,
         Some(Value::Bool(is_silent)) => is_silent,
-        Some(_) => return Err(fault("`silent`: expected true or false".to_owned())),
+        Some(_) => return Err(error("`silent`: expected true or false".to_owned())),
     };
-    let expected = match (object.remove("answers"), is_silent) {
-        (None, true) => None,
-        (Some(answers), false) => Some(expected(answers, patterns_left).map_err(fault)?),
-        (Some(_), true) => return Err(fault("`answers`: a question that is `silent` has none".to_owned())),
-        (None, false) => return Err(fault("`answers` is missing, and the question is not `silent`".to_owned())),
+    let expected = match object.remove("answers") {
+        None if is_silent => None,
+        None => return Err(error("`answers` is missing, and the question is not `silent`".to_owned())),
+        Some(_) if is_silent => return Err(error("`answers`: a question that is `silent` has none".to_owned())),
+        Some(answers) => Some(parse_answers(answers, patterns_left).map_err(error)?),
     };
     Ok(JudgedQuestion { line, text, expected })
 }
 
-fn check_names(object: &Map<String, Value>, known: &[&str], above: &str) -> Result<(), String> {
+/// Checks that an object has no unknown fields. `prefix` precedes their names in errors.
+fn check_names(object: &Map<String, Value>, known: &[&str], prefix: &str) -> Result<(), String> {
     match object.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(format!("`{above}{name}` is no field; there are {}", known.join(", "))),
+        Some(name) => Err(format!("`{prefix}{name}` is no field; there are {}", known.join(", "))),
         None => Ok(()),
     }
 }
 
-fn expected(answers: Value, patterns_left: &mut usize) -> Result<ExpectedAnswer, String> {
+fn parse_answers(answers: Value, patterns_left: &mut usize) -> Result<ExpectedAnswer, String> {
     let Value::Object(mut answers) = answers else {
         return Err(format!("`answers`: expected an object with any of {}", ANSWER_FIELDS.join(", ")));
     };
     check_names(&answers, &ANSWER_FIELDS, "answers.")?;
-    let mut take = |name: &str| texts(answers.remove(name), name);
-    let ids = take("ids")?;
+    let mut parse_field = |name: &str| parse_texts(answers.remove(name), name);
+    let ids = parse_field("ids")?;
     let mut passages = Vec::new();
-    for heading in take("headings")? {
-        passages.push(ExpectedPassage::Heading(said(&heading, "headings")?));
+    for heading in parse_field("headings")? {
+        passages.push(ExpectedPassage::Heading(passage_words(&heading, "headings")?));
     }
-    for sentence in take("sentences")? {
-        passages.push(ExpectedPassage::Sentence(said(&sentence, "sentences")?));
+    for sentence in parse_field("sentences")? {
+        passages.push(ExpectedPassage::Sentence(passage_words(&sentence, "sentences")?));
     }
-    for pattern in take("patterns")? {
+    for pattern in parse_field("patterns")? {
         let left = patterns_left.checked_sub(1);
         *patterns_left = left.ok_or_else(|| format!("`answers.patterns`: there are more than {MAX_PATTERNS}"))?;
-        passages.push(ExpectedPassage::Pattern(compiled(&pattern)?));
+        passages.push(ExpectedPassage::Pattern(compile_pattern(&pattern)?));
     }
     if ids.is_empty() && passages.is_empty() {
         return Err(format!("`answers` is empty: expected any of {}", ANSWER_FIELDS.join(", ")));
@@ -207,34 +221,37 @@ fn expected(answers: Value, patterns_left: &mut usize) -> Result<ExpectedAnswer,
     Ok(ExpectedAnswer { ids, passages })
 }
 
-/// Returns the words of a passage, which must have some.
-fn said(passage: &str, field: &str) -> Result<String, String> {
+/// Returns the [`words`] of a passage.
+///
+/// # Errors
+/// A message if it has none.
+fn passage_words(passage: &str, field: &str) -> Result<String, String> {
     let words = words(passage);
     if words.trim().is_empty() { Err(format!("`answers.{field}`: `{passage}` has no words")) } else { Ok(words) }
 }
 
-fn compiled(pattern: &str) -> Result<Regex, String> {
+fn compile_pattern(pattern: &str) -> Result<Regex, String> {
     let compiled = RegexBuilder::new(pattern).case_insensitive(true).size_limit(MAX_PATTERN_BYTES).build();
     compiled.map_err(|error| {
-        let why = error.to_string();
-        let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        format!("`answers.patterns`: `{pattern}` is no regular expression: {why}")
+        let message = error.to_string();
+        let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        format!("`answers.patterns`: `{pattern}` is no regular expression: {reason}")
     })
 }
 
-/// Returns a list of texts; one alone may stand by itself.
-fn texts(value: Option<Value>, name: &str) -> Result<Vec<String>, String> {
+/// Parses a list of texts, or a single text.
+fn parse_texts(value: Option<Value>, name: &str) -> Result<Vec<String>, String> {
     let values = match value {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(values)) => values,
         Some(value) => vec![value],
     };
-    let texts: Option<Vec<String>> = values.into_iter().map(text_of).collect();
+    let texts: Option<Vec<String>> = values.into_iter().map(non_blank_text).collect();
     texts.ok_or_else(|| format!("`answers.{name}`: expected a list of texts that are not empty"))
 }
 
-/// Returns a text that is not blank; what YAML takes for a number is one.
-fn text_of(value: Value) -> Option<String> {
+/// Returns a text that is not blank. A number counts as text, since YAML parses `2024` as a number.
+fn non_blank_text(value: Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text,
         Value::Number(number) => number.to_string(),
@@ -254,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn three_forms_say_the_same() {
+    fn the_three_formats_are_equivalent() {
         let jsonl = "\u{feff}\n{\"question\": \"Why?\", \"answers\": {\"ids\": [\"a\", \"b\"], \"patterns\": \"x+\"}}\n\n\
                      {\"question\": \"Who?\", \"silent\": true}\n";
         assert_eq!(lines(jsonl), [(2, "Why?".to_owned(), 3), (4, "Who?".to_owned(), 0)]);
@@ -321,20 +338,19 @@ mod tests {
         for pattern in
             [r"(?i)fsync\s+(the|a)\s+\w+.{0,80}director(y|ies)", r"(\w+\W+){1,8}seconds?", r"[\p{L}\d]{3,20}"]
         {
-            assert!(compiled(pattern).is_ok(), "{pattern}");
+            assert!(compile_pattern(pattern).is_ok(), "{pattern}");
         }
     }
 
     #[test]
-    fn hostile_files_are_refused_at_once() {
-        let start = std::time::Instant::now();
-        let mut laughs = String::from("- &a0 [x,x,x,x,x,x,x,x,x,x]\n");
-        for i in 1..40 {
-            laughs.push_str(&format!("- &a{i} [*a{0},*a{0},*a{0},*a{0}]\n", i - 1));
+    fn hostile_files_are_rejected() {
+        // Expanding the aliases would take 10 · 4³⁹ values: a test that returns has not done so.
+        let mut nested_aliases = String::from("- &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for depth in 1..40 {
+            nested_aliases.push_str(&format!("- &a{depth} [*a{0},*a{0},*a{0},*a{0}]\n", depth - 1));
         }
-        for text in [laughs, "[".repeat(1 << 20), "- ".repeat(1 << 20), "{\"a\":".repeat(1 << 18)] {
+        for text in [nested_aliases, "[".repeat(1 << 20), "- ".repeat(1 << 20), "{\"a\":".repeat(1 << 18)] {
             assert!(parse("q", text.as_bytes()).is_err());
         }
-        assert!(start.elapsed().as_secs() < 20);
     }
 }

@@ -1,4 +1,4 @@
-//! Normalised text, in which the sentences, headings and patterns of a question file are looked for.
+//! Text normalised for matching with the sentences, headings and patterns of a question file.
 
 use std::sync::OnceLock;
 
@@ -6,25 +6,25 @@ use regex::Regex;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Links of markdown and wiki links; the group that takes part is the text that a reader sees.
-const LINKS: &str =
+/// Matches markdown links and wiki links. The capture group that participates is the visible text.
+const LINK_PATTERN: &str =
     r"!?\[\[(?:[^\]|]{1,300}\|)?([^\]]{1,300})\]\]|!?\[([^\]]{0,300})\](?:\([^)\n]{0,1000}\)|\[[^\]\n]{0,300}\])";
 
-/// A text in the two forms that are searched.
+/// A text in its two normal forms.
 pub(super) struct NormalizedText {
-    /// Its words in lower case, as [`words`] returns them.
+    /// The words of the text, as [`words`] returns them.
     words: String,
-    /// The text in lower case on one line, without emphasis and the destinations of links.
+    /// The text in lower case on one line, without emphasis and link destinations.
     line: String,
 }
 
 impl NormalizedText {
     pub(super) fn new(text: &str) -> Self {
-        let text = without_destinations(text);
-        Self { words: segmented(&text), line: on_one_line(&text) }
+        let text = replace_links(text);
+        Self { words: to_words(&text), line: to_plain_line(&text) }
     }
 
-    /// Tells whether the words, as [`words`] returns them, occur one after the other.
+    /// Returns whether the text contains a sequence of words, given as [`words`] returns them.
     pub(super) fn contains(&self, words: &str) -> bool {
         self.words.contains(words)
     }
@@ -34,17 +34,17 @@ impl NormalizedText {
     }
 }
 
-/// Returns the words of a text (UAX #29) in lower case, with a space before, between and behind them. Punctuation and
-/// the markup of markdown are in none. Scripts without spaces between words become single characters.
+/// Returns the words of a text (UAX #29) in lower case, with a space before, between and after them. Punctuation and
+/// markdown syntax are dropped. In scripts without spaces between words, each character is a word.
 pub(super) fn words(text: &str) -> String {
-    segmented(&without_destinations(text))
+    to_words(&replace_links(text))
 }
 
-fn segmented(text: &str) -> String {
+fn to_words(text: &str) -> String {
     let text: String = text.nfc().collect();
     let mut words = String::with_capacity(text.len() + 1);
     words.push(' ');
-    // An underscore joins the words of an identifier, and is emphasis at the ends of one.
+    // Underscores join the words of an identifier; around a word they are emphasis.
     for word in text.unicode_words().map(|word| word.trim_matches('_')).filter(|word| !word.is_empty()) {
         words.extend(word.chars().flat_map(char::to_lowercase).map(|c| if c == '’' { '\'' } else { c }));
         words.push(' ');
@@ -52,7 +52,7 @@ fn segmented(text: &str) -> String {
     words
 }
 
-fn on_one_line(text: &str) -> String {
+fn to_plain_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -76,11 +76,11 @@ fn on_one_line(text: &str) -> String {
     line
 }
 
-/// Replaces links by the text that a reader sees.
-fn without_destinations(text: &str) -> String {
+/// Replaces links by their visible text.
+fn replace_links(text: &str) -> String {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
-    let pattern = PATTERN.get_or_init(|| Regex::new(LINKS).ok());
-    debug_assert!(pattern.is_some(), "the pattern of links is valid");
+    let pattern = PATTERN.get_or_init(|| Regex::new(LINK_PATTERN).ok());
+    debug_assert!(pattern.is_some(), "the link pattern is valid");
     match pattern {
         Some(pattern) if text.contains('[') => pattern.replace_all(text, "$1$2").into_owned(),
         _ => text.to_owned(),
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_are_found_whatever_their_markup() {
+    fn sentences_are_found_despite_markup() {
         let text = NormalizedText::new(
             "> The *error* is told **once**\n> per [descriptor](https://x.test/a_(b)), see [[qp-a1|the rule]] and\n> [[qp-b2]]. \
              `data_sync_retry = on` doesn’t help; _never_.",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_matched_anywhere() {
+    fn scripts_without_spaces_match_at_any_character() {
         let text = NormalizedText::new(
             "NFS クライアントは close の時点で、未送信の書き込みをサーバーへ流す。校验和覆盖类型和数据",
         );
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_see_one_line_in_lower_case() {
+    fn patterns_match_one_line_in_lower_case() {
         let text = NormalizedText::new("Wait **30\nseconds**, set `dirty_expire_centisecs`\n= _3000_ in [sysctl](x)");
         let line = "wait 30 seconds, set dirty_expire_centisecs = 3000 in sysctl";
         assert!(text.matches(&Regex::new(&format!("^{}$", regex::escape(line))).unwrap()));
