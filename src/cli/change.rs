@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::examples;
-use super::numbers::value;
+use super::values::value;
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Action, InitRequest, NewFields, NewNote};

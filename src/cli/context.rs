@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::change::trimmed;
 use super::days::{sides, window};
 use super::need::{ExpandArgs, NeedArgs};
-use super::numbers::{count, share, value, whole};
+use super::values::{count, share, value, whole};
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Follow;

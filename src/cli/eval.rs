@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::numbers::{count, share};
+use super::values::{count, share};
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;

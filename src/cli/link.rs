@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::examples;
-use super::numbers::{count, value, whole};
+use super::values::{count, value, whole};
 use crate::graph::{Direction, Follow, WalkLimits};
 use crate::request::{Action, LinkRequest, LinkView};
 use crate::store::Location;

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::ask;
 use super::change::trimmed;
 use super::days::window;
-use super::numbers::{count, value};
+use super::values::{count, value};
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
 use crate::request::{Budget, Command, Format, ListRequest, ShowRequest, Sort};

@@ -1,6 +1,6 @@
 //! The command line: words become a request, and nothing else happens here.
 
-mod applicable_flags;
+mod command_table;
 mod ask;
 mod change;
 mod context;
@@ -15,12 +15,13 @@ mod list;
 mod merge_driver;
 mod misuse;
 mod need;
-mod numbers;
+
 mod pack;
 mod prime;
 mod search;
 mod setup;
 mod shell;
+mod values;
 
 pub use shell::{COMPLETE, command};
 
@@ -510,7 +511,7 @@ fn stamp(today: Option<&str>, env: &Env) -> String {
 /// built.
 fn with_fitted_help(error: clap::Error, words: &[OsString]) -> clap::Error {
     let is_help = matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayHelpOnMissingArgumentOrSubcommand);
-    let fitted = || applicable_flags::fitted(Cli::command()).try_get_matches_from(words).err();
+    let fitted = || command_table::fitted(Cli::command()).try_get_matches_from(words).err();
     is_help.then(fitted).flatten().unwrap_or(error)
 }
 

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use super::numbers::{share, whole};
+use super::values::{share, whole};
 use crate::error::Error;
 use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose};
 use crate::store::Location;

@@ -6,7 +6,7 @@ use clap::{Arg, Args, Command};
 use jiff::civil::Date;
 
 use super::list::FilterArgs;
-use super::numbers::{count, share};
+use super::values::{count, share};
 use crate::error::Error;
 use crate::request::{RelatedRequest, SearchRequest};
 use crate::store::Location;

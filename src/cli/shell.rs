@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use super::Cli;
-use super::applicable_flags::fitted;
+use super::command_table::fitted;
 use crate::error::{Error, ErrorKind};
 use crate::request::ManPagesRequest;
 
