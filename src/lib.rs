@@ -1,39 +1,40 @@
 //! qipu: memory for coding agents and the people who work with them.
 //!
-//! The layers; imports point downwards only:
+//! A call is parsed into a request, answered with a report, fitted into its budget as one text, and written. The layers;
+//! imports point downwards only:
 //!
 //! ```text
-//! floor 4  main      argv, exit code, the only place that prints errors
-//!          lib       this map and run()
-//!          mcp       the face for agent tools, which stays open: the same requests, the same commands
-//!          browse    the one for people
-//!          eval      measures answers to questions whose answers are known
-//!          pager     a long text on a terminal
-//!          watch     how far long work is, on standard error
-//! floor 3  commands  one file each: request + store -> report
-//!          complete  what a shell completes
-//!          fit       the one place where anything is dropped, shortened or counted
-//! floor 2  cli       words -> request
-//!          context   selection
-//!          render    entries -> text, one file per format
-//!          setup     recipes for agent tools
-//!          import    folders of other note apps, read as notes: pure
-//! floor 1  store     the only reader and writer of files
-//!          graph     links both ways, walks
-//!          search    text analysis and ranking
-//!          pack      notes and attachments in one checked text, and back: pure
-//!          report    what every answer is made of
-//!          request   what the user asks for, as plain values (-> store, graph, report: their plain types)
-//! floor 0  note      ids, frontmatter, markdown: pure
-//!          calendar  words for days and periods: pure
-//!          env       what the process is given
-//!          parts     bytes that are made of notes and kept (-> note)
-//!          error     kinds of failure and exit codes
-//!          escape    text made harmless
-//!          timings   where the time of a call goes
-//!          progress  how far work is that may take long
-//!          tokens    counts tokens
-//!          warnings  what standard error says beside the answer
+//! layer 4  main           arguments, exit code, the only place that prints errors
+//!          lib            this map and run()
+//!          mcp            the frontend for agent tools, which stays open: the same requests, the same commands
+//!          browse         the frontend for people, full-screen
+//!          eval           measures answers to questions whose answers are known
+//!          pager          pages long answers on a terminal
+//!          progress_line  the progress of long work, on standard error
+//! layer 3  commands       one file each: request + store -> report
+//!          complete       completions for shells
+//!          fit            the one place where anything is dropped, shortened or counted
+//! layer 2  cli            arguments -> request
+//!          context        selection
+//!          render         entries -> text, one file per format
+//!          setup          recipes for agent tools
+//!          import         folders of other note apps, read as notes: pure
+//! layer 1  store          the only reader and writer of files
+//!          graph          links in both directions, traversal
+//!          search         text analysis and ranking
+//!          pack           notes and attachments in one text with a checksum, and back: pure
+//!          report         the content of every answer
+//!          request        what the user asks for, as plain values (-> store, graph, report: their plain types)
+//! layer 0  note           ids, frontmatter, markdown: pure
+//!          calendar       phrases for days and periods: pure
+//!          env            the environment of the process
+//!          blobs          derived data of notes as numbered blobs (-> note)
+//!          error          kinds of failure and exit codes
+//!          escape         text without characters that steer a terminal or break a line
+//!          timings        the phases of a call and their times
+//!          progress       the progress of work that may take long
+//!          tokens         counts tokens
+//!          warnings       warnings on standard error beside the answer
 //! ```
 
 mod browse;
@@ -78,79 +79,126 @@ pub use render::Screen;
 use cli::ParsedCli;
 use env::Env;
 use error::Error;
-use request::{Command, GraphRequest, Request};
+use report::Report;
+use request::{BrowseRequest, Command, GraphRequest, McpRequest, OutputFile, Request};
+use store::Location;
 
-/// Runs one call of the program: words become a request, the request a report, the report is cut
-/// to size once, the text is written once.
+/// Runs one call of the program and writes its answer to `out`.
 ///
 /// # Errors
-/// Everything that can go wrong; `ClosedPipe` when the reader went away.
+/// The failure of the call; `ClosedPipe` when the reader of `out` closed it.
 pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    if let Some(answer) = complete::answer(args, env) {
-        return Ok(out.write_all(&answer)?);
+    if let Some(candidates) = complete::answer(args, env) {
+        return Ok(out.write_all(&candidates)?);
     }
     let request = match cli::parse(args, env)? {
         ParsedCli::Request(request) => request,
         ParsedCli::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
-    // It would tell of hours.
-    if let Command::Browse(request) = &request.command {
-        return browse::run(request, env);
+    match Frontend::of(&request) {
+        Frontend::OneShot => answer_once(&request, env, out),
+        Frontend::Browse(request) => browse::run(request, env),
+        Frontend::Mcp(request) => mcp::serve(request, env),
     }
-    if request.is_verbose {
-        timings::begin();
+}
+
+/// What answers a request.
+enum Frontend<'a> {
+    /// Writes one answer and ends.
+    OneShot,
+    /// Shows the store on a terminal until the user leaves.
+    Browse(&'a BrowseRequest),
+    /// Answers agent tools until they close standard input.
+    Mcp(&'a McpRequest),
+}
+
+impl<'a> Frontend<'a> {
+    /// Returns the frontend of a request, and starts the timings for `--verbose`. A session of `browse` has none: it
+    /// lasts as long as the user keeps it open.
+    fn of(request: &'a Request) -> Self {
+        if let Command::Browse(browse) = &request.command {
+            return Self::Browse(browse);
+        }
+        if request.is_verbose {
+            timings::begin();
+        }
+        match &request.command {
+            Command::Mcp(mcp) => Self::Mcp(mcp),
+            _ => Self::OneShot,
+        }
     }
-    if let Command::Mcp(request) = &request.command {
-        return mcp::serve(request, env);
-    }
-    let watch = progress_line::begin(env);
-    let report = match &request.command {
-        Command::Eval(request) => eval::run(request, env).map(Some),
-        command => commands::run(command, env),
-    };
-    drop(watch);
-    let Some(report) = report? else {
-        return Ok(());
-    };
-    let screen = screen(&request, env);
+}
+
+/// Answers a request, fits the answer into its budget, and writes it.
+fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
+    let Some(report) = answer(&request.command, env)? else { return Ok(()) };
     timings::end("command");
+    let screen = screen(request, env);
     let text = match fit::fit(&report, request.budget, request.format, screen) {
         // A session starts whatever its hook does.
         Err(_) if request.command.is_hook() => return Ok(()),
         text => text?,
     };
     timings::end("fit");
-    let text = match &request.command {
-        Command::Graph(GraphRequest { location, saved: Some(saved), .. }) => {
-            let told = |action| {
-                let report = commands::saved(saved, report.head.store.as_deref(), action);
-                fit::fit(&report, request.budget, saved.told_as, screen)
-            };
-            // What there is no room to tell of is not done.
-            told("unchanged")?;
-            told(store::export(
-                location,
-                &env.current_dir,
-                &saved.file,
-                text.as_bytes(),
-                "a picture by qipu",
-                render::is_picture,
-            )?)?
-        }
-        _ => text,
+    let text = match Output::of(&request.command) {
+        Output::Stdout => text,
+        Output::File { file, location } => save(&text, file, location, &report, request, env)?,
     };
-    let written = match request.show.is_paged && pager::show(&text, env) {
-        true => Ok(()),
-        false => out.write_all(text.as_bytes()).and_then(|()| out.flush()),
-    };
-    // A check that failed has failed, whether or not somebody read so to the end.
-    match report.verdict {
-        Some(verdict) => Err(verdict),
-        None => Ok(written?),
+    let is_paged = request.show.is_paged && pager::show(&text, env);
+    let written = if is_paged { Ok(()) } else { out.write_all(text.as_bytes()).and_then(|()| out.flush()) };
+    // A failed check fails the call, even if the reader closed the pipe early.
+    report.verdict.map_or_else(|| Ok(written?), Err)
+}
+
+/// Returns the answer to a command, with the progress on standard error; `None` if it has no answer.
+fn answer(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
+    let _progress = progress_line::begin(env);
+    match command {
+        Command::Eval(request) => eval::run(request, env).map(Some),
+        command => commands::run(command, env),
     }
 }
 
-/// Returns what is known of the place where the text goes.
+/// Where the text of an answer goes.
+enum Output<'a> {
+    Stdout,
+    /// To a file; standard output gets a confirmation.
+    File {
+        file: &'a OutputFile,
+        location: &'a Location,
+    },
+}
+
+impl<'a> Output<'a> {
+    fn of(command: &'a Command) -> Self {
+        match command {
+            Command::Graph(GraphRequest { location, saved: Some(file), .. }) => Self::File { file, location },
+            _ => Self::Stdout,
+        }
+    }
+}
+
+/// Saves a picture and returns the confirmation, fitted into the budget too. Saves nothing if that does not fit.
+fn save(
+    text: &str,
+    file: &OutputFile,
+    location: &Location,
+    picture: &Report,
+    request: &Request,
+    env: &Env,
+) -> Result<String, Error> {
+    let confirmation = |action| {
+        let report = commands::saved_file(file, picture.head.store.as_deref(), action);
+        fit::fit(&report, request.budget, file.confirmation_format, screen(request, env))
+    };
+    // The longest of the actions that `export` returns.
+    confirmation("unchanged")?;
+    let bytes = text.as_bytes();
+    let action = store::export(location, &env.current_dir, &file.file, bytes, "a picture by qipu", render::is_picture)?;
+    confirmation(action)
+}
+
+/// Returns the properties of the terminal or file that the text is written to.
 fn screen(request: &Request, env: &Env) -> Screen {
     Screen {
         is_terminal: env.is_terminal,

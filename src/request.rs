@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use jiff::civil::Date;
 
 use crate::calendar::DateRange;
@@ -132,6 +133,17 @@ pub enum Command {
 }
 
 impl Command {
+    /// Tells whether it changes files of the store or of the project, so that a dry run is of use. An editor can't be run
+    /// dry.
+    pub fn changes_files(&self) -> bool {
+        match self {
+            Self::Change(_) | Self::Load(_) | Self::Import(_) | Self::Init(_) | Self::Pages(_) => true,
+            Self::Doctor(doctor) => doctor.is_fix,
+            Self::Setup(setup) => setup.action.changes_files(),
+            _ => false,
+        }
+    }
+
     /// Tells whether it runs in a session-start hook, where nothing may go wrong.
     pub fn is_hook(&self) -> bool {
         matches!(self, Self::Prime(prime) if prime.is_hook)
@@ -254,8 +266,8 @@ impl NeedOptions {
     }
 }
 
-/// Tasks that notes are needed for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The tasks that an answer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Purpose {
     /// Answer a question.
     Answer,
@@ -327,15 +339,15 @@ pub struct BlockOptions {
     pub has_defaults: bool,
 }
 
-/// By what blocks are chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Which blocks are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum BlockChoice {
-    /// All of them.
+    /// Every block.
     #[default]
     All,
-    /// Those that hold a term of the query.
+    /// Those that hold a word of the query.
     Matched,
-    /// Those that hold the most of it.
+    /// Those that hold the most of the query.
     Top,
 }
 
@@ -491,8 +503,8 @@ pub struct GraphRequest {
 pub struct OutputFile {
     /// The file, named from the current directory.
     pub file: PathBuf,
-    /// How it is told on standard output that it was written.
-    pub told_as: Format,
+    /// The format of the confirmation on standard output.
+    pub confirmation_format: Format,
 }
 
 /// The views of links.
@@ -533,19 +545,17 @@ pub struct ListRequest {
     pub only_broken: bool,
 }
 
-/// The orders of a list; the id decides between equals.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The orders of a list; the id decides between equals. `Updated` and `Created` put the latest date first and notes
+/// without a date last, `Value` puts the most valuable note first, and `Title` ignores case.
+// A doc comment of a variant would become help.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Sort {
-    /// The latest change first; notes without a date last.
     #[default]
     Updated,
-    /// The newest first.
     Created,
-    /// The most valuable first.
     Value,
-    /// By title, a to z in any case.
     Title,
-    /// By id.
     Id,
 }
 
@@ -802,15 +812,16 @@ pub struct LoadRequest {
     pub is_dry_run: bool,
 }
 
-/// What becomes of a note or attachment that the store has otherwise than the pack.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What becomes of notes that differ between the store and a pack. Attachments that differ stay as they are, unless they
+/// are overwritten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Strategy {
-    /// The store's stays as it is.
+    /// The store's stay as they are.
     #[default]
     Skip,
-    /// The pack's takes its place.
+    /// The pack's take their place.
     Overwrite,
-    /// Notes become what both say, attachments stay.
+    /// They become what both say; the later one has the last word.
     Merge,
 }
 
@@ -880,6 +891,13 @@ pub enum SetupAction {
     RemoveAll,
     /// Write what the recipes say that fit the project.
     InstallFitting,
+}
+
+impl SetupAction {
+    /// Tells whether it changes files.
+    pub fn changes_files(&self) -> bool {
+        !matches!(self, Self::List | Self::Print(_) | Self::Check(_))
+    }
 }
 
 /// A call of `mcp`.

@@ -2,20 +2,23 @@
 
 use std::sync::OnceLock;
 
+use clap::ValueEnum;
 use tiktoken::{CoreBpe, encoding};
 
 /// How many characters one token stands for where no encoding is named.
 pub const CHARS_PER_TOKEN: usize = 4;
 
 /// What counts tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tokenizer {
-    /// Four characters are a token; what is left over is one more.
+    /// Four characters a token.
     #[default]
     Estimate,
-    /// The encoding `cl100k_base`.
+    /// The encoding of GPT-3.5 and GPT-4.
+    #[value(name = "cl100k_base", alias = "cl100k")]
     Cl100k,
-    /// The encoding `o200k_base`.
+    /// The encoding of GPT-4o and later.
+    #[value(name = "o200k_base", alias = "o200k")]
     O200k,
 }
 

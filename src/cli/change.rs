@@ -1,12 +1,12 @@
-//! The words of the commands that change notes.
+//! The arguments of the commands that change notes.
 
 use clap::{Args, Subcommand};
 
 use super::examples;
-use super::values::value;
-use crate::env::Env;
+use super::globals::Invocation;
+use super::values::{text_or_stdin, trimmed, value};
 use crate::error::Error;
-use crate::request::{Action, InitRequest, NewFields, NewNote};
+use crate::request::{Action, ChangeRequest, Command, InitRequest, NewFields, NewNote};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ impl InitArgs {
     }
 }
 
-/// Fields that new and old notes can be given.
+/// The fields that new and existing notes can be given.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Fields")]
 struct FieldArgs {
@@ -60,7 +60,7 @@ struct FieldArgs {
     set: Vec<String>,
 }
 
-/// Fields that are not custom, and how each is set.
+/// The fields that are not custom, and how each is set.
 const OWN_FIELDS: [(&str, &str); 8] = [
     ("id", "an id stays as it is"),
     ("links", "use `qipu link add ID ID --type TYPE`"),
@@ -113,21 +113,19 @@ pub(super) struct CreateArgs {
 }
 
 impl CreateArgs {
-    pub(super) fn opens_editor(&self) -> bool {
-        self.open
-    }
-
-    pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
-        let fields = NewFields { links: links?, body: text(self.body, env)?, ..self.fields.into_fields()? };
-        Ok(Action::Create(NewNote { title: Some(self.title), fields, is_generated: false }))
+        let body = text_or_stdin(self.body, invocation.env)?;
+        let fields = NewFields { links: links?, body, ..self.fields.into_fields()? };
+        let action = Action::Create(NewNote { title: Some(self.title), fields, is_generated: false });
+        let request = invocation.change_request(action);
+        Ok(Command::Change(ChangeRequest { opens_editor: self.open, ..request }))
     }
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CaptureArgs {
     /// The thought; without it, standard input is read
-    #[arg(value_parser = super::search::word)]
     text: Option<String>,
     /// The title, in place of the first line
     #[arg(long, value_name = "TEXT")]
@@ -137,10 +135,11 @@ pub(super) struct CaptureArgs {
 }
 
 impl CaptureArgs {
-    pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
-        let body = text(Some(self.text.unwrap_or_else(|| "-".to_owned())), env)?;
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+        let body = text_or_stdin(Some(self.text.unwrap_or_else(|| "-".to_owned())), invocation.env)?;
         let fields = NewFields { body, ..self.fields.into_fields()? };
-        Ok(Action::Create(NewNote { title: self.title, fields, is_generated: false }))
+        let note = NewNote { title: self.title, fields, is_generated: false };
+        Ok(invocation.change(Action::Create(note)))
     }
 }
 
@@ -166,37 +165,21 @@ pub(super) struct UpdateArgs {
 }
 
 impl UpdateArgs {
-    pub(super) fn into_action(self, env: &Env) -> Result<Action, Error> {
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let fields = NewFields {
             title: self.title,
             untags: self.untag,
             verified: self.verified,
-            body: text(self.body, env)?,
+            body: text_or_stdin(self.body, invocation.env)?,
             ..self.fields.into_fields()?
         };
-        Ok(Action::Update { ids: self.ids, fields })
+        Ok(invocation.change(Action::Update { ids: self.ids, fields }))
     }
 }
 
-/// Parses an item of a list that is written with commas: spaces around it do not belong to it.
-pub(super) fn trimmed(text: &str) -> Result<String, std::convert::Infallible> {
-    Ok(text.trim().to_owned())
-}
-
-/// Returns a text; `-` stands for standard input, which is never read unasked.
-pub(super) fn text(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
-    match given.as_deref() {
-        Some("-") => {
-            let read = (env.stdin)();
-            read.map(|text| Some(text.trim_start_matches('\u{feff}').to_owned()))
-                .map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))
-        }
-        _ => Ok(given),
-    }
-}
-
-fn split(pair: &str, mark: char, form: &str) -> Result<(String, String), Error> {
-    match pair.split_once(mark) {
+/// Splits a pair at its first separator and trims both sides. `form` names the form in errors.
+fn split(pair: &str, separator: char, form: &str) -> Result<(String, String), Error> {
+    match pair.split_once(separator) {
         Some((left, right)) if !left.trim().is_empty() => Ok((left.trim().to_owned(), right.trim().to_owned())),
         _ => Err(Error::usage(format!("`{pair}` is not {form}"))),
     }

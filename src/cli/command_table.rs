@@ -1,86 +1,137 @@
-//! Which of the flags that every command understands the help of each lists: those that are of use there.
+//! The table of commands: which of the flags that every command understands apply to each.
+//!
+//! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
+//! begins with a hyphen look them up here.
 
+use Fact::{Answer, Budget, Day, DryRun, Pager, Store, Text};
 use clap::Command;
 
-/// Flags of answers that are cut to size, and the commands that print such answers.
-const BUDGET: [&str; 3] = ["max_chars", "max_tokens", "tokenizer"];
-const PRINTS_NOTES: [&str; 15] = [
-    "ask",
-    "prime",
-    "context",
-    "search",
-    "related",
-    "link",
-    "link list",
-    "link tree",
-    "link path",
-    "graph",
-    "show",
-    "journal",
-    "list",
-    "inbox",
-    "eval",
-];
-
-/// The flag of changes, and the commands that make some.
-const CHANGE: [&str; 1] = ["dry_run"];
-const CHANGES_FILES: [&str; 21] = [
-    "init",
-    "capture",
-    "create",
-    "update",
-    "rename",
-    "merge",
-    "compact",
-    "delete",
-    "link",
-    "link add",
-    "link remove",
-    "tags",
-    "tags rename",
-    "journal",
-    "doctor",
-    "load",
-    "import",
-    "import logseq",
-    "import obsidian",
-    "setup",
-    "man",
-];
-
-/// Flags that say how an answer is written, and the commands that write none.
-const ANSWER: [&str; 6] = ["format", "json", "records", "records_version", "color", "no_pager"];
-const ANSWERS_NOTHING: [&str; 3] = ["browse", "mcp", "completions"];
-
-/// Flags that say where notes are and how they are read, and the commands that read none.
-const STORE: [&str; 4] = ["store", "root", "no_index", "verbose"];
-const READS_NOTHING: [&str; 2] = ["completions", "man"];
-
-/// The flag that names the day, and the commands for which it is any day.
-const DAY: [&str; 1] = ["today"];
-const HAS_NO_DAY: [&str; 3] = ["prime", "completions", "man"];
-
-/// Builds the command line, and hides in each command's help the flags that it refuses or has no use for.
-pub(super) fn fitted(mut command: Command) -> Command {
-    // Only now the flags of every command stand in each.
-    command.build();
-    command.mut_subcommands(|below| fitted_below(below, ""))
+/// What is known about a command. All but [`Fact::Text`] and [`Fact::Pager`] name a group of flags that apply to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fact {
+    /// Its answer consists of notes and is fitted into a budget.
+    Budget,
+    /// It can change files.
+    DryRun,
+    /// It prints an answer in a format.
+    Answer,
+    /// Its answer is for reading, so a long one goes through a pager.
+    Pager,
+    /// It reads a store.
+    Store,
+    /// Its answer depends on the date that counts as today.
+    Day,
+    /// It takes text, the words of which may begin with a hyphen.
+    Text,
 }
 
-fn fitted_below(command: Command, above: &str) -> Command {
-    let path = format!("{above} {}", command.get_name()).trim_start().to_owned();
-    let is = |list: &[&str]| list.contains(&path.as_str());
-    let idle: [(&[&str], bool); 5] = [
-        (&BUDGET, !is(&PRINTS_NOTES)),
-        (&CHANGE, !is(&CHANGES_FILES)),
-        (&ANSWER, is(&ANSWERS_NOTHING)),
-        (&STORE, is(&READS_NOTHING)),
-        (&DAY, is(&HAS_NO_DAY)),
-    ];
-    let is_idle = |flag: &str| idle.iter().any(|(flags, is_idle)| *is_idle && flags.contains(&flag));
-    let command = command.mut_args(|arg| match is_idle(arg.get_id().as_str()) {
-        true => arg.hide(true),
-        false => arg,
-    });
-    command.mut_subcommands(|below| fitted_below(below, &path))
+/// The facts about most commands that read a store, print notes, or change notes.
+const READS: &[Fact] = &[Answer, Pager, Store, Day];
+const PRINTS_NOTES: &[Fact] = &[Budget, Answer, Pager, Store, Day];
+const CHANGES: &[Fact] = &[DryRun, Answer, Store, Day];
+
+/// All commands by their path below `qipu`. A group of commands has the facts of its members.
+const COMMANDS: [(&str, &[Fact]); 41] = [
+    ("prime", &[Budget, Answer, Pager, Store]),
+    ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
+    ("context", PRINTS_NOTES),
+    ("search", &[Budget, Answer, Pager, Store, Day, Text]),
+    ("related", PRINTS_NOTES),
+    ("link", &[Budget, DryRun, Answer, Pager, Store, Day]),
+    ("link list", PRINTS_NOTES),
+    ("link tree", PRINTS_NOTES),
+    ("link path", PRINTS_NOTES),
+    ("link add", CHANGES),
+    ("link remove", CHANGES),
+    ("graph", PRINTS_NOTES),
+    ("show", PRINTS_NOTES),
+    ("journal", &[Budget, DryRun, Answer, Pager, Store, Day, Text]),
+    ("browse", &[Store, Day]),
+    ("list", PRINTS_NOTES),
+    ("inbox", PRINTS_NOTES),
+    ("tags", &[DryRun, Answer, Pager, Store, Day]),
+    ("tags rename", CHANGES),
+    ("status", READS),
+    ("doctor", &[DryRun, Answer, Pager, Store, Day]),
+    ("eval", PRINTS_NOTES),
+    ("index", READS),
+    ("init", CHANGES),
+    ("capture", &[DryRun, Answer, Store, Day, Text]),
+    ("create", CHANGES),
+    ("edit", &[Answer, Store, Day]),
+    ("update", CHANGES),
+    ("rename", CHANGES),
+    ("merge", CHANGES),
+    ("compact", CHANGES),
+    ("delete", CHANGES),
+    ("dump", READS),
+    ("load", CHANGES),
+    ("import", CHANGES),
+    ("import logseq", CHANGES),
+    ("import obsidian", CHANGES),
+    ("setup", &[DryRun, Answer, Pager, Store, Day]),
+    ("mcp", &[Store, Day]),
+    ("completions", &[]),
+    ("man", &[DryRun, Answer]),
+];
+
+/// The flags that every command understands, by the fact without which they do not apply.
+const FLAGS: [(Fact, &[&str]); 5] = [
+    (Budget, &["max_chars", "max_tokens", "tokenizer"]),
+    (DryRun, &["dry_run"]),
+    (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
+    (Store, &["store", "root", "no_index", "verbose"]),
+    (Day, &["today"]),
+];
+
+/// Returns the facts about the command with this path; the commands of `help` have those of one that reads.
+pub(super) fn facts_of(path: &str) -> &'static [Fact] {
+    COMMANDS.iter().find(|(command, _)| *command == path).map_or(READS, |(_, facts)| facts)
+}
+
+/// Builds the command line and hides, in the help of each command, the flags that do not apply to it.
+pub(super) fn with_applicable_flags(mut command: Command) -> Command {
+    // Each command gets the common flags only when it is built.
+    command.build();
+    command.mut_subcommands(|below| with_hidden_flags(below, ""))
+}
+
+fn with_hidden_flags(command: Command, parent: &str) -> Command {
+    let path = format!("{parent} {}", command.get_name()).trim_start().to_owned();
+    let facts = facts_of(&path);
+    let is_idle = |flag: &str| FLAGS.iter().any(|(fact, flags)| flags.contains(&flag) && !facts.contains(fact));
+    let command = command.mut_args(|arg| if is_idle(arg.get_id().as_str()) { arg.hide(true) } else { arg });
+    command.mut_subcommands(|below| with_hidden_flags(below, &path))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Adds the paths of the visible commands below a command.
+    fn add_paths(command: &Command, parent: &str, paths: &mut Vec<String>) {
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+            let path = format!("{parent} {}", below.get_name()).trim_start().to_owned();
+            paths.push(path.clone());
+            add_paths(below, &path, paths);
+        }
+    }
+
+    #[test]
+    fn the_table_lists_every_command_once() {
+        let mut paths = Vec::new();
+        add_paths(&super::super::Cli::command(), "", &mut paths);
+        assert_eq!(COMMANDS.map(|(path, _)| path.to_owned()).to_vec(), paths);
+    }
+
+    #[test]
+    fn every_common_flag_belongs_to_a_fact() {
+        let flags: Vec<&str> = FLAGS.iter().flat_map(|(_, flags)| flags.iter().copied()).collect();
+        let root = super::super::Cli::command();
+        for arg in root.get_arguments().filter(|arg| arg.is_global_set() && !arg.is_hide_set()) {
+            assert!(flags.contains(&arg.get_id().as_str()), "{arg:?}");
+        }
+    }
 }

@@ -1,26 +1,21 @@
-//! The words of `qipu context`, and of selections.
+//! The arguments of `qipu context`, and of selections of notes.
 
 use std::num::NonZeroUsize;
 
-use clap::{Args, ValueEnum};
-use jiff::civil::Date;
+use clap::Args;
 
-use super::change::trimmed;
 use super::days::{sides, window};
+use super::globals::Invocation;
 use super::need::{ExpandArgs, NeedArgs};
-use super::values::{count, share, value, whole};
-use crate::env::Env;
+use super::values::{count, share, trimmed, value, whole};
+use crate::env::{Env, Today};
 use crate::error::Error;
-use crate::graph::Follow;
-use crate::request::{
-    Abstraction, BlockChoice, BlockOptions, Budget, Command, ContextRequest, Format, QuestionOptions, Selectors,
-};
-use crate::store::Location;
+use crate::request::{Abstraction, BlockChoice, BlockOptions, Command, ContextRequest, QuestionOptions, Selectors};
 
-/// The most notes that a query selects when there is no budget and no other limit.
+/// The most notes that a query selects without a budget and another limit.
 const DEFAULT_MAX_HITS: usize = 10;
 
-/// What notes are chosen by, for every command that takes a selection.
+/// The selection of notes, for every command that takes one.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which notes")]
 pub(super) struct SelectorArgs {
@@ -63,31 +58,33 @@ pub(super) struct SelectorArgs {
 }
 
 impl SelectorArgs {
-    /// Tells whether none of the flags is given that say which notes.
+    /// Tells whether neither a selection is given nor a flag that narrows or widens one.
     pub(super) fn is_empty(&self) -> bool {
-        let lists = [&self.note, &self.tag, &self.moc, &self.walk, &self.custom_filter];
-        let modifies = self.transitive || self.backlinks || self.max_notes.is_some();
-        lists.iter().all(|list| list.is_empty()) && self.query.is_none() && self.min_value.is_none() && !modifies
+        !self.selects() && !self.transitive && !self.backlinks && self.max_notes.is_none()
     }
 
-    /// Tells whether any of the flags is given that select notes; the others only narrow or widen.
+    /// Tells whether a flag is given that selects notes.
     pub(super) fn selects(&self) -> bool {
         let lists = [&self.note, &self.tag, &self.moc, &self.walk, &self.custom_filter];
         lists.iter().any(|list| !list.is_empty()) || self.query.is_some() || self.min_value.is_some()
     }
 
-    /// Tells whether a query looks for passages of the notes that are named: nothing else selects notes.
-    fn asks_notes(&self) -> bool {
+    /// Tells whether the query is for passages of the named notes: nothing else selects notes.
+    fn is_query_within_notes(&self) -> bool {
         let others = [&self.tag, &self.moc, &self.walk];
         !self.note.is_empty() && self.query.is_some() && others.iter().all(|list| list.is_empty())
     }
 
-    /// Returns the most notes, and the most that a query selects.
+    /// Returns the most notes, and the most that a query selects; `None` for no limit.
     pub(super) fn limits(&self, has_budget: bool) -> (Option<usize>, Option<usize>) {
         let max_notes = self.max_notes.map(Into::into);
-        (max_notes, if has_budget || max_notes.is_some() { None } else { Some(DEFAULT_MAX_HITS) })
+        (max_notes, (!has_budget && max_notes.is_none()).then_some(DEFAULT_MAX_HITS))
     }
 
+    /// Returns the selection; `-` among the notes reads further ones from standard input.
+    ///
+    /// # Errors
+    /// `Usage` when standard input can't be read.
     pub(super) fn into_selectors(self, env: &Env) -> Result<Selectors, Error> {
         let reads_stdin = self.note.iter().any(|id| id == "-");
         Ok(Selectors {
@@ -100,14 +97,10 @@ impl SelectorArgs {
             no_graph: self.no_graph,
             walks: self.walk,
             max_hops: self.max_hops,
-            follow: Follow::default(),
             min_value: self.min_value,
             custom_filters: self.custom_filter,
-            words: Vec::new(),
-            within_notes: false,
             backlinks: self.backlinks,
-            no_compaction: false,
-            asking: None,
+            ..Selectors::default()
         })
     }
 }
@@ -150,7 +143,7 @@ pub(super) struct ContextArgs {
     expansion: ExpandArgs,
 }
 
-/// How a query is read, and what of its answers counts.
+/// How a question is understood, and which of its hits count.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How questions are understood")]
 pub(super) struct QuestionArgs {
@@ -181,10 +174,14 @@ pub(super) struct QuestionArgs {
 }
 
 impl QuestionArgs {
-    /// `asks` says whether there is a text to be read.
-    pub(super) fn into_asking(self, asks: bool, today: &dyn Fn() -> Date) -> Result<QuestionOptions, Error> {
+    /// Returns the options. The day is looked up only if `needs_day`: there is a text that may name days, or a flag
+    /// that does.
+    ///
+    /// # Errors
+    /// `Usage` for a text that names no day or period.
+    pub(super) fn into_options(self, needs_day: bool, today: Today) -> Result<QuestionOptions, Error> {
         let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
-        let today = if asks { today() } else { Date::default() };
+        let today = if needs_day { today.day() } else { jiff::civil::Date::default() };
         Ok(QuestionOptions {
             is_plain: self.plain,
             today,
@@ -205,7 +202,7 @@ impl QuestionArgs {
 struct BlockArgs {
     /// Show blocks (list items, paragraphs, tables) in place of bodies
     #[arg(long, value_name = "WHICH")]
-    blocks: Option<BlocksName>,
+    blocks: Option<BlockChoice>,
     /// The most blocks of a note (50; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_blocks_per_note: Option<NonZeroUsize>,
@@ -214,26 +211,12 @@ struct BlockArgs {
     max_blocks: Option<NonZeroUsize>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum BlocksName {
-    /// Every block
-    All,
-    /// Those that hold a word of the query
-    Matched,
-    /// Those that hold the most of the query
-    Top,
-}
-
 impl BlockArgs {
-    /// Returns which blocks are shown; limits alone ask for all blocks.
+    /// Returns which blocks are shown in place of bodies; `None` if no flag asks for blocks.
     fn into_blocks(self, has_budget: bool) -> Option<BlockOptions> {
         let is_asked = self.blocks.is_some() || self.max_blocks_per_note.is_some() || self.max_blocks.is_some();
         is_asked.then(|| BlockOptions {
-            choice: self.blocks.map(|name| match name {
-                BlocksName::All => BlockChoice::All,
-                BlocksName::Matched => BlockChoice::Matched,
-                BlocksName::Top => BlockChoice::Top,
-            }),
+            choice: self.blocks,
             max_per_note: self.max_blocks_per_note.map(Into::into),
             max_in_all: self.max_blocks.map(Into::into),
             has_defaults: !has_budget,
@@ -242,38 +225,21 @@ impl BlockArgs {
 }
 
 impl ContextArgs {
-    /// Returns the budget, with what this command says of it.
-    pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
-        self.expansion.budget(self.need.budget(budget)?)
-    }
-
-    pub(super) fn into_command(
-        self,
-        location: Location,
-        format: Format,
-        budget: Budget,
-        today: &dyn Fn() -> Date,
-        env: &Env,
-    ) -> Result<Command, Error> {
-        if self.expansion.is_asked() {
+    pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
+        invocation.budget = self.expansion.budget(self.need.budget(invocation.budget)?)?;
+        if self.expansion.is_given() {
             let banner = choice(self.banner, self.no_banner);
-            return Ok(Command::Expand(self.expansion.into_request(location, banner)));
+            return Ok(Command::Expand(self.expansion.into_request(invocation.location.clone(), banner)));
         }
-        Ok(Command::Context(self.into_request(location, format, budget, today, env)?))
+        Ok(Command::Context(self.into_request(invocation)?))
     }
 
-    fn into_request(
-        self,
-        location: Location,
-        format: Format,
-        budget: Budget,
-        today: &dyn Fn() -> Date,
-        env: &Env,
-    ) -> Result<ContextRequest, Error> {
+    fn into_request(self, invocation: &Invocation<'_>) -> Result<ContextRequest, Error> {
+        let (budget, today) = (invocation.budget, invocation.location.today);
         let has_budget = budget.is_limited();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
         let has_text = self.selectors.query.is_some() || !self.words.is_empty();
-        let need = self.need.into_need(has_text, has_budget && !self.whole, format, today)?;
+        let need = self.need.into_options(has_text, has_budget && !self.whole, invocation.format, today)?;
         let shows_passages = need.as_ref().is_none_or(|need| need.abstraction == Abstraction::Passages);
         if self.blocks.blocks.is_some() && need.is_some() {
             return Err(Error::usage(
@@ -281,17 +247,17 @@ impl ContextArgs {
             )
             .hint("leave --blocks out; --abstraction extract shows the blocks that answer"));
         }
-        let asks = has_text || self.question.compare.is_some() || self.question.patterns;
-        let within_notes = has_budget && self.selectors.asks_notes();
+        let needs_day = has_text || self.question.compare.is_some() || self.question.patterns;
+        let within_notes = has_budget && self.selectors.is_query_within_notes();
         let selection = Selectors {
             within_notes,
             words: self.words,
             no_compaction: self.no_compaction,
-            asking: Some(self.question.into_asking(asks, today)?),
-            ..self.selectors.into_selectors(env)?
+            asking: Some(self.question.into_options(needs_day, today)?),
+            ..self.selectors.into_selectors(invocation.env)?
         };
         Ok(ContextRequest {
-            location,
+            location: invocation.location.clone(),
             selection,
             max_notes,
             max_hits,
@@ -306,16 +272,12 @@ impl ContextArgs {
     }
 }
 
-/// Returns what two opposite flags say; `None` when neither was given.
+/// Returns the choice of two opposite flags; `None` if neither is given.
 pub(super) fn choice(yes: bool, no: bool) -> Option<bool> {
-    match (yes, no) {
-        (true, _) => Some(true),
-        (false, true) => Some(false),
-        (false, false) => None,
-    }
+    (yes || no).then_some(yes)
 }
 
-/// Returns the notes that are named; `-` stands for those on standard input.
+/// Returns the names of notes, with those on standard input in place of `-`.
 fn named_notes(given: Vec<String>, env: &Env) -> Result<Vec<String>, Error> {
     let mut names = Vec::new();
     for name in given {
@@ -330,7 +292,7 @@ fn named_notes(given: Vec<String>, env: &Env) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Returns the ids of a line, or the one path in it, which may hold spaces.
+/// Returns the ids in a line, or its one path, which may contain spaces.
 fn names_in_line(line: &str) -> Vec<String> {
     let line = line.trim();
     if line.ends_with(".md") {

@@ -1,21 +1,22 @@
-//! Flags that name days, as a question would.
+//! Parses the flags that name days and periods, in the words of a question and in short forms.
 
 use jiff::civil::Date;
 
 use crate::calendar::{DateRange, parse};
+use crate::env::Today;
 use crate::error::Error;
 use crate::request::NamedSpan;
 
-/// What a flag takes.
-const EXAMPLES: &str = "write 2025-03-05, yesterday, monday, last week, in January, 3 days ago, 3d or the like";
-/// What a flag takes that means one day.
+/// Examples of a period.
+const PERIODS: &str = "write 2025-03-05, yesterday, monday, last week, in January, 3 days ago, 3d or the like";
+/// Examples of one day.
 const DAYS: &str = "write one day: 2025-03-05, yesterday, last Wednesday, 3 days ago or the like";
 
-/// Days of the week, which name their latest one in a flag.
+/// The days of the week; in a flag, each is the latest one.
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Parses the phrase of a flag. A flag takes short forms too, which a question does not: there, `monday` and `3d`
-/// may be any words.
+/// Parses the phrase of a flag. A flag also takes short forms such as `monday` and `3d`; in a question these may be
+/// ordinary words.
 fn span(flag: &str, text: &str, today: Date, examples: &str) -> Result<DateRange, Error> {
     let parsed = parse(text, today).or_else(|reason| {
         let phrase = long_form(text).and_then(|phrase| parse(&phrase, today).ok());
@@ -24,7 +25,7 @@ fn span(flag: &str, text: &str, today: Date, examples: &str) -> Result<DateRange
     parsed.map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(examples))
 }
 
-/// Returns the phrase that a short form stands for: `last monday`, `3 days ago`, `one week ago`.
+/// Expands a short form: `last monday`, `3 days ago`, `one week ago`. `None` for any other text.
 fn long_form(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     if WEEKDAYS.contains(&text.as_str()) {
@@ -39,7 +40,7 @@ fn long_form(text: &str) -> Option<String> {
     is_count.then(|| format!("{count} {unit} ago"))
 }
 
-/// Reads one day.
+/// Parses one day.
 pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {
     match span(flag, text, today, DAYS)? {
         DateRange::Day(day) => Ok(day),
@@ -47,30 +48,30 @@ pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {
     }
 }
 
-/// Reads `--since` and `--until`: the first day of what the one names, the last of the other.
+/// Parses `--since` and `--until`: returns the first day of the former and the last day of the latter.
 pub(super) fn window(
     since: Option<&str>,
     until: Option<&str>,
-    today: &dyn Fn() -> Date,
+    today: Today,
 ) -> Result<(Option<Date>, Option<Date>), Error> {
     let first = |text: &str| {
-        let from = span("--since", text, today(), EXAMPLES)?.period().from;
-        from.map(Some).ok_or_else(|| Error::usage(format!("--since: `{text}` has no first day")).hint(EXAMPLES))
+        let from = span("--since", text, today.day(), PERIODS)?.period().from;
+        from.map(Some).ok_or_else(|| Error::usage(format!("--since: `{text}` has no first day")).hint(PERIODS))
     };
-    let last = |text: &str| Ok(Some(span("--until", text, today(), EXAMPLES)?.period().to));
+    let last = |text: &str| Ok(Some(span("--until", text, today.day(), PERIODS)?.period().to));
     Ok((since.map_or(Ok(None), first)?, until.map_or(Ok::<_, Error>(None), last)?))
 }
 
-/// Reads `--compare A,B`; dates may hold commas too. One alone is compared with today.
+/// Parses `--compare A,B`; dates may contain commas too. One period alone is compared with today.
 pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
     let side = |text: &str| {
-        let span = span("--compare", text, today, EXAMPLES).ok().filter(|span| span.period().from.is_some())?;
+        let span = span("--compare", text, today, PERIODS).ok().filter(|span| span.period().from.is_some())?;
         Some(NamedSpan { text: text.trim().to_owned(), span })
     };
     if let Some(side) = side(text) {
         return Ok([side, NamedSpan { text: "today".to_owned(), span: DateRange::Day(today) }]);
     }
-    let pairs = text.match_indices(',').take(MAX_COMMAS).filter_map(|(at, _)| text.split_at_checked(at));
+    let pairs = text.match_indices(',').take(MAX_COMMAS).filter_map(|(comma, _)| text.split_at_checked(comma));
     let mut sides = pairs.filter_map(|(a, b)| Some([side(a)?, side(b.get(1..)?)?]));
     sides.next().ok_or_else(|| {
         Error::usage(format!("--compare: `{text}` does not name two days or periods"))
@@ -78,5 +79,5 @@ pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
     })
 }
 
-/// The most commas of `--compare` at which it may fall into two.
+/// The most commas of `--compare` that are tried as its separator.
 const MAX_COMMAS: usize = 8;

@@ -1,19 +1,19 @@
-//! The words of `qipu eval`.
+//! The arguments of `qipu eval`.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{count, share};
+use super::globals::Invocation;
+use super::values::{count, file_or_stdin, share};
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{EvalRequest, ListRequest, MeasuredAnswer, SearchRequest, TextSource};
-use crate::store::Location;
+use crate::request::{Command, EvalRequest, ListRequest, MeasuredAnswer, SearchRequest};
 
-/// The call whose answer is measured; the budget follows.
+/// The call whose answer is measured, without the value of its last flag, the budget.
 const MEASURED: [&str; 7] =
     ["qipu", "context", "--query", "QUESTION", "--format=records", "--with-body", "--max-chars"];
 
@@ -30,27 +30,25 @@ pub(super) struct EvalArgs {
 }
 
 impl EvalArgs {
-    pub(super) fn into_request(self, location: Location, today: Option<&str>, env: &Env) -> Result<EvalRequest, Error> {
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+        let (env, location) = (invocation.env, invocation.location.clone());
         let unreadable =
             |error: std::io::Error| Error::usage(format!("can't read the questions from standard input: {error}"));
-        let questions = if self.file == Path::new("-") {
-            TextSource::Text((env.stdin)().map_err(unreadable)?)
-        } else {
-            TextSource::File(self.file)
-        };
+        let questions = file_or_stdin(self.file, env, unreadable)?;
         let mut budgets: Vec<usize> = self.budget.into_iter().map(Into::into).collect();
         budgets.sort_unstable();
         budgets.dedup();
+        let today = invocation.today.as_deref();
         let answers = budgets.into_iter().map(|chars| measured(chars, today, env)).collect::<Result<_, Error>>()?;
         let search = SearchRequest {
             only: ListRequest { location: location.clone(), ..ListRequest::default() },
             ..SearchRequest::default()
         };
-        Ok(EvalRequest { location, questions, search, answers, min_hit: self.min_hit })
+        Ok(Command::Eval(EvalRequest { location, questions, search, answers, min_hit: self.min_hit }))
     }
 }
 
-/// Returns the request of the call that is measured, as its words are understood.
+/// Parses the call that is measured, with a budget in characters.
 fn measured(chars: usize, today: Option<&str>, env: &Env) -> Result<MeasuredAnswer, Error> {
     let day = today.map(|today| format!("--today={today}"));
     let words = MEASURED.iter().map(OsString::from).chain([chars.to_string().into()]);

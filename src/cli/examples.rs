@@ -1,4 +1,4 @@
-//! Examples at the end of help texts. Every line that begins with `qipu` is run by `tests/docs.rs`.
+//! The examples at the end of help texts. `tests/docs.rs` runs each line that begins with `qipu`.
 
 pub(super) const TASKS: &str = "Common tasks:
   Keep a thought:

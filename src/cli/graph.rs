@@ -1,16 +1,14 @@
-//! The words of `qipu graph`.
+//! The arguments of `qipu graph`.
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args};
 
 use super::context::SelectorArgs;
-use super::link::DirectionName;
-use crate::env::Env;
+use super::globals::Invocation;
+use super::link::FollowArgs;
 use crate::error::Error;
-use crate::graph::Follow;
-use crate::request::{Format, GraphRequest, OutputFile, Picture, Selectors};
-use crate::store::Location;
+use crate::request::{Command, Format, GraphRequest, OutputFile, Picture, Selectors};
 
 pub(super) const EXAMPLES: &str = "Examples:
   The whole store as a page for a browser:
@@ -24,46 +22,31 @@ pub(super) const EXAMPLES: &str = "Examples:
 pub(super) struct GraphArgs {
     /// What is drawn (usual: what the ending of the file says, else dot)
     #[arg(long = "as", value_name = "FORM")]
-    form: Option<FormName>,
+    form: Option<Picture>,
     /// The picture's file, else standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     selectors: SelectorArgs,
-    /// Which way --walk follows links
-    #[arg(long, value_name = "WAY", default_value = "both")]
-    direction: DirectionName,
-    /// Only links of this type, in walks too (repeatable)
-    #[arg(long = "type", value_name = "TYPE")]
-    kinds: Vec<String>,
-    /// No links of this type, in walks neither (repeatable)
-    #[arg(long = "exclude-type", value_name = "TYPE")]
-    except_kinds: Vec<String>,
-    /// Only links in frontmatter
-    #[arg(long, conflicts_with = "inline_only")]
-    typed_only: bool,
-    /// Only links in bodies
-    #[arg(long)]
-    inline_only: bool,
+    #[command(flatten)]
+    follow: FollowArgs,
     /// Show notes although a digest stands for them
     #[arg(long)]
     no_compaction: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormName {
-    /// Graphviz
-    Dot,
-    /// Mermaid, which many sites draw from markdown
-    Mermaid,
-    /// GraphML, which tools for graphs read
-    Graphml,
-    /// One page that needs no network: find, filter, read and walk
-    Html,
+/// Gives the flags that `link` has too the help that is true of a graph.
+pub(super) fn reword(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "direction" => arg.help("Which way --walk follows links"),
+        "kinds" => arg.help("Only links of this type, in walks too (repeatable)"),
+        "except_kinds" => arg.help("No links of this type, in walks neither (repeatable)"),
+        _ => arg,
+    }
 }
 
-/// Endings of files, and what they say.
-const ENDINGS: [(&str, Picture); 9] = [
+/// The extensions of picture files, and their forms.
+const EXTENSIONS: [(&str, Picture); 9] = [
     ("dot", Picture::Dot),
     ("gv", Picture::Dot),
     ("mermaid", Picture::Mermaid),
@@ -75,71 +58,55 @@ const ENDINGS: [(&str, Picture); 9] = [
     ("htm", Picture::Html),
 ];
 
-/// Endings of drawings, which other programs make of ours.
-const DRAWN: [&str; 7] = ["svg", "png", "jpg", "jpeg", "gif", "webp", "pdf"];
+/// The extensions of drawings, which other programs make of our pictures.
+const DRAWINGS: [&str; 7] = ["svg", "png", "jpg", "jpeg", "gif", "webp", "pdf"];
 
-/// Says which endings are known.
-fn unknown(ending: &str) -> Error {
-    let known: Vec<String> = ENDINGS.iter().map(|(known, _)| format!(".{known}")).collect();
-    let use_known = format!("use {}", known.join(", "));
-    let error = Error::usage(format!("can't write a `.{ending}` file"));
-    match DRAWN.iter().any(|drawn| ending.eq_ignore_ascii_case(drawn)) {
-        true => error.hint(format!("{use_known}; Graphviz makes a drawing of a .dot file")),
-        false => error.hint(format!("{use_known}, or name the form with --as")),
-    }
+/// Returns the error for an unknown extension; its hint lists the known ones.
+fn unknown_extension(extension: &str) -> Error {
+    let known: Vec<String> = EXTENSIONS.iter().map(|(known, _)| format!(".{known}")).collect();
+    let is_drawing = DRAWINGS.iter().any(|drawing| extension.eq_ignore_ascii_case(drawing));
+    let advice = if is_drawing { "; Graphviz makes a drawing of a .dot file" } else { ", or name the form with --as" };
+    Error::usage(format!("can't write a `.{extension}` file")).hint(format!("use {}{advice}", known.join(", ")))
 }
 
 impl GraphArgs {
-    /// Returns the request and the format that the picture has. Without a picture's form and file, a format
-    /// that is named is the answer's.
-    pub(super) fn into_request(
-        self,
-        location: Location,
-        is_format_named: bool,
-        format: Format,
-        has_budget: bool,
-        env: &Env,
-    ) -> Result<(GraphRequest, Format), Error> {
+    /// Returns the request, and makes the picture's form the format: unless a format is named, and neither a form nor
+    /// a file for the picture.
+    ///
+    /// # Errors
+    /// `Usage` for a form and a format in one call, or a file with an unknown extension.
+    pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         let file = self.output.clone().filter(|file| file != Path::new("-"));
-        if is_format_named && file.is_none() && self.form.is_some() {
+        let is_format_given = invocation.is_format_named && file.is_none();
+        if is_format_given && self.form.is_some() {
             return Err(Error::usage("a picture is a format of its own").hint("give --as or a format, not both"));
         }
-        let answer = if is_format_named && file.is_none() { format } else { Format::Picture(self.picture()?) };
-        let follow = Follow {
-            direction: self.direction.into(),
-            kinds: self.kinds,
-            except_kinds: self.except_kinds,
-            is_typed_only: self.typed_only,
-            is_inline_only: self.inline_only,
-            is_raw: false,
+        let saved = file.map(|file| OutputFile { file, confirmation_format: invocation.format });
+        if !is_format_given {
+            invocation.format = Format::Picture(self.picture()?);
+        }
+        let (follow, no_compaction) = (self.follow.into_follow(), self.no_compaction);
+        let (max_notes, max_hits) = self.selectors.limits(invocation.budget.is_limited());
+        let selection = if self.selectors.selects() {
+            let selectors = self.selectors.into_selectors(invocation.env)?;
+            Some(Selectors { no_compaction, follow: follow.clone(), ..selectors })
+        } else {
+            None
         };
-        let (max_notes, max_hits) = self.selectors.limits(has_budget);
-        let selection = match self.selectors.selects() {
-            false => None,
-            true => Some(Selectors {
-                no_compaction: self.no_compaction,
-                follow: follow.clone(),
-                ..self.selectors.into_selectors(env)?
-            }),
-        };
-        let saved = file.map(|file| OutputFile { file, told_as: format });
-        let no_compaction = self.no_compaction;
-        Ok((GraphRequest { location, selection, max_notes, max_hits, follow, no_compaction, saved }, answer))
+        let location = invocation.location.clone();
+        Ok(Command::Graph(GraphRequest { location, selection, max_notes, max_hits, follow, no_compaction, saved }))
     }
 
-    /// Returns the form that is named, else the one that the ending of the file's name says.
+    /// Returns the form that is named, else that of the file's extension.
     fn picture(&self) -> Result<Picture, Error> {
-        let ending = self.output.as_deref().and_then(Path::extension);
-        let said = ENDINGS.iter().find(|(known, _)| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(known)));
-        let said = said.map(|(_, picture)| *picture);
-        Ok(match (self.form, ending, said) {
-            (Some(FormName::Dot), ..) => Picture::Dot,
-            (Some(FormName::Mermaid), _, Some(Picture::Markdown)) => Picture::Markdown,
-            (Some(FormName::Mermaid), ..) => Picture::Mermaid,
-            (Some(FormName::Graphml), ..) => Picture::Graphml,
-            (Some(FormName::Html), ..) => Picture::Html,
-            (None, Some(ending), None) => return Err(unknown(&ending.to_string_lossy())),
-            (None, ..) => said.unwrap_or_default(),
+        let extension = self.output.as_deref().and_then(Path::extension);
+        let is_extension = |known: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(known));
+        let of_file = EXTENSIONS.iter().find(|(known, _)| is_extension(known)).map(|(_, picture)| *picture);
+        Ok(match (self.form, extension, of_file) {
+            (Some(Picture::Mermaid), _, Some(Picture::Markdown)) => Picture::Markdown,
+            (Some(form), ..) => form,
+            (None, Some(extension), None) => return Err(unknown_extension(&extension.to_string_lossy())),
+            (None, ..) => of_file.unwrap_or_default(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The words of `qipu import`.
+//! The arguments of `qipu import`.
 
 use std::path::PathBuf;
 

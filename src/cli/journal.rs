@@ -1,36 +1,30 @@
-//! The words of `qipu journal`.
+//! The arguments of `qipu journal`.
 
 use clap::Args;
-use jiff::civil::Date;
 
 use super::days::day;
-use crate::env::Env;
+use super::globals::Invocation;
+use super::values::text_or_stdin;
 use crate::error::Error;
-use crate::request::{Action, JournalRequest};
-use crate::store::Location;
+use crate::request::{Action, Command, JournalRequest};
 
 #[derive(Debug, Args)]
 pub(super) struct JournalArgs {
     /// A bullet to add; `-` reads it from standard input. Without it the journal is shown
-    #[arg(value_name = "TEXT", value_parser = super::search::word)]
+    #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// Another day than today: 2025-03-05, yesterday, last Wednesday
     #[arg(long, value_name = "DAY")]
     date: Option<String>,
 }
 
-/// What the words ask for.
-pub(super) enum ParsedJournal {
-    View(JournalRequest),
-    Action(Action),
-}
-
 impl JournalArgs {
-    pub(super) fn into_request(self, location: Location, today: Date, env: &Env) -> Result<ParsedJournal, Error> {
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+        let today = invocation.day();
         let day = self.date.map_or(Ok(today), |text| day("--date", &text, today))?;
-        match super::change::text(self.text, env)? {
-            None => Ok(ParsedJournal::View(JournalRequest { location, day })),
-            Some(text) => Ok(ParsedJournal::Action(Action::Journal { day, text })),
-        }
+        Ok(match text_or_stdin(self.text, invocation.env)? {
+            None => Command::Journal(JournalRequest { location: invocation.location.clone(), day }),
+            Some(text) => invocation.change(Action::Journal { day, text }),
+        })
     }
 }

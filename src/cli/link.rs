@@ -1,14 +1,16 @@
-//! The words of `qipu link`.
+//! The arguments of `qipu link`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+
+use clap::{Args, Subcommand};
 
 use super::examples;
+use super::globals::Invocation;
 use super::values::{count, value, whole};
 use crate::graph::{Direction, Follow, WalkLimits};
-use crate::request::{Action, LinkRequest, LinkView};
-use crate::store::Location;
+use crate::request::{Action, Command, LinkRequest, LinkView};
 
-/// How far a tree and a path go when nobody says.
+/// The most hops of a tree and of a path by default.
 const TREE_HOPS: usize = 3;
 const PATH_HOPS: usize = 10;
 
@@ -71,21 +73,12 @@ pub(super) enum LinkSub {
     },
 }
 
-/// What the words of `qipu link` come to.
-pub(super) enum ParsedLink {
-    /// A view of links.
-    View(LinkRequest),
-    /// A change of links.
-    Action(Action),
-}
-
-/// Which links are followed.
+/// Which links are followed, by any command.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which links")]
-pub(super) struct LinkArgs {
+pub(super) struct FollowArgs {
     /// Which way links are followed
     #[arg(long, value_name = "WAY", default_value = "both")]
-    direction: DirectionName,
+    direction: Direction,
     /// Only links of this type, as shown (repeatable)
     #[arg(long = "type", value_name = "TYPE")]
     kinds: Vec<String>,
@@ -98,12 +91,33 @@ pub(super) struct LinkArgs {
     /// Only links in bodies
     #[arg(long)]
     inline_only: bool,
+}
+
+impl FollowArgs {
+    pub(super) fn into_follow(self) -> Follow {
+        Follow {
+            direction: self.direction,
+            kinds: self.kinds,
+            except_kinds: self.except_kinds,
+            is_typed_only: self.typed_only,
+            is_inline_only: self.inline_only,
+            is_raw: false,
+        }
+    }
+}
+
+/// Which links are followed, and how far.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which links")]
+pub(super) struct LinkArgs {
+    #[command(flatten)]
+    follow: FollowArgs,
     /// Show links towards a note as they are written, not under their inverse type
     #[arg(long)]
     no_inversion: bool,
     /// The most notes
     #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-nodes", "max-notes"], value_parser = count)]
-    max_nodes: Option<std::num::NonZeroUsize>,
+    max_nodes: Option<NonZeroUsize>,
     /// The most notes that are reached from each note
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     max_fanout: Option<usize>,
@@ -115,26 +129,10 @@ pub(super) struct LinkArgs {
     no_compaction: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum DirectionName {
-    Out,
-    In,
-    Both,
-}
-
-impl From<DirectionName> for Direction {
-    fn from(name: DirectionName) -> Self {
-        match name {
-            DirectionName::Out => Self::Out,
-            DirectionName::In => Self::In,
-            DirectionName::Both => Self::Both,
-        }
-    }
-}
-
-/// Deeper trees than this can't be drawn, and no chain of thought is as long.
+/// The highest limit of hops: a deeper tree can't be drawn.
 const MAX_HOPS: usize = 1_000;
 
+/// Parses a number of hops, 0 to [`MAX_HOPS`].
 fn hops(text: &str) -> Result<usize, String> {
     let hops: usize = text.parse().map_err(|_| "expected a whole number".to_owned())?;
     if hops > MAX_HOPS {
@@ -144,16 +142,16 @@ fn hops(text: &str) -> Result<usize, String> {
 }
 
 impl LinkSub {
-    pub(super) fn into_request(self, location: Location) -> ParsedLink {
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Command {
         let (view, max_hops, links) = match self {
-            Self::Add { from, to, kind } => return ParsedLink::Action(Action::AddLink { from, to, kind }),
-            Self::Remove { from, to, kind } => return ParsedLink::Action(Action::RemoveLink { from, to, kind }),
+            Self::Add { from, to, kind } => return invocation.change(Action::AddLink { from, to, kind }),
+            Self::Remove { from, to, kind } => return invocation.change(Action::RemoveLink { from, to, kind }),
             Self::List { id, links } => (LinkView::List(id), 1, links),
             Self::Tree { id, max_hops, links } => (LinkView::Tree(id), max_hops, links),
             Self::Path { from, to, max_hops, links } => (LinkView::Path(from, to), max_hops, links),
         };
-        ParsedLink::View(LinkRequest {
-            location,
+        Command::Link(LinkRequest {
+            location: invocation.location.clone(),
             view,
             limits: WalkLimits {
                 max_hops,
@@ -162,20 +160,7 @@ impl LinkSub {
                 min_value: links.min_value,
             },
             no_compaction: links.no_compaction,
-            follow: links.into_follow(),
+            follow: Follow { is_raw: links.no_inversion, ..links.follow.into_follow() },
         })
-    }
-}
-
-impl LinkArgs {
-    fn into_follow(self) -> Follow {
-        Follow {
-            direction: self.direction.into(),
-            kinds: self.kinds,
-            except_kinds: self.except_kinds,
-            is_typed_only: self.typed_only,
-            is_inline_only: self.inline_only,
-            is_raw: self.no_inversion,
-        }
     }
 }

@@ -1,17 +1,16 @@
-//! The words of `qipu show`, `qipu list` and `qipu inbox`.
+//! The arguments of `qipu show`, `qipu list` and `qipu inbox`.
 
 use std::num::NonZeroUsize;
 
-use clap::{Args, ValueEnum};
-use jiff::civil::Date;
+use clap::Args;
 
 use super::ask;
-use super::change::trimmed;
 use super::days::window;
-use super::values::{count, value};
+use super::globals::Invocation;
+use super::values::{count, trimmed, value};
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
-use crate::request::{Budget, Command, Format, ListRequest, ShowRequest, Sort};
+use crate::request::{Command, ListRequest, ShowRequest, Sort};
 use crate::store::Location;
 
 #[derive(Debug, Args)]
@@ -31,20 +30,16 @@ pub(super) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// Tells whether passages of the notes are asked for.
-    pub(super) fn has_query(&self) -> bool {
-        self.query.is_some()
-    }
-
-    pub(super) fn into_command(self, location: Location, format: Format, budget: Budget) -> Command {
-        match self.query {
-            Some(query) => Command::Context(ask::passages(location, query, self.ids, format, budget)),
-            None => Command::Show(ShowRequest { location, ids: self.ids, with_links: self.links, is_raw: self.raw }),
+    pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Command {
+        if let Some(query) = self.query {
+            return Command::Context(ask::passages(invocation, query, self.ids));
         }
+        let location = invocation.location.clone();
+        Command::Show(ShowRequest { location, ids: self.ids, with_links: self.links, is_raw: self.raw })
     }
 }
 
-/// Which notes are looked at, for lists and searches alike.
+/// The filters of lists and searches.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which notes")]
 pub(super) struct FilterArgs {
@@ -69,8 +64,9 @@ pub(super) struct FilterArgs {
 }
 
 impl FilterArgs {
-    pub(super) fn into_list(self, location: Location, today: &dyn Fn() -> Date) -> Result<ListRequest, Error> {
-        let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
+    /// Returns the list of all notes that pass the filters.
+    pub(super) fn into_list(self, location: Location) -> Result<ListRequest, Error> {
+        let (since, until) = window(self.since.as_deref(), self.until.as_deref(), location.today)?;
         Ok(ListRequest {
             location,
             kinds: self.kinds,
@@ -84,7 +80,7 @@ impl FilterArgs {
     }
 }
 
-/// How many notes a list has.
+/// The limit of a list.
 #[derive(Debug, Args)]
 pub(super) struct LimitArgs {
     /// The most notes
@@ -98,7 +94,7 @@ pub(super) struct ListArgs {
     only: FilterArgs,
     /// The order
     #[arg(long, value_name = "BY", default_value = "updated")]
-    sort: SortName,
+    sort: Sort,
     #[command(flatten)]
     limit: LimitArgs,
     /// Only notes without any link
@@ -109,34 +105,19 @@ pub(super) struct ListArgs {
     broken: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SortName {
-    Updated,
-    Created,
-    Value,
-    Title,
-    Id,
-}
-
 impl ListArgs {
-    pub(super) fn into_request(self, location: Location, today: &dyn Fn() -> Date) -> Result<ListRequest, Error> {
-        Ok(ListRequest {
-            sort: match self.sort {
-                SortName::Updated => Sort::Updated,
-                SortName::Created => Sort::Created,
-                SortName::Value => Sort::Value,
-                SortName::Title => Sort::Title,
-                SortName::Id => Sort::Id,
-            },
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+        Ok(Command::List(ListRequest {
+            sort: self.sort,
             limit: self.limit.limit.map(Into::into),
             only_orphans: self.orphans,
             only_broken: self.broken,
-            ..self.only.into_list(location, today)?
-        })
+            ..self.only.into_list(invocation.location.clone())?
+        }))
     }
 }
 
-/// Returns the list of notes that wait to be worked on.
+/// Returns the list of fleeting notes, the newest first.
 pub(super) fn inbox(location: Location, limit: LimitArgs) -> ListRequest {
     let limit = limit.limit.map(Into::into);
     ListRequest { location, kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, limit, ..ListRequest::default() }

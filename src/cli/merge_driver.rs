@@ -1,4 +1,4 @@
-//! The words of `qipu merge-driver`, which git writes.
+//! The arguments of `qipu merge-driver`, which git passes.
 
 use std::path::PathBuf;
 

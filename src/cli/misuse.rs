@@ -1,4 +1,4 @@
-//! Turns the parser's errors into errors of this program: what is wrong, and one hint.
+//! Converts the errors of clap to those of this program: what is wrong, and one hint.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use crate::error::Error;
 use crate::escape::one_line;
 
-/// Names that commands have in other programs, and the commands that may be meant.
+/// Names of commands in other programs, and the commands of qipu that may be meant, the likeliest first.
 const OTHER_NAMES: [(&str, &[&str]); 22] = [
     ("add", &["add", "capture"]),
     ("cat", &["show"]),
@@ -34,12 +34,12 @@ const OTHER_NAMES: [(&str, &[&str]); 22] = [
     ("view", &["show"]),
 ];
 
-/// How similar a command's name must be to be suggested (Jaro similarity, 0 to 1).
+/// The least Jaro similarity, 0 to 1, of a command that is suggested.
 const MIN_SIMILARITY: f64 = 0.75;
-/// How many edits a flag may be away from the one that is suggested first.
-const MAX_SLIPS: usize = 2;
+/// The largest edit distance of a flag that is suggested before anything else.
+const MAX_DISTANCE: usize = 2;
 
-/// Returns the usage error for words that the parser refused; `root` is the whole command line.
+/// Returns the usage error for arguments that clap refused. `root`: the whole command line.
 pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> Error {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
@@ -63,12 +63,13 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
     Error::usage(message).hint(hint.or(usage).unwrap_or(help))
 }
 
+/// Returns the question whether a name is meant.
 fn meant(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
-/// Returns the command that was called, with its path below `qipu`: the one that the parser's usage line is of, else
-/// the one that the words name.
+/// Returns the command that was called, with its path below `qipu`: that of clap's usage line, else the one that the
+/// arguments name.
 fn command_of<'a>(root: &'a Command, usage: &str, words: &[OsString]) -> (String, &'a Command) {
     let of_usage = usage.split_whitespace().skip_while(|word| *word != "qipu").skip(1).map(str::to_owned);
     let of_usage: Vec<String> = of_usage.collect();
@@ -83,7 +84,7 @@ fn command_of<'a>(root: &'a Command, usage: &str, words: &[OsString]) -> (String
     (path.join(" "), command)
 }
 
-/// Returns the words of a call without the flags of every command and their values.
+/// Returns the arguments of a call without the common flags and their values.
 fn without_flags(root: &Command, words: &[OsString]) -> Vec<String> {
     let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
     let mut names = Vec::new();
@@ -98,11 +99,12 @@ fn without_flags(root: &Command, words: &[OsString]) -> Vec<String> {
     names
 }
 
+/// Iterates the subcommands that help lists.
 fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
 }
 
-/// Suggests the one command that is most likely meant.
+/// Suggests the one command that is most likely meant; `None` if none is similar.
 fn subcommand_hint(error: &clap::Error, path: &str, command: &Command) -> Option<String> {
     let name = text_of(error, ContextKind::InvalidSubcommand)?;
     let others = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(&[][..], |(_, meant)| meant);
@@ -118,8 +120,8 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command) -> Option
     Some(meant(&format!("qipu {path}{found}")))
 }
 
-/// Suggests a flag that is spelled nearly so, else `--set` where a field may be meant; of a command that searches, how to
-/// search for the word.
+/// Suggests a flag with a similar name, else `--set` if a field may be meant. For a command that searches, also tells how
+/// to search for the word.
 fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
     let given = text_of(error, ContextKind::InvalidArg)?;
     let similar = suggested(error, ContextKind::SuggestedArg);
@@ -127,8 +129,8 @@ fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> 
         let search = format!("to search for `{}`, put `--` before the words", one_line(&given));
         return Some(similar.map_or(search.clone(), |flag| format!("{} {search}", meant(&flag))));
     }
-    let is_slip = |flag: &String| strsim::osa_distance(flag, &given) <= MAX_SLIPS;
-    if let Some(flag) = similar.as_ref().filter(|flag| is_slip(flag)) {
+    let is_close = |flag: &String| strsim::osa_distance(flag, &given) <= MAX_DISTANCE;
+    if let Some(flag) = similar.as_ref().filter(|flag| is_close(flag)) {
         return Some(meant(flag));
     }
     let takes_fields = command.get_arguments().any(|arg| arg.get_long() == Some("set"));
@@ -143,19 +145,20 @@ fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> 
     set.or_else(|| similar.map(|flag| meant(&flag)))
 }
 
-/// Returns the word that follows a flag as its value.
+/// Returns the value of a flag, if no shell needs quotes for it.
 fn value_of(flag: &str, words: &[OsString]) -> Option<String> {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--")?.strip_prefix(flag)?.strip_prefix('='));
-    let behind = || {
+    let next = || {
         let pair = words.windows(2).find(|pair| pair[0].strip_prefix("--") == Some(flag))?;
         Some(pair[1]).filter(|value| !value.starts_with('-'))
     };
-    let value = joined.or_else(behind)?;
+    let value = joined.or_else(next)?;
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
     (!value.is_empty() && value.chars().all(is_plain)).then(|| value.to_owned())
 }
 
+/// Returns a text that clap attached to an error.
 fn text_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -164,7 +167,7 @@ fn text_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// Returns the best of the parser's suggestions; it lists them from the worst to the best.
+/// Returns the best of clap's suggestions, which are in ascending order of similarity.
 fn suggested(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),

@@ -1,24 +1,24 @@
-//! The words that say what notes are needed for, and which shown notes are to be expanded.
+//! The arguments of `qipu context` for the purpose of an answer, and for expanding notes that were shown.
 
 use clap::{Args, ValueEnum};
-use jiff::civil::Date;
 
 use super::values::{share, whole};
+use crate::env::Today;
 use crate::error::Error;
 use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose};
 use crate::store::Location;
 
-/// What notes are needed for, and how much of each is shown.
+/// The purpose of an answer, and the level of detail of its notes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Notes by their use")]
 pub(super) struct NeedArgs {
     /// Put first what is of the most use for this; each note is then shown at a level of detail
     #[arg(long, value_name = "TASK")]
-    purpose: Option<PurposeName>,
+    purpose: Option<Purpose>,
     /// How much of each note is shown (passages where there are words and a budget; else adaptive with --purpose, or
     /// whole notes)
     #[arg(long, value_name = "LEVEL")]
-    abstraction: Option<AbstractionName>,
+    abstraction: Option<AbstractionArg>,
     /// Stop when so many tokens are written; the last note may go beyond
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     target_tokens: Option<usize>,
@@ -42,22 +42,9 @@ pub(super) struct NeedArgs {
     explain: bool,
 }
 
+/// The levels of detail that can be named, and the choice of one for each note.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum PurposeName {
-    /// Answer a question
-    Answer,
-    /// Check whether something is so
-    Verify,
-    /// Find out what there is
-    Explore,
-    /// Choose between ways
-    Decide,
-    /// Make something new
-    Create,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum AbstractionName {
+enum AbstractionArg {
     /// The body, and what it is derived from
     Detailed,
     /// The blocks that hold words of the query
@@ -71,8 +58,8 @@ enum AbstractionName {
 }
 
 impl NeedArgs {
-    /// Tells whether any flag says that notes are chosen by their use.
-    fn is_asked(&self) -> bool {
+    /// Tells whether any of the flags is given.
+    fn is_given(&self) -> bool {
         let filters = [self.min_confidence, self.min_trust, self.novelty_threshold];
         self.purpose.is_some()
             || self.abstraction.is_some()
@@ -83,6 +70,10 @@ impl NeedArgs {
             || self.explain
     }
 
+    /// Returns the budget with the target.
+    ///
+    /// # Errors
+    /// `Usage` for a target above the limit.
     pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
         if let (Some(target), Some(most)) = (self.target_tokens, budget.max_tokens)
             && target > most
@@ -93,40 +84,36 @@ impl NeedArgs {
         Ok(Budget { target_tokens: self.target_tokens, ..budget })
     }
 
-    /// `has_query` says whether there are words to search for.
-    pub(super) fn into_need(
+    /// Returns the options; `None` if no flag is given, and the format is not a prompt.
+    ///
+    /// # Errors
+    /// `Usage` for extracts without a query.
+    pub(super) fn into_options(
         self,
         has_query: bool,
         has_budget: bool,
         format: Format,
-        today: &dyn Fn() -> Date,
+        today: Today,
     ) -> Result<Option<NeedOptions>, Error> {
         let wants_prompt = format == Format::Prompt;
-        if !self.is_asked() && !wants_prompt {
+        if !self.is_given() && !wants_prompt {
             return Ok(None);
         }
-        let purpose = self.purpose.map(|purpose| match purpose {
-            PurposeName::Answer => Purpose::Answer,
-            PurposeName::Verify => Purpose::Verify,
-            PurposeName::Explore => Purpose::Explore,
-            PurposeName::Decide => Purpose::Decide,
-            PurposeName::Create => Purpose::Create,
-        });
         let abstraction = match self.abstraction {
-            Some(AbstractionName::Detailed) => Abstraction::Fixed(Level::Detailed),
-            Some(AbstractionName::Extract) => Abstraction::Fixed(Level::Extract),
-            Some(AbstractionName::Summary) => Abstraction::Fixed(Level::Summary),
-            Some(AbstractionName::Essence) => Abstraction::Fixed(Level::Essence),
-            Some(AbstractionName::Adaptive) => Abstraction::Adaptive,
+            Some(AbstractionArg::Detailed) => Abstraction::Fixed(Level::Detailed),
+            Some(AbstractionArg::Extract) => Abstraction::Fixed(Level::Extract),
+            Some(AbstractionArg::Summary) => Abstraction::Fixed(Level::Summary),
+            Some(AbstractionArg::Essence) => Abstraction::Fixed(Level::Essence),
+            Some(AbstractionArg::Adaptive) => Abstraction::Adaptive,
             None if has_query && has_budget => Abstraction::Passages,
-            None if purpose.is_some() => Abstraction::Adaptive,
+            None if self.purpose.is_some() => Abstraction::Adaptive,
             None => Abstraction::Fixed(Level::Detailed),
         };
         if abstraction == Abstraction::Fixed(Level::Extract) && !has_query {
             return Err(Error::usage("--abstraction extract needs a query").hint("add --query WORDS"));
         }
         Ok(Some(NeedOptions {
-            purpose,
+            purpose: self.purpose,
             abstraction,
             min_confidence: self.min_confidence.unwrap_or_default(),
             min_trust: self.min_trust.unwrap_or_default(),
@@ -134,12 +121,12 @@ impl NeedArgs {
             with_derivations: self.include_derivations,
             with_contradictions: self.include_contradictions,
             explains: self.explain,
-            today: purpose.map(|_| today()),
+            today: self.purpose.map(|_| today.day()),
         }))
     }
 }
 
-/// Which notes that were shown are shown further.
+/// The notes to expand, and what is shown with them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "More of notes that were shown")]
 pub(super) struct ExpandArgs {
@@ -148,14 +135,15 @@ pub(super) struct ExpandArgs {
     expand: Vec<String>,
     /// What stands behind or against them, too (with commas between)
     #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
-    include: Vec<IncludeName>,
+    include: Vec<Included>,
     /// The most tokens of the expansion (500)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand")]
     max_additional_tokens: Option<usize>,
 }
 
+/// What an expansion shows beside the notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum IncludeName {
+enum Included {
     /// What they are derived from, in three steps
     Derivation,
     /// What supports them, and their sources
@@ -164,20 +152,20 @@ enum IncludeName {
     Contradictions,
 }
 
-/// The most tokens of an expansion where nobody names a number.
+/// The most tokens of an expansion by default.
 const MAX_ADDITIONAL_TOKENS: usize = 500;
 
 impl ExpandArgs {
-    pub(super) fn is_asked(&self) -> bool {
+    pub(super) fn is_given(&self) -> bool {
         !self.expand.is_empty()
     }
 
     pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
-        if !self.is_asked() && (!self.include.is_empty() || self.max_additional_tokens.is_some()) {
+        if !self.is_given() && (!self.include.is_empty() || self.max_additional_tokens.is_some()) {
             return Err(Error::usage("--include and --max-additional-tokens say how notes are expanded")
                 .hint("name the notes with --expand ID"));
         }
-        if !self.is_asked() || (budget.is_limited() && self.max_additional_tokens.is_none()) {
+        if !self.is_given() || (budget.is_limited() && self.max_additional_tokens.is_none()) {
             return Ok(budget);
         }
         let most = self.max_additional_tokens.unwrap_or(MAX_ADDITIONAL_TOKENS);
@@ -188,9 +176,9 @@ impl ExpandArgs {
         let has = |name| self.include.contains(&name);
         ExpandRequest {
             location,
-            derivation: has(IncludeName::Derivation),
-            evidence: has(IncludeName::Evidence),
-            contradictions: has(IncludeName::Contradictions),
+            derivation: has(Included::Derivation),
+            evidence: has(Included::Evidence),
+            contradictions: has(Included::Contradictions),
             banner,
             ids: self.expand,
         }

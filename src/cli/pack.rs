@@ -1,14 +1,14 @@
-//! The words of `qipu dump` and `qipu load`.
+//! The arguments of `qipu dump` and `qipu load`.
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::context::SelectorArgs;
-use crate::env::Env;
+use super::globals::Invocation;
+use super::values::file_or_stdin;
 use crate::error::{Error, ErrorKind};
-use crate::request::{DumpRequest, Format, LoadRequest, Selectors, Strategy, TextSource};
-use crate::store::Location;
+use crate::request::{Command, DumpRequest, Format, LoadRequest, Selectors, Strategy};
 
 #[derive(Debug, Args)]
 pub(super) struct DumpArgs {
@@ -19,19 +19,20 @@ pub(super) struct DumpArgs {
 }
 
 impl DumpArgs {
-    pub(super) fn into_request(self, location: Location, format: Format, env: &Env) -> Result<DumpRequest, Error> {
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let file = (self.file != Path::new("-")).then_some(self.file);
-        if file.is_none() && format != Format::Human {
+        if file.is_none() && invocation.format != Format::Human {
             return Err(Error::usage("a pack is a format of its own").hint("give a file, or leave the format out"));
         }
         let (max_notes, max_hits) = self.selectors.limits(false);
-        // A pack holds the notes themselves, not what stands for them.
-        let originals = |selectors| Selectors { no_compaction: true, ..selectors };
-        let selection = match self.selectors.is_empty() {
-            true => None,
-            false => Some(originals(self.selectors.into_selectors(env)?)),
+        let selection = if self.selectors.is_empty() {
+            None
+        } else {
+            // A pack contains the notes themselves, not the digests in their place.
+            Some(Selectors { no_compaction: true, ..self.selectors.into_selectors(invocation.env)? })
         };
-        Ok(DumpRequest { location, selection, max_notes, max_hits, file })
+        let location = invocation.location.clone();
+        Ok(Command::Dump(DumpRequest { location, selection, max_notes, max_hits, file }))
     }
 }
 
@@ -41,36 +42,19 @@ pub(super) struct LoadArgs {
     file: PathBuf,
     /// What becomes of notes that both have
     #[arg(long, value_name = "STRATEGY", default_value = "skip")]
-    strategy: StrategyName,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum StrategyName {
-    /// The store's stay as they are
-    Skip,
-    /// The pack's take their place
-    Overwrite,
-    /// They become what both say; the later one has the last word
-    Merge,
+    strategy: Strategy,
 }
 
 impl LoadArgs {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool, env: &Env) -> Result<LoadRequest, Error> {
-        let strategy = match self.strategy {
-            StrategyName::Skip => Strategy::Skip,
-            StrategyName::Overwrite => Strategy::Overwrite,
-            StrategyName::Merge => Strategy::Merge,
-        };
-        let pack = match self.file == Path::new("-") {
-            true => TextSource::Text((env.stdin)().map_err(|error| unreadable(&error))?),
-            false => TextSource::File(self.file),
-        };
-        Ok(LoadRequest { location, pack, strategy, is_dry_run })
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+        let pack = file_or_stdin(self.file, invocation.env, unreadable)?;
+        let (location, is_dry_run) = (invocation.location.clone(), invocation.is_dry_run);
+        Ok(Command::Load(LoadRequest { location, pack, strategy: self.strategy, is_dry_run }))
     }
 }
 
-/// A pack that is no text was altered, as any other that does not bear its checksum.
-fn unreadable(error: &std::io::Error) -> Error {
+/// Returns the error for a pack that can't be read. One that is not UTF-8 was altered, like one with a wrong checksum.
+fn unreadable(error: std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::InvalidData => {
             Error::new(ErrorKind::Store, "this pack can't be loaded: it is not UTF-8").hint("nothing was written")

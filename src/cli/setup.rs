@@ -1,4 +1,4 @@
-//! The words of `qipu setup`.
+//! The arguments of `qipu setup`.
 
 use clap::Args;
 

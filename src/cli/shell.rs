@@ -1,5 +1,4 @@
-//! The words of `qipu completions` and `qipu man`: texts for the shell and for `man`, made of the command
-//! line itself.
+//! The arguments of `qipu completions` and `qipu man`, and the texts that are generated from the command line itself.
 
 use std::path::PathBuf;
 
@@ -10,11 +9,11 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use super::Cli;
-use super::command_table::fitted;
+use super::command_table::with_applicable_flags;
 use crate::error::{Error, ErrorKind};
 use crate::request::ManPagesRequest;
 
-/// The variable by which a shell asks for completions. Its value is the shell's name.
+/// The variable with which a shell asks for completions. Its value is the name of the shell.
 pub const COMPLETE: &str = "QIPU_COMPLETE";
 
 #[derive(Debug, Args)]
@@ -34,13 +33,13 @@ pub(super) struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-/// Returns the command line as clap knows it, each command with the flags that it takes.
+/// Returns the command line as clap knows it; each command hides the flags that do not apply to it.
 pub fn command() -> clap::Command {
-    fitted(Cli::command())
+    with_applicable_flags(Cli::command())
 }
 
 impl CompletionsArgs {
-    /// Returns what the shell runs once to complete from then on.
+    /// Returns the script that the shell runs once to complete from then on.
     pub(super) fn text(&self) -> Result<String, Error> {
         let shells = Shells::builtins();
         let shell = shells.completer(&self.shell).ok_or_else(|| Error::usage("there is no such shell"))?;
@@ -51,19 +50,19 @@ impl CompletionsArgs {
 }
 
 impl ManArgs {
-    /// Returns a page, in the form that `man` reads; nothing where all are to be written.
+    /// Returns a page in the format of `man` (roff); `None` if all pages are written to a folder.
     pub(super) fn text(&self) -> Option<Result<String, Error>> {
         self.dir.is_none().then(|| page(self.named()?))
     }
 
-    /// Returns all pages, each with the name of its file.
+    /// Returns the request to write all pages.
     pub(super) fn into_request(self, is_dry_run: bool) -> Result<ManPagesRequest, Error> {
         let mut pages = Vec::new();
         add_pages(root(), &mut pages)?;
         Ok(ManPagesRequest { dir: self.dir.unwrap_or_default(), pages, is_dry_run })
     }
 
-    /// Finds the command that is named, also where the program's name stands before it.
+    /// Finds the named command, with or without the program's name before it.
     fn named(&self) -> Result<clap::Command, Error> {
         let words = self.command.strip_prefix(&["qipu".to_owned()]).unwrap_or(&self.command);
         let unknown = || {
@@ -76,27 +75,28 @@ impl ManArgs {
     }
 }
 
-/// Returns the command line without `help`, which pages have no use for.
+/// Returns the command line without the `help` commands, which pages leave out.
 fn root() -> clap::Command {
     fn without_help(command: clap::Command) -> clap::Command {
         command.disable_help_subcommand(true).mut_subcommands(without_help)
     }
-    fitted(without_help(Cli::command()))
+    with_applicable_flags(without_help(Cli::command()))
 }
 
-/// Adds the pages of a command and of those below it.
+/// Adds the pages of a command and of its subcommands.
 fn add_pages(command: clap::Command, pages: &mut Vec<(String, String)>) -> Result<(), Error> {
     let below: Vec<_> = command.get_subcommands().filter(|below| !below.is_hide_set()).cloned().collect();
     pages.push((format!("{}.1", name(&command)), page(command)?));
     below.into_iter().try_for_each(|command| add_pages(command, pages))
 }
 
+/// Returns the name of a command's page, such as `qipu-link-tree`.
 fn name(command: &clap::Command) -> String {
     command.get_display_name().unwrap_or("qipu").to_owned()
 }
 
+/// Returns the page of a command. It has no date, which would be that of the call.
 fn page(command: clap::Command) -> Result<String, Error> {
-    // The date of a page would be that of the call.
     let version = format!("qipu {}", env!("CARGO_PKG_VERSION"));
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let is_root = command.get_version().is_some();
@@ -118,7 +118,7 @@ fn page(command: clap::Command) -> Result<String, Error> {
     String::from_utf8(page).map_err(|error| Error::new(ErrorKind::Failure, error.to_string()))
 }
 
-/// Returns the section of a page that holds what stands below the help: examples, line by line.
+/// Returns the section of examples, with the lines below a command's help.
 fn examples(help: &str) -> Roff {
     let lines = help.lines().filter(|line| !matches!(*line, "Examples:" | "Common tasks:"));
     let mut section = Roff::new();

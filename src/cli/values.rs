@@ -1,8 +1,19 @@
-//! Parses the numbers of flags; each error says what is expected.
+//! Parses the values of flags; each error says what is expected.
 
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
-/// Millionths of 1.
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::env::Env;
+use crate::error::Error;
+use crate::graph::Direction;
+use crate::report::{Format, Picture};
+use crate::request::TextSource;
+
+/// The scale of shares in fixed point.
 const MILLION: f64 = 1_000_000.0;
 /// The highest value of a note.
 const MAX_VALUE: u8 = 100;
@@ -17,14 +28,92 @@ pub(super) fn count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }
 
-/// Parses the value of a note.
+/// Parses the value of a note, 0 to 100.
 pub(super) fn value(text: &str) -> Result<u8, String> {
     let value = text.parse().ok().filter(|value| *value <= MAX_VALUE);
     value.ok_or_else(|| format!("expected a whole number from 0 to {MAX_VALUE}"))
 }
 
-/// Parses a share from 0 to 1; returns it in millionths.
+/// Parses a share from 0 to 1. Returns it in millionths.
 pub(super) fn share(text: &str) -> Result<u32, String> {
     let number: Option<f64> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
     number.map(|number| (number * MILLION).round() as u32).ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+/// Parses an item of a list with commas: trims it.
+pub(super) fn trimmed(text: &str) -> Result<String, Infallible> {
+    Ok(text.trim().to_owned())
+}
+
+/// Returns a text, read from standard input if it is `-`.
+///
+/// # Errors
+/// `Usage` when standard input can't be read.
+pub(super) fn text_or_stdin(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
+    if given.as_deref() != Some("-") {
+        return Ok(given);
+    }
+    let text =
+        (env.stdin)().map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))?;
+    Ok(Some(text.trim_start_matches('\u{feff}').to_owned()))
+}
+
+/// Returns a file as the source of a text; reads standard input if it is `-`.
+///
+/// # Errors
+/// What `unreadable` makes of an error of standard input.
+pub(super) fn file_or_stdin(
+    file: PathBuf,
+    env: &Env,
+    unreadable: impl FnOnce(std::io::Error) -> Error,
+) -> Result<TextSource, Error> {
+    if file == Path::new("-") {
+        return (env.stdin)().map(TextSource::Text).map_err(unreadable);
+    }
+    Ok(TextSource::File(file))
+}
+
+// The types of lower layers whose names are values of flags.
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Human, Self::Json, Self::Records, Self::Prompt]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Human => PossibleValue::new("human").help("Markdown, drawn trees"),
+            Self::Json => PossibleValue::new("json").help("One JSON object"),
+            Self::Records => PossibleValue::new("records").help("Lines for a model's context").alias("token"),
+            Self::Prompt => PossibleValue::new("prompt").help("A section of a model's prompt (context only)"),
+            Self::Facts | Self::Hook | Self::Picture(_) => return None,
+        })
+    }
+}
+
+impl ValueEnum for Picture {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Dot, Self::Mermaid, Self::Graphml, Self::Html]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Dot => ("dot", "Graphviz"),
+            Self::Mermaid => ("mermaid", "Mermaid, which many sites draw from markdown"),
+            Self::Graphml => ("graphml", "GraphML, which tools for graphs read"),
+            Self::Html => ("html", "One page that needs no network: find, filter, read and walk"),
+            Self::Markdown => return None,
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+impl ValueEnum for Direction {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Out, Self::In, Self::Both]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
 }

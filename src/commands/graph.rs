@@ -50,9 +50,9 @@ fn everything(request: &Request, store: &Store) -> Selection {
     Selection { notes, matched, digests, ..Selection::default() }
 }
 
-/// Reports what became of the picture's file.
-pub fn saved(saved: &OutputFile, store: Option<&str>, action: &'static str) -> Report {
-    let path = saved.file.to_string_lossy().into_owned();
+/// Reports that a picture was saved. `action`: what happened to its file.
+pub fn saved_file(output: &OutputFile, store: Option<&str>, action: &'static str) -> Report {
+    let path = output.file.to_string_lossy().into_owned();
     let change = ChangeEntry { id: None, action, path, diff: None };
     Report::new(
         ReportHead::new(ReportKind::Change { command: "graph.save", is_dry_run: false }, store),

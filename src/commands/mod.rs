@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-pub use graph::saved;
+pub use graph::saved_file;
 
 use crate::codec::blobs::IndexBuilder;
 use crate::context::Session;

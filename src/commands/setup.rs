@@ -11,7 +11,7 @@ use crate::setup::{FileChange, Project, RECIPES, Recipe, RecipeState};
 pub(super) fn run(request: &SetupRequest, current_dir: &Path) -> Result<Report, Error> {
     let place = Project::find(&request.location, current_dir, request.is_forced);
     // Recipes may share a file.
-    let is_writing = !matches!(&request.action, SetupAction::List | SetupAction::Print(_) | SetupAction::Check(_));
+    let is_writing = request.action.changes_files();
     let _lock = if is_writing && !request.is_dry_run { place.lock()? } else { None };
     match &request.action {
         SetupAction::List => list(&place),

@@ -1,0 +1,218 @@
+//! The flags that every command understands, and what they come to.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::civil::Date;
+
+use super::values;
+use crate::env::{Env, Today};
+use crate::error::Error;
+use crate::request::{Action, Budget, ChangeRequest, Command, Format, OutputOptions};
+use crate::store::Location;
+use crate::tokens::Tokenizer;
+
+/// Flags that every command understands; its help lists those that are of use there.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
+pub(super) struct GlobalArgs {
+    /// How the answer is written
+    #[arg(long, global = true, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Short for --format json
+    #[arg(long, global = true)]
+    json: bool,
+    /// Short for --format records
+    #[arg(long, global = true)]
+    records: bool,
+    /// Older name of --records
+    #[arg(long, global = true, hide = true)]
+    token: bool,
+    /// The version of the records format to write; there is one: 1
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
+    records_version: Option<u32>,
+    /// The most characters that are written
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = values::whole)]
+    max_chars: Option<usize>,
+    /// The most tokens that are written, as --tokenizer counts them
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = values::whole)]
+    max_tokens: Option<usize>,
+    /// What counts tokens (four characters are one)
+    #[arg(long, global = true, value_name = "ENCODING")]
+    tokenizer: Option<Tokenizer>,
+    /// The store (else QIPU_STORE, else .qipu/ here or above)
+    #[arg(long, global = true, value_name = "PATH")]
+    store: Option<PathBuf>,
+    /// The project that holds the store
+    #[arg(long, global = true, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Read every note, whatever the index in the store's cache knows; answers are the same
+    #[arg(long, global = true)]
+    no_index: bool,
+    /// Tell on standard error where the time goes
+    #[arg(long, global = true)]
+    verbose: bool,
+    /// The date that counts as today (else QIPU_TODAY, else the calendar's)
+    #[arg(long, global = true, value_name = "YYYY-MM-DD")]
+    today: Option<String>,
+    /// Show what would change, and change nothing
+    #[arg(long, global = true)]
+    dry_run: bool,
+    /// Whether words are shown in colour
+    #[arg(long, global = true, value_name = "WHEN")]
+    color: Option<ColorWhen>,
+    /// Write to the terminal what is longer than it, and not through $QIPU_PAGER, $PAGER or less
+    #[arg(long, global = true)]
+    no_pager: bool,
+}
+
+/// When an answer has colours.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum ColorWhen {
+    /// On a terminal
+    Auto,
+    /// In a pipe too
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl ColorWhen {
+    /// Returns whether there are colours; `None` leaves it to the environment.
+    pub(super) fn has_color(self) -> Option<bool> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some(true),
+            Self::Never => Some(false),
+        }
+    }
+}
+
+/// What the common flags and the environment give each command to make its request of.
+pub(super) struct Invocation<'a> {
+    pub(super) env: &'a Env,
+    pub(super) location: Location,
+    pub(super) format: Format,
+    /// Whether the user named the format.
+    pub(super) is_format_named: bool,
+    pub(super) budget: Budget,
+    /// The date that counts as today, `YYYY-MM-DD`, if one is given.
+    pub(super) today: Option<String>,
+    pub(super) is_dry_run: bool,
+}
+
+impl Invocation<'_> {
+    /// Returns the day that counts as today. Without a given date, looks up the time zone.
+    pub(super) fn day(&self) -> Date {
+        self.location.today.day()
+    }
+
+    /// Returns what `created` and `updated` become: today's date if it is given, else this second.
+    pub(super) fn now(&self) -> String {
+        let seconds = || jiff::Timestamp::from_second(self.env.now.as_second()).unwrap_or(self.env.now);
+        self.today.clone().unwrap_or_else(|| seconds().to_string())
+    }
+
+    pub(super) fn change(&self, action: Action) -> Command {
+        Command::Change(self.change_request(action))
+    }
+
+    /// Returns the request for a change of notes.
+    pub(super) fn change_request(&self, action: Action) -> ChangeRequest {
+        ChangeRequest {
+            location: self.location.clone(),
+            action,
+            is_dry_run: self.is_dry_run,
+            now: self.now(),
+            random: self.env.random,
+            opens_editor: false,
+        }
+    }
+}
+
+impl GlobalArgs {
+    /// Returns what the flags come to. With `ignores_bad_date`, an invalid date counts as none.
+    ///
+    /// # Errors
+    /// `Usage` for an unknown version of records, two different formats, or an invalid date.
+    pub(super) fn invocation<'a>(&self, env: &'a Env, ignores_bad_date: bool) -> Result<Invocation<'a>, Error> {
+        let format = self.format()?;
+        let today = self.today(env).or_else(|error| if ignores_bad_date { Ok(None) } else { Err(error) })?;
+        let given_day = today.as_deref().and_then(|today| today.parse().ok());
+        Ok(Invocation {
+            env,
+            location: Location { today: Today::new(given_day, env.today), ..self.location(env) },
+            format,
+            is_format_named: self.format.is_some() || self.json || self.records || self.token,
+            budget: self.budget(),
+            today,
+            is_dry_run: self.dry_run,
+        })
+    }
+
+    /// Returns how an answer is shown on a terminal. `today` is the day from which dates are told in words.
+    pub(super) fn output_options(&self, today: Option<Date>, may_be_paged: bool) -> OutputOptions {
+        OutputOptions {
+            color: self.color.and_then(ColorWhen::has_color),
+            is_paged: may_be_paged && !self.no_pager,
+            today,
+        }
+    }
+
+    /// Tells whether the phases of the call are timed.
+    pub(super) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    fn format(&self) -> Result<Format, Error> {
+        if let Some(version) = self.records_version.filter(|version| *version != 1) {
+            return Err(Error::usage(format!("there is no version {version} of the records format")).hint("use 1"));
+        }
+        let json = self.json.then_some(Format::Json);
+        let records = (self.records || self.token).then_some(Format::Records);
+        let mut formats = [self.format, json, records].into_iter().flatten();
+        let format = formats.next().unwrap_or_default();
+        if formats.any(|other| other != format) {
+            return Err(
+                Error::usage("two different formats in one call").hint("give one of --format, --json, --records")
+            );
+        }
+        Ok(format)
+    }
+
+    fn budget(&self) -> Budget {
+        Budget {
+            max_chars: self.max_chars,
+            max_tokens: self.max_tokens,
+            target_tokens: None,
+            tokenizer: self.tokenizer.unwrap_or_default(),
+        }
+    }
+
+    fn location(&self, env: &Env) -> Location {
+        let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
+        let names_root = self.root.is_some();
+        Location {
+            store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)),
+            root: self.root.clone(),
+            no_index: self.no_index,
+            cache: env.cache_dir.clone(),
+            waits: env.waits,
+            settings: env.settings_dir.clone(),
+            today: Today::default(),
+        }
+    }
+
+    /// Returns the date that counts as today, from the flag or else `QIPU_TODAY`; `None` if neither is given.
+    fn today(&self, env: &Env) -> Result<Option<String>, Error> {
+        let from_env = || env.vars.get("QIPU_TODAY").map(|text| text.to_string_lossy().into_owned());
+        let today = self.today.clone().or_else(from_env);
+        let is_date = |text: &String| text.len() == 10 && text.parse::<Date>().is_ok();
+        match today {
+            Some(text) if !is_date(&text) => {
+                Err(Error::usage(format!("`{text}` is not a date")).hint("write --today YYYY-MM-DD"))
+            }
+            today => Ok(today),
+        }
+    }
+}

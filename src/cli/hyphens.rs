@@ -1,0 +1,123 @@
+//! Words that begin with a hyphen in the text of a command, such as `-without` in a query.
+
+use std::ffi::OsString;
+
+use clap::{Arg, Command};
+
+use super::command_table::{Fact, facts_of};
+
+/// Moves the text of a command behind its flags and `--`, in its order, if one of its words begins with a hyphen and is
+/// no flag: `-without`, `-`, and arguments with white space. Else returns the arguments as they are. An argument that
+/// begins with `--` and is or could be the name of a flag stays one.
+pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command) -> Vec<OsString> {
+    let takes_text = |arg: &OsString| arg.to_str().is_some_and(|name| facts_of(name).contains(&Fact::Text));
+    let mut from_command = args.iter().skip_while(|arg| !takes_text(arg));
+    if !from_command.any(|arg| arg.as_encoded_bytes().starts_with(b"-")) {
+        return args.to_vec();
+    }
+    let mut root = command();
+    root.build();
+    let mut long_flags = LongFlags::of(&root);
+    let mut subcommand: Option<&OsString> = None;
+    let mut has_hyphened = false;
+    let mut rest = args.iter();
+    let (mut flags, mut text): (Vec<OsString>, Vec<OsString>) =
+        (rest.next().cloned().into_iter().collect(), Vec::new());
+    while let Some(arg) = rest.next() {
+        let word = arg.to_str().unwrap_or_default();
+        if word == "--" {
+            text.extend(rest.by_ref().cloned());
+        } else if long_flags.takes_value(word) {
+            flags.push(arg.clone());
+            flags.extend(rest.next().cloned());
+        } else if subcommand.is_some_and(takes_text) && long_flags.is_text(word) {
+            has_hyphened |= word.starts_with('-');
+            text.push(arg.clone());
+        } else {
+            if subcommand.is_none() && !word.starts_with('-') {
+                subcommand = Some(arg);
+                long_flags = root.find_subcommand(word).map_or(long_flags, LongFlags::of);
+            }
+            flags.push(arg.clone());
+        }
+    }
+    if !has_hyphened {
+        return args.to_vec();
+    }
+    flags.push("--".into());
+    flags.extend(text);
+    flags
+}
+
+/// The names of a command's long flags, without `--`.
+struct LongFlags {
+    all: Vec<String>,
+    /// Those that take the next argument as their value.
+    valued: Vec<String>,
+}
+
+impl LongFlags {
+    fn of(command: &Command) -> Self {
+        let names = |arg: &Arg| -> Vec<String> {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long().into_iter().chain(aliases).map(str::to_owned).collect()
+        };
+        // An optional value follows `=`, or does not begin with a hyphen.
+        let is_valued = |arg: &&Arg| arg.get_num_args().is_some_and(|count| count.min_values() > 0);
+        Self {
+            all: command.get_arguments().flat_map(names).collect(),
+            valued: command.get_arguments().filter(is_valued).flat_map(names).collect(),
+        }
+    }
+
+    fn takes_value(&self, word: &str) -> bool {
+        word.strip_prefix("--").is_some_and(|name| self.valued.iter().any(|flag| flag == name))
+    }
+
+    /// Tells whether a word is text: neither a flag nor a misspelt one.
+    fn is_text(&self, word: &str) -> bool {
+        let Some(rest) = word.strip_prefix("--") else { return word != "-h" };
+        let name = rest.split('=').next().unwrap_or_default();
+        !self.all.iter().any(|flag| flag == name) && name.contains(char::is_whitespace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn ordered(line: &[&str]) -> Vec<String> {
+        let args: Vec<OsString> = ["qipu"].iter().chain(line).map(OsString::from).collect();
+        let ordered = text_behind_flags(&args, super::super::Cli::command);
+        ordered.iter().skip(1).map(|arg| arg.to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn flags_with_two_words_are_flags_and_hyphened_words_are_words() {
+        let same = [
+            &["search", "log", "--since=last week"][..],
+            &["search", "--store=My Notes/.qipu", "log", "--tag", "-x", "--custom-filter=a b"],
+            &["search", "log", "--sinse=last week", "--unknown", "-h", "--", "-x", "--a b"],
+            &["--store", "search", "list", "-x"],
+            &["context", "search", "-x", "--a b"],
+            &["capture", "--tagg=x", "--title", "- a", "text"],
+            &["journal", "--date=last week", "--dates"],
+            &["search"],
+        ];
+        for line in same {
+            assert_eq!(ordered(line), line);
+        }
+        let words = [
+            (&["search", "-x", "- a", "--two words", "-"][..], &["search", "--", "-x", "- a", "--two words", "-"][..]),
+            (&["--color", "never", "search", "a", "-x"], &["--color", "never", "search", "--", "a", "-x"]),
+            (&["search", "a", "-x", "--tag", "-t", "b"], &["search", "--tag", "-t", "--", "a", "-x", "b"]),
+            (&["capture", "- [ ] a task"], &["capture", "--", "- [ ] a task"]),
+            (&["journal", "-a b", "--date", "yesterday"], &["journal", "--date", "yesterday", "--", "-a b"]),
+        ];
+        for (line, expected) in words {
+            assert_eq!(ordered(line), expected);
+        }
+    }
+}
