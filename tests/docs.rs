@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
+#[path = "support/process.rs"]
 mod process;
 
 use std::fs;

@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod forms;
-mod stores;
+mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use forms::{comments, note, squeezed, without_field};
 use proptest::prelude::*;
 use qipu::note::edit::{Edit, apply};
 use qipu::note::{Note, TypedLink, Value};
+use support::frontmatter::{comments, note, squeezed, without_field};
+use support::generators;
 
 fn edit() -> impl Strategy<Value = Edit> {
     let text = prop_oneof![
@@ -70,7 +70,7 @@ fn key(edit: &Edit) -> &str {
 #[test]
 fn an_edit_changes_its_field_and_nothing_else() {
     let (changed, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    stores::runner(6000)
+    generators::runner(6000)
         .run(&(note(), edit()), |(old, edit)| {
             let Ok(new) = apply(&old, std::slice::from_ref(&edit)) else {
                 refused.fetch_add(1, Ordering::Relaxed);

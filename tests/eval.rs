@@ -3,14 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
+mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use process::{Answer, call, call_with};
 use serde_json::Value;
+use support::process::{Answer, call, call_with};
 
 /// The least that the judged set must reach: a name, the budget, the value. A change that makes answers better raises
 /// them, so that a later one can't undo it unseen.

@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod process;
-mod stores;
+mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,9 +16,8 @@ use qipu::fit::fit;
 use qipu::report::{Format, Picture, Report};
 use qipu::request::{Budget, Command, GraphRequest};
 use serde_json::Value;
-
-use process::call;
-use stores::{runner, stores};
+use support::generators::{runner, stores};
+use support::process::call;
 
 const PICTURES: [Picture; 5] = [Picture::Dot, Picture::Mermaid, Picture::Markdown, Picture::Graphml, Picture::Html];
 

@@ -3,21 +3,20 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod process;
-mod stores;
+mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use process::{Answer, call};
 use proptest::prelude::*;
 use qipu::graph::Graph;
 use qipu::note::{LinkTypes, Note};
 use qipu::progress;
 use qipu::store::{Location, Store};
-use stores::{hostile_text, runner};
+use support::generators::{hostile_text, runner};
+use support::process::{Answer, call};
 use tempfile::TempDir;
 
 /// Files of a source: path and text.

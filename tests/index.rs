@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
-mod stores;
+mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +10,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use process::call;
 use proptest::prelude::*;
+use support::generators;
+use support::process::call;
 
 /// Something that happens to a store.
 #[derive(Debug, Clone)]
@@ -191,7 +191,7 @@ const QUESTIONS: [&[&str]; 16] = [
 
 #[test]
 fn answers_are_those_of_the_files_whatever_happens() {
-    stores::runner(25)
+    generators::runner(25)
         .run(&prop::collection::vec(event(), 4..14), |events| {
             let dir = tempfile::tempdir().unwrap();
             fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();

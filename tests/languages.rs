@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod stores;
-
 use std::path::Path;
 
 use qipu::note::{Language, Note};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod stores;
+mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use qipu::request::{Budget, Command, Format, PrimeRequest};
 use qipu::store::{Config, Location, Store};
 
 use regex::Regex;
-use stores::{commands, hostile_text, runner, store_of, stores};
+use support::generators::{self, commands, hostile_text, runner, store_of, stores};
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
 /// How many cases the ordinary test run must see at least.
@@ -476,7 +476,7 @@ fn whole_notes_in_rank_order_and_one_that_does_not_fit_is_passed_over() {
     let mut runner = runner(300);
     runner
         .run(&(stores(), 60_usize..3000, 0_usize..200, any::<bool>()), |(store, budget, less, is_near)| {
-            let command = stores::everything(&store, true);
+            let command = generators::everything(&store, true);
             let report = run_on(&command, &store).unwrap();
             let whole = write(&report, None, Format::Records).unwrap();
             let budget = if is_near { chars(&whole).saturating_sub(less) } else { budget };
@@ -542,7 +542,7 @@ fn tokens_are_four_characters_and_the_stricter_limit_wins() {
     let mut runner = runner(60);
     runner
         .run(&(stores(), 1_usize..600, 1_usize..2400), |(store, tokens, max_chars)| {
-            let report = run_on(&stores::everything(&store, false), &store).unwrap();
+            let report = run_on(&generators::everything(&store, false), &store).unwrap();
             for format in FORMATS {
                 let both = Budget { max_chars: Some(max_chars), max_tokens: Some(tokens), ..Budget::default() };
                 let stricter = write(&report, Some(max_chars.min(tokens * 4)), format).ok();
@@ -591,7 +591,7 @@ fn any_text_is_a_question() {
     let mut runner = runner(400);
     runner
         .run(&(stores(), texts, 0_usize..3000), |(store, text, budget)| {
-            let command = stores::question(&text, None);
+            let command = generators::question(&text, None);
             let report = run_on(&command, &store).unwrap();
             for format in FORMATS {
                 let whole = write(&report, None, format).unwrap();
@@ -642,7 +642,7 @@ fn any_bytes_give_a_note() {
 fn the_order_of_files_makes_no_difference() {
     let mut runner = runner(60);
     runner
-        .run(&stores::files(), |files| {
+        .run(&generators::files(), |files| {
             let forwards = store_of(files.clone());
             let backwards = store_of(files.into_iter().rev().collect());
             for command in commands(&forwards) {
@@ -711,7 +711,7 @@ fn a_note_is_shown_once() {
     let mut runner = runner(100);
     runner
         .run(&stores(), |store: Store| {
-            let report = run_on(&stores::everything(&store, false), &store).unwrap();
+            let report = run_on(&generators::everything(&store, false), &store).unwrap();
             let mut ids: Vec<_> =
                 report.entries.iter().filter_map(|entry| Some(entry.note()?.note.id.clone())).collect();
             let count = ids.len();
@@ -729,7 +729,7 @@ fn a_note_that_fits_is_not_passed_over_for_characters_that_nobody_sees() {
     let odd = format!("---\nid: a\ntitle: A\nsummary: \"x{} y\"\n---\n", "\\x1c\\t\\n\\r ".repeat(300));
     let plain = format!("---\nid: b\ntitle: B\nsummary: {}\n---\n", "long ".repeat(200));
     let store = store_of(vec![("notes/a.md".into(), odd.into_bytes()), ("notes/b.md".into(), plain.into_bytes())]);
-    let report = run_on(&stores::everything(&store, false), &store).unwrap();
+    let report = run_on(&generators::everything(&store, false), &store).unwrap();
     let text = write(&report, Some(300), Format::Records).unwrap();
     assert!(text.contains("\nS a x y\n"), "{text}");
 }

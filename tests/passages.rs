@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-mod process;
-mod stores;
+mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +15,8 @@ use qipu::report::{NoteEntry, Report};
 use qipu::request::{Budget, Format, NeedOptions};
 use qipu::store::{Config, Store};
 use serde_json::Value;
-
-use process::call;
-use stores::{passages, runner};
+use support::generators::{passages, runner};
+use support::process::call;
 
 fn written(report: &Report, max_chars: usize, format: Format) -> Option<String> {
     let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };

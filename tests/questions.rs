@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::string_slice, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use process::{call, call_with};
 use serde_json::Value;
+use support::process::{self, call, call_with};
 
 const TODAY: &str = "2025-03-31";
 

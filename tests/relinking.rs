@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 use std::path::Path;
 
-use process::call;
+use support::process::call;
 
 /// Pieces of documents. `{P}`, `{W}`, `{O}` and `{I}` are targets that may have to change: the path and the name of a
 /// note, the path of another note, that of a picture. `{p}` and the like are the same texts where they name

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
-mod stores;
+mod support;
 
 use std::collections::BTreeSet;
 
-use process::call;
 use proptest::prelude::*;
 use qipu::commands::run_on;
 use qipu::context::Session;
@@ -16,8 +14,8 @@ use qipu::report::{Entry, Report};
 use qipu::request::{Command, RelatedRequest, SearchRequest};
 use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
-
-use stores::{files, hostile_text, runner, store_of};
+use support::generators::{files, hostile_text, runner, store_of};
+use support::process::call;
 
 fn find(store: &Store, query: &str) -> SearchResults {
     let desk = Session::new(store);

@@ -3,14 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
+mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use process::{Answer, call};
+use support::process::{Answer, call};
 use tempfile::TempDir;
 
 const RECIPES: [&str; 13] = [

@@ -3,14 +3,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod pty;
-mod tools;
+mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pty::{Shown, run};
-use tools::expect_installed;
+use support::pty::{Shown, run};
 
 fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research")
@@ -22,7 +20,8 @@ fn shown(vars: &[(&str, &str)], args: &[&str]) -> Shown {
 }
 
 #[test]
-fn a_terminal_has_colours_unless_somebody_minds() {
+#[ignore = "needs python3"]
+fn a_terminal_gets_colours_unless_they_are_turned_off() {
     let list = ["list", "--tag", "errors", "--no-pager"];
     let plain = shown(&[("NO_COLOR", "1")], &list);
     assert!(plain.code == 0 && !plain.text.contains('\u{1b}'), "{}", plain.text);
@@ -36,7 +35,8 @@ fn a_terminal_has_colours_unless_somebody_minds() {
 }
 
 #[test]
-fn what_is_longer_than_the_screen_is_paged() {
+#[ignore = "needs python3 and less"]
+fn answers_longer_than_the_screen_are_paged() {
     let pager = [("QIPU_PAGER", "sed 's/^/paged:/'"), ("PAGER", "false")];
     let paged = |vars: &[(&str, &str)], args: &[&str]| shown(vars, args).text.starts_with("paged:");
     assert!(paged(&pager, &["list"]) && paged(&[("PAGER", "sed 's/^/paged:/'")], &["list"]));
@@ -53,39 +53,35 @@ fn what_is_longer_than_the_screen_is_paged() {
     let left = shown(&[("QIPU_PAGER", "head -n 1")], &["list"]);
     assert!(left.code == 0 && left.text.lines().count() == 1, "{}", left.text);
     assert_eq!(shown(&pager, &["show", "qp-zzzz"]).code, 3);
-    expect_installed("less");
     let steps = [("qp-", "q")];
     let answer = run(&demo(), &[], (12, 60), &steps, &["qipu", "list"]);
     assert!(answer.code == 0 && answer.text.lines().count() < 30, "{}", answer.text);
-    // One that was interrupted before it was ready stays, and waits for a key.
-    let steps: &[_] = match answer.text.contains('\u{7}') {
-        true => &[("qp-", "\u{3}"), ("\u{7}", "q")],
-        false => &[("qp-", "\u{3}q")],
-    };
+    // A pager that is interrupted before it is ready stays open and waits for a key.
+    let steps: &[_] =
+        if answer.text.contains('\u{7}') { &[("qp-", "\u{3}"), ("\u{7}", "q")] } else { &[("qp-", "\u{3}q")] };
     let pager = [("PAGER", "less -RK")];
     assert_eq!(run(&demo(), &pager, (12, 60), steps, &["qipu", "list"]).code, 0, "Ctrl-C is the pager's");
 }
 
-/// How an interactive shell is started, given its prompt, and told of completions.
-const SHELLS: [(&[&str], &str); 3] = [
-    (&["bash", "--norc", "--noprofile", "-i"], "PS1='rea''dy>'; source <(qipu completions bash)"),
-    (
-        &["zsh", "-f", "-i"],
-        "PS1='rea''dy>'; setopt extendedglob; autoload -U compinit; compinit -u; source <(qipu completions zsh)",
-    ),
-    (&["fish", "--no-config", "-i"], "function fish_prompt; echo -n rea''dy'>'; end; qipu completions fish | source"),
-];
+/// A shell: the command that starts it interactively, and the line that sets its prompt and loads the completions.
+type Shell = (&'static [&'static str], &'static str);
 
-/// Answers completions as the program does, and notes down what it is called with otherwise.
+const BASH: Shell = (&["bash", "--norc", "--noprofile", "-i"], "PS1='rea''dy>'; source <(qipu completions bash)");
+const ZSH: Shell = (
+    &["zsh", "-f", "-i"],
+    "PS1='rea''dy>'; setopt extendedglob; autoload -U compinit; compinit -u; source <(qipu completions zsh)",
+);
+const FISH: Shell =
+    (&["fish", "--no-config", "-i"], "function fish_prompt; echo -n rea''dy'>'; end; qipu completions fish | source");
+
+/// A program that answers completions as `qipu` does and records the arguments of all other calls.
 const RECORDER: &str = "#!/bin/sh
 if [ -n \"$QIPU_COMPLETE\" ] || [ \"$1\" = completions ]; then exec BIN \"$@\"; fi
 printf '<%s>' \"$@\" >> HOME/calls; echo >> HOME/calls
 ";
 
-/// Types lines in an interactive shell, each with the key for completions and then return at its end. Returns what the
-/// program was called with, a line for each.
-fn completed(dir: &Path, (shell, start): (&[&str], &str), lines: &[&str]) -> Vec<String> {
-    expect_installed(shell[0]);
+/// Types lines in an interactive shell, each followed by the keys Tab and Return. Returns the arguments of each call.
+fn completed(dir: &Path, (shell, start): Shell, lines: &[&str]) -> Vec<String> {
     let home = tempfile::tempdir().unwrap();
     let recorder = home.path().join("qipu");
     let script = RECORDER.replace("BIN", env!("CARGO_BIN_EXE_qipu")).replace("HOME", home.path().to_str().unwrap());
@@ -104,7 +100,24 @@ fn completed(dir: &Path, (shell, start): (&[&str], &str), lines: &[&str]) -> Vec
 }
 
 #[test]
-fn completions_in_shells() {
+#[ignore = "needs python3 and bash"]
+fn bash_completes_values() {
+    check_completions(BASH);
+}
+
+#[test]
+#[ignore = "needs python3 and zsh"]
+fn zsh_completes_values() {
+    check_completions(ZSH);
+}
+
+#[test]
+#[ignore = "needs python3 and fish"]
+fn fish_completes_values() {
+    check_completions(FISH);
+}
+
+fn check_completions(shell: Shell) {
     let lines = [
         ("qipu show qp-h2", "<show><qp-h2v6>"),
         ("qipu list --tag postg", "<list><--tag><postgresql>"),
@@ -114,14 +127,29 @@ fn completions_in_shells() {
         ("qipu stat", "<status>"),
     ];
     let (typed, called): (Vec<&str>, Vec<&str>) = lines.into_iter().unzip();
-    for shell in SHELLS {
-        assert_eq!(completed(&demo(), shell, &typed), called, "{}", shell.0[0]);
-    }
+    assert_eq!(completed(&demo(), shell, &typed), called);
 }
 
-/// Whatever notes, settings and files are called: completing a line and pressing return runs nothing but `qipu`.
 #[test]
-fn completions_run_nothing_in_shells() {
+#[ignore = "needs python3 and bash"]
+fn bash_executes_nothing_from_completions() {
+    check_hostile_completions(BASH);
+}
+
+#[test]
+#[ignore = "needs python3 and zsh"]
+fn zsh_executes_nothing_from_completions() {
+    check_hostile_completions(ZSH);
+}
+
+#[test]
+#[ignore = "needs python3 and fish"]
+fn fish_executes_nothing_from_completions() {
+    check_hostile_completions(FISH);
+}
+
+/// Completes values from hostile notes, settings and files; executing the completed line must run only `qipu`.
+fn check_hostile_completions(shell: Shell) {
     let dir = tempfile::tempdir().unwrap();
     let (store, owned) = (dir.path().join(".qipu"), dir.path().join("owned"));
     std::fs::create_dir_all(store.join("notes")).unwrap();
@@ -176,18 +204,16 @@ fn completions_run_nothing_in_shells() {
         lines.push(format!("qipu list --root {path}"));
     }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    for shell in SHELLS {
-        let called = completed(dir.path(), shell, &lines);
-        assert_eq!(called[..calls.len()], calls, "{}", shell.0[0]);
-        // Shells quote the names of files, as far as they complete them.
-        assert!(called[calls.len()..].iter().all(|call| call.starts_with("<list><--root><f")), "{called:?}");
-        assert!(!owned.exists(), "{}: {called:?}", shell.0[0]);
-    }
+    let called = completed(dir.path(), shell, &lines);
+    assert_eq!(called[..calls.len()], calls);
+    // Shells quote the names of the files that they complete.
+    assert!(called[calls.len()..].iter().all(|call| call.starts_with("<list><--root><f")), "{called:?}");
+    assert!(!owned.exists(), "{called:?}");
 }
 
-/// What a shell is answered when it asks as its script does.
+/// Requests completions as the scripts of the shells do.
 #[test]
-fn completions_know_the_store_and_fail_in_silence() {
+fn completions_come_from_the_store_and_fail_silently() {
     let ask = |dir: &Path, words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
         let index = (words.len() - 1).to_string();
@@ -216,7 +242,7 @@ fn completions_know_the_store_and_fail_in_silence() {
 }
 
 #[test]
-fn all_pages_go_into_a_folder() {
+fn manual_pages_are_written_to_a_folder() {
     let dir = tempfile::tempdir().unwrap();
     let man = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
@@ -243,7 +269,8 @@ fn all_pages_go_into_a_folder() {
 }
 
 #[test]
-fn errors_on_a_terminal_have_colours_unless_somebody_minds() {
+#[ignore = "needs python3"]
+fn errors_on_a_terminal_have_colours_unless_they_are_turned_off() {
     let (red, cyan) = ("\u{1b}[1m\u{1b}[31mqipu:\u{1b}[0m ", "\u{1b}[1m\u{1b}[36mhint:\u{1b}[0m ");
     let wrong = ["list", "--max-chars", "x"];
     let colored = shown(&[], &["graph", "--format", "prompt"]);
@@ -265,7 +292,7 @@ fn errors_on_a_terminal_have_colours_unless_somebody_minds() {
 }
 
 #[test]
-fn man_reads_the_pages() {
+fn manual_pages_are_printed_by_name() {
     let page = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
         let output = command.env_clear().arg("man").args(args).output().unwrap();
@@ -278,7 +305,11 @@ fn man_reads_the_pages() {
     assert_eq!(page(&["qipu"]), page(&[]));
     assert_eq!(page(&["qipu", "link", "tree"]), page(&["link", "tree"]));
     assert!(!page(&["link"]).1.contains("help(1)"), "there is no such page");
-    expect_installed("man");
+}
+
+#[test]
+#[ignore = "needs man"]
+fn man_formats_the_pages() {
     let mut man = Command::new("sh");
     let line = format!("'{}' man context | man -l -", env!("CARGO_BIN_EXE_qipu"));
     let output = man.args(["-c", &line]).env("MANPAGER", "cat").env("MANWIDTH", "80").output().unwrap();

@@ -5,9 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod process;
+mod support;
 
-use process::call;
+use support::process::call;
 
 /// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
 const RESEARCH: [(&str, &str); 42] = [

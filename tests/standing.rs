@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
-
-use process::{Answer, call, call_with_settings};
+use support::process::{Answer, call, call_with_settings};
 
 /// Makes a store of notes, each with its fields and its body.
 fn store(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {

@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod process;
-mod stores;
+mod support;
 
 use jiff::civil::date;
 use proptest::prelude::*;
@@ -13,9 +12,8 @@ use qipu::commands::run_on;
 use qipu::fit::fit;
 use qipu::request::{Budget, Format};
 use regex::Regex;
-
-use process::{call, call_on_terminal};
-use stores::{commands, runner, stores};
+use support::generators::{commands, runner, stores};
+use support::process::{call, call_on_terminal};
 
 fn screen(columns: usize, has_color: bool) -> Screen {
     Screen { is_terminal: true, has_color, columns: Some(columns), today: Some(date(2025, 3, 31)) }

@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
-mod forms;
-mod process;
-mod stores;
+mod support;
 
 use std::fs;
 
-use forms::{squeezed, without_field};
-use process::call;
 use proptest::prelude::*;
+use support::frontmatter::{self, squeezed, without_field};
+use support::generators;
+use support::process::call;
 
 fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -235,8 +234,8 @@ fn a_command_changes_its_fields_of_its_notes_and_nothing_else() {
         (&["merge", "n1", "n2"], &["aliases", "tags", "sources", "links", "custom", "compacts", "body"]),
     ];
     let changed = std::sync::atomic::AtomicUsize::new(0);
-    let case = (forms::note(), forms::note(), prop::sample::select(calls.to_vec()));
-    stores::runner(300)
+    let case = (frontmatter::note(), frontmatter::note(), prop::sample::select(calls.to_vec()));
+    generators::runner(300)
         .run(&case, |(first, second, (words, fields))| {
             let named = |text: &str, id: &str| {
                 format!("---\n{}", text.trim_start_matches('\u{feff}').trim_start_matches("---"))

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 
-use process::{call, call_on_terminal, call_with};
+use support::process::{call, call_on_terminal, call_with};
 
 const RESEARCH: &str = "fixtures/research";
 

@@ -1,0 +1,8 @@
+//! What several test programs share. Each program uses a part of it.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::string_slice)]
+
+pub(crate) mod frontmatter;
+pub(crate) mod generators;
+pub(crate) mod process;
+pub(crate) mod pty;
