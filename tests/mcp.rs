@@ -286,7 +286,7 @@ fn server(project: &tempfile::TempDir) -> std::process::Child {
 
 #[test]
 fn stdout_carries_the_protocol_alone() {
-    use std::io::Write;
+    use std::io::{BufRead, BufReader, Write};
     let project = project();
     let mut child = server(&project);
     let mut stdin = child.stdin.take().unwrap();
@@ -298,15 +298,17 @@ fn stdout_carries_the_protocol_alone() {
     for message in [hello, ready, ask] {
         writeln!(stdin, "{message}").unwrap();
     }
-    let output = std::thread::spawn(move || child.wait_with_output().unwrap());
-    // The answer may take a moment; the server ends when its input does.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let mut messages: Vec<Value> = Vec::new();
+    while messages.last().is_none_or(|message| message["id"] != 2) {
+        messages.push(next().unwrap());
+    }
+    // The server ends when its input does.
     drop(stdin);
-    let output = output.join().unwrap();
-    let lines: Vec<Value> =
-        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.len() >= 2 && lines.iter().all(|line| line["jsonrpc"] == "2.0"), "{lines:?}");
-    assert!(output.status.success());
+    messages.extend(std::iter::from_fn(next));
+    assert!(messages.len() >= 2 && messages.iter().all(|message| message["jsonrpc"] == "2.0"), "{messages:?}");
+    assert!(child.wait().unwrap().success());
 }
 
 /// What a client is told holds no character that nobody sees, that reorders others or that steers a terminal: neither

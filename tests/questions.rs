@@ -7,8 +7,13 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
+use qipu::calendar::Period;
+use qipu::context::question::QuestionContext;
+use qipu::note::{Language, Note};
 use serde_json::Value;
+use support::hang::expect_to_end;
 use support::process::{self, call, call_with};
 
 const TODAY: &str = "2025-03-31";
@@ -514,43 +519,68 @@ fn the_config_knows_what_the_flags_know() {
     assert!(found.contains("`context.max_notes` is no setting"), "{found}");
 }
 
-/// Run with `-- --nocapture` for the figure: the best of several, in a build for tests.
-#[test]
-fn understanding_costs_next_to_nothing_among_ten_thousand_notes() {
-    use std::sync::Arc;
-
-    use qipu::calendar::Period;
-    use qipu::context::question::QuestionContext;
-    use qipu::note::{Language, Note};
-
-    let note = |number: usize| {
-        let day = jiff::civil::date(2015, 1, 1).checked_add(jiff::Span::new().days(number as i64)).unwrap();
-        let (folder, title) = if number.is_multiple_of(3) {
-            ("journals", day.to_string())
-        } else {
-            ("notes", format!("A title of some words {number}"))
-        };
-        let text = format!("---\nid: qp-{number:06}\ntitle: \"{title}\"\naliases: [other {number}]\n---\nText.\n");
-        Arc::new(Note::parse(&format!("{folder}/qp-{number:06}-file.md"), text.into_bytes()))
-    };
-    let notes: Vec<Arc<Note>> = (0..10_000).map(note).collect();
+/// A context of notes for questions, on a fixed day and for all days of notes.
+fn question_context(notes: &[Arc<Note>]) -> QuestionContext<'_> {
     let window = Period { from: None, to: jiff::civil::Date::MAX };
     let today = jiff::civil::date(2025, 3, 31);
-    for text in [
-        "plain words about syncing",
-        "compare today's journal with last week",
-        "[[A title of some words 77]] and the Projects page since 2025-02-03",
+    QuestionContext { notes, language: Language::English, today, window, journals: None }
+}
+
+/// A quadratic algorithm would take at least 10¹¹ steps for each text.
+#[test]
+fn questions_of_any_text_are_understood_in_linear_time() {
+    for unit in [
+        "[[",
+        "]]",
+        "[[a]]",
+        "\"",
+        "the page ",
+        "page called ",
+        "last ",
+        "today ",
+        "between ",
+        "compare ",
+        "2025-",
+        "the week before ",
+        "“",
+        "' ",
+        "patterns ",
+        "日本",
+        "a-",
+        "1 ",
+        "\u{301}",
+        "journal ",
     ] {
-        let times = (0..20).map(|_| {
-            let start = std::time::Instant::now();
-            let question =
-                QuestionContext { notes: &notes, language: Language::English, today, window, journals: None }
-                    .understand(text);
-            assert!(!question.terms.is_empty() || question.comparison.is_some());
-            start.elapsed()
-        });
-        let best = times.min().unwrap();
-        println!("{best:?} for {text:?}");
-        assert!(best.as_millis() < 50, "{best:?} for {text:?}");
+        let notes = [("notes/a.md", "Projects"), ("notes/b.md", "The Daily"), ("journals/2025-03-31.md", "2025-03-31")]
+            .map(|(path, title)| Arc::new(Note::parse(path, format!("---\ntitle: {title}\n---\n").into_bytes())));
+        expect_to_end(move || question_context(&notes).understand(&unit.repeat(2_000_000 / unit.len())).terms.len());
     }
+}
+
+/// An algorithm that is quadratic in the notes would take 10¹⁰ steps for each of 20 questions.
+#[test]
+fn questions_among_a_hundred_thousand_notes_are_understood_in_linear_time() {
+    let note = |ordinal: usize| {
+        let day = jiff::civil::date(1800, 1, 1).checked_add(jiff::Span::new().days(ordinal as i64)).unwrap();
+        let (folder, title) = if ordinal.is_multiple_of(3) {
+            ("journals", day.to_string())
+        } else {
+            ("notes", format!("A title of some words {ordinal}"))
+        };
+        let text = format!("---\nid: qp-{ordinal:06}\ntitle: \"{title}\"\naliases: [other {ordinal}]\n---\nText.\n");
+        Arc::new(Note::parse(&format!("{folder}/qp-{ordinal:06}-file.md"), text.into_bytes()))
+    };
+    let notes: Vec<Arc<Note>> = (0..100_000).map(note).collect();
+    expect_to_end(move || {
+        for text in [
+            "plain words about syncing",
+            "compare today's journal with last week",
+            "[[A title of some words 77]] and the Projects page since 2025-02-03",
+        ] {
+            for _ in 0..20 {
+                let question = question_context(&notes).understand(text);
+                assert!(!question.terms.is_empty() || question.comparison.is_some());
+            }
+        }
+    });
 }

@@ -15,6 +15,7 @@ use qipu::request::{Command, RelatedRequest, SearchRequest};
 use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
 use support::generators::{files, hostile_text, runner, store_of};
+use support::hang::expect_to_end;
 use support::process::call;
 
 fn find(store: &Store, query: &str) -> SearchResults {
@@ -243,17 +244,14 @@ fn long_queries_take_linear_time() {
     let notes: Vec<_> = notes.iter().map(|(id, body)| (id.as_str(), "title: T", body.as_str())).collect();
     let store = store(&notes);
     let words = |count: usize| (0..count).map(|n| format!("word{n} ")).collect::<String>();
-    let start = std::time::Instant::now();
-    for query in [
-        words(20_000),
-        "word1 ".repeat(100_000),
-        "\"word1 word2\" ".repeat(2_000),
-        "wor* ".repeat(300),
-        "x".repeat(1_000_000),
-    ] {
-        find(&store, &query);
-    }
-    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    let queries = [
+        words(200_000),
+        "word1 ".repeat(1_000_000),
+        "\"word1 word2\" ".repeat(20_000),
+        "wor* ".repeat(3_000),
+        "x".repeat(10_000_000),
+    ];
+    expect_to_end(move || queries.iter().for_each(|query| drop(find(&store, query))));
 }
 
 fn notes_of(report: &Report) -> Vec<String> {

@@ -4,5 +4,6 @@
 
 pub(crate) mod frontmatter;
 pub(crate) mod generators;
+pub(crate) mod hang;
 pub(crate) mod process;
 pub(crate) mod pty;
