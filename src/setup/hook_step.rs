@@ -1,176 +1,144 @@
-//! One hook in a tool's JSON settings, which may hold comments: put in and taken out as a splice, so that
-//! every other byte stays.
-//!
-//! Ours comes first in its list, and lists that are not there come first in theirs: what stands right
-//! behind an opening bracket can be taken out again without guessing.
+//! A hook in a tool's JSON settings, run at the start of a session.
 
-use anyhow::{Result, bail};
-use jsonc_parser::ast::{Array, Object, Value};
+use std::path::PathBuf;
 
-use super::json_item::{LineStyle, cut, expect_once, first, property, range, range_of, root, written};
+use anyhow::{Context, Result, bail};
+use jsonc_parser::ast::Value;
+use serde_json::Value as Json;
 
-/// Where hooks for the start of a session stand.
-const HOOKS: &str = "hooks";
-const EVENT: &str = "SessionStart";
+use super::json_item::{ItemKind, JsonItem, pretty};
+use super::managed_section::{MARKDOWN, ManagedSection, PriorSettings};
+use super::project::{Project, TextChange, edited, resolve_inside};
+use super::server_entry::{self, PriorState};
+use super::{RecipeState, folders_to_make};
+use crate::error::Error;
+use crate::store::files;
 
-/// How a command of ours begins.
+/// The prefix of the command by which our hook is recognized.
 const COMMAND: &str = "qipu prime --hook";
 
-/// How much of what is needed a file holds already: a file, a map in it, the hooks, the list of the event.
-pub(super) type PriorDepth = u8;
+/// The hook's element in the settings: its depth is 4 where the list of the event exists.
+const ITEM: JsonItem<'static> = JsonItem { keys: &["hooks", "SessionStart"], kind: ItemKind::Element(is_ours) };
 
-/// How our hook stands in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HookStatus {
-    Missing,
-    Current,
-    Other,
+/// The depth of [`ITEM`] in a file with a map but no hooks.
+const ROOT_DEPTH: usize = 2;
+
+/// The key of the map of servers in tools that have hooks.
+const SERVERS: &str = "mcpServers";
+
+/// A hook in a tool's JSON settings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HookStep {
+    /// The path of the settings file.
+    pub(super) path: &'static str,
+    /// The hook, as JSON.
+    pub(super) hook: &'static str,
+    /// The path of the file with the section whose marker stores what existed before.
+    pub(super) marker_path: &'static str,
+    /// The name of the recipe, under which that is stored.
+    pub(super) user: &'static str,
 }
 
-/// What a file says, as far as it is about hooks.
-struct HookFile<'a> {
-    text: &'a str,
-    root: Option<Object<'a>>,
-}
-
-impl<'a> HookFile<'a> {
-    fn parse(text: &'a str) -> Result<Self> {
-        let root = root(text)?;
-        if let Some(root) = &root {
-            expect_once(root, HOOKS)?;
-            if let Some(Value::Object(hooks)) = property(root, HOOKS) {
-                expect_once(hooks, EVENT)?;
-            }
-        }
-        Ok(Self { text, root })
+impl HookStep {
+    pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
+        let Some(text) = self.read(project)? else { return Ok(RecipeState::Missing) };
+        Ok(ITEM.state(&text, &self.value()).with_context(|| self.unusable())?)
     }
 
-    fn hooks(&self) -> Result<Option<&Object<'a>>> {
-        match self.root.as_ref().and_then(|root| property(root, HOOKS)) {
-            None => Ok(None),
-            Some(Value::Object(hooks)) => Ok(Some(hooks)),
-            Some(_) => bail!("`{HOOKS}` is not a map"),
-        }
+    /// Returns the text of a file that is created for the hook.
+    pub(super) fn text(&self) -> String {
+        with_hook(None, &self.value()).unwrap_or_default()
     }
 
-    fn event(&self) -> Result<Option<&Array<'a>>> {
-        match self.hooks()?.and_then(|hooks| property(hooks, EVENT)) {
-            None => Ok(None),
-            Some(Value::Array(event)) => Ok(Some(event)),
-            Some(_) => bail!("`{EVENT}` is not a list"),
-        }
+    /// Returns the real path of the settings file.
+    pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
+        Ok(resolve_inside(&project.root, self.path, "project")?)
     }
 
-    fn level(&self) -> Result<PriorDepth> {
-        Ok(match (&self.root, self.hooks()?, self.event()?) {
-            (None, ..) => 1,
-            (_, None, _) => 2,
-            (_, _, None) => 3,
-            _ => 4,
+    /// Returns the file's text before and after the hook is installed or removed.
+    ///
+    /// # Errors
+    /// If the hook was edited by hand, or the file can't be edited.
+    pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
+        let old = self.read(project)?;
+        let state = self.state(project)?;
+        if state == RecipeState::Edited && !project.is_forced {
+            return Err(edited(format!("the hook in {}", self.path)));
+        }
+        if state == RecipeState::Current && !is_removal {
+            return Ok((old.clone(), old));
+        }
+        let is_replaced = is_removal || state != RecipeState::Missing;
+        let rest = match &old {
+            Some(text) if is_replaced => ITEM.remove(text, self.prior(project)?.0).with_context(|| self.unusable())?,
+            old => old.clone(),
+        };
+        if is_removal {
+            return Ok((old, rest));
+        }
+        let new = with_hook(rest.as_deref(), &self.value()).with_context(|| self.unusable())?;
+        Ok((old, Some(new)))
+    }
+
+    /// Returns what exists now and must be restored when the hook is removed. A file or folder that our server entry
+    /// created counts as missing.
+    pub(super) fn current_settings(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
+        let text = self.read(project)?;
+        let depth = ITEM.depth(text.as_deref()).with_context(|| self.unusable())?;
+        // Errors in the map of servers are reported by the server's own step.
+        let server = text.as_deref().and_then(|text| server_entry::prior_state(text, SERVERS).ok().flatten());
+        Ok(match server.filter(|_| depth == ROOT_DEPTH) {
+            Some(PriorState::NoFolder) => (0, 1),
+            Some(PriorState::NoFile) => (0, 0),
+            Some(PriorState::NoValue) => (1, 0),
+            _ => (depth, folders_to_make(project, &self.file(project)?, self.path)?),
         })
     }
 
-    /// Finds our hook in the list of the event.
-    fn ours(&self) -> Result<Option<&Value<'a>>> {
-        let of_us = |entry: &&Value<'a>| {
-            let hooks = entry.as_object().and_then(|entry| entry.get_array(HOOKS));
-            let hooks = hooks.map(|hooks| hooks.elements.as_slice()).unwrap_or_default();
-            let commands = hooks.iter().filter_map(|hook| hook.as_object()?.get_string("command"));
-            commands.into_iter().any(|command| command.value.starts_with(COMMAND))
-        };
-        Ok(self.event()?.and_then(|event| event.elements.iter().find(of_us)))
+    /// Returns what existed before the hook was installed, from the marker of the recipe's section. Without that
+    /// marker the file is treated as the user's.
+    pub(super) fn prior(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
+        let text = files::read_if_there(&resolve_inside(&project.root, self.marker_path, "project")?)?;
+        let section = text.as_deref().map(|text| ManagedSection::find_in(self.marker_path, &MARKDOWN, text));
+        let marker = section.transpose()?.flatten().map(|section| section.marker);
+        Ok(marker.and_then(|marker| marker.settings_of(self.user)).unwrap_or((ROOT_DEPTH, 0)))
+    }
+
+    fn read(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
+        Ok(files::read_if_there(&self.file(project)?)?)
+    }
+
+    fn value(&self) -> Json {
+        serde_json::from_str(self.hook).unwrap_or_default()
+    }
+
+    fn unusable(&self) -> String {
+        format!("can't use {}", self.path)
     }
 }
 
-/// Tells how much of what our hook needs is there.
-///
-/// # Errors
-/// When the file is not JSON, or holds something else where hooks are expected.
-pub(super) fn level(text: Option<&str>) -> Result<PriorDepth> {
-    text.map_or(Ok(0), |text| HookFile::parse(text)?.level())
+/// Tells whether an element of the event's list is our hook.
+fn is_ours(element: &Value<'_>) -> bool {
+    let hooks = element.as_object().and_then(|element| element.get_array("hooks"));
+    let hooks = hooks.map(|hooks| hooks.elements.as_slice()).unwrap_or_default();
+    let commands = hooks.iter().filter_map(|hook| hook.as_object()?.get_string("command"));
+    commands.into_iter().any(|command| command.value.starts_with(COMMAND))
 }
 
-/// Tells how our hook stands.
+/// Returns the file's text with the hook.
 ///
 /// # Errors
-/// As [`level`].
-pub(super) fn find(text: &str, hook: &serde_json::Value) -> Result<HookStatus> {
-    let settings = HookFile::parse(text)?;
-    let ours = settings.ours()?.map(|ours| settings.text.get(range(ours)).unwrap_or_default());
-    let said = ours.map(|ours| serde_json::from_str::<serde_json::Value>(ours).ok());
-    Ok(match said {
-        None => HookStatus::Missing,
-        Some(Some(said)) if said == *hook => HookStatus::Current,
-        Some(_) => HookStatus::Other,
-    })
-}
-
-/// Returns the file's text with our hook.
-///
-/// # Errors
-/// As [`level`]; or when taking it out would not give back the text as it was.
-pub(super) fn with(old: Option<&str>, hook: &serde_json::Value) -> Result<String> {
-    let text = old.unwrap_or_default();
-    let settings = HookFile::parse(text)?;
-    let list = || serde_json::Value::Array(vec![hook.clone()]);
-    let map = || serde_json::json!({ EVENT: list() });
-    let new = match (&settings.root, settings.hooks()?, settings.event()?) {
-        (None, ..) => {
-            let end = if old.is_none() { "\n" } else { "" };
-            format!("{}{end}{text}", written(&serde_json::json!({ HOOKS: map() }), "", "\n"))
-        }
-        (Some(root), None, _) => {
-            first(text, range_of(&root.range), root.properties.first().map(range), Some(HOOKS), &plain(&map()))
-        }
-        (_, Some(hooks), None) => {
-            first(text, range_of(&hooks.range), hooks.properties.first().map(range), Some(EVENT), &plain(&list()))
-        }
-        (_, _, Some(event)) => {
-            first(text, range_of(&event.range), event.elements.first().map(range), None, &plain(hook))
-        }
-    };
-    let back = without(&new, level(old)?)?;
-    if find(&new, hook)? != HookStatus::Current || back.as_deref() != old {
+/// See [`JsonItem::state`]; also if removing the hook would not restore the text.
+fn with_hook(old: Option<&str>, hook: &Json) -> Result<String> {
+    let new = ITEM.insert(old, &|style| match style {
+        Some((indent, line_end)) => pretty(hook, indent, line_end),
+        None => hook.to_string(),
+    })?;
+    let rest = ITEM.remove(&new, ITEM.depth(old)?)?;
+    if ITEM.state(&new, hook)? != RecipeState::Current || rest.as_deref() != old {
         bail!("it is written in a way that nothing can be added to and taken out again");
     }
     Ok(new)
-}
-
-/// Returns how a value is written where there is room for lines, and where there is none.
-fn plain(value: &serde_json::Value) -> impl Fn(LineStyle<'_>) -> String {
-    move |place| match place {
-        Some((indent, line_end)) => written(value, indent, line_end),
-        None => value.to_string(),
-    }
-}
-
-/// Returns the file's text without our hook and without what was made for it; nothing where that is
-/// the whole file.
-///
-/// # Errors
-/// As [`level`].
-pub(super) fn without(text: &str, made_from: PriorDepth) -> Result<Option<String>> {
-    let settings = HookFile::parse(text)?;
-    let (Some(root), Some(hooks), Some(event), Some(ours)) =
-        (&settings.root, settings.hooks()?, settings.event()?, settings.ours()?)
-    else {
-        return Ok(Some(text.to_owned()));
-    };
-    let own = |object: &Object<'_>, name: &str| {
-        object.properties.iter().find(|property| property.name.as_str() == name).map(range).unwrap_or_default()
-    };
-    if made_from >= 4 || event.elements.len() > 1 {
-        return Ok(Some(cut(text, range(ours))));
-    }
-    if made_from == 3 || hooks.properties.len() > 1 {
-        return Ok(Some(cut(text, own(hooks, EVENT))));
-    }
-    if made_from == 2 || root.properties.len() > 1 {
-        return Ok(Some(cut(text, own(root, HOOKS))));
-    }
-    let range = range_of(&root.range);
-    let rest = format!("{}{}", text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
-    Ok((made_from > 0 || !rest.trim().is_empty()).then_some(rest))
 }
 
 #[cfg(test)]
@@ -203,9 +171,9 @@ mod tests {
             "/* only a comment */\n",
         ];
         for old in texts.into_iter().map(Some).chain([None]) {
-            let new = with(old, &hook()).unwrap_or_else(|error| panic!("{old:?}: {error}"));
-            assert_eq!(find(&new, &hook()).unwrap(), HookStatus::Current, "{new}");
-            assert_eq!(without(&new, level(old).unwrap()).unwrap().as_deref(), old, "{new}");
+            let new = with_hook(old, &hook()).unwrap_or_else(|error| panic!("{old:?}: {error}"));
+            assert_eq!(ITEM.state(&new, &hook()).unwrap(), RecipeState::Current, "{new}");
+            assert_eq!(ITEM.remove(&new, ITEM.depth(old).unwrap()).unwrap().as_deref(), old, "{new}");
         }
     }
 
@@ -213,20 +181,20 @@ mod tests {
     fn what_is_no_settings_is_refused() {
         let twice = ["{\"hooks\": {}, \"hooks\": {}}", "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": []}}"];
         for text in twice {
-            assert!(with(Some(text), &hook()).unwrap_err().to_string().contains("there 2 times"));
+            assert!(with_hook(Some(text), &hook()).unwrap_err().to_string().contains("there 2 times"));
         }
         for text in ["[]", "{", "{\"hooks\": []}", "{\"hooks\": {\"SessionStart\": {}}}", "x", &"[".repeat(100_000)] {
-            assert!(with(Some(text), &hook()).is_err());
+            assert!(with_hook(Some(text), &hook()).is_err());
         }
         let other =
-            with(Some("{}"), &serde_json::json!({"hooks": [{"command": "qipu prime --hook gemini -x"}]})).unwrap();
-        assert_eq!(find(&other, &hook()).unwrap(), HookStatus::Other);
+            with_hook(Some("{}"), &serde_json::json!({"hooks": [{"command": "qipu prime --hook gemini -x"}]})).unwrap();
+        assert_eq!(ITEM.state(&other, &hook()).unwrap(), RecipeState::Edited);
     }
 
     #[test]
     fn what_the_user_adds_stays() {
-        let new = with(None, &hook()).unwrap();
+        let new = with_hook(None, &hook()).unwrap();
         let added = new.replacen("{\n", "{\n  \"model\": \"x\",\n", 1);
-        assert_eq!(without(&added, 0).unwrap().as_deref(), Some("{\n  \"model\": \"x\"\n}\n"));
+        assert_eq!(ITEM.remove(&added, 0).unwrap().as_deref(), Some("{\n  \"model\": \"x\"\n}\n"));
     }
 }

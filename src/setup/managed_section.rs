@@ -1,77 +1,80 @@
-//! A managed section: our lines between two markers inside a file that belongs to the user.
+//! A managed section: our lines between two markers in a file that belongs to the user.
 //!
-//! The opening marker remembers what installing added around the section, so that taking it out
-//! gives back the bytes that were there before.
+//! The opening marker stores what was added around the section, so that removing it restores every byte of the file.
 
 use std::ops::Range;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-/// How a kind of file writes the lines around a section.
+/// The syntax of the markers in one kind of file.
 #[derive(Debug)]
 pub(super) struct MarkerStyle {
-    /// How the opening line begins.
+    /// The prefix of the opening line.
     begin: &'static str,
-    /// How it ends.
+    /// The suffix of the opening line.
     close: &'static str,
-    /// The closing line.
+    /// The prefix of the closing line, and the whole of it.
     end: &'static str,
-    /// Whether lines in a fenced block are none of ours.
+    /// Whether markers in fenced code blocks are ignored.
     has_fences: bool,
 }
 
-/// Markdown: comments of HTML.
+/// Markdown: markers are HTML comments.
 pub(super) static MARKDOWN: MarkerStyle =
     MarkerStyle { begin: "<!-- qipu:begin", close: " -->", end: "<!-- qipu:end -->", has_fences: true };
-/// Files in which `#` begins a comment.
+/// Files in which `#` starts a comment.
 pub(super) static HASH: MarkerStyle =
     MarkerStyle { begin: "# qipu:begin", close: "", end: "# qipu:end", has_fences: false };
 
-/// Said by the opening marker when the file did not exist before.
+/// The word in an opening marker for a file that did not exist before.
 const MADE_FILE: &str = "made=file";
-/// Said by the opening marker when the user's last line had no line end.
+/// The word in an opening marker for a file whose last line had no line end.
 const MADE_LINE_END: &str = "made=line-end";
 
-/// What an opening marker says.
+/// What existed before a hook was installed: the depth of its item, 0 to 4 as
+/// [`JsonItem::depth`](super::json_item::JsonItem::depth) counts it, and the number of folders created for the file.
+pub(super) type PriorSettings = (usize, usize);
+
+/// The content of an opening marker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OpeningMarker {
-    /// A sum of the text that was written.
+    /// The first 4 bytes of the text's SHA-256, as hex digits; see [`checksum`].
     pub(super) hash: String,
-    /// The recipes that want the section, where several share it.
+    /// The recipes that use the section, if several share it.
     pub(super) users: Vec<String>,
-    /// Whether there was no file before.
+    /// Whether the file was created for the section.
     pub(super) is_file_made: bool,
-    /// Whether the user's last line had no line end.
+    /// Whether a line end was added to the user's last line.
     pub(super) is_line_ended: bool,
-    /// How many folders were made for the file.
+    /// The number of folders created for the file.
     pub(super) folders: usize,
-    /// For each recipe with a file of settings, how much of what it needs that held before, and how many
-    /// folders were made for it. A recipe that has the section for itself is not named.
-    pub(super) settings: Vec<(String, (u8, usize))>,
+    /// For each recipe with a hook, what existed before the hook was installed. The name is empty if the recipe is the
+    /// only user of the section.
+    pub(super) settings: Vec<(String, PriorSettings)>,
 }
 
 impl OpeningMarker {
-    /// Returns what the settings of a recipe held before.
-    pub(super) fn settings_of(&self, user: &str) -> Option<(u8, usize)> {
-        let named = |name: &str| self.settings.iter().find(|(user, _)| user == name).map(|(_, found)| *found);
-        named(user).or_else(|| named(""))
+    /// Returns what existed before the hook of a recipe was installed.
+    pub(super) fn settings_of(&self, user: &str) -> Option<PriorSettings> {
+        let find = |name: &str| self.settings.iter().find(|(user, _)| user == name).map(|(_, prior)| *prior);
+        find(user).or_else(|| find(""))
     }
 
-    /// Remembers what the settings of a recipe hold.
-    pub(super) fn remember(&mut self, user: &str, found: (u8, usize)) {
+    /// Stores what exists before the hook of a recipe is installed.
+    pub(super) fn set_settings(&mut self, user: &str, prior: PriorSettings) {
         self.settings.retain(|(name, _)| name != user);
-        self.settings.push((user.to_owned(), found));
+        self.settings.push((user.to_owned(), prior));
     }
 
-    /// Forgets a recipe that no longer wants the section.
-    pub(super) fn forget(&mut self, user: &str) {
+    /// Removes a recipe from the users.
+    pub(super) fn remove_user(&mut self, user: &str) {
         self.users.retain(|name| name != user);
         self.settings.retain(|(name, _)| name != user);
     }
 
-    /// Reads a marker's line. What is not known is passed over.
-    fn read(line: &str) -> Self {
+    /// Parses a marker's line without the suffix. Unknown words are ignored.
+    fn parse(line: &str) -> Self {
         let mut marker = Self::default();
         for word in line.split_whitespace() {
             match word.split_once('=') {
@@ -79,7 +82,7 @@ impl OpeningMarker {
                 Some(("for", users)) => marker.users = users.split(',').map(str::to_owned).collect(),
                 Some(("folders", count)) => marker.folders = count.parse().unwrap_or_default(),
                 Some(("settings", given)) => {
-                    marker.settings = given.split(',').filter_map(read_settings).collect();
+                    marker.settings = given.split(',').filter_map(parse_settings).collect();
                 }
                 _ => {}
             }
@@ -87,9 +90,9 @@ impl OpeningMarker {
         Self { is_file_made: line.contains(MADE_FILE), is_line_ended: line.contains(MADE_LINE_END), ..marker }
     }
 
-    /// Writes the line, without its end, for a section of this text.
-    fn written(&self, marks: &MarkerStyle, text: &str) -> String {
-        let mut line = format!("{} version=1 hash={}", marks.begin, sum(text));
+    /// Formats the marker line, without line end, for a section with this text.
+    fn format(&self, style: &MarkerStyle, text: &str) -> String {
+        let mut line = format!("{} version=1 hash={}", style.begin, checksum(text));
         let mut add = |word: String| line.push_str(&format!(" {word}"));
         if !self.users.is_empty() {
             add(format!("for={}", self.users.join(",")));
@@ -103,48 +106,49 @@ impl OpeningMarker {
         if self.folders > 0 {
             add(format!("folders={}", self.folders));
         }
-        let settings = self.settings.iter().map(|(user, (level, folders))| match user.as_str() {
-            "" => format!("{level}/{folders}"),
-            user => format!("{user}:{level}/{folders}"),
+        let settings = self.settings.iter().map(|(user, (depth, folders))| match user.as_str() {
+            "" => format!("{depth}/{folders}"),
+            user => format!("{user}:{depth}/{folders}"),
         });
         let settings: Vec<String> = settings.collect();
         if !settings.is_empty() {
             add(format!("settings={}", settings.join(",")));
         }
-        line + marks.close
+        line + style.close
     }
 }
 
-/// Reads what a recipe's settings held before.
-fn read_settings(given: &str) -> Option<(String, (u8, usize))> {
+/// Parses `user:depth/folders`; user and folders may be missing.
+fn parse_settings(given: &str) -> Option<(String, PriorSettings)> {
     let (user, given) = given.split_once(':').unwrap_or(("", given));
-    let (level, folders) = given.split_once('/').unwrap_or((given, "0"));
-    level.parse().ok().zip(folders.parse().ok()).map(|found| (user.to_owned(), found))
+    let (depth, folders) = given.split_once('/').unwrap_or((given, "0"));
+    let depth: u8 = depth.parse().ok()?;
+    Some((user.to_owned(), (usize::from(depth), folders.parse().ok()?)))
 }
 
-/// Returns a short sum of a text, whatever its line ends.
-fn sum(text: &str) -> String {
-    let sum = Sha256::digest(text.replace("\r\n", "\n").as_bytes());
-    sum.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+/// Returns the first 4 bytes of a text's SHA-256 as 8 hex digits. CRLF counts as LF.
+fn checksum(text: &str) -> String {
+    let digest = Sha256::digest(text.replace("\r\n", "\n").as_bytes());
+    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A section that was found, with the text around it.
+/// A section in a file, and the text around it.
 #[derive(Debug)]
 pub(super) struct ManagedSection<'a> {
-    whole: &'a str,
-    marks: &'static MarkerStyle,
+    file: &'a str,
+    style: &'static MarkerStyle,
     before: &'a str,
-    /// What the opening marker says.
+    /// The opening marker.
     pub(super) marker: OpeningMarker,
     text: &'a str,
-    /// The closing marker's line, line end included where it has one.
+    /// The closing marker's line, with its line end if it has one.
     closing: &'a str,
     after: &'a str,
     line_end: &'static str,
 }
 
-/// Returns the text of a file with the section added at its end; `head` begins a file that is made.
-pub(super) fn insert(marks: &MarkerStyle, old: Option<&str>, head: &str, text: &str, marker: OpeningMarker) -> String {
+/// Returns the text of a file with a section appended; `head` is the beginning of a new file.
+pub(super) fn insert(style: &MarkerStyle, old: Option<&str>, head: &str, text: &str, marker: OpeningMarker) -> String {
     let line_end = line_end(old.unwrap_or_default());
     let is_line_ended = old.is_some_and(|old| !old.is_empty() && !old.ends_with('\n'));
     let marker = OpeningMarker { is_file_made: old.is_none(), is_line_ended, ..marker };
@@ -158,26 +162,34 @@ pub(super) fn insert(marks: &MarkerStyle, old: Option<&str>, head: &str, text: &
     if old.is_none() {
         new.push_str(head);
     }
-    let opening = marker.written(marks, text);
+    let opening = marker.format(style, text);
     let text = text.replace('\n', line_end);
-    new.push_str(&format!("{opening}{line_end}{text}{}{line_end}", marks.end));
+    new.push_str(&format!("{opening}{line_end}{text}{}{line_end}", style.end));
     new
 }
 
+/// Returns the line end of the first line; LF if there is none.
 pub(super) fn line_end(text: &str) -> &'static str {
     let first = text.split_inclusive('\n').next();
     if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
 
 impl<'a> ManagedSection<'a> {
-    /// Finds the section; `None` when there is none. Markers count at the beginning of a line, and
-    /// not in a fenced block.
+    /// Finds the section as [`ManagedSection::find`] does; errors name the file.
     ///
     /// # Errors
-    /// When the markers are not one opening and then one closing: whose text would be whose?
-    pub(super) fn find(marks: &'static MarkerStyle, text: &'a str) -> Result<Option<Self>> {
-        let markers = markers(marks, text);
-        let MarkerStyle { begin, end, .. } = marks;
+    /// See [`ManagedSection::find`].
+    pub(super) fn find_in(path: &str, style: &'static MarkerStyle, text: &'a str) -> Result<Option<Self>> {
+        Self::find(style, text).with_context(|| format!("{path} holds a damaged qipu section"))
+    }
+
+    /// Finds the section; `None` if there is none. Markers count at the start of a line and outside of fenced blocks.
+    ///
+    /// # Errors
+    /// If the markers are not one opening and then one closing marker: the text between others may be the user's.
+    pub(super) fn find(style: &'static MarkerStyle, text: &'a str) -> Result<Option<Self>> {
+        let markers = markers(style, text);
+        let MarkerStyle { begin, end, .. } = style;
         let [(opening, true), (closing, false)] = markers.as_slice() else {
             if markers.is_empty() {
                 return Ok(None);
@@ -186,10 +198,10 @@ impl<'a> ManagedSection<'a> {
         };
         let part = |range: Range<usize>| text.get(range).unwrap_or_default();
         let section = Self {
-            whole: text,
-            marks,
+            file: text,
+            style,
             before: part(0..opening.start),
-            marker: OpeningMarker::read(part(opening.clone()).trim_end().trim_end_matches(marks.close)),
+            marker: OpeningMarker::parse(part(opening.clone()).trim_end().trim_end_matches(style.close)),
             text: part(opening.end..closing.start),
             closing: part(closing.clone()),
             after: part(closing.end..text.len()),
@@ -201,38 +213,38 @@ impl<'a> ManagedSection<'a> {
         Ok(Some(section))
     }
 
-    /// Returns the whole file as it is.
-    pub(super) fn whole(&self) -> String {
-        self.whole.to_owned()
+    /// Returns the unchanged text of the file.
+    pub(super) fn file_text(&self) -> String {
+        self.file.to_owned()
     }
 
-    /// Tells whether its text is this one.
-    pub(super) fn says(&self, text: &str) -> bool {
+    /// Tells whether the section has this text, whatever its line ends.
+    pub(super) fn has_text(&self, text: &str) -> bool {
         self.text.replace("\r\n", "\n") == text
     }
 
-    /// Tells whether somebody changed its text since it was written.
+    /// Tells whether the section was edited after it was written.
     pub(super) fn is_edited(&self) -> bool {
-        !self.marker.hash.is_empty() && self.marker.hash != sum(self.text)
+        !self.marker.hash.is_empty() && self.marker.hash != checksum(self.text)
     }
 
-    /// Returns the whole file with another text and marker in the section's place.
+    /// Returns the text of the file with another text and marker in the section.
     pub(super) fn with_text(&self, text: &str, marker: &OpeningMarker) -> String {
-        let opening = marker.written(self.marks, text);
+        let opening = marker.format(self.style, text);
         let text = text.replace('\n', self.line_end);
         format!("{}{opening}{}{text}{}{}", self.before, self.line_end, self.closing, self.after)
     }
 
-    /// Returns the whole file with another marker above the text as it is.
+    /// Returns the text of the file with another marker above the unchanged section text.
     pub(super) fn with_marker(&self, marker: &OpeningMarker) -> String {
         let hash = self.marker.hash.clone();
-        let opening = marker.written(self.marks, self.text).replacen(&sum(self.text), &hash, 1);
+        let opening = marker.format(self.style, self.text).replacen(&checksum(self.text), &hash, 1);
         format!("{}{opening}{}{}{}{}", self.before, self.line_end, self.text, self.closing, self.after)
     }
 
-    /// Returns the file without the section and what installing added around it; `None` when
-    /// nothing is left of a file that we made, which began with `head`.
-    pub(super) fn taken_out(&self, head: &str) -> Option<String> {
+    /// Returns the text of the file without the section and without what was added around it; `None` if nothing is left
+    /// of a file that was created with the beginning `head`.
+    pub(super) fn removed(&self, head: &str) -> Option<String> {
         let mut before = self.before;
         let blank = before.strip_suffix(self.line_end).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
         if let Some(rest) = blank {
@@ -247,32 +259,32 @@ impl<'a> ManagedSection<'a> {
     }
 }
 
-/// Returns the lines that are markers, and whether each is an opening one. A fence that never ends
-/// hides nothing.
-fn markers(marks: &MarkerStyle, text: &str) -> Vec<(Range<usize>, bool)> {
-    let mut found = Vec::new();
+/// Returns the ranges of the marker lines, and whether each is an opening one. A fence that is never closed hides
+/// nothing.
+fn markers(style: &MarkerStyle, text: &str) -> Vec<(Range<usize>, bool)> {
+    let mut markers = Vec::new();
     let mut fenced = Vec::new();
     let mut fence: Option<&str> = None;
-    let mut at = 0;
+    let mut offset = 0;
     for line in text.split_inclusive('\n') {
-        let range = at..at + line.len();
-        at = range.end;
-        let mark = ["```", "~~~"].into_iter().find(|mark| marks.has_fences && line.trim_start().starts_with(mark));
+        let range = offset..offset + line.len();
+        offset = range.end;
+        let mark = ["```", "~~~"].into_iter().find(|mark| style.has_fences && line.trim_start().starts_with(mark));
         match (fence, mark) {
             (None, Some(_)) => fence = mark,
             (Some(open), Some(mark)) if open == mark => {
                 fence = None;
                 fenced.clear();
             }
-            _ if line.starts_with(marks.begin) || line.starts_with(marks.end) => {
-                let list = if fence.is_some() { &mut fenced } else { &mut found };
-                list.push((range, line.starts_with(marks.begin)));
+            _ if line.starts_with(style.begin) || line.starts_with(style.end) => {
+                let list = if fence.is_some() { &mut fenced } else { &mut markers };
+                list.push((range, line.starts_with(style.begin)));
             }
             _ => {}
         }
     }
-    found.extend(fenced);
-    found
+    markers.extend(fenced);
+    markers
 }
 
 #[cfg(test)]
@@ -284,12 +296,12 @@ mod tests {
         for old in
             [Some(""), Some("x"), Some("x\n"), Some("x\n\n"), Some("x\r\ny"), Some("x\r\ny\r\n"), Some("\n"), None]
         {
-            for marks in [&MARKDOWN, &HASH] {
-                let new = insert(marks, old, "", "ours\n", OpeningMarker::default());
-                let section = ManagedSection::find(marks, &new).unwrap().unwrap();
+            for style in [&MARKDOWN, &HASH] {
+                let new = insert(style, old, "", "ours\n", OpeningMarker::default());
+                let section = ManagedSection::find(style, &new).unwrap().unwrap();
                 assert_eq!(section.with_text("ours\n", &section.marker), new);
-                assert!(section.says("ours\n") && !section.is_edited());
-                assert_eq!(section.taken_out("").as_deref(), old, "{old:?}");
+                assert!(section.has_text("ours\n") && !section.is_edited());
+                assert_eq!(section.removed("").as_deref(), old, "{old:?}");
             }
         }
     }
@@ -300,11 +312,11 @@ mod tests {
         let edited = format!("top\n{new}below\n");
         let section = ManagedSection::find(&MARKDOWN, &edited).unwrap().unwrap();
         let other = section.with_text("other\n", &section.marker);
-        assert_eq!(ManagedSection::find(&MARKDOWN, &other).unwrap().unwrap().taken_out(""), section.taken_out(""));
+        assert_eq!(ManagedSection::find(&MARKDOWN, &other).unwrap().unwrap().removed(""), section.removed(""));
         assert!(other.starts_with("top\nmine\n") && other.ends_with("other\n<!-- qipu:end -->\nbelow\n"));
         let changed = edited.replace("ours", "his");
         assert!(ManagedSection::find(&MARKDOWN, &changed).unwrap().unwrap().is_edited());
-        assert_eq!(section.taken_out("").as_deref(), Some("top\nmine\nbelow\n"));
+        assert_eq!(section.removed("").as_deref(), Some("top\nmine\nbelow\n"));
     }
 
     #[test]
@@ -329,7 +341,7 @@ mod tests {
         let new = insert(&MARKDOWN, Some("# Mine\n"), "", "ours\n", OpeningMarker::default());
         let joined = new.replacen("# Mine\n\n", "# Mine\n", 1) + "Below it.\n";
         assert_eq!(
-            ManagedSection::find(&MARKDOWN, &joined).unwrap().unwrap().taken_out("").as_deref(),
+            ManagedSection::find(&MARKDOWN, &joined).unwrap().unwrap().removed("").as_deref(),
             Some("# Mine\nBelow it.\n")
         );
         let cut = new.trim_end();

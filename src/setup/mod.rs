@@ -1,14 +1,16 @@
-//! Set-up recipes: what teaches agent tools and git about qipu, one file each.
+//! Setup recipes: install instructions, hooks and servers for agent tools, and the merge driver for git.
 //!
-//! Users own the files that recipes write into. Only the section between our markers is ours.
+//! Users own the files that recipes write into. Only the text between our markers, and entries in our form, are ours;
+//! removing a recipe restores every byte.
 
-mod agents_md;
-mod entry;
-mod git;
+mod git_config;
 mod hook_step;
 mod json_item;
 mod managed_section;
+mod project;
 mod recipes;
+mod section_step;
+mod server_entry;
 mod server_step;
 mod step;
 mod yaml_item;
@@ -17,56 +19,39 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::store::{FolderLock, Location, files, find_root, project_root, relative_to};
-pub use step::FileChange;
+use crate::store::files;
+pub use project::Project;
+pub use recipes::RECIPES;
 use step::RecipeStep;
 
-/// What is written into a project, and where.
+/// A recipe: steps that are installed and removed together.
 #[derive(Debug)]
 pub struct Recipe {
     /// The name that `qipu setup` takes.
     pub name: &'static str,
-    /// What it does, in half a sentence.
+    /// The purpose, as a clause without a subject.
     pub about: &'static str,
-    /// What it is made of; the first is the one it is known by.
-    parts: &'static [RecipeStep],
-    /// Files and folders in a project that show that it is of use there.
+    /// The steps; the file of the first one represents the recipe.
+    steps: &'static [RecipeStep],
+    /// Files and folders in a project that show that the recipe is useful there.
     signs: &'static [&'static str],
 }
 
-/// Every recipe, in the order in which they are listed.
-pub static RECIPES: [Recipe; 14] = [
-    agents_md::RECIPE,
-    recipes::CLAUDE,
-    recipes::CODEX,
-    recipes::GEMINI,
-    recipes::CURSOR,
-    recipes::COPILOT,
-    recipes::WINDSURF,
-    recipes::OPENCODE,
-    recipes::AIDER,
-    recipes::ZED,
-    recipes::JUNIE,
-    recipes::CLINE,
-    server_step::RECIPE,
-    git::RECIPE,
-];
-
-/// How a recipe, or a part of one, stands in a project.
+/// The state of a recipe, or of a step, in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecipeState {
-    /// It is not there.
+    /// It is not installed.
     Missing,
-    /// It is there, and somebody changed it.
+    /// It was edited by hand.
     Edited,
-    /// It is there, and says something else.
+    /// It was installed by another version.
     Stale,
-    /// It is there as it should be.
+    /// It is up to date.
     Current,
 }
 
 impl RecipeState {
-    /// Returns the word for it.
+    /// Returns the word for the state.
     pub fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -77,175 +62,138 @@ impl RecipeState {
     }
 }
 
-/// Where recipes are set up.
-#[derive(Debug)]
-pub struct Project<'a> {
-    /// The project's root.
-    root: PathBuf,
-    location: &'a Location,
-    current_dir: &'a Path,
-    /// Whether what somebody changed may be written over.
-    is_forced: bool,
+/// A change of a file, made or previewed.
+#[derive(Debug, Clone)]
+pub struct FileChange {
+    /// The path, relative to the project's root.
+    pub path: String,
+    /// The kind of change: created, changed or deleted.
+    pub action: &'static str,
+    /// The diff, in a preview.
+    pub diff: Option<String>,
 }
 
-impl<'a> Project<'a> {
-    /// Finds the project: the one that is named, else the one around the current directory.
-    pub fn find(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Self {
-        let root = match &location.root {
-            Some(root) => current_dir.join(root),
-            None => project_root(current_dir),
-        };
-        Self { root, location, current_dir, is_forced }
-    }
-
-    /// Replaces a file that is what was read of it, or makes it.
-    fn replace(&self, file: &Path, old: Option<&str>, new: &str) -> Result<(), Error> {
-        expect_writable(file)?;
-        Ok(files::replace_if_unchanged(file, old.map(str::as_bytes), new.as_bytes(), self.location.waits)?)
-    }
-
-    /// Removes a file that is what was read of it.
-    fn remove(&self, file: &Path, old: &str) -> Result<(), Error> {
-        expect_writable(file)?;
-        Ok(files::remove_if_unchanged(file, old.as_bytes(), self.location.waits)?)
-    }
-
-    /// Takes the right to change the project's files; while it is held no other setup has it. The lock is on the
-    /// project's folder, so that no file is made for it.
-    ///
-    /// # Errors
-    /// `Busy` when another process holds it for too long.
-    pub fn lock(&self) -> Result<Option<FolderLock>, Error> {
-        FolderLock::take(&self.root, "the project", self.location.waits)
-    }
-
-    /// Returns the folder of the project's store.
-    fn store(&self) -> Result<PathBuf, Error> {
-        find_root(self.location, self.current_dir)
-    }
-
-    /// Returns the store's path relative to the project's root, ending in `/`.
-    fn shown_store(&self) -> String {
-        self.store().map_or_else(|_| ".qipu/".to_owned(), |store| relative_to(&store, &self.root))
-    }
-}
-
-/// Refuses a file that its owner made read-only: a rename would replace it all the same.
-fn expect_writable(file: &Path) -> Result<(), Error> {
-    if file.metadata().is_ok_and(|found| found.permissions().readonly()) {
-        return Err(Error::failure(format!("{} is read-only", file.display())).hint("make it writable first"));
-    }
-    Ok(())
-}
-
-/// Returns the folders of a project that recipes write into. None leads out of it.
-pub fn target_folders(place: &Project<'_>) -> BTreeSet<PathBuf> {
-    let Ok(root) = place.root.canonicalize() else { return BTreeSet::new() };
-    let parts = RECIPES.iter().flat_map(|recipe| recipe.parts).filter(|part| !part.is_in_store());
-    let folders = parts.filter_map(|part| root.join(part.path(place)).parent()?.canonicalize().ok());
+/// Returns the folders of a project that recipes write into. Symbolic links that lead out of it are omitted.
+pub fn target_folders(project: &Project<'_>) -> BTreeSet<PathBuf> {
+    let Ok(root) = project.root.canonicalize() else { return BTreeSet::new() };
+    let steps = RECIPES.iter().flat_map(|recipe| recipe.steps).filter(|step| !step.is_in_store());
+    let folders = steps.filter_map(|step| root.join(step.path(project)).parent()?.canonicalize().ok());
     folders.chain([root.clone()]).filter(|folder| folder.starts_with(&root)).collect()
 }
 
+/// Returns the number of folders that are deleted with a file: those that do not exist yet, and the topmost one if
+/// another step of ours created it.
+fn folders_to_make(project: &Project<'_>, file: &Path, path: &str) -> Result<usize, Error> {
+    let (missing, depth) = (files::count_missing_folders(file), path.matches('/').count());
+    if depth == 0 || missing + 1 != depth {
+        return Ok(missing);
+    }
+    let top = path.split_inclusive('/').next().unwrap_or_default();
+    let mut is_ours = false;
+    for step in RECIPES.iter().flat_map(|recipe| recipe.steps).filter(|step| step.is_below(top, project)) {
+        is_ours |= step.has_made_top_folder(project)?;
+    }
+    Ok(missing + usize::from(is_ours))
+}
+
 impl Recipe {
-    /// Tells whether the project shows signs of what the recipe is for.
-    pub fn is_applicable(&self, place: &Project<'_>) -> bool {
-        let has_place = place.store().is_ok() || !self.parts.iter().any(RecipeStep::is_in_store);
-        has_place && self.signs.iter().any(|sign| place.root.join(sign).symlink_metadata().is_ok())
+    /// Tells whether the project shows signs that the recipe is useful there.
+    pub fn is_applicable(&self, project: &Project<'_>) -> bool {
+        let has_store = project.store().is_ok() || !self.steps.iter().any(RecipeStep::is_in_store);
+        has_store && self.signs.iter().any(|sign| project.has(sign))
     }
 
-    /// Tells how the recipe stands: missing when a part of it is, else edited when a part is, else stale
-    /// when a part is.
+    /// Returns the state of the recipe: that of its worst step, where missing is worse than edited, and edited worse
+    /// than stale.
     ///
     /// # Errors
-    /// When a file can't be read, or the section in it has no end.
-    pub fn state(&self, place: &Project<'_>) -> Result<RecipeState, Error> {
-        Ok(self.first_flaw(place)?.map_or(RecipeState::Current, |(_, state)| state))
+    /// If a file can't be read, or a section in it has no end.
+    pub fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
+        Ok(self.first_flaw(project)?.map_or(RecipeState::Current, |(_, state)| state))
     }
 
-    /// Says what keeps the recipe from being current, in a sentence.
+    /// Returns a clause that says why the recipe is not current; `None` if it is.
     ///
     /// # Errors
-    /// As [`Recipe::state`].
-    pub fn flaw(&self, place: &Project<'_>) -> Result<Option<String>, Error> {
-        let flaw = self.first_flaw(place)?;
-        Ok(flaw.map(|(part, state)| format!("{} is {}", part.describe(place), state.name())))
+    /// See [`Recipe::state`].
+    pub fn flaw(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
+        let flaw = self.first_flaw(project)?;
+        Ok(flaw.map(|(step, state)| format!("{} is {}", step.describe(project), state.name())))
     }
 
-    /// Returns the parts that are of use in the project.
-    fn wanted(&self, place: &Project<'_>) -> impl Iterator<Item = &'static RecipeStep> {
-        self.parts.iter().filter(|part| part.is_wanted(place))
+    /// Returns the steps that installing the recipe runs.
+    fn applicable_steps(&self, project: &Project<'_>) -> impl Iterator<Item = &'static RecipeStep> {
+        self.steps.iter().filter(|step| step.is_applicable(project))
     }
 
-    fn first_flaw(&self, place: &Project<'_>) -> Result<Option<(&'static RecipeStep, RecipeState)>, Error> {
-        let mut flaws = Vec::new();
-        for part in self.wanted(place) {
-            flaws.push((part, part.state(place)?));
+    fn first_flaw(&self, project: &Project<'_>) -> Result<Option<(&'static RecipeStep, RecipeState)>, Error> {
+        let mut states = Vec::new();
+        for step in self.applicable_steps(project) {
+            states.push((step, step.state(project)?));
         }
-        let first = |state: RecipeState| flaws.iter().find(|(_, found)| *found == state).copied();
+        let first = |wanted: RecipeState| states.iter().find(|(_, state)| *state == wanted).copied();
         Ok(first(RecipeState::Missing).or_else(|| first(RecipeState::Edited)).or_else(|| first(RecipeState::Stale)))
     }
 
-    /// Writes every part, or brings it up to date. Returns the state before, and the files that changed.
+    /// Installs or updates every step. Returns the state before, and the files that changed.
     ///
     /// # Errors
-    /// When a part can't be written; those before it are, unless it was clear from the start.
-    pub fn install(&self, place: &Project<'_>) -> Result<(RecipeState, Vec<FileChange>), Error> {
-        // What is put in for one part is no reason for another.
-        let parts: Vec<_> = self.wanted(place).collect();
-        parts.iter().try_for_each(|part| part.expect_possible(place))?;
-        let state = self.state(place)?;
+    /// If a step can't be installed. Errors known from the start leave every file unchanged; otherwise the steps before
+    /// it stay installed.
+    pub fn install(&self, project: &Project<'_>) -> Result<(RecipeState, Vec<FileChange>), Error> {
+        // Collected first: a file that one step creates must not make another step applicable.
+        let steps: Vec<_> = self.applicable_steps(project).collect();
+        steps.iter().try_for_each(|step| step.expect_possible(project))?;
+        let state = self.state(project)?;
         let mut changes = Vec::new();
-        for part in parts {
-            changes.extend(part.install(place)?);
+        for step in steps {
+            changes.extend(step.install(project)?);
         }
         Ok((state, changes))
     }
 
-    /// Shows what installing the recipe would change, or taking it out: files, each with its difference.
+    /// Returns the changes of files, each with its diff, that installing or removing the recipe would make.
     ///
     /// # Errors
-    /// As those.
-    pub fn preview(&self, place: &Project<'_>, is_removal: bool) -> Result<Vec<FileChange>, Error> {
+    /// See [`Recipe::install`] and [`Recipe::remove`].
+    pub fn preview(&self, project: &Project<'_>, is_removal: bool) -> Result<Vec<FileChange>, Error> {
         if !is_removal {
-            self.wanted(place).try_for_each(|part| part.expect_possible(place))?;
+            self.applicable_steps(project).try_for_each(|step| step.expect_possible(project))?;
         }
-        let parts = self.parts.iter().filter(|part| is_removal || part.is_wanted(place));
+        let steps = self.steps.iter().filter(|step| is_removal || step.is_applicable(project));
         let previews: Result<Vec<Option<FileChange>>, Error> =
-            parts.map(|part| part.preview(place, is_removal)).collect();
+            steps.map(|step| step.preview(project, is_removal)).collect();
         Ok(previews?.into_iter().flatten().collect())
     }
 
-    /// Takes every part out again. Returns the files that changed.
+    /// Removes every step. Returns the files that changed.
     ///
     /// # Errors
-    /// When a part can't be taken out; it is then as it was.
-    pub fn remove(&self, place: &Project<'_>) -> Result<Vec<FileChange>, Error> {
+    /// If a step can't be removed. Errors known from the start leave every file unchanged.
+    pub fn remove(&self, project: &Project<'_>) -> Result<Vec<FileChange>, Error> {
         let mut changes = Vec::new();
-        self.parts.iter().try_for_each(|part| part.preview(place, true).map(|_| ()))?;
-        // What was written last remembers least.
-        for part in self.parts.iter().rev() {
-            changes.extend(part.remove(place)?);
+        self.steps.iter().try_for_each(|step| step.preview(project, true).map(drop))?;
+        // In reverse: the markers of earlier steps store what existed before later ones.
+        for step in self.steps.iter().rev() {
+            changes.extend(step.remove(project)?);
         }
         changes.reverse();
         Ok(changes)
     }
 
-    /// Tells whether the recipe teaches an agent how to use qipu.
+    /// Tells whether the recipe installs instructions for agents.
     pub fn has_instructions(&self) -> bool {
-        self.parts.iter().any(|part| !part.is_in_store() && matches!(part, RecipeStep::Section(_)))
+        self.steps.iter().any(|step| !step.is_in_store() && matches!(step, RecipeStep::Section(_)))
     }
 
     /// Returns what the recipe writes.
     pub fn text(&self) -> String {
-        match self.parts {
-            [part] => part.text(),
-            parts => parts.iter().map(RecipeStep::text).collect::<Vec<_>>().join("\n"),
-        }
+        self.steps.iter().map(RecipeStep::text).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the file the recipe is known by, relative to the project's root.
-    pub fn path(&self, place: &Project<'_>) -> String {
-        self.parts.first().map_or_else(String::new, |part| part.path(place))
+    /// Returns the path of the first step's file, relative to the project's root.
+    pub fn path(&self, project: &Project<'_>) -> String {
+        self.steps.first().map_or_else(String::new, |step| step.path(project))
     }
 }
 
@@ -259,8 +207,9 @@ mod tests {
     use super::*;
     use crate::env::Waits;
     use crate::saves::{Point, beside, here};
+    use crate::store::Location;
 
-    /// How a person saves a file: by a rename, at its end, or in its place with a pause between truncating and writing.
+    /// How a person saves a file: by a rename, by appending, or in place with a pause between truncating and writing.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Save {
         ByRename,
@@ -268,7 +217,7 @@ mod tests {
         InPlace { points: usize },
     }
 
-    /// Saves a file at a point; returns what is still to be done later.
+    /// Begins to save a file; returns the open file if the text is to be written later.
     fn save(file: &Path, text: &str, how: Save) -> Option<fs::File> {
         match how {
             Save::ByRename => {
@@ -284,47 +233,48 @@ mod tests {
         None
     }
 
-    /// Ends a save in place.
+    /// Completes a save in place.
     fn write_rest(open: &RefCell<Option<fs::File>>, text: &str) {
         if let Some(mut file) = open.borrow_mut().take() {
             file.write_all(text.as_bytes()).unwrap();
         }
     }
 
-    /// Installs or removes a recipe while a person saves a file at a point. Returns whether the save came.
+    /// Installs or removes a recipe while a person saves a file at the crash point with an index. Returns whether that point
+    /// was reached.
     fn run_beside(
         recipe: &Recipe,
         is_removal: bool,
         (name, old, saved): (&str, &str, &str),
         how: Save,
-        at: usize,
+        point_index: usize,
     ) -> bool {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let location =
             Location { waits: Waits { pause: |_| here(Point::Pause), ..Waits::default() }, ..Location::default() };
         let location = Location { root: Some(dir.path().into()), ..location };
-        let place = Project::find(&location, dir.path(), false);
+        let project = Project::find(&location, dir.path(), false);
         let file = dir.path().join(name);
         if !old.is_empty() {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, old).unwrap();
         }
         if is_removal {
-            recipe.install(&place).unwrap();
+            recipe.install(&project).unwrap();
         }
         let has_come = Rc::new(Cell::new(false));
         let (noted, saver, text) = (Rc::clone(&has_come), file.clone(), saved.to_owned());
-        // A file that was truncated, and is not written yet.
+        // A truncated file that is not written yet.
         let open = Rc::new(RefCell::new(None::<fs::File>));
         let (opened, rest) = (Rc::clone(&open), saved.to_owned());
         let (mut points, mut left) = (0_usize, 0_usize);
         let program = move |point: Point| {
-            // A save in place takes less time than a command waits.
+            // A save in place is faster than the pause of a command.
             if left == 0 || point == Point::Pause {
                 write_rest(&opened, &text);
             }
             left = left.saturating_sub(1);
-            if points == at && saver.parent().is_some_and(Path::is_dir) {
+            if points == point_index && saver.parent().is_some_and(Path::is_dir) {
                 noted.set(true);
                 *opened.borrow_mut() = save(&saver, &text, how);
                 left = if let Save::InPlace { points } = how { points } else { 0 };
@@ -335,12 +285,12 @@ mod tests {
             points += 1;
         };
         let result = beside(Box::new(program), || {
-            if is_removal { recipe.remove(&place).map(drop) } else { recipe.install(&place).map(drop) }
+            if is_removal { recipe.remove(&project).map(drop) } else { recipe.install(&project).map(drop) }
         });
         write_rest(&open, &rest);
         let now = fs::read_to_string(&file).unwrap_or_default();
         let is_kept = !has_come.get() || now.contains("saved");
-        assert!(is_kept, "{} {is_removal} {how:?} at {at}: {result:?}\n{now}", recipe.name);
+        assert!(is_kept, "{} {is_removal} {how:?} at {point_index}: {result:?}\n{now}", recipe.name);
         has_come.get()
     }
 
@@ -357,7 +307,7 @@ mod tests {
             let recipe = RECIPES.iter().find(|recipe| recipe.name == name).unwrap();
             for how in [Save::ByRename, Save::Append, Save::InPlace { points: 0 }, Save::InPlace { points: 2 }] {
                 for is_removal in [false, true] {
-                    let came = (0..60).filter(|at| run_beside(recipe, is_removal, file, how, *at)).count();
+                    let came = (0..60).filter(|index| run_beside(recipe, is_removal, file, how, *index)).count();
                     assert!(came > 3, "{name} {how:?}: {came}");
                     count += came;
                 }

@@ -1,32 +1,47 @@
-//! Recipes for one tool each: what it reads at the start of a session, in the place where it looks.
+//! The definitions of all recipes.
 
 use super::Recipe;
-use super::agents_md;
+use super::git_config::GitConfigStep;
+use super::hook_step::HookStep;
 use super::managed_section::HASH;
-use super::step::{HookPart, RecipeStep, SECTION, SectionPart};
+use super::section_step::{BaseFolder, SECTION, SectionStep};
+use super::server_step::{SERVER, ServerStep};
+use super::step::RecipeStep;
 use super::yaml_item::ListItem;
 
-/// What every agent is told.
+/// Every recipe, in the order in which they are listed.
+pub static RECIPES: [Recipe; 14] =
+    [AGENTS_MD, CLAUDE, CODEX, GEMINI, CURSOR, COPILOT, WINDSURF, OPENCODE, AIDER, ZED, JUNIE, CLINE, MCP, GIT];
+
+/// The instructions for agents.
 const TEXT: &str = include_str!("agents-md.md");
 
-/// A skill: its head says when it is of use.
+/// A skill; its head tells agents when to use it.
 const SKILL_HEAD: &str = include_str!("skill-head.md");
 const SKILL: &str = include_str!("skill.md");
 
-/// What runs when a session of Claude Code starts.
-const CLAUDE_HOOK: HookPart = HookPart {
+/// The recipe for tools that read AGENTS.md.
+const AGENTS_MD: Recipe = Recipe {
+    name: "agents-md",
+    about: "tells every agent that reads AGENTS.md how to use qipu",
+    steps: &[shared_section("agents-md")],
+    signs: &["AGENTS.md"],
+};
+
+/// The hook that runs when a session of Claude Code starts.
+const CLAUDE_HOOK: HookStep = HookStep {
     path: ".claude/settings.json",
     hook: r#"{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"qipu prime --hook claude"}]}"#,
-    keeper: "CLAUDE.md",
+    marker_path: "CLAUDE.md",
     user: "claude",
 };
 
 /// The recipe for Claude Code.
-pub(super) const CLAUDE: Recipe = Recipe {
+const CLAUDE: Recipe = Recipe {
     name: "claude",
     about: "tells Claude Code how to use qipu, and primes its sessions",
-    parts: &[
-        RecipeStep::Section(SectionPart {
+    steps: &[
+        RecipeStep::Section(SectionStep {
             path: "CLAUDE.md",
             text: TEXT,
             user: "claude",
@@ -39,40 +54,40 @@ pub(super) const CLAUDE: Recipe = Recipe {
     signs: &["CLAUDE.md", ".claude"],
 };
 
-/// What runs when a session of Codex starts.
-const CODEX_HOOK: HookPart = HookPart {
+/// The hook that runs when a session of Codex starts.
+const CODEX_HOOK: HookStep = HookStep {
     path: ".codex/hooks.json",
     hook: r#"{"matcher":"startup|resume","hooks":[{"type":"command","command":"qipu prime --hook codex"}]}"#,
-    keeper: ".agents/skills/qipu/SKILL.md",
+    marker_path: ".agents/skills/qipu/SKILL.md",
     user: "codex",
 };
 
 /// The recipe for Codex.
-pub(super) const CODEX: Recipe = Recipe {
+const CODEX: Recipe = Recipe {
     name: "codex",
     about: "tells Codex how to use qipu, and primes its sessions",
-    parts: &[
-        agents_md::section("codex"),
+    steps: &[
+        shared_section("codex"),
         skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
         RecipeStep::Hook(CODEX_HOOK),
     ],
     signs: &[".codex"],
 };
 
-/// What runs when a session of Gemini CLI starts.
-pub(super) const GEMINI_HOOK: HookPart = HookPart {
+/// The hook that runs when a session of Gemini CLI starts.
+const GEMINI_HOOK: HookStep = HookStep {
     path: ".gemini/settings.json",
     hook: r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#,
-    keeper: "GEMINI.md",
+    marker_path: "GEMINI.md",
     user: "gemini",
 };
 
 /// The recipe for Gemini CLI.
-pub(super) const GEMINI: Recipe = Recipe {
+const GEMINI: Recipe = Recipe {
     name: "gemini",
     about: "tells Gemini CLI how to use qipu, and primes its sessions",
-    parts: &[
-        RecipeStep::Section(SectionPart {
+    steps: &[
+        RecipeStep::Section(SectionStep {
             path: "GEMINI.md",
             text: TEXT,
             user: "gemini",
@@ -85,10 +100,10 @@ pub(super) const GEMINI: Recipe = Recipe {
 };
 
 /// The recipe for Cursor.
-pub(super) const CURSOR: Recipe = Recipe {
+const CURSOR: Recipe = Recipe {
     name: "cursor",
     about: "gives Cursor a rule on how to use qipu",
-    parts: &[rule(
+    steps: &[rule(
         "cursor",
         ".cursor/rules/qipu.mdc",
         "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n",
@@ -97,38 +112,38 @@ pub(super) const CURSOR: Recipe = Recipe {
 };
 
 /// The recipe for GitHub Copilot.
-pub(super) const COPILOT: Recipe = Recipe {
+const COPILOT: Recipe = Recipe {
     name: "copilot",
     about: "tells GitHub Copilot how to use qipu",
-    parts: &[rule("copilot", ".github/copilot-instructions.md", "")],
+    steps: &[rule("copilot", ".github/copilot-instructions.md", "")],
     signs: &[".github/copilot-instructions.md", ".github/instructions"],
 };
 
 /// The recipe for Windsurf.
-pub(super) const WINDSURF: Recipe = Recipe {
+const WINDSURF: Recipe = Recipe {
     name: "windsurf",
     about: "gives Windsurf a rule on how to use qipu",
-    parts: &[rule("windsurf", ".windsurf/rules/qipu.md", "---\ntrigger: always_on\n---\n")],
+    steps: &[rule("windsurf", ".windsurf/rules/qipu.md", "---\ntrigger: always_on\n---\n")],
     signs: &[".windsurf", ".windsurfrules"],
 };
 
 /// The recipe for opencode.
-pub(super) const OPENCODE: Recipe = Recipe {
+const OPENCODE: Recipe = Recipe {
     name: "opencode",
     about: "tells opencode how to use qipu",
-    parts: &[agents_md::section("opencode")],
+    steps: &[shared_section("opencode")],
     signs: &["opencode.json", "opencode.jsonc", ".opencode"],
 };
 
 /// The recipe for aider.
-pub(super) const AIDER: Recipe = Recipe {
+const AIDER: Recipe = Recipe {
     name: "aider",
     about: "lets aider read AGENTS.md, which tells how to use qipu",
-    parts: &[
-        agents_md::section("aider"),
-        RecipeStep::Section(SectionPart {
+    steps: &[
+        shared_section("aider"),
+        RecipeStep::Section(SectionStep {
             path: ".aider.conf.yml",
-            marks: &HASH,
+            style: &HASH,
             text: "read: [AGENTS.md]\n",
             item: Some(ListItem { key: "read", value: "AGENTS.md" }),
             ..SECTION
@@ -138,33 +153,96 @@ pub(super) const AIDER: Recipe = Recipe {
 };
 
 /// The recipe for Zed.
-pub(super) const ZED: Recipe = Recipe {
+const ZED: Recipe = Recipe {
     name: "zed",
     about: "tells Zed's agent how to use qipu",
-    parts: &[agents_md::section("zed")],
+    steps: &[shared_section("zed")],
     signs: &[".zed"],
 };
 
 /// The recipe for Junie.
-pub(super) const JUNIE: Recipe = Recipe {
+const JUNIE: Recipe = Recipe {
     name: "junie",
     about: "tells Junie how to use qipu",
-    parts: &[rule("junie", ".junie/guidelines.md", "")],
+    steps: &[rule("junie", ".junie/guidelines.md", "")],
     signs: &[".junie"],
 };
 
 /// The recipe for Cline.
-pub(super) const CLINE: Recipe = Recipe {
+const CLINE: Recipe = Recipe {
     name: "cline",
     about: "gives Cline a rule on how to use qipu",
-    parts: &[rule("cline", ".clinerules/qipu.md", "")],
+    steps: &[rule("cline", ".clinerules/qipu.md", "")],
     signs: &[".clinerules"],
 };
 
-const fn rule(user: &'static str, path: &'static str, head: &'static str) -> RecipeStep {
-    RecipeStep::Section(SectionPart { path, text: TEXT, head, user, ..SECTION })
+/// The recipe for tools that call MCP servers.
+const MCP: Recipe = Recipe {
+    name: "mcp",
+    about: "lets agent tools call qipu as an MCP server",
+    steps: &[
+        RecipeStep::Server(ServerStep { paths: &[".mcp.json"], ..SERVER }),
+        RecipeStep::Server(ServerStep { paths: &[".cursor/mcp.json"], signs: &[".cursor", ".cursorrules"], ..SERVER }),
+        RecipeStep::Server(ServerStep {
+            paths: &[".vscode/mcp.json"],
+            key: "servers",
+            entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
+            signs: &[".vscode"],
+            ..SERVER
+        }),
+        RecipeStep::Server(ServerStep {
+            paths: &[".gemini/settings.json"],
+            signs: &[".gemini", "GEMINI.md"],
+            hook: Some(&GEMINI_HOOK),
+            ..SERVER
+        }),
+        RecipeStep::Server(ServerStep {
+            paths: &["opencode.json", "opencode.jsonc"],
+            key: "mcp",
+            entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,
+            signs: &["opencode.json", "opencode.jsonc", ".opencode"],
+            ..SERVER
+        }),
+    ],
+    // A tool may be used without servers: the recipe is suggested only where some are configured.
+    signs: &[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"],
+};
+
+/// The merge driver that git runs for a note changed on both sides. Exit codes above 1 are failures: qipu is not
+/// installed, is too old, or could not read the files. Git then merges the note as text.
+const DRIVER: &str = "command -v qipu >/dev/null 2>&1 && { qipu merge-driver --marker-size=%L %O %A %B; code=$?; \
+                      test $code -gt 1 || exit $code; }; \
+                      git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B";
+
+/// The recipe for merging notes in git.
+const GIT: Recipe = Recipe {
+    name: "git",
+    about: "lets git merge two versions of a note field by field",
+    steps: &[
+        RecipeStep::Section(SectionStep {
+            folder: BaseFolder::Store,
+            path: ".gitattributes",
+            style: &HASH,
+            text: include_str!("git.attributes"),
+            ..SECTION
+        }),
+        RecipeStep::GitConfig(GitConfigStep(&[
+            ("merge.qipu.name", "notes of qipu, field by field"),
+            ("merge.qipu.driver", DRIVER),
+        ])),
+    ],
+    signs: &[".git"],
+};
+
+/// The section in AGENTS.md, which several tools read: removing a recipe keeps it for the others.
+const fn shared_section(user: &'static str) -> RecipeStep {
+    RecipeStep::Section(SectionStep { path: "AGENTS.md", text: TEXT, user, ..SECTION })
 }
 
-const fn skill(user: &'static str, path: &'static str, hook: Option<&'static HookPart>) -> RecipeStep {
-    RecipeStep::Section(SectionPart { path, text: SKILL, head: SKILL_HEAD, user, hook, ..SECTION })
+const fn rule(user: &'static str, path: &'static str, head: &'static str) -> RecipeStep {
+    RecipeStep::Section(SectionStep { path, text: TEXT, head, user, ..SECTION })
+}
+
+const fn skill(user: &'static str, path: &'static str, hook: Option<&'static HookStep>) -> RecipeStep {
+    RecipeStep::Section(SectionStep { path, text: SKILL, head: SKILL_HEAD, user, hook, ..SECTION })
 }

@@ -1,159 +1,135 @@
-//! The recipe `mcp`: tells agent tools how to start qipu's server, in what each calls its own file.
+//! A server in a tool's JSON settings.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::entry::{self, EntryStatus, PriorState};
-use super::recipes::GEMINI_HOOK;
-use super::step::{HookPart, RecipeStep, TextChange, edited, folders_to_make, inside};
-use super::{Project, Recipe, RecipeState};
+use super::hook_step::HookStep;
+use super::project::{Project, TextChange, edited, resolve_inside};
+use super::server_entry::{self, PriorState};
+use super::{RecipeState, folders_to_make};
 use crate::error::Error;
 use crate::store::files;
 
-/// The recipe.
-pub(super) const RECIPE: Recipe = Recipe {
-    name: "mcp",
-    about: "lets agent tools call qipu as an MCP server",
-    parts: &[
-        RecipeStep::Entry(ServerPart { paths: &[".mcp.json"], ..SERVER }),
-        RecipeStep::Entry(ServerPart { paths: &[".cursor/mcp.json"], signs: &[".cursor", ".cursorrules"], ..SERVER }),
-        RecipeStep::Entry(ServerPart {
-            paths: &[".vscode/mcp.json"],
-            key: "servers",
-            entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
-            signs: &[".vscode"],
-            ..SERVER
-        }),
-        RecipeStep::Entry(ServerPart {
-            paths: &[".gemini/settings.json"],
-            signs: &[".gemini", "GEMINI.md"],
-            hook: Some(&GEMINI_HOOK),
-            ..SERVER
-        }),
-        RecipeStep::Entry(ServerPart {
-            paths: &["opencode.json", "opencode.jsonc"],
-            key: "mcp",
-            entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,
-            signs: &["opencode.json", "opencode.jsonc", ".opencode"],
-            ..SERVER
-        }),
-    ],
-    // A tool may be there and its user want no servers: only those who have some are asked for one more.
-    signs: &[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"],
-};
-
-/// A server in a file of settings that belongs to the user.
+/// A server in a settings file of the user's.
 #[derive(Debug)]
-pub(super) struct ServerPart {
-    /// The names that the file may have; the first is the one it is made with.
-    paths: &'static [&'static str],
-    /// What the tool calls its map of servers.
-    key: &'static str,
+pub(super) struct ServerStep {
+    /// The possible paths of the file; it is created at the first.
+    pub(super) paths: &'static [&'static str],
+    /// The key of the tool's map of servers.
+    pub(super) key: &'static str,
     /// The server, as JSON.
-    entry: &'static str,
-    /// What shows that the tool is used; nothing where it is written in any case.
-    signs: &'static [&'static str],
+    pub(super) entry: &'static str,
+    /// Files and folders that show that the tool is used; if empty, the server is always installed.
+    pub(super) signs: &'static [&'static str],
     /// A hook of ours in the same file.
-    hook: Option<&'static HookPart>,
+    pub(super) hook: Option<&'static HookStep>,
 }
 
-/// A server in the form that most tools read.
-const SERVER: ServerPart =
-    ServerPart { paths: &[], key: "mcpServers", entry: r#"{"command":"qipu","args":["mcp"]}"#, signs: &[], hook: None };
+/// The defaults: a server in the form that most tools read.
+pub(super) const SERVER: ServerStep =
+    ServerStep { paths: &[], key: "mcpServers", entry: r#"{"command":"qipu","args":["mcp"]}"#, signs: &[], hook: None };
 
-impl ServerPart {
-    /// Tells whether the project shows signs of the tool.
-    pub(super) fn is_wanted(&self, place: &Project<'_>) -> bool {
-        let has = |name: &str| place.root.join(name).symlink_metadata().is_ok();
-        self.signs.is_empty() || self.signs.iter().any(|sign| has(sign))
+impl ServerStep {
+    /// Tells whether the project uses the tool.
+    pub(super) fn is_applicable(&self, project: &Project<'_>) -> bool {
+        self.signs.is_empty() || self.signs.iter().any(|sign| project.has(sign))
     }
 
     /// Returns the file's path, relative to the project's root.
-    pub(super) fn path(&self, place: &Project<'_>) -> &'static str {
-        let there = |path: &&&str| place.root.join(path).symlink_metadata().is_ok();
-        self.paths.iter().find(there).or(self.paths.first()).copied().unwrap_or_default()
+    pub(super) fn path(&self, project: &Project<'_>) -> &'static str {
+        let existing = self.paths.iter().find(|path| project.has(path));
+        existing.or(self.paths.first()).copied().unwrap_or_default()
     }
 
     /// Returns the file's real path.
-    pub(super) fn file(&self, place: &Project<'_>) -> Result<PathBuf, Error> {
-        Ok(inside(&place.root, self.path(place), "project")?)
+    ///
+    /// # Errors
+    /// If a symbolic link leads out of the project.
+    pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
+        Ok(resolve_inside(&project.root, self.path(project), "project")?)
     }
 
-    /// Counts the folders that were made with the file, and go with it.
-    pub(super) fn folders_made(&self, place: &Project<'_>) -> Result<usize, Error> {
-        let text = files::read_if_there(&self.file(place)?)?;
-        let level = text.map(|text| entry::level(&text, self.key)).transpose();
-        let is_made = level.with_context(|| self.unusable(place))?.flatten() == Some(PriorState::Nothing);
-        Ok(if is_made { self.path(place).matches('/').count() } else { 0 })
+    /// Returns the number of folders that were created for the file, and are deleted with it.
+    ///
+    /// # Errors
+    /// If the file is not JSON.
+    pub(super) fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
+        let text = self.read(project)?;
+        let prior = text.map(|text| server_entry::prior_state(&text, self.key)).transpose();
+        let is_made = prior.with_context(|| self.unusable(project))?.flatten() == Some(PriorState::NoFolder);
+        Ok(if is_made { self.path(project).matches('/').count() } else { 0 })
     }
 
-    /// Returns what is written where there is no file, below the file's name.
+    /// Returns the text of a new file, below a comment with its name.
     pub(super) fn text(&self) -> String {
         let name = self.paths.first().copied().unwrap_or_default();
-        let text = entry::with(None, self.key, &self.value(), None).unwrap_or_default();
+        let text = server_entry::with_entry(None, self.key, &self.value(), None).unwrap_or_default();
         format!("// {name}\n{text}")
     }
 
-    pub(super) fn state(&self, place: &Project<'_>) -> Result<RecipeState, Error> {
-        let text = files::read_if_there(&self.file(place)?)?;
-        Ok(match text.map(|text| self.find(&text, place)).transpose()? {
-            None | Some(EntryStatus::Missing) => RecipeState::Missing,
-            Some(EntryStatus::Current) => RecipeState::Current,
-            Some(EntryStatus::Other) => RecipeState::Edited,
-        })
+    pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
+        self.state_in(self.read(project)?.as_deref(), project)
     }
 
-    /// Returns the file's text before and after.
-    pub(super) fn change(&self, place: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
-        let old = files::read_if_there(&self.file(place)?)?;
-        let found = old.as_deref().map_or(Ok(EntryStatus::Missing), |text| self.find(text, place))?;
-        if found == EntryStatus::Other && !place.is_forced {
-            return Err(edited(format!("the server in {}", self.path(place))));
+    /// Returns the file's text before and after the server is installed or removed.
+    ///
+    /// # Errors
+    /// If the server was edited by hand, or the file can't be edited.
+    pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
+        let old = self.read(project)?;
+        let state = self.state_in(old.as_deref(), project)?;
+        if state == RecipeState::Edited && !project.is_forced {
+            return Err(edited(format!("the server in {}", self.path(project))));
         }
-        if old.is_none() && is_removal || found == EntryStatus::Current && !is_removal {
+        if old.is_none() && is_removal || state == RecipeState::Current && !is_removal {
             return Ok((old.clone(), old));
         }
-        let rest = old.as_deref().map_or(Ok(None), |text| entry::without(text, self.key));
-        let rest = rest.with_context(|| self.unusable(place))?;
+        let rest = old.as_deref().map_or(Ok(None), |text| server_entry::without_entry(text, self.key));
+        let rest = rest.with_context(|| self.unusable(project))?;
         if is_removal {
             return Ok((old, rest));
         }
-        let made = match self.made_by_hook(place)? {
-            None if rest.is_none() => Some(self.level_of_folder(place)?),
-            made => made,
+        let prior = match self.prior_to_hook(project)? {
+            None if rest.is_none() => Some(self.prior_to_file(project)?),
+            prior => prior,
         };
-        let new = entry::with(rest.as_deref(), self.key, &self.value(), made);
-        Ok((old, Some(new.with_context(|| self.unusable(place))?)))
+        let new = server_entry::with_entry(rest.as_deref(), self.key, &self.value(), prior);
+        Ok((old, Some(new.with_context(|| self.unusable(project))?)))
     }
 
-    /// Returns what is there where the file is not.
-    fn level_of_folder(&self, place: &Project<'_>) -> Result<PriorState, Error> {
-        let path = self.path(place);
-        let is_made = !path.contains('/') || folders_to_make(&self.file(place)?, path, place)? > 0;
-        Ok(if is_made { PriorState::Nothing } else { PriorState::Folder })
+    /// Returns the prior state of a file that does not exist.
+    fn prior_to_file(&self, project: &Project<'_>) -> Result<PriorState, Error> {
+        let path = self.path(project);
+        let is_made = !path.contains('/') || folders_to_make(project, &self.file(project)?, path)? > 0;
+        Ok(if is_made { PriorState::NoFolder } else { PriorState::NoFile })
     }
 
-    /// Returns what was there before our hook made the file.
-    fn made_by_hook(&self, place: &Project<'_>) -> Result<Option<PriorState>, Error> {
+    /// Returns what existed before our hook created the file; `None` if it did not.
+    fn prior_to_hook(&self, project: &Project<'_>) -> Result<Option<PriorState>, Error> {
         let Some(hook) = self.hook else { return Ok(None) };
-        Ok(match hook.state(place)? {
-            RecipeState::Missing => None,
-            _ => match hook.made(place)? {
-                (0, 0) => Some(PriorState::Folder),
-                (0, _) => Some(PriorState::Nothing),
-                (1, _) => Some(PriorState::Blank),
-                _ => None,
-            },
+        if hook.state(project)? == RecipeState::Missing {
+            return Ok(None);
+        }
+        Ok(match hook.prior(project)? {
+            (0, 0) => Some(PriorState::NoFile),
+            (0, _) => Some(PriorState::NoFolder),
+            (1, _) => Some(PriorState::NoValue),
+            _ => None,
         })
     }
 
-    fn find(&self, text: &str, place: &Project<'_>) -> Result<EntryStatus> {
-        entry::find(text, self.key, &self.value()).with_context(|| self.unusable(place))
+    fn state_in(&self, text: Option<&str>, project: &Project<'_>) -> Result<RecipeState, Error> {
+        let Some(text) = text else { return Ok(RecipeState::Missing) };
+        Ok(server_entry::state(text, self.key, &self.value()).with_context(|| self.unusable(project))?)
     }
 
-    fn unusable(&self, place: &Project<'_>) -> String {
-        format!("can't use {}", self.path(place))
+    fn read(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
+        Ok(files::read_if_there(&self.file(project)?)?)
+    }
+
+    fn unusable(&self, project: &Project<'_>) -> String {
+        format!("can't use {}", self.path(project))
     }
 
     fn value(&self) -> serde_json::Value {

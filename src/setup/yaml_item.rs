@@ -1,7 +1,7 @@
-//! One item of a list in a tool's YAML settings, where the user sets that list already: put in and taken out as a
-//! splice, so that every other byte stays.
+//! Inserts one item into a list in a tool's YAML settings if the user sets that list, and removes it again. Both are
+//! text edits: every other byte stays.
 //!
-//! A comment says that the item is ours, and whether the list is too: an item without one is the user's.
+//! A comment marks the item as ours, and the list if it is ours too. An item without one is the user's.
 
 use std::ops::Range;
 
@@ -10,41 +10,41 @@ use anyhow::{Result, anyhow, bail};
 use super::managed_section::line_end;
 use crate::note::{Value, Yaml, YamlKind, parse_yaml};
 
-/// The comment behind an item of ours, or behind the list it is in.
+/// The comment behind an item of ours, or behind the flow list that contains it.
 const OUR_ITEM: &str = " # qipu:item";
-/// The comment behind a list that was made around the one value, or none, that stood there.
+/// The comment behind a list that was created around the single value, or the missing value, of the user.
 const OUR_LIST: &str = " # qipu:list";
 
-/// An item and its place.
+/// An item and the key of its list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListItem {
     /// The key of the list.
     pub(super) key: &'static str,
-    /// The item, a text that needs no quotes.
+    /// The item: a scalar that needs no quotes.
     pub(super) value: &'static str,
 }
 
-/// What the user sets under the key.
+/// The value that the user sets for the key.
 struct ExistingValue<'a> {
     text: &'a str,
-    /// Where the key's name ends.
+    /// The offset of the end of the key.
     key_end: usize,
     value: Yaml<'a>,
 }
 
 impl ListItem {
-    /// Tells whether a file sets the key; where it does, whether the item is in its list.
+    /// Tells whether the item is in the list of the key; `None` if the file does not set the key.
     ///
     /// # Errors
-    /// When the file can't be understood, or sets the key twice.
+    /// If the file is not a YAML map, or has the key twice.
     pub(super) fn is_in(self, text: &str) -> Result<Option<bool>> {
         Ok(self.find(text)?.map(|found| found.items().iter().any(|item| item.to_line() == self.value)))
     }
 
-    /// Returns the file's text with the item first in what the key sets.
+    /// Returns the file's text with the item as the first of the key's list.
     ///
     /// # Errors
-    /// As [`Item::is_in`]; or when taking it out would not give back the text as it was.
+    /// See [`ListItem::is_in`]; also if removing the item would not restore the text.
     pub(super) fn with(self, text: &str) -> Result<String> {
         let Some(found) = self.find(text)? else { return Ok(text.to_owned()) };
         if !found.may_be_item() {
@@ -53,8 +53,8 @@ impl ListItem {
         let new = found.with(self.value);
         let mut wanted = values(text)?;
         for (_, value) in wanted.iter_mut().filter(|(key, _)| key == self.key) {
-            let ours = Value::Text { text: self.value.to_owned(), plain: true };
-            *value = Value::List([vec![ours], found.items()].concat());
+            let item = Value::Text { text: self.value.to_owned(), plain: true };
+            *value = Value::List([vec![item], found.items()].concat());
         }
         let is_right = values(&new).is_ok_and(|values| values == wanted);
         if !is_right || self.without(&new)? != text {
@@ -63,19 +63,19 @@ impl ListItem {
         Ok(new)
     }
 
-    /// Returns the file's text without the item where it is ours, and without the list where that is.
+    /// Returns the file's text without the item, if it is marked as ours, and without the list if that is.
     ///
     /// # Errors
-    /// As [`Item::is_in`].
+    /// See [`ListItem::is_in`].
     pub(super) fn without(self, text: &str) -> Result<String> {
         let mut rest = text.to_owned();
-        // Whatever is wrong with a file, nothing of ours is in it.
+        // A file without our comments is not parsed, so that errors in it do not matter.
         if ![OUR_ITEM, OUR_LIST].iter().any(|mark| text.contains(mark)) {
             return Ok(rest);
         }
         let found = self.find(text)?;
-        for cut in found.map(|found| found.ours(self.value)).unwrap_or_default().into_iter().rev() {
-            rest.replace_range(cut, "");
+        for range in found.map(|found| found.managed_ranges(self.value)).unwrap_or_default().into_iter().rev() {
+            rest.replace_range(range, "");
         }
         Ok(rest)
     }
@@ -105,7 +105,7 @@ fn values(text: &str) -> Result<Vec<(String, Value)>> {
 }
 
 impl ExistingValue<'_> {
-    /// Returns the items of the list; one value is a list of one, and nothing is an empty one.
+    /// Returns the items of the list. A single value counts as a list of one, and null as an empty list.
     fn items(&self) -> Vec<Value> {
         match Value::from_yaml(&self.value) {
             Value::List(items) => items,
@@ -114,106 +114,105 @@ impl ExistingValue<'_> {
         }
     }
 
-    /// Tells whether the value is a list, nothing, or what every reader of YAML takes for the same text inside of
-    /// brackets: one in quotes, or of letters, digits and what paths have beside these.
+    /// Tells whether the value can be put in brackets: a list, nothing, or a scalar with the same meaning inside of a
+    /// flow list, which is one in quotes, or one of letters, digits and the characters of paths.
     fn may_be_item(&self) -> bool {
-        let text = self.says(self.span());
+        let text = self.slice(self.span());
         let is_path = |c: char| c.is_alphanumeric() || "._-/~ \n\r".contains(c);
         let is_plain =
             text.starts_with(|c: char| c.is_alphanumeric() || "._/~".contains(c)) && text.chars().all(is_path);
-        // A tag or an anchor stands before the value.
-        let is_alone = self.says(self.after_colon()..self.span().start).trim().is_empty();
+        // A tag or an anchor is before the value.
+        let is_alone = self.slice(self.after_colon()..self.span().start).trim().is_empty();
         let is_text = is_alone && (is_plain || text.starts_with(['"', '\'']));
         matches!(self.value.kind, YamlKind::List(_)) || text.is_empty() || is_text
     }
 
-    /// Returns the text with an item before all others.
+    /// Returns the text with an item inserted before all others.
     fn with(&self, item: &str) -> String {
         let Range { start, end } = self.span();
-        let put = |pieces: [(usize, &str); 2]| {
+        let insert_all = |insertions: [(usize, &str); 2]| {
             let mut text = self.text.to_owned();
-            pieces.iter().rev().for_each(|(at, piece)| text.insert_str(*at, piece));
+            insertions.iter().rev().for_each(|(offset, new)| text.insert_str(*offset, new));
             text
         };
         match &self.value.kind {
             YamlKind::List(items) if self.is_flow() => {
                 let comma = if items.is_empty() { "" } else { ", " };
-                put([(start + 1, &format!("{item}{comma}")), (end, OUR_ITEM)])
+                insert_all([(start + 1, &format!("{item}{comma}")), (end, OUR_ITEM)])
             }
             YamlKind::List(items) => {
                 let line = self.line(items.first().map_or(start, |first| first.span.start));
                 let first = self.text.get(line.clone()).unwrap_or_default();
                 let indent = first.get(..first.len() - first.trim_start().len()).unwrap_or_default();
-                let ours = format!("{indent}- {item}{OUR_ITEM}{}", line_end(self.text));
-                put([(line.start, &ours), (line.start, "")])
+                let new_line = format!("{indent}- {item}{OUR_ITEM}{}", line_end(self.text));
+                insert_all([(line.start, &new_line), (line.start, "")])
             }
             _ if self.value.span.is_empty() => {
-                put([(self.after_colon(), &format!(" [{item}]{OUR_LIST}")), (self.after_colon(), "")])
+                insert_all([(self.after_colon(), &format!(" [{item}]{OUR_LIST}")), (self.after_colon(), "")])
             }
-            _ => put([(start, &format!("[{item}, ")), (end, &format!("]{OUR_LIST}"))]),
+            _ => insert_all([(start, &format!("[{item}, ")), (end, &format!("]{OUR_LIST}"))]),
         }
     }
 
-    /// Returns what is ours: where the item stands, its comment, and the brackets around the user's value.
-    fn ours(&self, item: &str) -> Vec<Range<usize>> {
+    /// Returns the ranges that are ours: the item, its comment, and the brackets around the user's value.
+    fn managed_ranges(&self, item: &str) -> Vec<Range<usize>> {
         let YamlKind::List(items) = &self.value.kind else { return Vec::new() };
         if !self.is_flow() {
             let lines = items.iter().map(|item| self.line(item.span.start));
-            let is_ours = |line: &Range<usize>| self.says(line.clone()).trim() == format!("- {item}{OUR_ITEM}");
+            let is_ours = |line: &Range<usize>| self.slice(line.clone()).trim() == format!("- {item}{OUR_ITEM}");
             return lines.filter(is_ours).collect();
         }
         let Range { start, end } = self.span();
-        let begins = |at: usize, piece: &str| self.says(at..self.text.len()).starts_with(piece);
+        let begins = |offset: usize, prefix: &str| self.slice(offset..self.text.len()).starts_with(prefix);
         let Some(mark) = [OUR_ITEM, OUR_LIST].into_iter().find(|mark| begins(end, mark)) else { return Vec::new() };
         let (first, end_of_mark) = (start + 1, end + mark.len());
-        let ours =
-            items.iter().position(|have| begins(have.span.start, item) && Value::from_yaml(have).to_line() == item);
-        let Some(ours) = ours else { return Vec::new() };
-        let item_start = items[ours].span.start;
+        let is_item = |other: &Yaml<'_>| begins(other.span.start, item) && Value::from_yaml(other).to_line() == item;
+        let Some(position) = items.iter().position(is_item) else { return Vec::new() };
+        let item_start = items[position].span.start;
         let item_end = item_start + item.len();
-        // With the comma behind it, or of the last one before it.
-        let cut = match (begins(item_end, ", "), ours.checked_sub(1)) {
-            (true, _) => item_start..item_end + 2,
-            (false, None) => item_start..item_end,
-            (false, Some(_)) => self.says(0..item_start).trim_end().trim_end_matches(',').len()..item_end,
+        // The range includes the comma behind the item, or before it if it is the last one.
+        let range = match position {
+            _ if begins(item_end, ", ") => item_start..item_end + 2,
+            0 => item_start..item_end,
+            _ => self.slice(0..item_start).trim_end().trim_end_matches(',').len()..item_end,
         };
         match items.as_slice() {
-            [_] if mark == OUR_LIST && self.says(self.after_colon()..start) == " " => {
+            [_] if mark == OUR_LIST && self.slice(self.after_colon()..start) == " " => {
                 std::iter::once(self.after_colon()..end_of_mark).collect()
             }
-            [_, rest] if mark == OUR_LIST && cut.start == first && !matches!(rest.kind, YamlKind::List(_)) => {
-                vec![start..cut.end, end - 1..end_of_mark]
+            [_, rest] if mark == OUR_LIST && range.start == first && !matches!(rest.kind, YamlKind::List(_)) => {
+                vec![start..range.end, end - 1..end_of_mark]
             }
-            _ => vec![cut, end..end_of_mark],
+            _ => vec![range, end..end_of_mark],
         }
     }
 
-    /// Returns where the value stands, without white space behind it.
+    /// Returns the range of the value, without white space behind it.
     fn span(&self) -> Range<usize> {
         let Range { start, end } = self.value.span.clone();
-        start..start + self.says(start..end).trim_end().len()
+        start..start + self.slice(start..end).trim_end().len()
     }
 
     fn is_flow(&self) -> bool {
         let YamlKind::List(items) = &self.value.kind else { return false };
-        // A block list without an indent begins, for the parser, where its first item does.
+        // The parser reports a block list without indent as beginning at its first item.
         let is_before_items = items.first().is_none_or(|item| item.span.start > self.value.span.start);
-        is_before_items && self.says(self.span()).starts_with('[')
+        is_before_items && self.slice(self.span()).starts_with('[')
     }
 
     fn after_colon(&self) -> usize {
-        let rest = self.says(self.key_end..self.text.len());
+        let rest = self.slice(self.key_end..self.text.len());
         rest.find(':').map_or(self.key_end, |colon| self.key_end + colon + 1)
     }
 
-    /// Returns the line that a byte is in, its end included.
-    fn line(&self, at: usize) -> Range<usize> {
-        let start = self.says(0..at).rfind('\n').map_or(0, |end| end + 1);
-        let end = self.says(at..self.text.len()).find('\n').map_or(self.text.len(), |end| at + end + 1);
+    /// Returns the range of the line that contains an offset, including its line end.
+    fn line(&self, offset: usize) -> Range<usize> {
+        let start = self.slice(0..offset).rfind('\n').map_or(0, |end| end + 1);
+        let end = self.slice(offset..self.text.len()).find('\n').map_or(self.text.len(), |end| offset + end + 1);
         start..end
     }
 
-    fn says(&self, range: Range<usize>) -> &str {
+    fn slice(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or_default()
     }
 }

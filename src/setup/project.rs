@@ -1,0 +1,162 @@
+//! The project that recipes are installed into: its root, its store, and the files that may be written there.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::error::{Error, ErrorKind};
+use crate::store::{FolderLock, Location, files, find_root, project_root, relative_to};
+
+/// A file's text before and after a change; `None` where there is no file.
+pub(super) type TextChange = (Option<String>, Option<String>);
+
+/// A project, and how its files may be changed.
+#[derive(Debug)]
+pub struct Project<'a> {
+    /// The project's root.
+    pub(super) root: PathBuf,
+    location: &'a Location,
+    current_dir: &'a Path,
+    /// Whether edits by hand may be overwritten.
+    pub(super) is_forced: bool,
+}
+
+impl<'a> Project<'a> {
+    /// Finds the project: the root given in `location`, else the project around the current directory.
+    pub fn find(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Self {
+        let root = match &location.root {
+            Some(root) => current_dir.join(root),
+            None => project_root(current_dir),
+        };
+        Self { root, location, current_dir, is_forced }
+    }
+
+    /// Locks the project against other setups. The lock is on the project's folder, so that no lock file is created.
+    ///
+    /// # Errors
+    /// `Busy` if another process holds the lock for too long.
+    pub fn lock(&self) -> Result<Option<FolderLock>, Error> {
+        FolderLock::take(&self.root, "the project", self.location.waits)
+    }
+
+    /// Writes a change of a file, and creates the folders it needs. Returns the word for the change, if there is one.
+    ///
+    /// # Errors
+    /// If the file is read-only, or no longer has the text before the change.
+    pub(super) fn write(
+        &self,
+        change: TextChange,
+        file: impl FnOnce() -> Result<PathBuf, Error>,
+    ) -> Result<Option<&'static str>, Error> {
+        let action = action(&change);
+        if let (Some(_), (old, Some(new))) = (action, change) {
+            let file = file()?;
+            files::make_folders(&file)?;
+            self.replace(&file, old.as_deref(), &new)?;
+        }
+        Ok(action)
+    }
+
+    /// Writes a removal: replaces the file by the rest of it, or deletes it with up to `folders` empty folders above
+    /// it. Returns the word for the change, if there is one.
+    ///
+    /// # Errors
+    /// See [`Project::write`].
+    pub(super) fn write_removal(
+        &self,
+        change: TextChange,
+        file: impl FnOnce() -> Result<PathBuf, Error>,
+        folders: usize,
+    ) -> Result<Option<&'static str>, Error> {
+        let action = action(&change);
+        match change {
+            (Some(old), None) => {
+                let file = file()?;
+                expect_writable(&file)?;
+                files::remove_if_unchanged(&file, old.as_bytes(), self.location.waits)?;
+                files::remove_empty_folders(&file, folders);
+            }
+            (old, Some(rest)) if action.is_some() => self.replace(&file()?, old.as_deref(), &rest)?,
+            _ => {}
+        }
+        Ok(action)
+    }
+
+    fn replace(&self, file: &Path, old: Option<&str>, new: &str) -> Result<(), Error> {
+        expect_writable(file)?;
+        Ok(files::replace_if_unchanged(file, old.map(str::as_bytes), new.as_bytes(), self.location.waits)?)
+    }
+
+    /// Tells whether a file or folder exists, by its path relative to the root. Links are not followed.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.root.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Returns the folder of the project's store.
+    pub(super) fn store(&self) -> Result<PathBuf, Error> {
+        find_root(self.location, self.current_dir)
+    }
+
+    /// Returns the store's path relative to the project's root, ending in `/`.
+    pub(super) fn shown_store(&self) -> String {
+        self.store().map_or_else(|_| ".qipu/".to_owned(), |store| relative_to(&store, &self.root))
+    }
+}
+
+/// Returns the word for a change; `None` if nothing changes.
+pub(super) fn action(change: &TextChange) -> Option<&'static str> {
+    match change {
+        (None, Some(_)) => Some("created"),
+        (Some(_), None) => Some("deleted"),
+        (old, new) => (old != new).then_some("changed"),
+    }
+}
+
+/// Rejects a read-only file, which a rename would replace nevertheless.
+fn expect_writable(file: &Path) -> Result<(), Error> {
+    if file.metadata().is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Err(Error::failure(format!("{} is read-only", file.display())).hint("make it writable first"));
+    }
+    Ok(())
+}
+
+/// Returns the error for text that was edited by hand and is not overwritten.
+pub(super) fn edited(what: String) -> Error {
+    Error::new(ErrorKind::Failure, format!("{what} was edited by hand")).hint("--force does it all the same")
+}
+
+/// Returns a file's real path. A symbolic link must stay inside `folder`, and must not lead to files of version control
+/// or to notes. `what` names the folder in errors.
+pub(super) fn resolve_inside(folder: &Path, name: &str, what: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    let Ok(root) = folder.canonicalize() else { return Ok(path) };
+    let above = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok()).unwrap_or(folder);
+    let real_above = above.canonicalize().with_context(|| format!("can't follow the folder of {name}"))?;
+    expect_own(&real_above, &root).with_context(|| format!("the folder of {name} leaves the {what}"))?;
+    if !path.is_symlink() {
+        return Ok(path);
+    }
+    let target = path.canonicalize().with_context(|| format!("can't follow {name}"))?;
+    expect_own(&target, &root).with_context(|| format!("{name} is a symbolic link that leaves the {what}"))?;
+    Ok(target)
+}
+
+/// Folders of version control and of notes, which no recipe may write into. Compared without case, since some file
+/// systems ignore it.
+const FOREIGN_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", ".jj", ".bzr", ".qipu"];
+
+/// Fails if a real path is not below `root`, or is in one of the [`FOREIGN_FOLDERS`] there.
+fn expect_own(real: &Path, root: &Path) -> Result<()> {
+    let Ok(inside) = real.strip_prefix(root) else { bail!("it leads to {}", real.display()) };
+    let is_foreign = |name: &std::ffi::OsStr| FOREIGN_FOLDERS.iter().any(|foreign| name.eq_ignore_ascii_case(foreign));
+    let folders = inside.ancestors().filter(|above| !above.as_os_str().is_empty()).map(|above| root.join(above));
+    // A git folder may have any name (`git init --separate-git-dir`), and a store may be called `qipu`: both are
+    // recognized by their content.
+    let has = |folder: &Path, names: &[&str]| names.iter().all(|name| folder.join(name).exists());
+    let is_inner =
+        |folder: &PathBuf| has(folder, &["HEAD", "objects", "refs"]) || has(folder, &["config.toml", "notes"]);
+    if inside.iter().any(is_foreign) || folders.into_iter().any(|folder| is_inner(&folder)) {
+        bail!("{} is no place for instructions", inside.display());
+    }
+    Ok(())
+}

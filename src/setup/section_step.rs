@@ -1,0 +1,231 @@
+//! A managed section in a file of the user's, or an item in a YAML list that the user sets in that file.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+
+use super::hook_step::HookStep;
+use super::managed_section::{MARKDOWN, ManagedSection, MarkerStyle, OpeningMarker, insert};
+use super::project::{Project, TextChange, edited, resolve_inside};
+use super::yaml_item::ListItem;
+use super::{RecipeState, folders_to_make};
+use crate::error::{Error, ErrorKind};
+use crate::store::files;
+
+/// A section in a file of the user's.
+#[derive(Debug)]
+pub(super) struct SectionStep {
+    /// The folder to which the path is relative.
+    pub(super) folder: BaseFolder,
+    /// The path of the file.
+    pub(super) path: &'static str,
+    /// The syntax of the markers.
+    pub(super) style: &'static MarkerStyle,
+    /// The lines between the markers.
+    pub(super) text: &'static str,
+    /// The beginning of a file that is created for the section.
+    pub(super) head: &'static str,
+    /// The recipe's name, if several recipes can share the section: the file may be a link to that of another tool.
+    pub(super) user: &'static str,
+    /// The content of the section as a list item, which is inserted into a list that the user sets already.
+    pub(super) item: Option<ListItem>,
+    /// The hook of the same recipe, whose prior state is stored in the marker.
+    pub(super) hook: Option<&'static HookStep>,
+}
+
+/// The defaults: a markdown section of one recipe, in the project.
+pub(super) const SECTION: SectionStep = SectionStep {
+    folder: BaseFolder::Project,
+    path: "",
+    style: &MARKDOWN,
+    text: "",
+    head: "",
+    user: "",
+    item: None,
+    hook: None,
+};
+
+/// The folder to which a path is relative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BaseFolder {
+    /// The project's root.
+    Project,
+    /// The store.
+    Store,
+}
+
+/// The file whose section several recipes share.
+const SHARED_PATH: &str = "AGENTS.md";
+/// The recipe that uses the shared section if its marker names none.
+const DEFAULT_USER: &str = "agents-md";
+
+impl SectionStep {
+    pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
+        let Some(text) = self.read(project)? else { return Ok(RecipeState::Missing) };
+        let section = self.find(&text)?;
+        // Checked even if there is a section: the file must be one in which its lines have an effect.
+        let has_item = self.has_item(&text)?;
+        Ok(match section {
+            None if has_item == Some(true) => RecipeState::Current,
+            None => RecipeState::Missing,
+            Some(section) if !self.is_used(&section.marker) => RecipeState::Missing,
+            Some(section) if section.has_text(self.text) => RecipeState::Current,
+            Some(section) if section.is_edited() => RecipeState::Edited,
+            Some(_) => RecipeState::Stale,
+        })
+    }
+
+    /// Tells whether this recipe uses the section. A marker without users belongs to the recipe, except in the shared
+    /// file, where it belongs to [`DEFAULT_USER`].
+    fn is_used(&self, marker: &OpeningMarker) -> bool {
+        let has = |name: &str| marker.users.iter().any(|user| user == name);
+        let is_default = self.path != SHARED_PATH || self.user == DEFAULT_USER;
+        self.user.is_empty() || has(self.user) || (marker.users.is_empty() && is_default)
+    }
+
+    /// Returns the marker of the section.
+    pub(super) fn marker(&self, project: &Project<'_>) -> Result<Option<OpeningMarker>, Error> {
+        let text = self.read(project)?;
+        let section = text.as_deref().map(|text| self.find(text)).transpose()?.flatten();
+        Ok(section.map(|section| section.marker))
+    }
+
+    /// Returns the file's text before and after the section is installed or removed.
+    ///
+    /// # Errors
+    /// If the section was edited by hand, or its lines have no effect in the file.
+    pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
+        let old = if is_removal { self.read(project)? } else { files::read_if_there(&self.file(project)?)? };
+        let section = old.as_deref().map(|old| self.find(old)).transpose()?.flatten();
+        let new = match (section, is_removal) {
+            (Some(section), false) => {
+                let new = self.updated(&section, project)?;
+                if self.item.is_some() && self.has_item(&new)? != Some(true) {
+                    return Err(self.not_edited(&anyhow!("the key can't be set where the qipu section is")));
+                }
+                Some(new)
+            }
+            (None, false) => Some(self.inserted(old.as_deref(), project)?),
+            (Some(section), true) => self.removed(&section, old.as_deref(), project)?,
+            (None, true) => self.without_item(old.as_deref())?,
+        };
+        Ok((old, new))
+    }
+
+    /// Returns the text with a new section at its end, or with the item in the list that the user sets.
+    fn inserted(&self, old: Option<&str>, project: &Project<'_>) -> Result<String, Error> {
+        if let Some(new) = old.map(|text| self.with_item(text)).transpose()?.flatten() {
+            return Ok(new);
+        }
+        let users = Some(self.user).filter(|user| !user.is_empty()).map(str::to_owned).into_iter().collect();
+        let folders = folders_to_make(project, &self.file(project)?, self.path)?;
+        let marker = self.noted(OpeningMarker { users, folders, ..OpeningMarker::default() }, project)?;
+        Ok(insert(self.style, old, self.head, self.text, marker))
+    }
+
+    /// Returns the text with the section up to date.
+    fn updated(&self, section: &ManagedSection<'_>, project: &Project<'_>) -> Result<String, Error> {
+        let has_text = section.has_text(self.text);
+        if !has_text && section.is_edited() && !project.is_forced {
+            return Err(edited(format!("the section in {}", self.path)));
+        }
+        let mut marker = section.marker.clone();
+        if marker.users.is_empty() && !self.is_used(&marker) {
+            marker.users.push(DEFAULT_USER.to_owned());
+        }
+        let marker = self.noted(marker, project)?;
+        // An up-to-date section keeps every byte, whatever the version that wrote it.
+        let is_current = has_text && marker == section.marker;
+        Ok(if is_current { section.file_text() } else { section.with_text(self.text, &marker) })
+    }
+
+    /// Adds the recipe to the users of a marker, and what exists before its hook is installed.
+    fn noted(&self, mut marker: OpeningMarker, project: &Project<'_>) -> Result<OpeningMarker, Error> {
+        if !self.user.is_empty() && !self.is_used(&marker) {
+            marker.users.push(self.user.to_owned());
+        }
+        if let Some(hook) = self.hook
+            && hook.state(project)? == RecipeState::Missing
+        {
+            marker.set_settings(self.user, hook.current_settings(project)?);
+        }
+        Ok(marker)
+    }
+
+    /// Returns the text without the section, or with this recipe removed from its users if there are others.
+    fn removed(
+        &self,
+        section: &ManagedSection<'_>,
+        old: Option<&str>,
+        project: &Project<'_>,
+    ) -> Result<Option<String>, Error> {
+        if !self.is_used(&section.marker) {
+            return Ok(old.map(str::to_owned));
+        }
+        let mut marker = section.marker.clone();
+        marker.remove_user(self.user);
+        if !marker.users.is_empty() {
+            return Ok(Some(section.with_marker(&marker)));
+        }
+        if section.is_edited() && !project.is_forced {
+            return Err(edited(format!("the section in {}", self.path)));
+        }
+        Ok(section.removed(self.head))
+    }
+
+    /// Tells whether the item is in the list of its key; `None` if the file does not set the key.
+    fn has_item(&self, text: &str) -> Result<Option<bool>, Error> {
+        let is_in = self.item.map(|item| item.is_in(text)).transpose();
+        Ok(is_in.map_err(|error| self.not_edited(&error))?.flatten())
+    }
+
+    /// Returns the text with the item in the list that the user sets; `None` if a section can set the key.
+    fn with_item(&self, text: &str) -> Result<Option<String>, Error> {
+        let Some(item) = self.item else { return Ok(None) };
+        let new = match self.has_item(text)? {
+            // Tried out: nothing can be appended to a flow mapping, or behind a document end marker.
+            None if item.is_in(&format!("{text}\n{}", self.text)).is_ok_and(|is_in| is_in == Some(true)) => {
+                return Ok(None);
+            }
+            None => Err(anyhow!("no key can be put below what is there")),
+            Some(true) => Ok(text.to_owned()),
+            Some(false) => item.with(text),
+        };
+        Ok(Some(new.map_err(|error| self.not_edited(&error))?))
+    }
+
+    /// Returns the text without the item if it is marked as ours.
+    fn without_item(&self, text: Option<&str>) -> Result<Option<String>, Error> {
+        let (Some(item), Some(text)) = (self.item, text) else { return Ok(text.map(str::to_owned)) };
+        Ok(Some(item.without(text).map_err(|error| self.not_edited(&error))?))
+    }
+
+    fn not_edited(&self, error: &anyhow::Error) -> Error {
+        Error::failure(format!("{} can't be used: {error:#}", self.path))
+            .hint(format!("it needs `{}`", self.text.trim()))
+    }
+
+    fn find<'t>(&self, text: &'t str) -> Result<Option<ManagedSection<'t>>> {
+        ManagedSection::find_in(self.path, self.style, text)
+    }
+
+    /// Returns the file's text; `None` if there is no file, or no store for it.
+    fn read(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
+        match self.file(project) {
+            Err(error) if error.kind == ErrorKind::NoStore => Ok(None),
+            file => Ok(files::read_if_there(&file?)?),
+        }
+    }
+
+    /// Returns the file's real path.
+    ///
+    /// # Errors
+    /// If a symbolic link leads out of the folder.
+    pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
+        let (folder, name) = match self.folder {
+            BaseFolder::Project => (project.root.clone(), "project"),
+            BaseFolder::Store => (project.store()?, "store"),
+        };
+        Ok(resolve_inside(&folder, self.path, name)?)
+    }
+}
