@@ -578,7 +578,7 @@ fn questions_among_a_hundred_thousand_notes_are_understood_in_linear_time() {
             "[[A title of some words 77]] and the Projects page since 2025-02-03",
         ] {
             for _ in 0..20 {
-                let question = question_context(&notes).understand(text);
+                let question = question_context(&notes).parse(text);
                 assert!(!question.terms.is_empty() || question.comparison.is_some());
             }
         }

@@ -7,7 +7,7 @@ use crate::calendar::parse;
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
     AnswerScore, BlockLimits, MAX_NOTES_WITH_PASSAGES, NeedLimits, RankedNotes, Selection, Session, add_passages,
-    compare, expand, gist, journal_day, patterns, select, show_blocks, weigh,
+    assess, compare, expand, gist, journal_day, patterns, select, show_blocks,
 };
 use crate::error::Error;
 use crate::note::NoteId;
@@ -52,7 +52,7 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
     let found_out = question.as_mut().map(|question| found_out(store, &selection, question)).unwrap_or_default();
     let entry = |place: usize| super::note_entry(store, &selection.digests, place, EntryRole::Selected);
     let weighed = request.need.as_ref().zip(limits);
-    let weighed = weighed.map(|(need, limits)| weigh(desk, &selection, need, found_out.len(), limits, entry));
+    let weighed = weighed.map(|(need, limits)| assess(desk, &selection, need, found_out.len(), limits, entry));
     let (mut notes, ranking, following) = match weighed {
         Some(weighed) => (weighed.entries, Some(weighed.ranking), weighed.following),
         None => (selection.notes.iter().map(|place| entry(*place)).collect::<Vec<NoteEntry>>(), None, 0),
@@ -181,7 +181,7 @@ fn found_out(store: &Store, selection: &Selection, question: &mut Question) -> V
         if count < 2 {
             question.warnings.push(format!("patterns need at least two journals, and there are {count}"));
         }
-        question.tell(count);
+        question.add_pattern_period(count);
         entries.extend(patterns.into_iter().map(Entry::Pattern));
     }
     entries

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::change::{self, repair};
-use crate::context::odd_fields;
+use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Compactions, Graph};
@@ -155,7 +155,7 @@ fn note_findings(store: &Store) -> Vec<DiagnosticEntry> {
 /// Fields that say how far a note can be relied on, and make no sense.
 fn belief_findings(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
-        let odd = odd_fields(note).into_iter().map(|(field, expected)| {
+        let odd = invalid_fields(note).into_iter().map(|(field, expected)| {
             let message = format!("`{field}` counts as absent: expected {expected}");
             let finding = Diagnostic { code: "odd-belief", line: None, message };
             DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)

@@ -1,4 +1,4 @@
-//! Comparison: how the journals of two days or periods differ.
+//! Comparison of the journals of two days or periods.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,10 +12,10 @@ use crate::note::Note;
 use crate::report::{ComparisonEntry, JournalTraits, SideEntry};
 use crate::search::StopWords;
 
-/// The most of each sort that are told.
-const MAX_TOLD: usize = 20;
+/// The most tags, keywords and fields that are shown for each side.
+const MAX_TRAITS: usize = 20;
 
-/// Compares two sides.
+/// Compares the journals of two sides.
 pub fn compare(
     notes: &[Arc<Note>],
     journals: &Journals,
@@ -23,17 +23,16 @@ pub fn compare(
     stop_words: &StopWords,
 ) -> ComparisonEntry {
     let (a, b) = (sides.0.span.period(), sides.1.span.period());
-    let (a_gives_way, b_gives_way) = (is_longer(a, b), is_longer(b, a));
-    let a_texts = SideTexts::of(notes, &without(journals, a, b, a_gives_way), stop_words);
-    let b_texts = SideTexts::of(notes, &without(journals, b, a, b_gives_way), stop_words);
-    let shared = |keep: fn(bool, bool) -> bool| traits(&a_texts, &b_texts, keep);
+    let a_texts = SideTexts::of(notes, &journals_of(journals, a, b), stop_words);
+    let b_texts = SideTexts::of(notes, &journals_of(journals, b, a), stop_words);
+    let traits_of = |is_selected: fn(bool, bool) -> bool| traits(&a_texts, &b_texts, is_selected);
     ComparisonEntry {
         a: side(&sides.0, &a_texts),
         b: side(&sides.1, &b_texts),
         similarity: similarity(&a_texts, &b_texts),
-        shared: shared(|in_a, in_b| in_a && in_b),
-        only_a: shared(|in_a, in_b| in_a && !in_b),
-        only_b: shared(|in_a, in_b| !in_a && in_b),
+        shared: traits_of(|in_a, in_b| in_a && in_b),
+        only_a: traits_of(|in_a, in_b| in_a && !in_b),
+        only_b: traits_of(|in_a, in_b| !in_a && in_b),
     }
 }
 
@@ -45,13 +44,13 @@ fn is_longer(period: Period, other: Period) -> bool {
     days(period) > days(other)
 }
 
-/// Returns the journals of a period; where it gives way, those of the other side's days are left out.
-fn without(journals: &Journals, period: Period, other: Period, gives_way: bool) -> Vec<usize> {
-    let own = journals.within(period).iter();
-    own.filter(|(day, _)| !gives_way || !other.contains(*day)).map(|(_, note)| *note).collect()
+/// Returns the journals of a period; of the longer one without those of the days of the other.
+fn journals_of(journals: &Journals, period: Period, other: Period) -> Vec<usize> {
+    let (own, is_longer) = (journals.within(period).iter(), is_longer(period, other));
+    own.filter(|(day, _)| !is_longer || !other.contains(*day)).map(|(_, note)| *note).collect()
 }
 
-/// What the journals of a side hold together.
+/// The combined content of the journals of one side.
 struct SideTexts {
     journals: usize,
     blocks: usize,
@@ -61,10 +60,10 @@ struct SideTexts {
 }
 
 impl SideTexts {
-    fn of(notes: &[Arc<Note>], places: &[usize], stop_words: &StopWords) -> Self {
+    fn of(notes: &[Arc<Note>], indices: &[usize], stop_words: &StopWords) -> Self {
         let (tags, keywords, fields) = Default::default();
-        let mut texts = Self { journals: places.len(), blocks: 0, tags, keywords, fields };
-        for note in places.iter().filter_map(|place| notes.get(*place)) {
+        let mut texts = Self { journals: indices.len(), blocks: 0, tags, keywords, fields };
+        for note in indices.iter().filter_map(|index| notes.get(*index)) {
             let text = JournalText::of(note, stop_words);
             texts.blocks += text.blocks;
             for tag in &text.tags {
@@ -87,7 +86,7 @@ fn side(side: &PeriodSide, texts: &SideTexts) -> SideEntry {
     SideEntry { text: side.text.clone(), from, to, journals: texts.journals, blocks: texts.blocks }
 }
 
-/// Returns the share of keywords that both have, with two decimals.
+/// Returns the Jaccard similarity of the keywords, rounded to two decimals; `None` if a side has no journals.
 fn similarity(a: &SideTexts, b: &SideTexts) -> Option<f64> {
     if a.journals == 0 || b.journals == 0 {
         return None;
@@ -97,20 +96,24 @@ fn similarity(a: &SideTexts, b: &SideTexts) -> Option<f64> {
     Some(if all == 0 { 0.0 } else { (shared as f64 / all as f64 * 100.0).round() / 100.0 })
 }
 
-fn traits(a: &SideTexts, b: &SideTexts, keep: fn(bool, bool) -> bool) -> JournalTraits {
+fn traits(a: &SideTexts, b: &SideTexts, is_selected: fn(bool, bool) -> bool) -> JournalTraits {
     JournalTraits {
-        tags: chosen(&a.tags, &b.tags, keep),
-        keywords: chosen(&a.keywords, &b.keywords, keep),
-        fields: chosen(&a.fields, &b.fields, keep),
+        tags: selected_names(&a.tags, &b.tags, is_selected),
+        keywords: selected_names(&a.keywords, &b.keywords, is_selected),
+        fields: selected_names(&a.fields, &b.fields, is_selected),
     }
 }
 
-/// Returns the names that are kept, the most frequent first, then a to z.
-fn chosen(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>, keep: fn(bool, bool) -> bool) -> Vec<String> {
+/// Returns the selected names by descending frequency, then alphabetically.
+fn selected_names(
+    a: &BTreeMap<String, usize>,
+    b: &BTreeMap<String, usize>,
+    is_selected: fn(bool, bool) -> bool,
+) -> Vec<String> {
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let count = |name: &String| a.get(name).copied().unwrap_or_default() + b.get(name).copied().unwrap_or_default();
     let mut names: Vec<&String> =
-        names.into_iter().filter(|name| keep(a.contains_key(*name), b.contains_key(*name))).collect();
+        names.into_iter().filter(|name| is_selected(a.contains_key(*name), b.contains_key(*name))).collect();
     names.sort_by_key(|name| Reverse(count(name)));
-    names.into_iter().take(MAX_TOLD).cloned().collect()
+    names.into_iter().take(MAX_TRAITS).cloned().collect()
 }

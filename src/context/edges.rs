@@ -1,16 +1,16 @@
-//! Links as answers show them.
+//! Links as entries of an answer.
 
 use crate::graph::{Edge, EdgeSources};
 use crate::report::EdgeEntry;
 use crate::store::Store;
 
-/// Names the ends of an edge; `other` is the entry at its other end.
+/// Returns the entry of an edge; `other` is the entry at its other end.
 pub fn edge_entry(store: &Store, edge: &Edge<'_>, other: usize) -> EdgeEntry {
     let notes = store.notes();
-    let EdgeSources { is_typed: typed, is_inline: inline, is_virtual: virtually } = edge.sources;
+    let EdgeSources { is_typed, is_inline, is_virtual } = edge.sources;
     let is_symmetric = || store.config.link_types.inverse(&edge.kind) == edge.kind;
     EdgeEntry {
-        is_backward: virtually && !typed && !inline && is_symmetric(),
+        is_backward: is_virtual && !is_typed && !is_inline && is_symmetric(),
         from: notes[edge.from].id.clone(),
         kind: edge.kind.clone().into_owned(),
         to: notes[edge.to].id.clone(),
@@ -21,5 +21,5 @@ pub fn edge_entry(store: &Store, edge: &Edge<'_>, other: usize) -> EdgeEntry {
 
 fn source_words(sources: EdgeSources) -> Vec<&'static str> {
     let words = [(sources.is_typed, "typed"), (sources.is_inline, "inline"), (sources.is_virtual, "virtual")];
-    words.into_iter().filter_map(|(is, word)| is.then_some(word)).collect()
+    words.into_iter().filter_map(|(has_source, word)| has_source.then_some(word)).collect()
 }

@@ -1,5 +1,4 @@
-//! Filter expressions on custom and other fields: `key`, `!key`, `key=value`, `key!=value`, `key>=3`,
-//! `key<2025-03-01`.
+//! Filter expressions on fields: `key`, `!key`, `key=value`, `key!=value`, `key>=3`, `key<2025-03-01`.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -7,7 +6,7 @@ use std::cmp::Ordering;
 use crate::error::Error;
 use crate::note::{Note, Value};
 
-/// A parsed expression.
+/// A parsed filter expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldFilter {
     key: String,
@@ -31,14 +30,14 @@ enum ComparisonOperator {
     GreaterOrEqual,
 }
 
-/// What a field is compared with: a number, or a date as text.
+/// The right side of a comparison: a number, or a date as text.
 #[derive(Debug, Clone, PartialEq)]
 enum Operand {
     Number(f64),
     Date(String),
 }
 
-/// Comparison signs, the longer ones first.
+/// The comparison operators, the longer ones first.
 const SIGNS: [(&str, ComparisonOperator); 4] = [
     (">=", ComparisonOperator::GreaterOrEqual),
     ("<=", ComparisonOperator::LessOrEqual),
@@ -47,10 +46,10 @@ const SIGNS: [(&str, ComparisonOperator); 4] = [
 ];
 
 impl FieldFilter {
-    /// Parses expressions, all of which must hold.
+    /// Parses expressions, which are combined by `and`.
     ///
     /// # Errors
-    /// As [`Filter::parse`].
+    /// As [`FieldFilter::parse`].
     pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, Error> {
         texts.iter().map(|text| Self::parse(text)).collect()
     }
@@ -58,7 +57,7 @@ impl FieldFilter {
     /// Parses an expression.
     ///
     /// # Errors
-    /// `Usage`, with the forms that are understood.
+    /// `Usage` with the accepted forms.
     pub fn parse(text: &str) -> Result<Self, Error> {
         parse(text).ok_or_else(|| {
             Error::usage(format!("`{text}` is not a filter expression")).hint(
@@ -67,7 +66,7 @@ impl FieldFilter {
         })
     }
 
-    /// Tells whether a note passes.
+    /// Tells whether a note satisfies the expression.
     pub fn matches(&self, note: &Note) -> bool {
         let field = field(note, &self.key);
         match (&self.test, field) {
@@ -87,18 +86,18 @@ impl FieldFilter {
 
 fn parse(text: &str) -> Option<FieldFilter> {
     let text = text.trim();
-    let at = text.find(['=', '<', '>']);
-    let Some(at) = at else {
+    let position = text.find(['=', '<', '>']);
+    let Some(position) = position else {
         let (key, test) = match text.strip_prefix('!') {
             Some(key) => (key.trim_start(), FieldTest::Absent),
             None => (text, FieldTest::Present),
         };
         return filter(key, test);
     };
-    let (key, rest) = text.split_at_checked(at)?;
+    let (key, rest) = text.split_at_checked(position)?;
     if let Some(value) = rest.strip_prefix('=') {
         let value = value.trim().to_owned();
-        // What has the field with another value passes, and so does what has no such field.
+        // `!=` holds for another value and for an absent field.
         return match key.strip_suffix('!') {
             Some(key) => filter(key, FieldTest::Differs(value)),
             None => filter(key, FieldTest::Equals(value)),
@@ -119,7 +118,7 @@ fn operand(text: &str) -> Option<Operand> {
     number(text).map(Operand::Number).or_else(|| is_date(text).then(|| Operand::Date(text.to_owned())))
 }
 
-/// Reads a decimal number; not the `inf`, `nan` and `1_000` of programming languages.
+/// Parses a decimal number, without the `inf`, `nan` and `1_000` of programming languages.
 fn number(text: &str) -> Option<f64> {
     let is_decimal = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
     let number: f64 = is_decimal.then(|| text.parse().ok()).flatten()?;
@@ -148,8 +147,8 @@ fn equals(text: &str, wanted: &str) -> bool {
     }
 }
 
-/// Compares a field's text, where it is of the operand's sort. Dates are compared as text, a
-/// field's date by its first ten characters.
+/// Compares the text of a field with an operand; `None` if its type differs. Dates are compared as text, of a field by
+/// their first ten characters.
 fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
     match operand {
         Operand::Number(wanted) => number(text)?.partial_cmp(wanted),
@@ -160,10 +159,10 @@ fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
     }
 }
 
-/// Looks a field up: custom ones first, then unknown ones, then the known ones.
+/// Returns a field: a custom one, else an unknown one, else a known one.
 fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
-    let own = note.custom.iter().chain(&note.unknown).find(|(name, _)| name == key);
-    if let Some((_, value)) = own {
+    let named = note.custom.iter().chain(&note.unknown).find(|(name, _)| name == key);
+    if let Some((_, value)) = named {
         return (!value.is_null()).then_some(Cow::Borrowed(value));
     }
     let texts = |texts: &[String]| (!texts.is_empty()).then(|| texts.iter().map(Value::text).collect());
@@ -188,7 +187,7 @@ fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
     Some(Cow::Owned(value))
 }
 
-/// Tells whether a text, or any item of a list, passes a test.
+/// Tells whether a text, or any item of a list, satisfies a predicate.
 fn any_text(value: &Value, passes: &impl Fn(&str) -> bool) -> bool {
     match value {
         Value::Text { text, .. } => passes(text),

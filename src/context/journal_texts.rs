@@ -1,31 +1,32 @@
-//! What the texts of journals hold: tags, words that say something, how their blocks begin.
+//! The content of journals: tags, content words, and the openings of their blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::note::{Note, without_code};
 use crate::search::StopWords;
 
-/// The fewest letters of a word that counts.
+/// The fewest letters of a counted word.
 const MIN_LETTERS: usize = 4;
+/// The number of words of an opening.
+const OPENING_WORDS: usize = 3;
 
-/// What one journal holds.
+/// The content of one journal.
 #[derive(Debug, Default)]
 pub(super) struct JournalText {
-    /// Tags of the frontmatter and `#tags` of the text, in small letters.
+    /// The tags of the frontmatter and the `#tags` of the text, in lower case.
     pub(super) tags: BTreeSet<String>,
-    /// Words of four letters and more that are no stop words, in small letters, with how often they stand
-    /// there. Tags of the text are none.
+    /// The content words with at least [`MIN_LETTERS`] letters, in lower case, with their frequencies, without `#tags`.
     pub(super) words: BTreeMap<String, usize>,
-    /// The first three words of each block.
+    /// The first [`OPENING_WORDS`] words of each block.
     pub(super) openings: BTreeSet<String>,
-    /// The names of fields that qipu gives no meaning.
+    /// The names of fields without a meaning for qipu.
     pub(super) fields: BTreeSet<String>,
-    /// How many blocks there are.
+    /// The number of blocks.
     pub(super) blocks: usize,
 }
 
 impl JournalText {
-    /// Takes a journal apart.
+    /// Collects the content of a journal.
     pub(super) fn of(note: &Note, stop_words: &StopWords) -> Self {
         let mut text = Self::default();
         text.tags.extend(note.tags.iter().map(|tag| tag.trim_start_matches('#').to_lowercase()));
@@ -46,26 +47,26 @@ impl JournalText {
             }
             for word in chunk.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
                 let word = word.to_lowercase();
-                if opening.len() < 3 {
+                if opening.len() < OPENING_WORDS {
                     opening.push(word.clone());
                 }
-                if letters(&word) >= MIN_LETTERS && !stop_words.has(&word) {
+                if letter_count(&word) >= MIN_LETTERS && !stop_words.has(&word) {
                     *self.words.entry(word).or_default() += 1;
                 }
             }
         }
-        if opening.len() == 3 {
+        if opening.len() == OPENING_WORDS {
             self.openings.insert(opening.join(" "));
         }
     }
 }
 
-/// Counts the letters of a word.
-pub(super) fn letters(word: &str) -> usize {
+/// Returns the number of letters of a word.
+pub(super) fn letter_count(word: &str) -> usize {
     word.chars().filter(|c| c.is_alphabetic()).count()
 }
 
-/// Returns the tag that `#tag` is, in small letters.
+/// Returns the name of a `#tag` in lower case.
 fn tag(chunk: &str) -> Option<String> {
     let chunk = chunk.trim_start_matches(['(', '*', '_', '"', '\'']);
     let name = chunk.strip_prefix('#')?;

@@ -1,4 +1,4 @@
-//! Journals: which notes they are, and to which day each belongs.
+//! Journals: the notes of days.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -9,42 +9,42 @@ use rayon::prelude::*;
 use crate::calendar::{Period, find_numeric_day, parse_day};
 use crate::note::Note;
 
-/// Fewer notes are looked through by one thread.
+/// The fewest notes for one thread.
 const MIN_NOTES: usize = 1_024;
 
-/// The journals of a store, as places of notes by their days.
+/// The journals of a store, as indices of notes with their days.
 #[derive(Debug, Default)]
 pub struct Journals {
-    /// In the order of the days, then of the ids.
+    /// Sorted by day, then by id.
     days: Vec<(Date, usize)>,
 }
 
 impl Journals {
-    /// Looks for the journals among notes that are in the order of their ids.
+    /// Finds the journals among notes in the order of their ids.
     pub fn new(notes: &[Arc<Note>]) -> Self {
-        let day = |(place, note): (usize, &Arc<Note>)| Some((journal_day(note)?, place));
+        let day = |(index, note): (usize, &Arc<Note>)| Some((journal_day(note)?, index));
         let mut days: Vec<(Date, usize)> =
             notes.par_iter().enumerate().with_min_len(MIN_NOTES).filter_map(day).collect();
         days.sort_unstable();
         Self { days }
     }
 
-    /// Returns the journals without those for which `is_out` holds.
-    pub fn without(&self, is_out: impl Fn(usize) -> bool) -> Self {
-        Self { days: self.days.iter().copied().filter(|(_, note)| !is_out(*note)).collect() }
+    /// Returns the journals without those that `is_excluded` selects.
+    pub fn without(&self, is_excluded: impl Fn(usize) -> bool) -> Self {
+        Self { days: self.days.iter().copied().filter(|(_, note)| !is_excluded(*note)).collect() }
     }
 
-    /// Returns how many journals there are.
+    /// Returns the number of journals.
     pub fn count(&self) -> usize {
         self.days.len()
     }
 
-    /// Returns all journals, those of the latest day first.
+    /// Returns all journals, the latest day first.
     pub fn latest_first(&self) -> impl Iterator<Item = usize> {
         self.days.iter().rev().map(|(_, note)| *note)
     }
 
-    /// Returns the journals of a day, in the order of their ids.
+    /// Returns the journals of a day in the order of their ids.
     pub fn on(&self, day: Date) -> impl Iterator<Item = usize> {
         self.within(Period { from: Some(day), to: day }).iter().map(|(_, note)| *note)
     }
@@ -56,34 +56,33 @@ impl Journals {
         self.days.get(first..end).unwrap_or_default()
     }
 
-    /// Returns the journals of a period, those of the latest day first; of one day in the order of their
-    /// ids.
+    /// Returns the journals of a period, the latest day first; those of one day in the order of their ids.
     pub fn newest_first(&self, period: Period) -> Vec<usize> {
-        let mut found = self.within(period).to_vec();
-        found.sort_by_key(|(day, note)| (Reverse(*day), *note));
-        found.into_iter().map(|(_, note)| note).collect()
+        let mut journals = self.within(period).to_vec();
+        journals.sort_by_key(|(day, note)| (Reverse(*day), *note));
+        journals.into_iter().map(|(_, note)| note).collect()
     }
 }
 
-/// Returns the day of a journal: a note of that type, or one whose whole title or file name is a date.
-/// The field says it, else the title, else the file's name, else when it was made; never the file's time.
+/// Returns the day of a journal: a note of that type, or a note whose whole title or file name is a date. The day is
+/// that of the field `date`, else of the title, the file name or the creation; never of the file's mtime.
 pub fn journal_day(note: &Note) -> Option<Date> {
-    let named = |text: &str| parse_day(text);
+    let whole_date = |text: &str| parse_day(text);
     if !note.is_journal() {
-        let day = named(note.title()).or_else(|| named(note.stem()))?;
+        let day = whole_date(note.title()).or_else(|| whole_date(note.stem()))?;
         return Some(note.head().day().unwrap_or(day));
     }
     let head = note.head();
-    // Journals may say more than the date, such as `2025-03-05 at the lab`.
-    let in_name = |text: &str| named(text).or_else(|| find_numeric_day(text));
+    // A journal may have a title with more than its date, such as `2025-03-05 at the lab`.
+    let date_in = |text: &str| whole_date(text).or_else(|| find_numeric_day(text));
     let created = || head.created_day();
-    head.day().or_else(|| in_name(head.title)).or_else(|| in_name(note.stem())).or_else(created)
+    head.day().or_else(|| date_in(head.title)).or_else(|| date_in(note.stem())).or_else(created)
 }
 
-/// Returns the day that a note belongs to: of a journal its own, else that of the latest change.
+/// Returns the day of a note: of a journal its own, else that of the field `date` or of the last change.
 pub fn day_of(note: &Note) -> Option<Date> {
     let head = note.head();
-    journal_day(note).or_else(|| head.day()).or_else(|| head.changed().map(|moment| moment.date()))
+    journal_day(note).or_else(|| head.day()).or_else(|| head.changed().map(|time| time.date()))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use assessment::{NeedLimits, RankedNotes, expand, odd_fields, weigh};
+pub use assessment::{NeedLimits, RankedNotes, assess, expand, invalid_fields};
 pub use blocks::{BlockLimits, ChosenBlocks, gist, show_blocks};
 pub use comparison::compare;
 pub use edges::edge_entry;
@@ -217,7 +217,7 @@ impl<'a, 's> Selector<'a, 's> {
         let note = &self.store.notes()[place];
         self.selectors.min_value.is_none_or(|least| note.value_or_default() >= least)
             && self.filters.iter().all(|filter| filter.matches(note))
-            && !self.excluded.hold(note)
+            && !self.excluded.contains(note)
     }
 
     /// Returns a map and what it links to, in its own order; with `transitive`, maps among these

@@ -1,36 +1,36 @@
-//! Namespaces: what stands before `/` in a title, the field `namespace`, or the folder of a note.
+//! Namespaces of notes: the part before `/` in a title, the field `namespace`, or the folder.
 
 use crate::note::{Note, Value};
 
-/// Namespaces whose notes are left out.
+/// A set of namespaces.
 #[derive(Debug, Default)]
 pub struct Namespaces(Vec<Vec<String>>);
 
 impl Namespaces {
-    /// Reads names, in any case; `a/b` is a namespace inside another.
+    /// Parses names in any case; `a/b` is a nested namespace.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a String>) -> Self {
         let names = names.into_iter().map(|name| segments(name).collect::<Vec<_>>());
         Self(names.filter(|segments| !segments.is_empty()).collect())
     }
 
-    /// Tells whether none is left out.
+    /// Tells whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Tells whether a note is in one of them, or is the page that one is named after.
-    pub fn hold(&self, note: &Note) -> bool {
+    /// Tells whether a note is in one of the namespaces, or is the page of one.
+    pub fn contains(&self, note: &Note) -> bool {
         if self.0.is_empty() {
             return false;
         }
         let title: Vec<String> = segments(note.title()).collect();
         let folders: Vec<String> = note.path.split('/').map(str::to_lowercase).collect();
-        let below = folders.get(1..folders.len().saturating_sub(1)).unwrap_or_default();
-        let before = title.get(..title.len().saturating_sub(1)).unwrap_or_default();
+        let path_folders = folders.get(1..folders.len().saturating_sub(1)).unwrap_or_default();
+        let parents = title.get(..title.len().saturating_sub(1)).unwrap_or_default();
         let fields: Vec<Vec<String>> = fields(note);
         let is_in = |name: &Vec<String>| {
-            let among = |have: &[String]| have.windows(name.len()).any(|run| run == name.as_slice());
-            among(before) || among(below) || title == *name || fields.iter().any(|field| among(field))
+            let is_among = |names: &[String]| names.windows(name.len()).any(|run| run == name.as_slice());
+            is_among(parents) || is_among(path_folders) || title == *name || fields.iter().any(|field| is_among(field))
         };
         self.0.iter().any(is_in)
     }
@@ -62,9 +62,9 @@ mod tests {
 
     #[test]
     fn whole_segments_of_titles_fields_and_folders_in_any_case() {
-        let held = |path: &str, fields: &str, names: &[&str]| {
+        let is_contained = |path: &str, fields: &str, names: &[&str]| {
             let note = Note::parse(path, format!("---\nid: n\n{fields}---\n").into_bytes());
-            Namespaces::new(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).hold(&note)
+            Namespaces::new(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).contains(&note)
         };
         for (path, fields) in [
             ("notes/a.md", "title: Archive/Old\n"),
@@ -76,18 +76,18 @@ mod tests {
             ("notes/Archive/a.md", "title: A\n"),
             ("notes/x/archive/y/a.md", "title: A\n"),
         ] {
-            assert!(held(path, fields, &["archive"]), "{path} {fields}");
-            assert!(!held(path, fields, &["old/er", "notes", "arch", "archives"]), "{path} {fields}");
-            assert!(!held(path, fields, &[]));
+            assert!(is_contained(path, fields, &["archive"]), "{path} {fields}");
+            assert!(!is_contained(path, fields, &["old/er", "notes", "arch", "archives"]), "{path} {fields}");
+            assert!(!is_contained(path, fields, &[]));
         }
         for (path, fields) in [
             ("notes/a.md", "title: archived/x\n"),
             ("notes/archive.md", "title: Old/archive\n"),
             ("archive/a.md", "title: A\n"),
         ] {
-            assert!(!held(path, fields, &["archive"]), "{path} {fields}");
+            assert!(!is_contained(path, fields, &["archive"]), "{path} {fields}");
         }
-        assert!(held("notes/a.md", "title: Work/Archive/x\n", &["work/archive"]));
-        assert!(!held("notes/a.md", "title: Archive/Work/x\n", &["work/archive"]));
+        assert!(is_contained("notes/a.md", "title: Work/Archive/x\n", &["work/archive"]));
+        assert!(!is_contained("notes/a.md", "title: Archive/Work/x\n", &["work/archive"]));
     }
 }

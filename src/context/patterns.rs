@@ -1,4 +1,4 @@
-//! Patterns: what comes again and again in journals.
+//! Patterns: tags, topics, openings and weekdays that recur in journals.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use jiff::civil::{Date, Weekday};
 
 use super::Journals;
-use super::journal_texts::{JournalText, letters};
+use super::journal_texts::{JournalText, letter_count};
 use crate::calendar::Period;
 use crate::note::Note;
 use crate::report::PatternEntry;
 use crate::search::StopWords;
 
-/// The fewest letters of a word that is a topic.
+/// The fewest letters of a topic.
 const MIN_TOPIC: usize = 5;
-/// The most days that are told of a pattern.
+/// The most days that are shown for a pattern.
 const MAX_DATES: usize = 3;
 /// The most patterns of each kind.
 const MAX_TAGS: usize = 20;
@@ -23,10 +23,10 @@ const MAX_TOPICS: usize = 20;
 const MAX_OPENINGS: usize = 10;
 const MAX_WEEKDAYS: usize = 7;
 
-/// The days on which something was seen; a journal counts once.
+/// The days on which each name occurs; a journal counts once.
 type Occurrences = BTreeMap<String, Vec<Date>>;
 
-/// Finds what recurs in the journals of a period, and how many journals there are.
+/// Returns the patterns in the journals of a period, and the number of these journals.
 pub fn patterns(
     notes: &[Arc<Note>],
     journals: &Journals,
@@ -35,23 +35,23 @@ pub fn patterns(
 ) -> (Vec<PatternEntry>, usize) {
     let (mut tags, mut topics, mut openings, mut weekdays) =
         (Occurrences::new(), Occurrences::new(), Occurrences::new(), Occurrences::new());
-    let found = journals.within(period);
-    for (day, note) in found.iter().filter_map(|(day, place)| Some((*day, notes.get(*place)?))) {
+    let in_period = journals.within(period);
+    for (day, note) in in_period.iter().filter_map(|(day, index)| Some((*day, notes.get(*index)?))) {
         let text = JournalText::of(note, stop_words);
-        let see = |seen: &mut Occurrences, names: BTreeSet<String>| {
-            names.into_iter().for_each(|name| seen.entry(name).or_default().push(day));
+        let record = |occurrences: &mut Occurrences, names: BTreeSet<String>| {
+            names.into_iter().for_each(|name| occurrences.entry(name).or_default().push(day));
         };
-        see(&mut tags, text.tags);
-        see(&mut topics, text.words.into_keys().filter(|word| letters(word) >= MIN_TOPIC).collect());
-        see(&mut openings, text.openings);
-        see(&mut weekdays, BTreeSet::from([weekday(day).to_owned()]));
+        record(&mut tags, text.tags);
+        record(&mut topics, text.words.into_keys().filter(|word| letter_count(word) >= MIN_TOPIC).collect());
+        record(&mut openings, text.openings);
+        record(&mut weekdays, BTreeSet::from([weekday(day).to_owned()]));
     }
-    let count = found.len();
+    let count = in_period.len();
     let at_least = |tenths: usize| (count * tenths).div_ceil(10).max(2);
     let mut patterns = recurring("tag", tags, at_least(3), MAX_TAGS);
     patterns.extend(recurring("topic", topics, at_least(3), MAX_TOPICS));
     patterns.extend(recurring("opening", openings, at_least(2), MAX_OPENINGS));
-    // By chance a seventh of the journals falls on each weekday.
+    // By chance, a seventh of the journals falls on each weekday.
     patterns.extend(recurring("weekday", weekdays, (count / 7 + 1).max(2), MAX_WEEKDAYS));
     if count < 2 {
         patterns.clear();
@@ -59,9 +59,10 @@ pub fn patterns(
     (patterns, count)
 }
 
-/// Returns what was seen often enough, the most often first, then a to z.
-fn recurring(kind: &'static str, seen: Occurrences, least: usize, most: usize) -> Vec<PatternEntry> {
-    let mut patterns: Vec<(String, Vec<Date>)> = seen.into_iter().filter(|(_, days)| days.len() >= least).collect();
+/// Returns the patterns with at least `least` occurrences, by descending frequency, then alphabetically.
+fn recurring(kind: &'static str, occurrences: Occurrences, least: usize, most: usize) -> Vec<PatternEntry> {
+    let mut patterns: Vec<(String, Vec<Date>)> =
+        occurrences.into_iter().filter(|(_, days)| days.len() >= least).collect();
     patterns.sort_by_key(|(_, days)| Reverse(days.len()));
     let entry = |(pattern, days): (String, Vec<Date>)| {
         let mut dates = days.clone();

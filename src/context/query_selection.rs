@@ -77,20 +77,20 @@ impl Selector<'_, '_> {
         };
         let mut question = match text {
             Some(text) if asking.is_plain => Question::plain(text),
-            Some(text) => asked.understand(text),
+            Some(text) => asked.parse(text),
             None if asking.comparison.is_some() || asking.wants_patterns => Question::default(),
             None => return None,
         };
         if let Some(sides) = &asking.comparison {
             for side in sides {
-                asked.add(&mut question, &side.text, side.span);
+                asked.add_date_range(&mut question, &side.text, side.span);
             }
             let [a, b] = sides.clone().map(|side| PeriodSide { text: side.text, span: side.span });
             question.comparison = Some((a, b));
-            question.intend(COMPARISON);
+            question.add_intent(COMPARISON);
         }
         if asking.wants_patterns && question.patterns.is_none() {
-            question.ask_for_patterns(asking.today);
+            question.add_patterns(asking.today);
         }
         if let Some(period) = question.patterns {
             question.patterns = narrowed(period, window(asking));
@@ -108,7 +108,7 @@ impl Selector<'_, '_> {
     /// that are selected.
     fn keep_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
         let notes = self.store.notes();
-        let is_out = |note: usize| self.excluded.hold(&notes[note]);
+        let is_out = |note: usize| self.excluded.contains(&notes[note]);
         for named in question.dates.iter().filter(|named| all.on(named.day).any(is_out)) {
             let warning = format!("a journal of {} is left out: its namespace is excluded", named.day);
             question.warnings.push(warning);
@@ -135,7 +135,7 @@ impl Selector<'_, '_> {
         let notes = self.store.notes();
         let mut named: Vec<usize> = Vec::new();
         for reference in &mut question.references {
-            let is_out = |note: &usize| self.excluded.hold(&notes[*note]);
+            let is_out = |note: &usize| self.excluded.contains(&notes[*note]);
             if reference.notes.iter().any(is_out) {
                 let warning = format!("{} is left out: its namespace is excluded", abbreviated(&reference.text));
                 question.warnings.push(warning);
@@ -209,7 +209,7 @@ impl Selector<'_, '_> {
         let mut seen = HashSet::new();
         let stand_in = |hit: &Hit| (self.result.digests.representative(hit.note), hit.relevance);
         let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
-        let hits = hits.filter(|(note, _)| !self.excluded.hold(&notes[*note]));
+        let hits = hits.filter(|(note, _)| !self.excluded.contains(&notes[*note]));
         let hits: Vec<(usize, f64)> = self.store.retired_last(hits, |(note, _)| *note);
         self.result.relevance = hits.iter().copied().collect();
         let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());

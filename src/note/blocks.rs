@@ -1,4 +1,4 @@
-//! The blocks of a body: list items, each by itself, and every other top-level piece of markdown.
+//! The blocks of a body: each list item, and every other top-level element of markdown.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,15 +7,18 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::markdown::parser;
 
-/// The most characters of a heading in a path: every block below it repeats them.
+/// The most characters of a heading in a heading path, which every block below it repeats.
 const MAX_HEADING: usize = 120;
-/// How far an item may be indented, in bytes, for its lines to lose their indent.
+/// The largest indentation of an item, in bytes, that is removed from its lines.
 const MAX_COLUMN: usize = 256;
 
-/// What a block is in markdown.
+/// The maximum length of a block anchor, in bytes.
+const MAX_ANCHOR: usize = 64;
+
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
-    /// A paragraph, a quote, or anything else that is text.
+    /// A paragraph, a quote, or any other text.
     Text,
     /// A list item.
     Item,
@@ -25,45 +28,43 @@ pub enum BlockKind {
     Code,
 }
 
-/// A piece of a body that can be shown by itself.
+/// A part of a body that can be shown by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// The kind.
     pub kind: BlockKind,
-    /// The bytes of the body that it stands in, from its first character on. Lists inside an item are left out
-    /// unless text of the item follows them.
+    /// The byte range in the body, without nested lists unless text of the item follows them.
     pub range: Range<usize>,
-    /// What its `^anchor` or `id:: x` names it.
+    /// The block anchor: `^anchor` or `id:: x`.
     pub anchor: Option<String>,
-    /// The headings that it stands below, the outermost first.
+    /// The heading path, the outermost first.
     pub path: Arc<[String]>,
-    /// Its markdown, without the mark of a list, the anchor, and lists inside it.
+    /// The markdown without the list marker, the anchor and nested lists.
     pub text: String,
-    /// How many lists it stands in.
+    /// The nesting depth in lists; 0 outside of any.
     pub depth: usize,
 }
 
-/// The most characters of an outline that stand for all of it, and how much of a body is read for them, in
-/// bytes.
+/// The most characters of an outline, and the most bytes of a body from which it is made.
 const MAX_OUTLINE: usize = 240;
 const OUTLINE_BYTES: usize = 8 * MAX_OUTLINE;
 
-/// Sums a body of list items up with the first ones, each as `text_of` reads it; `None` where there are none.
+/// Summarises a body by its first list items, with their texts by `text_of`; `None` if it has none.
 pub(super) fn outline(body: &str, text_of: impl Fn(&Block) -> Option<String>) -> Option<String> {
-    // Whole lines: what stands behind them changes no item before.
+    // Whole lines, since text after a line never changes the items before it.
     let end = body.floor_char_boundary(OUTLINE_BYTES);
     let end = if end == body.len() { end } else { body.get(..end)?.rfind('\n').unwrap_or(end) };
     let items = blocks(body.get(..end)?).into_iter().filter(|block| block.depth > 0);
     Some(joined(items.filter_map(|block| text_of(&block)), MAX_OUTLINE)).filter(|outline| !outline.is_empty())
 }
 
-/// Joins texts on one line, ` · ` between, up to a number of characters; `…` stands for what is left out.
-pub(crate) fn joined(texts: impl Iterator<Item = String>, most: usize) -> String {
+/// Joins texts on one line with ` · ` up to a number of characters; `…` marks an omission.
+pub(crate) fn joined(texts: impl Iterator<Item = String>, limit: usize) -> String {
     let mut joined = String::new();
     for text in texts {
-        // No more words than characters.
-        let text = text.split_whitespace().take(most).collect::<Vec<_>>().join(" ");
-        let room = most.saturating_sub(joined.chars().count());
+        // A text has no more words than characters.
+        let text = text.split_whitespace().take(limit).collect::<Vec<_>>().join(" ");
+        let room = limit.saturating_sub(joined.chars().count());
         if joined.is_empty() && text.chars().count() > room {
             joined = text.chars().take(room).collect();
         }
@@ -79,13 +80,13 @@ pub(crate) fn joined(texts: impl Iterator<Item = String>, most: usize) -> String
     joined
 }
 
-/// Returns the blocks in the order of the text. Those without text are left away.
+/// Returns the blocks in the order of the text, without empty ones.
 pub(super) fn blocks(body: &str) -> Vec<Block> {
     let mut reader =
         BlockReader { body, blocks: Vec::new(), headings: Vec::new(), path: Arc::default(), open: Vec::new() };
     let mut depth = 0_usize;
     let mut heading: Option<(usize, String)> = None;
-    // The depth of a quote, table or the like that is open: what it holds belongs to it.
+    // The depth of the open quote, table or other container, whose content is one block.
     let mut other: Option<usize> = None;
     for (event, range) in parser(body).into_offset_iter() {
         match event {
@@ -147,24 +148,24 @@ fn kind(tag: &Tag<'_>) -> BlockKind {
 struct BlockReader<'a> {
     body: &'a str,
     blocks: Vec<Block>,
-    /// The headings that are open: level and text.
+    /// The open headings: level and text.
     headings: Vec<(usize, String)>,
     path: Arc<[String]>,
-    /// The items that are open.
+    /// The open items.
     open: Vec<OpenItem>,
 }
 
-/// An item whose end was not seen yet.
+/// An item whose end was not reached yet.
 struct OpenItem {
-    /// Where its block stands.
-    place: usize,
-    /// Its depth among all that is open.
+    /// The index of its block.
+    block: usize,
+    /// Its depth among all open elements.
     depth: usize,
-    /// Where its own text goes on.
-    from: usize,
-    /// Its end.
-    to: usize,
-    /// How far from the line's beginning it begins.
+    /// The offset from which its own text continues.
+    start: usize,
+    /// The offset of its end.
+    end: usize,
+    /// Its column in bytes.
     column: usize,
 }
 
@@ -184,7 +185,7 @@ impl BlockReader<'_> {
     }
 
     fn begin_item(&mut self, range: Range<usize>, lists: usize, depth: usize) {
-        // Every list stands inside the item of the one around it, so half of what is open are lists.
+        // Every nested list is inside an item of the list around it, so half of the open elements are lists.
         let block = Block {
             kind: BlockKind::Item,
             range: range.start..range.start,
@@ -195,32 +196,32 @@ impl BlockReader<'_> {
         };
         let line = self.body.get(self.body.floor_char_boundary(range.start.saturating_sub(MAX_COLUMN))..range.start);
         let column = line.map_or(0, |line| line.rfind('\n').map_or(line.len(), |end| line.len() - end - 1));
-        self.open.push(OpenItem { place: self.blocks.len(), depth, from: range.start, to: range.end, column });
+        self.open.push(OpenItem { block: self.blocks.len(), depth, start: range.start, end: range.end, column });
         self.blocks.push(block);
     }
 
-    /// What stands in an item before a list is its own text.
+    /// Text of an item before a nested list is its own text.
     fn begin_list(&mut self, range: &Range<usize>) {
         let Some(open) = self.open.last_mut() else { return };
-        let own = self.body.get(open.from..range.start.max(open.from)).unwrap_or_default();
-        if let Some(block) = self.blocks.get_mut(open.place) {
+        let own = self.body.get(open.start..range.start.max(open.start)).unwrap_or_default();
+        if let Some(block) = self.blocks.get_mut(open.block) {
             block.text.push_str(own);
             if !own.trim().is_empty() {
-                block.range.end = open.from + own.trim_end().len();
+                block.range.end = open.start + own.trim_end().len();
             }
         }
-        open.from = range.end.max(open.from);
+        open.start = range.end.max(open.start);
     }
 
     fn end_item(&mut self, depth: usize) {
         let Some(open) = self.open.pop_if(|open| open.depth == depth) else { return };
-        let own = self.body.get(open.from..open.to).unwrap_or_default();
-        if let Some(block) = self.blocks.get_mut(open.place) {
+        let own = self.body.get(open.start..open.end).unwrap_or_default();
+        if let Some(block) = self.blocks.get_mut(open.block) {
             block.text.push_str(own);
             if !own.trim().is_empty() {
-                block.range.end = open.from + own.trim_end().len();
+                block.range.end = open.start + own.trim_end().len();
             }
-            let (text, anchor) = without_anchor(&without_mark(&block.text, open.column));
+            let (text, anchor) = without_anchor(&without_marker(&block.text, open.column));
             (block.text, block.anchor) = (text, anchor);
         }
     }
@@ -232,7 +233,7 @@ impl BlockReader<'_> {
             return;
         }
         let (text, anchor) = without_anchor(text);
-        // An anchor on a line by itself names what stands before it.
+        // An anchor on a line by itself belongs to the block before it.
         if text.is_empty()
             && let (Some(anchor), Some(before)) = (&anchor, self.blocks.last_mut())
         {
@@ -243,63 +244,65 @@ impl BlockReader<'_> {
     }
 }
 
-/// Takes the mark of a list away, and the room that it takes in the lines below.
-fn without_mark(item: &str, column: usize) -> String {
+/// Removes the list marker, and its width from the indentation of the lines below.
+fn without_marker(item: &str, column: usize) -> String {
     let item = item.trim_start();
-    let mark = item.find(char::is_whitespace).unwrap_or(item.len());
-    let rest = item.get(mark..).unwrap_or_default();
+    let marker = item.find(char::is_whitespace).unwrap_or(item.len());
+    let rest = item.get(marker..).unwrap_or_default();
     let first = rest.trim_start_matches([' ', '\t']);
     let width = column + item.len() - first.len();
     let mut text = String::with_capacity(first.len());
-    for (number, line) in first.split_inclusive('\n').enumerate() {
+    for (index, line) in first.split_inclusive('\n').enumerate() {
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
-        text.push_str(if number == 0 { line } else { line.get(indent.min(width)..).unwrap_or(line) });
+        text.push_str(if index == 0 { line } else { line.get(indent.min(width)..).unwrap_or(line) });
     }
     text.trim().to_owned()
 }
 
-/// Takes `^anchor` at the end of a line, or a line `id:: x`, out of a text.
+/// Removes `^anchor` at the end of a line, or a line `id:: x`, from a text, and returns both.
 fn without_anchor(text: &str) -> (String, Option<String>) {
     if !text.contains('^') && !text.contains("id::") {
         return (text.to_owned(), None);
     }
     let mut anchor = None;
-    let mut fence = false;
-    let mut kept: Vec<&str> = Vec::new();
+    let mut is_in_fence = false;
+    let mut kept_lines: Vec<&str> = Vec::new();
     for line in text.lines() {
-        fence ^= line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
-        if anchor.is_some() || fence {
-            kept.push(line);
+        is_in_fence ^= line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        if anchor.is_some() || is_in_fence {
+            kept_lines.push(line);
             continue;
         }
         if let Some(id) = line.trim().strip_prefix("id::").map(str::trim).filter(|id| is_anchor(id)) {
             anchor = Some(id.to_owned());
             continue;
         }
-        let found = line
+        let trailing = line
             .trim_end()
             .rsplit_once('^')
             .filter(|(before, id)| is_anchor(id) && (before.is_empty() || before.ends_with(char::is_whitespace)));
-        match found {
+        match trailing {
             Some((before, id)) => {
                 anchor = Some(id.to_owned());
-                kept.extend(Some(before.trim_end()).filter(|before| !before.is_empty()));
+                kept_lines.extend(Some(before.trim_end()).filter(|before| !before.is_empty()));
             }
-            None => kept.push(line),
+            None => kept_lines.push(line),
         }
     }
-    (kept.join("\n").trim().to_owned(), anchor)
+    (kept_lines.join("\n").trim().to_owned(), anchor)
 }
 
 fn is_anchor(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    !text.is_empty()
+        && text.len() <= MAX_ANCHOR
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said(body: &str) -> Vec<String> {
+    fn described(body: &str) -> Vec<String> {
         let line = |block: &Block| {
             let anchor = block.anchor.as_ref().map_or(String::new(), |anchor| format!(" ^{anchor}"));
             format!("{}{}|{}{anchor}", "  ".repeat(block.depth), block.path.join("/"), block.text)
@@ -312,7 +315,7 @@ mod tests {
         let body = "First\nparagraph.\n\n# A\n\n- one\n  - two *b*\n\n    more\n- three\n\n## B\n\n| a |\n|---|\n| b |\n\n\
                     > quote\n> - inside\n\n# C\n\n```rust\n# no heading\n\nlet a;\n```\n\n1. x\n   y\n\n<!-- gone -->\n\n---\n";
         assert_eq!(
-            said(body),
+            described(body),
             [
                 "|First\nparagraph.",
                 "  A|one",

@@ -1,34 +1,35 @@
-//! Link destinations in markdown: where each stands in the text, and other targets in their places.
+//! The destinations of markdown links: their byte ranges, and their replacement.
 //!
-//! The spans are the parser's own: it borrows a destination from the text unless that holds escapes or
-//! character references. Those few are scanned by the grammar of CommonMark ("Link destinations") from the
-//! byte at which the parser ends the link's text. A new text is parsed again: it must be the same document,
-//! link by link, but for the targets that were to change.
+//! The parser borrows a destination from the text unless it contains escapes or character references; the byte range of
+//! a borrowed one is that of the slice. The others are scanned by the grammar of CommonMark 0.31, section 6.3 (link
+//! destination), from the end of the link text. A changed text is parsed again: its events must be the same up to the
+//! changed targets.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, LinkType, RefDefs, Tag, TagEnd};
 
-use super::InlineLink;
-use super::markdown::{MAX_PARSED, parser, percent_decoded};
+use super::inline_links::InlineLink;
+use super::markdown::{MAX_PARSED, parser};
+use super::percent::{percent_decoded, percent_encoded};
 use super::spans::with_spans;
 
-/// A link, an image, an embed or a link definition, and its destination.
+/// A link, an image, an embed or a link definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
-    /// The bytes of the link as a whole; of a reference, not those of its definition.
+    /// The bytes of the whole link; of a reference, without its definition.
     pub(crate) range: Range<usize>,
-    /// What it names.
+    /// The target.
     pub(crate) link: InlineLink,
-    /// What stands behind the `#` of a path, as it reads.
+    /// The decoded text after the `#` of a path.
     fragment: Option<String>,
-    /// The bytes of the target: of a path without its fragment.
+    /// The bytes of the target; of a path, without the fragment. `None` if they are unknown.
     span: Option<Range<usize>>,
 }
 
 impl Destination {
-    /// Reads a destination; `None` where it is empty, or shown as it is.
+    /// Parses a destination; `None` if it is empty or an autolink.
     fn read(
         text: &str,
         link_type: LinkType,
@@ -37,11 +38,11 @@ impl Destination {
         scanned: impl FnOnce() -> Option<Range<usize>>,
     ) -> Option<Self> {
         let is_wiki = matches!(link_type, LinkType::WikiLink { .. });
-        // In a table the bar of `[[id\|label]]` is escaped.
-        let written = if is_wiki { dest.trim_end_matches('\\').trim() } else { dest.trim() };
-        let (target, fragment) = match written.split_once('#') {
+        // In a table, the bar of `[[id\|label]]` is escaped.
+        let source = if is_wiki { dest.trim_end_matches('\\').trim() } else { dest.trim() };
+        let (target, fragment) = match source.split_once('#') {
             Some((path, fragment)) if !is_wiki => (path, Some(fragment.to_owned())),
-            _ => (written, None),
+            _ => (source, None),
         };
         if target.is_empty() || matches!(link_type, LinkType::Autolink | LinkType::Email) {
             return None;
@@ -55,50 +56,49 @@ impl Destination {
         Some(Self { range, link, fragment, span })
     }
 
-    /// Tells whether it names a note, or a file by a relative path.
-    fn is_here(&self) -> bool {
+    /// Tells whether the target is a note, or a file with a relative path.
+    fn is_local(&self) -> bool {
         match &self.link {
             InlineLink::Wiki(_) => true,
             InlineLink::Path(path) => !path.contains(':') && !path.starts_with('/'),
         }
     }
 
-    /// Returns the bytes of the target, and what must stand there so that the link names another; `None`
-    /// where they are not known.
+    /// Returns the replacement that makes the link lead to `new`; `None` if the bytes of the target are unknown.
     pub(crate) fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
         let span = self.span.clone()?;
         let new = match &self.link {
             InlineLink::Wiki(_) => new.to_owned(),
-            InlineLink::Path(old) => with_folder_kept(text.get(span.clone())?, old, new),
+            InlineLink::Path(old) => encoded_path(text.get(span.clone())?, old, new),
         };
         Some((span, new))
     }
 }
 
-/// Returns the bytes of a destination that is written with escapes, without its fragment.
+/// Returns the byte range of a destination with escapes, without its fragment.
 fn without_fragment(text: &str, span: Range<usize>) -> Option<Range<usize>> {
-    let written = text.get(span.clone())?;
-    let is_escaped = |at: &usize| written.get(..*at).is_some_and(|before| before.ends_with(['&', '\\']));
-    let end = written.match_indices('#').map(|(at, _)| at).find(|at| !is_escaped(at));
-    Some(span.start..span.start + end.unwrap_or(written.len()))
+    let source = text.get(span.clone())?;
+    let is_escaped = |offset: &usize| source.get(..*offset).is_some_and(|before| before.ends_with(['&', '\\']));
+    let end = source.match_indices('#').map(|(offset, _)| offset).find(|offset| !is_escaped(offset));
+    Some(span.start..span.start + end.unwrap_or(source.len()))
 }
 
-/// Returns the bytes of a part that was borrowed from a text.
+/// Returns the byte range of a slice of a text.
 fn span_of(text: &str, part: &str) -> Option<Range<usize>> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let span = start..start.checked_add(part.len())?;
     (text.get(span.clone()) == Some(part)).then_some(span)
 }
 
-/// Returns the destinations of all links, images, embeds and definitions, in the order of the text; not those
-/// in code, HTML and comments.
+/// Returns the destinations of all links, images, embeds and definitions, in the order of the text, without those in
+/// code, HTML and comments.
 pub(crate) fn destinations(body: &str) -> Vec<Destination> {
     if !body.contains('[') {
         return Vec::new();
     }
     let mut events = parser(body).into_offset_iter();
-    let mut found = of_definitions(body, events.reference_definitions());
-    // The links that are open, each with where its text ends so far.
+    let mut found = definitions(body, events.reference_definitions());
+    // The open links: type, destination, label, and the end of the text so far.
     let mut open: Vec<(LinkType, CowStr<'_>, CowStr<'_>, usize)> = Vec::new();
     while let Some((event, range)) = events.next() {
         match event {
@@ -121,7 +121,7 @@ pub(crate) fn destinations(body: &str) -> Vec<Destination> {
     found
 }
 
-fn of_definitions(body: &str, definitions: &RefDefs<'_>) -> Vec<Destination> {
+fn definitions(body: &str, definitions: &RefDefs<'_>) -> Vec<Destination> {
     let found = definitions.iter().filter_map(|(_, definition)| {
         let span = definition.span.clone();
         let scanned = || scanned_definition(body, span.clone(), &definition.dest);
@@ -130,7 +130,7 @@ fn of_definitions(body: &str, definitions: &RefDefs<'_>) -> Vec<Destination> {
     found.collect()
 }
 
-/// Scans the destination of a definition: `[label]: destination`.
+/// Scans the destination of a definition `[label]: destination`.
 fn scanned_definition(body: &str, span: Range<usize>, dest: &str) -> Option<Range<usize>> {
     let mut is_escaped = false;
     let is_end = |c: char| {
@@ -142,38 +142,38 @@ fn scanned_definition(body: &str, span: Range<usize>, dest: &str) -> Option<Rang
     scanned_after(body, label_end..span.end, "]:", dest)
 }
 
-/// Scans a destination behind the first such mark in a range. It must read as the parser has read it.
-fn scanned_after(body: &str, within: Range<usize>, mark: &str, dest: &str) -> Option<Range<usize>> {
-    let mut at = within.start + body.get(within.clone())?.find(mark)? + mark.len();
-    // Behind a line end, the marks of quotes.
-    let mut is_begin_of_line = false;
+/// Scans the destination after the first `opening` in a range; `None` if the parser reads it differently from `dest`.
+fn scanned_after(body: &str, within: Range<usize>, opening: &str, dest: &str) -> Option<Range<usize>> {
+    let mut offset = within.start + body.get(within.clone())?.find(opening)? + opening.len();
+    // After a line ending, the markers of block quotes.
+    let mut is_after_line_end = false;
     let is_space = |c: char| {
-        is_begin_of_line |= matches!(c, '\n' | '\r');
-        c.is_ascii_whitespace() || (is_begin_of_line && c == '>')
+        is_after_line_end |= matches!(c, '\n' | '\r');
+        c.is_ascii_whitespace() || (is_after_line_end && c == '>')
     };
-    let rest = body.get(at..within.end)?;
-    at += rest.len() - rest.trim_start_matches(is_space).len();
-    let rest = body.get(at..within.end)?;
+    let rest = body.get(offset..within.end)?;
+    offset += rest.len() - rest.trim_start_matches(is_space).len();
+    let rest = body.get(offset..within.end)?;
     let (start, len) = match rest.strip_prefix('<') {
-        Some(inside) => (at + 1, scanned_len(inside, |c, _| c == '>')),
-        None => (at, scanned_len(rest, |c, depth| c.is_ascii_control() || c == ' ' || (c == ')' && depth == 0))),
+        Some(inside) => (offset + 1, scanned_len(inside, |c, _| c == '>')),
+        None => (offset, scanned_len(rest, |c, depth| c.is_ascii_control() || c == ' ' || (c == ')' && depth == 0))),
     };
-    let written = body.get(start..start + len)?;
-    let probe = if start > at { format!("[](<{written}>)") } else { format!("[]({written})") };
-    let reads_so =
+    let source = body.get(start..start + len)?;
+    let probe = if start > offset { format!("[](<{source}>)") } else { format!("[]({source})") };
+    let is_same =
         parser(&probe).any(|event| matches!(event, Event::Start(Tag::Link { dest_url, .. }) if *dest_url == *dest));
-    reads_so.then_some(start..start + len)
+    is_same.then_some(start..start + len)
 }
 
-/// Returns how long a text is up to an end that is not escaped; `depth` counts open parentheses.
+/// Returns the length of a text up to an end that is not escaped; `depth` is the number of open parentheses.
 fn scanned_len(text: &str, is_end: impl Fn(char, usize) -> bool) -> usize {
     let (mut depth, mut is_escaped) = (0_usize, false);
-    for (at, c) in text.char_indices() {
+    for (offset, c) in text.char_indices() {
         if std::mem::take(&mut is_escaped) {
             continue;
         }
         if is_end(c, depth) {
-            return at;
+            return offset;
         }
         match c {
             '\\' => is_escaped = true,
@@ -185,13 +185,13 @@ fn scanned_len(text: &str, is_end: impl Fn(char, usize) -> bool) -> usize {
     text.len()
 }
 
-/// Puts other targets in the places of links, where there are some; no other byte changes. Relative paths
-/// are given and returned as they read, without `#heading`, which stays.
+/// Replaces the targets of links for which `new_target` returns one; no other byte changes. Relative paths are passed
+/// and returned decoded, without `#heading`, which stays.
 ///
 /// # Errors
-/// Says which link can't be changed alone.
+/// A sentence with the link that can't be changed by itself.
 pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
-    let found = destinations(body).into_iter().filter(Destination::is_here);
+    let found = destinations(body).into_iter().filter(Destination::is_local);
     let new = |found: &Destination| {
         let old = match &found.link {
             InlineLink::Wiki(old) | InlineLink::Path(old) => old,
@@ -209,7 +209,7 @@ pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<St
         return Ok(body.to_owned());
     }
     let text = with_spans(body, spans)?;
-    // Beyond that nothing is parsed, and where it begins is elsewhere now.
+    // A longer text is parsed only in part, and the parts of the two texts end at different positions.
     let is_whole = body.len().max(text.len()) <= MAX_PARSED;
     let wanted = |link: InlineLink| match (new_target(&link), link) {
         (Some(new), InlineLink::Wiki(_)) => InlineLink::Wiki(new),
@@ -222,18 +222,18 @@ pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<St
     Ok(text)
 }
 
-/// Returns a document as the parser reads it; the targets of its links come through `target`.
+/// Returns the events of a document, with the targets of links mapped by `target`.
 pub(super) fn outline(body: &str, target: impl Fn(InlineLink) -> InlineLink) -> Vec<Event<'static>> {
     let mut is_bare_wiki = false;
     let event = |event: Event<'_>| match event {
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
             is_bare_wiki = link_type == LinkType::WikiLink { has_pothole: false };
-            let dest_url = mapped(link_type, &dest_url, &target);
+            let dest_url = mapped_destination(link_type, &dest_url, &target);
             Event::Start(Tag::Link { link_type, dest_url, title, id }).into_static()
         }
         Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
             is_bare_wiki = link_type == LinkType::WikiLink { has_pothole: false };
-            let dest_url = mapped(link_type, &dest_url, &target);
+            let dest_url = mapped_destination(link_type, &dest_url, &target);
             Event::Start(Tag::Image { link_type, dest_url, title, id }).into_static()
         }
         // A link in double brackets without a label shows its target.
@@ -243,42 +243,28 @@ pub(super) fn outline(body: &str, target: impl Fn(InlineLink) -> InlineLink) -> 
     parser(body).map(event).collect()
 }
 
-fn mapped(link_type: LinkType, dest: &CowStr<'_>, target: &impl Fn(InlineLink) -> InlineLink) -> CowStr<'static> {
-    let read = Destination::read("", link_type, dest, 0..0, || None).filter(Destination::is_here);
+fn mapped_destination(
+    link_type: LinkType,
+    dest: &CowStr<'_>,
+    target: &impl Fn(InlineLink) -> InlineLink,
+) -> CowStr<'static> {
+    let read = Destination::read("", link_type, dest, 0..0, || None).filter(Destination::is_local);
     let Some(read) = read else { return dest.clone().into_static() };
     let fragment = read.fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
     let (InlineLink::Wiki(target) | InlineLink::Path(target)) = target(read.link);
     format!("{target}{fragment}").into()
 }
 
-/// Encodes a new path; the folder keeps its spelling where it is the old one.
-fn with_folder_kept(written: &str, old: &str, new: &str) -> String {
-    if let (Some((spelled, _)), Some((folder, _)), Some((new_folder, file))) =
-        (written.rsplit_once('/'), old.rsplit_once('/'), new.rsplit_once('/'))
+/// Encodes a new path; an unchanged folder keeps its spelling.
+fn encoded_path(source: &str, old: &str, new: &str) -> String {
+    if let (Some((old_source, _)), Some((folder, _)), Some((new_folder, file))) =
+        (source.rsplit_once('/'), old.rsplit_once('/'), new.rsplit_once('/'))
         && folder == new_folder
-        && percent_decoded(spelled) == folder
+        && percent_decoded(old_source) == folder
     {
-        return format!("{spelled}/{}", percent_encoded(file));
+        return format!("{old_source}/{}", percent_encoded(file));
     }
     percent_encoded(new)
-}
-
-/// Encodes what ends a destination in a path, and what a reader of it decodes.
-pub(crate) fn percent_encoded(path: &str) -> String {
-    let is_safe = |c: char| match c.is_ascii() {
-        true => c.is_ascii_alphanumeric() || "-_.~',+=@/".contains(c),
-        false => !c.is_whitespace() && !c.is_control(),
-    };
-    let mut new = String::with_capacity(path.len());
-    for c in path.chars() {
-        if is_safe(c) {
-            new.push(c);
-        } else {
-            let mut bytes = [0; 4];
-            c.encode_utf8(&mut bytes).bytes().for_each(|byte| new.push_str(&format!("%{byte:02X}")));
-        }
-    }
-    new
 }
 
 #[cfg(test)]

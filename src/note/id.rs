@@ -1,25 +1,25 @@
-//! The identity of a note.
+//! The ids of notes.
 
 use std::fmt;
 
-/// A note's id: letters, digits, `.`, `_` and `-` of ASCII, and `~<n>` or `~<hash>` behind a duplicate.
+/// The id of a note: ASCII letters, digits, `.`, `_` and `-`, with `~<n>` or `~<hash>` after a duplicate.
 ///
 /// Ids are ordered by their bytes; that order is the last tie-breaker of every list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoteId(Box<str>);
 
-/// Ids longer than this are taken for an accident; a file name can't hold them either.
+/// The maximum length, in bytes; longer texts are hardly ids, and no file name can contain them.
 const MAX_LEN: usize = 200;
 
-/// The length from which an id that is derived from a path is shortened, in bytes.
+/// The maximum length of an id from a path without its hash, in bytes.
 const MAX_DERIVED: usize = 100;
-/// Stands for the `/` of a path in an id.
+/// The separator of path components in an id.
 const SEPARATOR: &str = "--";
-/// The number of letters and digits of a hash in an id.
+/// The length of a hash in an id, in characters.
 const HASH_LEN: usize = 8;
 
 impl NoteId {
-    /// Parses an id as a user or a note writes it; `None` when it holds other characters.
+    /// Parses an id; `None` if it has other characters.
     pub fn parse(text: &str) -> Option<Self> {
         let stem = match text.split_once('~') {
             Some((stem, suffix)) => {
@@ -31,11 +31,12 @@ impl NoteId {
         (is_plain(stem) && stem.len() <= MAX_LEN).then(|| Self(text.into()))
     }
 
-    /// Derives the id of a note whose frontmatter gives none from the file's path in the store. It depends on nothing
-    /// but the path, and two paths give one id only where both file names begin with the same generated id.
+    /// Derives the id of a note without an id in its frontmatter from the path of its file in the store. The id depends
+    /// only on the path; two paths have the same id only if both file names begin with the same generated id.
     ///
-    /// The names below `notes/` are joined by `--`: `notes/guides/docker.md` gives `guides--docker`. Where the path can't
-    /// be read back from that, a hash of the whole path follows. `qp-a1b2-some-title` gives `qp-a1b2` in any folder.
+    /// The names below `notes/` are joined by [`SEPARATOR`]: `notes/guides/docker.md` becomes `guides--docker`. If the
+    /// path can't be recovered from that, a hash of the path follows. `qp-a1b2-some-title` becomes `qp-a1b2` in any
+    /// folder.
     pub fn from_path(path: &str) -> Self {
         let path = path.strip_suffix(".md").unwrap_or(path);
         if let Some(id) = generated_id(path.rsplit('/').next().unwrap_or(path)) {
@@ -46,7 +47,7 @@ impl NoteId {
             return Self(names.replace('/', SEPARATOR).into());
         }
         let mut words: Vec<String> = names.split('/').map(id_words).filter(|words| !words.is_empty()).collect();
-        // The file's own name says more than the folders, so the outermost folders are dropped first.
+        // The file name is more specific than the folders, so the outermost folders are removed first.
         while words.len() > 1 && words.iter().map(|words| words.len() + SEPARATOR.len()).sum::<usize>() > MAX_DERIVED {
             words.remove(0);
         }
@@ -59,8 +60,8 @@ impl NoteId {
         }
     }
 
-    /// Makes the id that a random number stands for: `qp-` and eight letters and digits, a digit
-    /// among them. A thousand new notes on each of two branches meet once in a million times.
+    /// Makes an id from a random number: `qp-` and [`HASH_LEN`] letters and digits with at least one digit. For a
+    /// thousand new notes on each of two branches, the probability of a collision is about one in a million.
     pub fn generated(random: u64) -> Self {
         let text = base36(random);
         let has_digit = text.bytes().any(|b| b.is_ascii_digit());
@@ -68,23 +69,23 @@ impl NoteId {
         Self(format!("qp-{text}").into())
     }
 
-    /// Returns the id of the `n`-th note (from 2) that claims this one.
+    /// Returns the id of the `n`-th note (from 2) with this id.
     pub(crate) fn duplicate(&self, n: usize) -> Self {
         Self(format!("{}~{n}", self.0).into())
     }
 
-    /// Returns the id of a note whose path gives this id while the frontmatter of another note claims it. It depends on
-    /// the path alone.
+    /// Returns the id of a note whose path has this id while the frontmatter of another note claims it. It depends only
+    /// on the path.
     pub(crate) fn disambiguated(&self, path: &str) -> Self {
         Self(format!("{}~{}", self.0, path_hash(path.strip_suffix(".md").unwrap_or(path))).into())
     }
 
-    /// Returns the id as notes claim it: without the number or hash of a duplicate.
+    /// Returns the id in the note, without the suffix of a duplicate.
     pub fn claimed(&self) -> &str {
         self.0.split_once('~').map_or(&*self.0, |(claimed, _)| claimed)
     }
 
-    /// Returns the id's text.
+    /// Returns the text of the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -108,8 +109,8 @@ fn is_hash(text: &str) -> bool {
     text.len() == HASH_LEN && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }
 
-/// Returns the path without the folder that an id need not name: `notes/`, and `journals/` for a file that is named by a
-/// day. A path in `notes/` that would read like one in another folder then keeps it.
+/// Returns the path without its default folder: `notes/`, or `journals/` for a file named by a date. A path in `notes/`
+/// keeps it if the rest looks like a path in another folder.
 fn without_default_folder(path: &str) -> &str {
     let is_ambiguous = |rest: &str| match rest.split_once('/') {
         Some((folder, _)) => matches!(folder, "notes" | "mocs" | "journals"),
@@ -120,7 +121,7 @@ fn without_default_folder(path: &str) -> &str {
     in_notes.or_else(in_journals).unwrap_or(path)
 }
 
-/// Tells whether a name has the form of a day: `2025-03-05` or `2025_03_05`.
+/// Tells whether a name has the form of a date: `2025-03-05` or `2025_03_05`.
 fn is_day(name: &str) -> bool {
     let is_part = |(n, byte): (usize, u8)| match n {
         4 | 7 => matches!(byte, b'-' | b'_'),
@@ -129,20 +130,20 @@ fn is_day(name: &str) -> bool {
     name.len() == 10 && name.bytes().enumerate().all(is_part)
 }
 
-/// Tells whether a name of a path can be read back from an id in which [`SEPARATOR`] stands between names, and does not
-/// begin like an option.
+/// Tells whether a path component can be recovered from an id with [`SEPARATOR`] between components, and does not look
+/// like an option.
 fn is_reversible(name: &str) -> bool {
     is_plain(name) && !name.contains(SEPARATOR) && !name.starts_with('-') && !name.ends_with('-')
 }
 
-/// Replaces each run of characters that an id can't hold by a `-`.
+/// Replaces each run of characters that are not allowed in an id by a `-`.
 fn id_words(name: &str) -> String {
     let words = name.split(|c: char| c == '-' || !is_id_char(c)).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
-/// Returns the `qp-a1b2` of `qp-a1b2-title` or `qp-a1b2`: a generated id holds a letter and a digit, so a title such as
-/// `qp-notes-on-x` or `qp-2025-plan` is not taken for one.
+/// Returns the `qp-a1b2` of `qp-a1b2-title` or `qp-a1b2`. A generated id has a letter and a digit, so titles such as
+/// `qp-notes-on-x` or `qp-2025-plan` are none.
 pub(super) fn generated_id(stem: &str) -> Option<&str> {
     let rest = stem.strip_prefix("qp-")?;
     let random = rest.split_once('-').map_or(rest, |(random, _title)| random);
@@ -153,17 +154,17 @@ pub(super) fn generated_id(stem: &str) -> Option<&str> {
     is_generated.then(|| stem.get(..3 + random.len())).flatten()
 }
 
-/// Returns the hash of a path in the store, without `.md`.
+/// Returns the hash of a path in the store without `.md`.
 fn path_hash(path: &str) -> String {
     base36(fnv1a(path.as_bytes()))
 }
 
-/// FNV-1a, 64 bits: stable across machines and versions, which the standard hashers are not.
+/// FNV-1a, 64 bits (Fowler, Noll and Vo): stable across machines and versions, unlike the standard hashers.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Writes the low bits of a number as eight letters and digits.
+/// Writes the low bits of a number as [`HASH_LEN`] letters and digits.
 fn base36(mut number: u64) -> String {
     let digits = b"0123456789abcdefghijklmnopqrstuvwxyz";
     (0..HASH_LEN)

@@ -1,28 +1,28 @@
-//! What the items of a list field are.
+//! The items of list fields: links, sources, tags, aliases and compacted notes.
 
 use super::value::Value;
 
-/// Fields that hold a list even where one value, or none, is written.
+/// Fields that are lists even if a single value, or none, is written.
 const LISTS: [&str; 5] = ["aliases", "compacts", "links", "sources", "tags"];
 
-/// Tells whether a field holds a list, however it is written.
+/// Tells whether a field is a list, in whatever form it is written.
 pub(super) fn is_list(key: &str) -> bool {
     LISTS.contains(&key)
 }
 
-/// Returns the target of what may be typed as `[[target|label]]`.
+/// Returns the target of a link that may be written as `[[target|label]]`.
 pub(super) fn link_target(text: &str) -> &str {
     let inner = text.trim_start_matches('[').trim_end_matches(']');
     inner.split_once('|').map_or(inner, |(target, _label)| target).trim()
 }
 
-/// Returns the items of a list field; one value is a list of one, and of tags, one text may be several.
+/// Returns the items of a list field. A single value is a list of one item, and a text of tags a list of several.
 pub(super) fn items(key: &str, value: &Value) -> Vec<Value> {
     match value {
         Value::List(items) => items.clone(),
         value if value.is_null() => Vec::new(),
         Value::Text { text, plain } if key == "tags" => {
-            // A part of a text is a text: `2024, yes` holds no number and no truth value.
+            // A part of a text is a text: `2024, yes` contains no number and no boolean.
             let plain = *plain && !text.contains(',');
             let tag = |tag: &str| Value::Text { text: tag.to_owned(), plain };
             tags(text).map(str::trim).filter(|tag| !tag.is_empty()).map(tag).collect()
@@ -31,17 +31,17 @@ pub(super) fn items(key: &str, value: &Value) -> Vec<Value> {
     }
 }
 
-/// Cuts a text into the tags that it stands for.
+/// Splits a text into tags.
 pub(super) fn tags(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
 }
 
-/// Returns the value of a map's field.
+/// Returns the value of a field of a map.
 pub(super) fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v Value> {
-    entries.iter().find(|(have, _)| have == key).map(|(_, value)| value)
+    entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// Returns the entries of a link or source; one that is a text names a note or an address.
+/// Returns the entries of a link or source; a text in its position is the id or the address.
 pub(super) fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
     match (key, item) {
         (_, Value::Map(entries)) => entries.clone(),
@@ -50,11 +50,11 @@ pub(super) fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// Returns an item of a list of links or sources with these entries, in the places of those it has.
+/// Returns a link or source with new values for some entries, in their positions; other new entries follow.
 pub(super) fn with_entries(key: &str, item: &Value, new: &[(String, Value)]) -> Value {
     let mut entries = map_of(key, item);
     for (name, value) in new {
-        match entries.iter_mut().find(|(have, _)| have == name) {
+        match entries.iter_mut().find(|(name, _)| name == name) {
             Some((_, old)) => *old = value.clone(),
             None => entries.push((name.clone(), value.clone())),
         }
@@ -62,7 +62,7 @@ pub(super) fn with_entries(key: &str, item: &Value, new: &[(String, Value)]) -> 
     Value::Map(entries)
 }
 
-/// Returns a value without how it is written: quotes, and the order of a map's fields.
+/// Returns a value independent of its spelling: quotes, and the order of the entries of a map.
 pub(super) fn plain(value: &Value) -> Value {
     match value {
         Value::Text { text, .. } => Value::text(text),
@@ -75,7 +75,7 @@ pub(super) fn plain(value: &Value) -> Value {
     }
 }
 
-/// Returns an item with another target in the place of its own; all else it says stays.
+/// Returns a link with another target; its other entries stay.
 pub(super) fn retargeted(item: &Value, to: &str) -> Value {
     match item {
         Value::Text { text, .. } => Value::text(retargeted_text(text, to)),
@@ -92,7 +92,7 @@ pub(super) fn retargeted(item: &Value, to: &str) -> Value {
     }
 }
 
-/// Returns a text with another target; brackets and a label stay.
+/// Returns a text with another target; brackets and label stay.
 pub(super) fn retargeted_text(text: &str, to: &str) -> String {
     match link_target(text.trim()) {
         "" => to.to_owned(),
@@ -100,13 +100,13 @@ pub(super) fn retargeted_text(text: &str, to: &str) -> String {
     }
 }
 
-/// Renames a text in the items of a list; of items that are alike then the first stays.
+/// Returns a list with a renamed text; of items that become equal, the first stays.
 pub(super) fn with_renamed(key: &str, value: &Value, from: &str, to: &str) -> Value {
     let mut renamed: Vec<Value> = Vec::new();
     for item in items(key, value) {
         let line = item.to_line().trim().to_owned();
         let is_new = line == from || line == to;
-        if !is_new || renamed.iter().all(|have| have.to_line().trim() != to) {
+        if !is_new || renamed.iter().all(|name| name.to_line().trim() != to) {
             renamed.push(if line == from { Value::text(to) } else { item });
         }
     }

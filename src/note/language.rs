@@ -1,6 +1,6 @@
-//! The languages that a store's notes may be written in.
+//! The languages of notes.
 
-/// The language of a store's notes. It decides how words are brought to their stems.
+/// The language of the notes of a store, which selects the stemmer and the stop words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Language {
@@ -39,11 +39,11 @@ pub enum Language {
     Turkish,
     Ukrainian,
     Yiddish,
-    /// Words stay as they are written.
+    /// No stemming.
     None,
 }
 
-/// Every language with the names that a config may give it: code, then English name.
+/// Every language with its names in a config: the code and the English name.
 const NAMES: [(Language, &str, &str); 35] = [
     (Language::Arabic, "ar", "arabic"),
     (Language::Armenian, "hy", "armenian"),
@@ -83,12 +83,12 @@ const NAMES: [(Language, &str, &str); 35] = [
 ];
 
 impl Language {
-    /// Returns its name in English, in small letters.
+    /// Returns the English name in lower case.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(language, ..)| *language == self).map_or("none", |(_, _, name)| name)
     }
 
-    /// Returns the language of a code (`de`, `de-AT`) or an English name (`german`), in any case.
+    /// Returns the language of a code (`de`, `de-AT`) or of an English name (`german`), in any case.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
         let code = text.split(['-', '_']).next().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! The link types that qipu knows, and what each is called from the other end.
+//! Link types and their inverses.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The types every store has, each with its inverse.
+/// The link types of every store, each with its inverse.
 const BUILT_IN: [(&str, &str); 10] = [
     ("related", "related"),
     ("derived-from", "source-of"),
@@ -17,7 +17,7 @@ const BUILT_IN: [(&str, &str); 10] = [
     ("refines", "refined-by"),
 ];
 
-/// Link types and their inverses: the built-in ones and those a store's config adds.
+/// The built-in link types and those of the config, with their inverses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkTypes {
     inverses: BTreeMap<String, String>,
@@ -34,24 +34,23 @@ impl Default for LinkTypes {
 }
 
 impl LinkTypes {
-    /// Adds a type and its inverse; the other way round they are a pair too.
+    /// Adds a type and its inverse, in both directions.
     pub fn add(&mut self, kind: &str, inverse: &str) {
         self.inverses.insert(kind.to_owned(), inverse.to_owned());
         self.inverses.insert(inverse.to_owned(), kind.to_owned());
     }
 
-    /// Tells whether a type is one of these.
+    /// Tells whether a type is built in or configured.
     pub fn knows(&self, kind: &str) -> bool {
         self.inverses.contains_key(kind)
     }
 
-    /// Returns the types, inverses included, a to z.
+    /// Returns the types and inverses in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.inverses.keys().map(String::as_str)
     }
 
-    /// Returns what a link of this type is called from its other end. A type that nobody
-    /// configured gets `inverse-` in front, and loses it again.
+    /// Returns the inverse of a type. The inverse of an unknown type has the prefix `inverse-`.
     pub fn inverse<'a>(&'a self, kind: &'a str) -> Cow<'a, str> {
         match (self.inverses.get(kind), kind.strip_prefix("inverse-")) {
             (Some(inverse), _) => Cow::Borrowed(inverse),

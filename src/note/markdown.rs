@@ -1,26 +1,15 @@
-//! What qipu reads out of a note's markdown: links, lists, and the events that titles and summaries are read from.
+//! The markdown parser and the events from which titles and summaries are read.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
-
-/// How much of a body is parsed at first, and then, when only its beginning is wanted, in bytes.
+/// The lengths of a body that are parsed first if only its beginning is needed, in bytes.
 const BEGINNINGS: [usize; 2] = [512, 4096];
 
-/// How much of a body is parsed at all, in bytes: a parser's tree takes sixty times its text.
+/// The most bytes of a body that are parsed: the parser's tree takes sixty times its text.
 pub(crate) const MAX_PARSED: usize = 1024 * 1024;
-
-/// A link in a body, as written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum InlineLink {
-    /// The target of `[[target]]` or `[[target|label]]`: an id, a title, either with `#heading`.
-    Wiki(String),
-    /// The path of a markdown link to a file, relative to the note that holds it.
-    Path(String),
-}
 
 pub(super) fn parser(text: &str) -> Parser<'_> {
     let text = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
@@ -32,166 +21,44 @@ pub(super) fn parser(text: &str) -> Parser<'_> {
     Parser::new_ext(text, options)
 }
 
-/// Returns the links to notes in the order of the text: not in code, not in comments.
-pub(crate) fn links(body: &str) -> Vec<InlineLink> {
-    parser(until_last_link(body)).filter_map(|event| of_event(&event)).collect()
-}
-
-/// Leaves away what no link can stand in or depend on: the paragraphs behind the last one that holds
-/// the beginning of a link, unless addresses are defined somewhere. What stands behind a blank line
-/// never changes what stands before it. Parsing is most of what links cost.
-fn until_last_link(body: &str) -> &str {
-    if body.contains("]:") {
-        return body;
-    }
-    // By single characters: they are looked for much faster than pairs, from the end.
-    let next_is = |place: usize, byte: u8| body.as_bytes().get(place + 1) == Some(&byte);
-    let wiki = body.rmatch_indices('[').map(|(place, _)| place).find(|place| next_is(*place, b'['));
-    let mut path = body.rmatch_indices(']').map(|(place, _)| place).take_while(|place| Some(*place) > wiki);
-    let Some(last) = path.find(|place| next_is(*place, b'(')).or(wiki) else { return "" };
-    let rest = body.get(last..).unwrap_or_default();
-    let end = rest.find("\n\n").map_or(body.len(), |blank| last + blank + 1);
-    body.get(..end).unwrap_or(body)
-}
-
-fn of_event(event: &Event<'_>) -> Option<InlineLink> {
-    match event {
-        Event::Start(Tag::Link { link_type, dest_url, .. }) => link(*link_type, dest_url),
-        Event::Start(Tag::Image { link_type, dest_url, .. }) => embed(*link_type, dest_url),
-        _ => None,
-    }
-}
-
-/// Returns the ordered lists, each as the links to notes that its items begin with: the first link
-/// of each item, not those of lists inside it.
-pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
-    if !body.contains("[[") && !body.contains("](") {
-        return Vec::new();
-    }
-    let mut lists = Vec::new();
-    // The open lists: their links where they are ordered, and whether the item at hand has its link.
-    let mut open: Vec<(Option<Vec<InlineLink>>, bool)> = Vec::new();
-    for event in parser(body) {
-        match &event {
-            Event::Start(Tag::List(number)) => open.push((number.map(|_| Vec::new()), true)),
-            Event::End(TagEnd::List(_)) => lists.extend(open.pop().and_then(|(links, _)| links)),
-            Event::Start(Tag::Item) => {
-                open.iter_mut().next_back().into_iter().for_each(|(_, has_link)| *has_link = false)
-            }
-            _ => {
-                if let (Some(link), Some((Some(links), has_link @ false))) = (of_event(&event), open.last_mut()) {
-                    *has_link = true;
-                    links.push(link);
-                }
-            }
-        }
-    }
-    lists.retain(|links| links.len() > 1);
-    lists
-}
-
-/// Returns where links and images on this machine lead, decoded and without `#heading`, and whether
-/// each is written in double brackets.
-pub(crate) fn files(body: &str) -> Vec<(String, bool)> {
-    let file = |event: Event<'_>| {
-        let Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) = event else {
-            return None;
-        };
-        let is_wiki = matches!(link_type, LinkType::WikiLink { .. });
-        let target = dest_url.trim_end_matches('\\').trim();
-        let path = target.split_once('#').map_or(target, |(path, _)| path);
-        let is_here = !path.is_empty() && !path.contains("://") && !path.starts_with('/');
-        is_here.then(|| (if is_wiki { path.to_owned() } else { percent_decoded(path) }, is_wiki))
-    };
-    if !body.contains(['[', ']']) { Vec::new() } else { parser(body).filter_map(file).collect() }
-}
-
-/// Tells whether text below a body is text of its own: not inside a block of code or a comment that
-/// never ends. A body too long to be parsed is taken for one that does.
-pub(crate) fn ends(body: &str) -> bool {
+/// Tells whether text appended to a body is outside of its last block: not in an unclosed block of code or comment. A
+/// body longer than [`MAX_PARSED`] counts as closed.
+pub(crate) fn is_closed(body: &str) -> bool {
     let whole = format!("{body}\n\n## end\n");
-    let at = body.len() + 2;
+    let offset = body.len() + 2;
     let is_heading = |(event, range): (Event<'_>, Range<usize>)| {
-        matches!(event, Event::Start(Tag::Heading { .. })) && range.start == at
+        matches!(event, Event::Start(Tag::Heading { .. })) && range.start == offset
     };
     whole.len() > MAX_PARSED || parser(&whole).into_offset_iter().any(is_heading)
 }
 
-/// Returns a text with a space in the place of all code in it.
+/// Returns a text with a space in the position of each span or block of code.
 pub(crate) fn without_code(text: &str) -> Cow<'_, str> {
     if !text.contains(['`', '~']) {
         return Cow::Borrowed(text);
     }
-    let (mut rest, mut at) = (String::with_capacity(text.len()), 0);
+    let (mut rest, mut offset) = (String::with_capacity(text.len()), 0);
     for (event, range) in parser(text).into_offset_iter() {
-        if matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))) && range.start >= at {
-            rest.push_str(text.get(at..range.start).unwrap_or_default());
+        if matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))) && range.start >= offset {
+            rest.push_str(text.get(offset..range.start).unwrap_or_default());
             rest.push(' ');
-            at = range.end;
+            offset = range.end;
         }
     }
-    rest.push_str(text.get(at..).unwrap_or_default());
+    rest.push_str(text.get(offset..).unwrap_or_default());
     Cow::Owned(rest)
 }
 
-/// Returns the names that link definitions give to addresses, in small letters, with these.
-pub(crate) fn definitions(body: &str) -> Vec<(String, String)> {
-    let parser = parser(body);
-    let named = parser.reference_definitions().iter();
-    named.map(|(name, found)| (name.to_lowercase(), found.dest.to_string())).collect()
-}
-
-fn link(link_type: LinkType, target: &str) -> Option<InlineLink> {
-    // In a table the bar of `[[id\|label]]` is escaped.
-    let target = target.trim_end_matches('\\').trim();
-    match link_type {
-        LinkType::WikiLink { .. } => (!target.is_empty()).then(|| InlineLink::Wiki(target.to_owned())),
-        LinkType::Autolink | LinkType::Email => None,
-        _ => note_path(target).map(InlineLink::Path),
-    }
-}
-
-/// `![[note]]` shows a note inside another; `![[image.png]]` is no link to a note.
-fn embed(link_type: LinkType, target: &str) -> Option<InlineLink> {
-    let file = target.rsplit('/').next().unwrap_or(target);
-    let is_attachment = file.contains('.') && !file.ends_with(".md");
-    (matches!(link_type, LinkType::WikiLink { .. }) && !is_attachment).then(|| link(link_type, target)).flatten()
-}
-
-/// Returns the path of a link to a markdown file on this machine, decoded and without `#heading`.
-fn note_path(url: &str) -> Option<String> {
-    let path = url.split_once('#').map_or(url, |(path, _)| path);
-    let elsewhere = path.contains(':') || path.starts_with('/') || !path.ends_with(".md");
-    (!elsewhere).then(|| percent_decoded(path))
-}
-
-pub(super) fn percent_decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        let mut ahead = rest.clone();
-        let digits = (ahead.next().and_then(hex), ahead.next().and_then(hex));
-        match (byte, digits) {
-            (b'%', (Some(high), Some(low))) => {
-                bytes.push(high * 16 + low);
-                rest = ahead;
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn hex(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).map(|digit| digit as u8)
-}
-
-/// Looks for something in the beginning of a body, then in a longer one, and in the whole of it only when what was
-/// found may go on, or nothing was found, or addresses are defined somewhere: what a bracket is may depend on them.
-pub(super) fn from_beginning(body: &str, find: impl Fn(&mut TopLevelEvents<'_>) -> Option<String>) -> Option<String> {
+/// Finds a text in the events of the beginning of a body, then of a longer beginning, and of the whole body only if
+/// nothing is found, if the found text may continue, or if the body defines link labels, which change the meaning of
+/// brackets.
+pub(super) fn find_from_beginning(
+    body: &str,
+    find: impl Fn(&mut TopLevelEvents<'_>) -> Option<String>,
+) -> Option<String> {
     let has_definitions = body.contains("]:");
     for length in BEGINNINGS.into_iter().filter(|length| *length < body.len() && !has_definitions) {
-        // Whole lines: the beginning of a line may be something else.
+        // Only whole lines, since the beginning of a line may have another meaning.
         let beginning = body.get(..body.floor_char_boundary(length)).unwrap_or_default();
         let beginning = beginning.get(..beginning.rfind('\n').map_or(0, |end| end + 1)).unwrap_or_default();
         let mut events = TopLevelEvents::new(beginning);
@@ -203,7 +70,7 @@ pub(super) fn from_beginning(body: &str, find: impl Fn(&mut TopLevelEvents<'_>) 
     find(&mut TopLevelEvents::new(body))
 }
 
-/// The events of a text that are not inside a list, quote, table or footnote.
+/// The events of a text outside of lists, quotes, tables, footnotes and blocks of code.
 pub(super) struct TopLevelEvents<'a> {
     events: Parser<'a>,
     depth: usize,
@@ -238,132 +105,31 @@ fn is_container(tag: &TagEnd) -> bool {
     )
 }
 
-/// Collects the text of a heading that has just begun, on one line. What images show is left out, unless there is
-/// nothing else.
-pub(super) fn collect(events: &mut TopLevelEvents<'_>) -> Option<String> {
-    let (mut text, mut shown, mut images) = (String::new(), String::new(), 0_usize);
+/// Returns the text of a heading on one line, from the events after its start. The text of images is used only if there
+/// is no other.
+pub(super) fn heading_text(events: &mut TopLevelEvents<'_>) -> Option<String> {
+    let (mut text, mut image_text, mut images) = (String::new(), String::new(), 0_usize);
     for event in events {
         match event {
             Event::Start(Tag::Image { .. }) => images += 1,
             Event::End(TagEnd::Image) => images = images.saturating_sub(1),
-            Event::Text(piece) | Event::Code(piece) if images > 0 => shown.push_str(&piece),
+            Event::Text(piece) | Event::Code(piece) if images > 0 => image_text.push_str(&piece),
             Event::Text(piece) | Event::Code(piece) => text.push_str(&piece),
             Event::SoftBreak | Event::HardBreak => text.push(' '),
             Event::End(TagEnd::Heading(_)) => break,
             _ => {}
         }
     }
-    let text = [text.trim(), shown.trim()].into_iter().find(|text| !text.is_empty())?;
+    let text = [text.trim(), image_text.trim()].into_iter().find(|text| !text.is_empty())?;
     Some(text.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::inline_links::links;
     use super::super::summary::{self, of_body};
     use super::super::title;
     use super::*;
-
-    fn targets(body: &str) -> Vec<String> {
-        links(body)
-            .into_iter()
-            .map(|link| match link {
-                InlineLink::Wiki(target) => target,
-                InlineLink::Path(path) => format!("path {path}"),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn finds_links_in_their_order() {
-        let body = "See [[qp-1]], [[qp-2|two]], [[A title#part]].\n\n\
-                    | a | b |\n|---|---|\n| [[qp-3\\|x]] | [d](../mocs/qp-4-x.md#h) |\n\n\
-                    [e](<b c.md>) [f](b%20d.md) [ref]\n\n[ref]: e.md\n\n![[qp-5]] ![[pic.png]] ![x](y.md)\n";
-        assert_eq!(
-            targets(body),
-            [
-                "qp-1",
-                "qp-2",
-                "A title#part",
-                "qp-3",
-                "path ../mocs/qp-4-x.md",
-                "path b c.md",
-                "path b d.md",
-                "path e.md",
-                "qp-5"
-            ]
-        );
-    }
-
-    #[test]
-    fn what_is_left_away_holds_no_links() {
-        let pieces = [
-            "[[a]]",
-            "[b](b.md)",
-            "[c]",
-            "[c]: c.md",
-            "`",
-            "```\n",
-            "~~~",
-            "    ",
-            "\t",
-            "<!--",
-            "-->",
-            "<div>",
-            "</div>",
-            "<a ",
-            "\\",
-            "\n",
-            "\n\n",
-            "\n\n",
-            "\n \n",
-            "\r\n",
-            "\r",
-            "\r```\n",
-            "\r<!--",
-            "- ",
-            "1. ",
-            "> ",
-            "# ",
-            "---",
-            "| ",
-            "|-|-|\n",
-            "x",
-            "*",
-            "![[d]]",
-            "](",
-            "[[",
-            "]]",
-            "[^1]",
-            "[^1]: ",
-            "\"",
-            "(",
-            ")",
-            "<?",
-            "?>",
-            "<![CDATA[",
-            "=== ",
-            "<script>",
-            "- [ ] ",
-            "e.md)",
-        ];
-        let mut state = 1_u64;
-        for _ in 0..30_000 {
-            let mut text = String::new();
-            for _ in 0..24 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
-            }
-            let all: Vec<_> = parser(&text).filter_map(|event| of_event(&event)).collect();
-            assert_eq!(links(&text), all, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn finds_none_in_code_comments_and_addresses() {
-        let body = "`[[a]]` <!-- [[b]] -->\n\n    [[c]]\n\n```\n[[d]]\n```\n<https://x.org/e.md> \
-                    [f](https://x.org/f.md) [g](/etc/g.md) [h](mailto:h.md) [[]]\n\n<!--\n[[i]]\n-->\n";
-        assert_eq!(targets(body), Vec::<String>::new());
-    }
 
     #[test]
     fn summary_is_the_property_the_section_the_first_prose_or_the_first_items() {
@@ -439,17 +205,9 @@ mod tests {
                 |find: &dyn Fn(&mut TopLevelEvents<'_>) -> Option<String>| find(&mut TopLevelEvents::new(&body));
             let heading = |events: &mut TopLevelEvents<'_>| title::first_heading(events);
             let paragraph = |events: &mut TopLevelEvents<'_>| summary::first_prose(events, "Heading");
-            assert_eq!(from_beginning(&body, heading), whole(&heading), "{body:?}");
-            assert_eq!(from_beginning(&body, paragraph), whole(&paragraph), "{body:?}");
+            assert_eq!(find_from_beginning(&body, heading), whole(&heading), "{body:?}");
+            assert_eq!(find_from_beginning(&body, paragraph), whole(&paragraph), "{body:?}");
         }
-    }
-
-    #[test]
-    fn ordered_lists_are_the_first_links_of_their_items() {
-        let body = "1. [[a]] and [[b]]\n2. text\n   - [[c]]\n3. see [d](d.md)\n\nText [[e]].\n\n- [[f]]\n- [[g]]\n\n1. [[h]]\n";
-        let wiki = |name: &str| InlineLink::Wiki(name.to_owned());
-        assert_eq!(ordered_lists(body), [vec![wiki("a"), InlineLink::Path("d.md".to_owned())]]);
-        assert_eq!(ordered_lists("1. none\n2. none\n"), Vec::<Vec<InlineLink>>::new());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod frontmatter;
 mod id;
 #[path = "../store/index/id_compression.rs"]
 mod id_compression;
+mod inline_links;
 mod inline_styles;
 mod items;
 pub(crate) mod join;
@@ -15,6 +16,7 @@ mod language;
 mod link_types;
 mod markdown;
 pub mod merge;
+mod percent;
 mod prose;
 #[path = "../store/index/record_codec.rs"]
 mod record_codec;
@@ -40,13 +42,14 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use blocks::joined;
 pub use blocks::{Block, BlockKind};
-pub(crate) use destinations::{Destination, destinations, percent_encoded, relinked};
+pub(crate) use destinations::{Destination, destinations, relinked};
 pub use id::NoteId;
+pub use inline_links::InlineLink;
 pub use inline_styles::{InlineStyle, StyleSet};
 pub use language::Language;
 pub use link_types::LinkTypes;
-pub use markdown::InlineLink;
 pub(crate) use markdown::without_code;
+pub(crate) use percent::percent_encoded;
 pub use records::{
     CHUNK, EncodedTarget, Identity, LinkFields, ListFields, PARTS, RecordColumns, RecordColumnsBuilder, RecordRef,
     RecordSource, Relations,
@@ -405,7 +408,7 @@ impl Note {
     fn described_by(&self, key: &str) -> Option<&str> {
         let (_, value) = self.unknown.iter().find(|(name, _)| name == key)?;
         let Value::Text { text, .. } = value else { return None };
-        Some(text.trim()).filter(|text| !text.is_empty() && !value.is_null() && !prose::is_same(text, &self.title))
+        Some(text.trim()).filter(|text| !text.is_empty() && !value.is_null() && !prose::is_same_text(text, &self.title))
     }
 
     fn body_summary(&self) -> Option<&BodySummary> {
@@ -454,21 +457,21 @@ impl Note {
 
     /// Returns the links in the body, in the order of the text.
     pub fn inline_links(&self) -> &[InlineLink] {
-        self.inline.get_or_init(|| markdown::links(self.body()))
+        self.inline.get_or_init(|| inline_links::links(self.body()))
     }
 
     /// Returns the ordered lists in the body, each as the links that its items begin with.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
         match (self.whole.get(), &self.kept) {
             (None, Some(kept)) if self.is_moc() => kept.lists(),
-            _ => markdown::ordered_lists(self.body()),
+            _ => inline_links::ordered_lists(self.body()),
         }
     }
 
     /// Returns where what stands out in the body begins and ends, in bytes: the marks from there on.
     /// Parses the body.
     pub fn marked(&self) -> Vec<(usize, StyleSet)> {
-        inline_styles::marks(self.body())
+        inline_styles::style_spans(self.body())
     }
 
     /// Returns the blocks of the body, in its order. Parses the body.
@@ -478,25 +481,25 @@ impl Note {
 
     /// Tells whether text below the body is text of its own: not inside a block of code or a comment.
     pub(crate) fn ends_openly(&self) -> bool {
-        markdown::ends(self.body())
+        markdown::is_closed(self.body())
     }
 
     /// Returns the files that links and images of the body lead to, relative to the note's folder,
     /// and whether each is written in double brackets. Parses the body.
     pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
-        markdown::files(self.body())
+        inline_links::file_links(self.body())
     }
 
     /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the
     /// frontmatter.
     pub fn link_values(&self) -> Vec<Value> {
-        frontmatter::written_items(&self.whole().text).links
+        frontmatter::raw_items(&self.whole().text).links
     }
 
     /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses
     /// the frontmatter.
     pub fn source_values(&self) -> Vec<Value> {
-        frontmatter::written_items(&self.whole().text).sources
+        frontmatter::raw_items(&self.whole().text).sources
     }
 
     /// Returns the file's name without its ending.

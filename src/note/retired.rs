@@ -1,4 +1,4 @@
-//! Notes that no longer hold: their status says so, or their last day is past.
+//! Retirement of notes by their status or by the last day of their validity.
 
 use jiff::civil::Date;
 
@@ -9,17 +9,17 @@ const STATUSES: [&str; 4] = ["superseded", "rejected", "deprecated", "obsolete"]
 const STATUS: &str = "status";
 const VALID_UNTIL: &str = "valid_until";
 
-/// Why a note no longer holds.
+/// The reasons why a note is retired.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retired {
     /// Its status: `superseded`, `rejected`, `deprecated` or `obsolete`.
     pub status: Option<&'static str>,
-    /// The last day on which it held, where that is past.
+    /// The last day of its validity, if that is past.
     pub expired: Option<Date>,
 }
 
 impl Retired {
-    /// Returns the reasons in words: `rejected`, `expired 2026-11-01`.
+    /// Returns the reasons as text: `rejected`, `expired 2026-11-01`.
     pub fn words(self) -> String {
         let expired = self.expired.map(|day| format!("expired {day}"));
         let reasons: Vec<String> = self.status.map(str::to_owned).into_iter().chain(expired).collect();
@@ -28,19 +28,19 @@ impl Retired {
 }
 
 impl Metadata {
-    /// Returns a field that qipu gives no place of its own: one at the top of the frontmatter, else one under
-    /// `custom`. One that holds nothing is not there.
+    /// Returns a field without a meaning for qipu, from the top level or else from `custom`; `None` if it is absent or
+    /// null.
     pub fn field(&self, name: &str) -> Option<&Value> {
         let found = self.unknown.iter().chain(&self.custom).find(|(key, _)| key == name);
         found.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 
-    /// Returns the day that a field names.
+    /// Returns the date in a field.
     pub fn day_in(&self, name: &str) -> Option<Date> {
         Some(Timestamp::parse(&self.field(name)?.to_line())?.date())
     }
 
-    /// Returns the last day on which the note holds, where it names one.
+    /// Returns the last day of the note's validity.
     pub fn valid_until(&self) -> Option<Date> {
         self.day_in(VALID_UNTIL)
     }
@@ -57,8 +57,8 @@ impl Metadata {
 }
 
 impl Note {
-    /// Returns why a note no longer holds; `None` where it does. Reads the fields, and asks for the day, only of a
-    /// note that may be retired.
+    /// Returns the reasons why a note is retired; `None` if it is not. Decodes the fields, and calls `today`, only for
+    /// a note that may be retired.
     pub fn retired(&self, today: impl FnOnce() -> Date) -> Option<Retired> {
         if !self.marks.may_be_retired {
             return None;

@@ -1,23 +1,24 @@
-//! A text as a section below another: each part must be read as it is by itself.
+//! Appending a text to another as a section, so that the markdown of each has the same meaning as by itself.
 
 use std::collections::HashSet;
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::destinations::outline;
-use super::markdown::{MAX_PARSED, definitions, ends, parser};
+use super::inline_links::definitions;
+use super::markdown::{MAX_PARSED, is_closed, parser};
 
-/// A text that is put below another, under a heading.
+/// A text to append below a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
-    /// The heading and what introduces the text.
+    /// The heading and the introduction.
     pub(crate) head: String,
-    /// The text, without blank lines before and after it.
+    /// The text, without blank lines around it.
     pub(crate) text: String,
 }
 
 impl Section {
-    /// Makes a section; `None` where there is nothing to say below the heading.
+    /// Makes a section; `None` without an introduction and a text.
     pub(crate) fn new(title: &str, introduction: &str, text: &str) -> Option<Self> {
         let (introduction, text) = (introduction.trim(), without_blank_lines(text));
         if introduction.is_empty() && text.is_empty() {
@@ -25,43 +26,46 @@ impl Section {
         }
         let parts = [heading(title), introduction.to_owned()];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        Some(Self { head: short_ends(&parts.join("\n\n")), text: short_ends(text) })
+        Some(Self { head: with_unix_line_ends(&parts.join("\n\n")), text: with_unix_line_ends(text) })
     }
 
-    /// Returns a body with the section below it; line ends are `end`.
+    /// Returns a body with the section appended; `end` is the line ending.
     ///
     /// # Errors
-    /// Says what one of the two would be read as that it is not by itself.
+    /// A sentence with the part of either text that would change its meaning.
     pub(crate) fn below(&self, body: &str, end: &str) -> Result<String, String> {
-        if !ends(body) {
+        if !is_closed(body) {
             return Err("its text ends inside a block of code or a comment".to_owned());
         }
-        let (own, text) = (definitions(body), definitions(&self.text));
-        let clashes = |(name, to): &(String, String)| own.iter().any(|(have, own)| have == name && own != to);
+        let (body_definitions, text) = (definitions(body), definitions(&self.text));
+        let clashes = |(name, to): &(String, String)| {
+            body_definitions.iter().any(|(have, body_definitions)| have == name && body_definitions != to)
+        };
         if text.iter().any(clashes) {
             return Err("both define one name for links, each in its own way".to_owned());
         }
         if !footnotes(body).is_disjoint(&footnotes(&self.text)) {
             return Err("both have a footnote of one name".to_owned());
         }
-        let ended = |text: &str| {
+        let with_line_end = |text: &str| {
             let text = text.replace('\n', end);
             if text.is_empty() || text.ends_with('\n') { text } else { text + end }
         };
-        let own = if body.is_empty() || body.ends_with('\n') { body.to_owned() } else { format!("{body}{end}") };
-        let (head, text) = (ended(&self.head), ended(&self.text));
+        let body_definitions =
+            if body.is_empty() || body.ends_with('\n') { body.to_owned() } else { format!("{body}{end}") };
+        let (head, text) = (with_line_end(&self.head), with_line_end(&self.text));
         let between = if text.is_empty() { "" } else { end };
-        let whole = format!("{own}{end}{head}{between}{text}");
+        let whole = format!("{body_definitions}{end}{head}{between}{text}");
         if whole.len() > MAX_PARSED {
             return Err(format!("the two are longer than {MAX_PARSED} bytes, and links beyond are not read"));
         }
-        let parts = [&own, &head, &text].into_iter().flat_map(|part| outline(part, |link| link));
+        let parts = [&body_definitions, &head, &text].into_iter().flat_map(|part| outline(part, |link| link));
         let is_same = parts.eq(outline(&whole, |link| link));
         is_same.then_some(whole).ok_or_else(|| "one of the two would be read in another way".to_owned())
     }
 }
 
-/// Writes a heading that is read as this text and nothing else.
+/// Writes a heading with exactly this text.
 fn heading(title: &str) -> String {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain = format!("## {title}");
@@ -80,7 +84,7 @@ fn heading(title: &str) -> String {
     format!("## {}", escaped.flatten().collect::<String>())
 }
 
-/// Returns the names of the footnotes that a text defines, in small letters.
+/// Returns the names of the footnotes that a text defines, in lower case.
 fn footnotes(text: &str) -> HashSet<String> {
     let name = |event: Event<'_>| match event {
         Event::Start(Tag::FootnoteDefinition(name)) => Some(name.to_lowercase()),
@@ -89,12 +93,12 @@ fn footnotes(text: &str) -> HashSet<String> {
     if text.contains("[^") { parser(text).filter_map(name).collect() } else { HashSet::new() }
 }
 
-fn short_ends(text: &str) -> String {
+fn with_unix_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// Takes blank lines at the beginning and end away; white space in other lines stays, since it may make them
-/// code or break them.
+/// Removes blank lines at the beginning and end. White space in other lines stays, since it may make them code or line
+/// breaks.
 fn without_blank_lines(text: &str) -> &str {
     let is_blank = |line: &str| line.trim_matches([' ', '\t', '\r', '\n']).is_empty();
     let len = |lines: &mut dyn Iterator<Item = &str>| lines.take_while(|line| is_blank(line)).map(str::len).sum();
@@ -108,8 +112,8 @@ fn without_blank_lines(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn below(own: &str, title: &str, summary: &str, text: &str) -> Result<String, String> {
-        Section::new(title, summary, text).unwrap().below(own, "\n")
+    fn below(body_definitions: &str, title: &str, summary: &str, text: &str) -> Result<String, String> {
+        Section::new(title, summary, text).unwrap().below(body_definitions, "\n")
     }
 
     #[test]
@@ -131,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_would_be_read_in_another_way_is_refused() {
-        for (own, summary, text) in [
+        for (body_definitions, summary, text) in [
             ("```\n", "", "x"),
             ("[a]: b.md\n", "", "[a]: c.md\n"),
             ("[a] is no link\n", "", "[a]: c.md\n"),
@@ -141,7 +145,7 @@ mod tests {
             ("x", "<!-- ", "[[y]]"),
             ("x", "- item", "    code"),
         ] {
-            assert!(below(own, "T", summary, text).is_err(), "{own:?} {summary:?} {text:?}");
+            assert!(below(body_definitions, "T", summary, text).is_err(), "{body_definitions:?} {summary:?} {text:?}");
         }
         assert!(below(&"x".repeat(MAX_PARSED), "T", "", "x").is_err());
     }

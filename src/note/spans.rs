@@ -1,28 +1,27 @@
-//! Replacing spans of a text: the one way in which several places of a text change at once.
+//! Replacement of byte ranges of a text.
 
 use std::ops::Range;
 
-/// Replaces disjoint spans of a text, in whatever order they are given; every other byte stays. A span that
-/// is given twice with the same new text counts once.
+/// Replaces disjoint byte ranges of a text, given in any order; every other byte stays. Equal replacements count once.
 ///
 /// # Errors
-/// Says that two spans overlap, or that one does not lie between characters of the text.
+/// A sentence if two ranges overlap, or if one is not on character boundaries of the text.
 pub(crate) fn with_spans(text: &str, mut spans: Vec<(Range<usize>, String)>) -> Result<String, String> {
     spans.sort_by(|(a, new_a), (b, new_b)| (a.start, a.end, new_a).cmp(&(b.start, b.end, new_b)));
     spans.dedup();
     let added: usize = spans.iter().map(|(_, new)| new.len()).sum();
-    let (mut out, mut at) = (String::with_capacity(text.len() + added), 0);
+    let (mut result, mut offset) = (String::with_capacity(text.len() + added), 0);
     for (span, new) in spans {
-        let before = text.get(at..span.start).filter(|_| text.is_char_boundary(span.end) && span.start <= span.end);
-        out.push_str(before.ok_or("two changes of the text concern the same bytes")?);
-        out.push_str(&new);
-        at = span.end;
+        let before = text.get(offset..span.start).filter(|_| text.is_char_boundary(span.end) && span.start <= span.end);
+        result.push_str(before.ok_or("two changes of the text concern the same bytes")?);
+        result.push_str(&new);
+        offset = span.end;
     }
-    out.push_str(text.get(at..).unwrap_or_default());
-    Ok(out)
+    result.push_str(text.get(offset..).unwrap_or_default());
+    Ok(result)
 }
 
-/// Replaces one range of a text.
+/// Replaces one byte range of a text; a range outside the text is an empty text.
 pub(super) fn splice(text: &str, range: Range<usize>, new: &str) -> String {
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! The summary that a body gives: a property line, the section `Summary`, the first prose, or the first list items.
+//! The summary of a body: a property line, the section `Summary`, the first prose, or the first list items.
 
 use pulldown_cmark::{Event, HeadingLevel, Tag};
 
 use super::blocks::{self, Block};
-use super::markdown::{TopLevelEvents, collect, from_beginning};
+use super::markdown::{TopLevelEvents, find_from_beginning, heading_text};
 use super::prose::{self, Paragraph};
 
-/// Where in a body a summary comes from, the best source first.
+/// The source of a summary, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SummarySource {
     /// The property line `description:: text` at the beginning.
@@ -19,37 +19,37 @@ pub enum SummarySource {
     Outline,
 }
 
-/// A summary that is taken from a body.
+/// A summary from a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BodySummary {
     pub(super) source: SummarySource,
     pub(super) text: String,
 }
 
-/// Returns the summary of the body of a note with a title; never the title again.
+/// Returns the summary of a body; never the title of its note.
 pub(super) fn of_body(body: &str, title: &str) -> Option<BodySummary> {
     let from = |source: SummarySource| move |text: String| BodySummary { source, text };
     let section =
         || may_have_section(body).then(|| first_under_summary(&mut TopLevelEvents::new(body), title)).flatten();
-    let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same(heading, title);
+    let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same_text(heading, title);
     let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.path.iter().any(is_metadata));
     let items = || blocks::outline(body, item);
-    let property = description(body).filter(|text| !prose::is_same(text, title)).map(str::to_owned);
+    let property = description(body).filter(|text| !prose::is_same_text(text, title)).map(str::to_owned);
     property
         .map(from(SummarySource::Property))
         .or_else(|| section().map(from(SummarySource::Section)))
-        .or_else(|| from_beginning(body, |events| first_prose(events, title)).map(from(SummarySource::Paragraph)))
+        .or_else(|| find_from_beginning(body, |events| first_prose(events, title)).map(from(SummarySource::Paragraph)))
         .or_else(|| items().map(from(SummarySource::Outline)))
 }
 
-/// Returns the value of `description::` among the properties that a page of Logseq begins with.
+/// Returns the value of `description::` among the properties at the beginning of a Logseq page.
 fn description(body: &str) -> Option<&str> {
     let lines = body.lines().map(|line| line.trim().trim_start_matches("- ")).skip_while(|line| line.is_empty());
     let mut properties = lines.map_while(prose::property);
     properties.find(|(key, value)| key.eq_ignore_ascii_case("description") && !value.is_empty()).map(|(_, value)| value)
 }
 
-/// Tells whether a line may be the heading `Summary`, without parsing.
+/// Tells whether a line may be the heading `Summary`, without parsing markdown.
 fn may_have_section(body: &str) -> bool {
     let may_be_heading = |line: &str| {
         let line = line.trim_start();
@@ -64,7 +64,7 @@ fn first_under_summary(events: &mut TopLevelEvents<'_>, title: &str) -> Option<S
     loop {
         match events.next()? {
             Event::Start(Tag::Heading { .. }) => {
-                is_under_summary = collect(events).is_some_and(|heading| prose::is_summary(&heading));
+                is_under_summary = heading_text(events).is_some_and(|heading| prose::is_summary(&heading));
             }
             Event::Start(Tag::Paragraph) => {
                 let paragraph = Paragraph::read(events);
@@ -77,7 +77,7 @@ fn first_under_summary(events: &mut TopLevelEvents<'_>, title: &str) -> Option<S
     }
 }
 
-/// Returns the first paragraph that is prose: not in a section such as `Status`, and not in an admonition.
+/// Returns the first paragraph of prose outside of admonitions and of sections such as `Status`.
 pub(super) fn first_prose(events: &mut TopLevelEvents<'_>, title: &str) -> Option<String> {
     let mut skipped_level: Option<HeadingLevel> = None;
     let mut is_in_admonition = false;
@@ -85,9 +85,9 @@ pub(super) fn first_prose(events: &mut TopLevelEvents<'_>, title: &str) -> Optio
         match events.next()? {
             Event::Start(Tag::Heading { level, .. }) => {
                 is_in_admonition = false;
-                let heading = collect(events).unwrap_or_default();
+                let heading = heading_text(events).unwrap_or_default();
                 if skipped_level.is_none_or(|skipped| level <= skipped) {
-                    let is_skipped = prose::is_metadata_name(&heading) && !prose::is_same(&heading, title);
+                    let is_skipped = prose::is_metadata_name(&heading) && !prose::is_same_text(&heading, title);
                     skipped_level = is_skipped.then_some(level);
                 }
             }

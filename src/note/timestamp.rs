@@ -1,73 +1,73 @@
-//! Dates and times as notes write them.
+//! Dates and times in the spelling of their author.
 
 use std::cmp::Ordering;
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-/// A date, with a time where the note gives one.
+/// A date with an optional time.
 ///
-/// Ordered by the moment it names: a time without an offset counts as UTC, a date alone as its
-/// first moment. Equal moments written differently are equal.
+/// Timestamps are ordered by UTC time: a time without an offset counts as UTC, a date without a time as midnight.
+/// Different spellings of one time are equal.
 #[derive(Debug, Clone)]
 pub struct Timestamp {
     text: String,
-    at: DateTime,
+    utc: DateTime,
 }
 
 impl Timestamp {
-    /// Parses `2025-03-05`, `2025-03-05 14:00`, `2025-03-05T14:00:00Z` and the like; `None` for
-    /// anything else, an impossible date included.
+    /// Parses `2025-03-05`, `2025-03-05 14:00`, `2025-03-05T14:00:00Z` and similar forms; `None` for anything else,
+    /// including impossible dates.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let dashed = text.as_bytes().get(4) == Some(&b'-');
-        if !dashed || text.len() > 64 {
+        let has_dash = text.as_bytes().get(4) == Some(&b'-');
+        if !has_dash || text.len() > 64 {
             return None;
         }
-        let at = match text.parse::<jiff::Timestamp>() {
+        let utc = match text.parse::<jiff::Timestamp>() {
             Ok(instant) => instant.to_zoned(TimeZone::UTC).datetime(),
             Err(_) if text.ends_with(['Z', 'z']) => return None,
             Err(_) => text.parse::<DateTime>().ok()?,
         };
-        Some(Self { text: text.to_owned(), at })
+        Some(Self { text: text.to_owned(), utc })
     }
 
-    /// Makes the stamp that [`Stamp::seconds`] was taken from.
+    /// Makes the timestamp of the value of [`Timestamp::seconds`].
     pub(super) fn from_seconds(seconds: i64) -> Option<Self> {
         let text = jiff::Timestamp::from_second(seconds).ok()?.to_string();
-        Some(Self { text, at: Self::moment(seconds)? })
+        Some(Self { text, utc: Self::utc_from_seconds(seconds)? })
     }
 
-    /// Returns the moment so many seconds after 1970, in UTC.
-    pub(super) fn moment(seconds: i64) -> Option<DateTime> {
+    /// Returns the UTC time at a number of seconds since 1970.
+    pub(super) fn utc_from_seconds(seconds: i64) -> Option<DateTime> {
         Some(TimeZone::UTC.to_datetime(jiff::Timestamp::from_second(seconds).ok()?))
     }
 
-    /// Returns the seconds since 1970 where they say all that the text does.
+    /// Returns the seconds since 1970 if the spelling follows from them.
     pub(super) fn seconds(&self) -> Option<i64> {
-        let seconds = self.at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second();
-        Self::from_seconds(seconds).is_some_and(|stamp| stamp.text == self.text).then_some(seconds)
+        let seconds = self.utc.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second();
+        Self::from_seconds(seconds).is_some_and(|timestamp| timestamp.text == self.text).then_some(seconds)
     }
 
-    /// Returns the text as the note has it.
+    /// Returns the spelling in the note.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the moment that it names, in UTC.
-    pub(super) fn at(&self) -> DateTime {
-        self.at
+    /// Returns the UTC time.
+    pub(super) fn utc(&self) -> DateTime {
+        self.utc
     }
 
-    /// Returns the calendar date (in UTC where the note gives an offset).
+    /// Returns the calendar date in UTC.
     pub fn date(&self) -> Date {
-        self.at.date()
+        self.utc.date()
     }
 }
 
 impl PartialEq for Timestamp {
     fn eq(&self, other: &Self) -> bool {
-        self.at == other.at
+        self.utc == other.utc
     }
 }
 
@@ -81,7 +81,7 @@ impl PartialOrd for Timestamp {
 
 impl Ord for Timestamp {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.at.cmp(&other.at)
+        self.utc.cmp(&other.utc)
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn reads_dates_and_times_and_orders_them_by_moment() {
-        let stamp = |text| Timestamp::parse(text).unwrap_or_else(|| panic!("{text}"));
+        let timestamp = |text| Timestamp::parse(text).unwrap_or_else(|| panic!("{text}"));
         let ordered = [
             "2025-03-04",
             "2025-03-05T01:30:00+02:00",
@@ -101,10 +101,10 @@ mod tests {
             "2025-03-05T15:00:00.5Z",
         ];
         for pair in ordered.windows(2) {
-            assert!(stamp(pair[0]) < stamp(pair[1]), "{pair:?}");
+            assert!(timestamp(pair[0]) < timestamp(pair[1]), "{pair:?}");
         }
-        assert_eq!(stamp("2025-03-05"), stamp("2025-03-05T00:00:00Z"));
-        assert_eq!(stamp(" 2025-03-05 ").as_str(), "2025-03-05");
+        assert_eq!(timestamp("2025-03-05"), timestamp("2025-03-05T00:00:00Z"));
+        assert_eq!(timestamp(" 2025-03-05 ").as_str(), "2025-03-05");
     }
 
     #[test]

@@ -1,56 +1,57 @@
-//! The title of a note whose frontmatter gives none: the first level-1 heading, else the name of the file or folder.
+//! The title of a note without a title in its frontmatter: the first level-1 heading, else the name of the file or
+//! folder.
 
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
 use super::id::generated_id;
-use super::markdown::{TopLevelEvents, collect, from_beginning};
+use super::markdown::{TopLevelEvents, find_from_beginning, heading_text};
 use super::prose;
 
-/// Names of files that stand for their folder.
+/// Names of files that represent their folder.
 const FOLDER_FILES: [&str; 3] = ["index", "_index", "readme"];
 
-/// Returns the text of the first level-1 heading that stands in no list, quote or block of code; `None` where there is
-/// none, or where it names a part of a document, such as `Status`, and the file has another name. `Summary` never is one.
+/// Returns the text of the first level-1 heading outside of lists, quotes and code; `None` if there is none, or if it
+/// names a part of a document, such as `Status`, and the file has another name. `Summary` is never a title.
 pub(super) fn of_body(body: &str, path: &str) -> Option<String> {
-    // Parsing a long body in vain is expensive.
+    // Parsing a long body without a heading is expensive.
     let may_be_heading = |line: &str| {
         let line = line.trim_start();
         line.starts_with('#') || line.starts_with('=') || line.starts_with('<')
     };
     let may_have_heading = body.lines().any(may_be_heading) || body.contains('\r');
-    let heading = may_have_heading.then(|| from_beginning(body, first_heading)).flatten();
-    let names_file = |heading: &str| !prose::is_summary(heading) && prose::is_same(heading, &of_path(path));
-    heading.filter(|heading| !prose::is_part_name(heading) || names_file(heading))
+    let heading = may_have_heading.then(|| find_from_beginning(body, first_heading)).flatten();
+    let is_file_name = |heading: &str| !prose::is_summary(heading) && prose::is_same_text(heading, &of_path(path));
+    heading.filter(|heading| !prose::is_part_name(heading) || is_file_name(heading))
 }
 
-/// Returns the title that the path of a file gives: its name made readable, or that of its folder where the file is the
-/// folder's `index` or `README`.
+/// Returns the title from a path: the readable name of the file, or of its folder if the file is the folder's `index`
+/// or `README`.
 pub(super) fn of_path(path: &str) -> String {
     let path = path.strip_suffix(".md").unwrap_or(path);
     let mut names = path.rsplit('/');
     let file = names.next().unwrap_or(path);
-    // The first name is `notes`, `mocs` or `journals`, which says nothing.
+    // The first name is `notes`, `mocs` or `journals`, and thus no title.
     let folder = names.next().filter(|_| names.next().is_some());
     let is_folder_file = FOLDER_FILES.iter().any(|name| file.eq_ignore_ascii_case(name));
-    readable(folder.filter(|_| is_folder_file).unwrap_or(file))
+    readable_name(folder.filter(|_| is_folder_file).unwrap_or(file))
 }
 
-/// Writes a file name as words: `0002-rfc_process` as `0002 rfc process`. A generated id before the words is left out,
-/// dates keep their form, and a name that holds spaces is words already.
-fn readable(name: &str) -> String {
-    let behind_id = generated_id(name).and_then(|id| name.strip_prefix(id)).map(|rest| rest.trim_start_matches('-'));
-    if behind_id == Some("") || name.contains(char::is_whitespace) {
-        return behind_id.filter(|words| !words.is_empty()).unwrap_or(name).to_owned();
+/// Returns a file name as words: `0002-rfc_process` as `0002 rfc process`. A generated id before the words is omitted,
+/// dates keep their form, and a name with spaces is returned unchanged.
+fn readable_name(name: &str) -> String {
+    let after_id = generated_id(name).and_then(|id| name.strip_prefix(id)).map(|rest| rest.trim_start_matches('-'));
+    if after_id == Some("") || name.contains(char::is_whitespace) {
+        return after_id.filter(|words| !words.is_empty()).unwrap_or(name).to_owned();
     }
-    let name = behind_id.unwrap_or(name);
+    let name = after_id.unwrap_or(name);
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let bytes = name.as_bytes();
-    let is_space = |(at, c): (usize, char)| {
+    let is_space = |(offset, c): (usize, char)| {
         let is_in_date =
-            is_digit(at.checked_sub(1).and_then(|before| bytes.get(before))) && is_digit(bytes.get(at + 1));
+            is_digit(offset.checked_sub(1).and_then(|before| bytes.get(before))) && is_digit(bytes.get(offset + 1));
         matches!(c, '-' | '_') && !is_in_date
     };
-    let spaced: String = name.char_indices().map(|(at, c)| if is_space((at, c)) { ' ' } else { c }).collect();
+    let spaced: String = name.char_indices().map(|(offset, c)| if is_space((offset, c)) { ' ' } else { c }).collect();
     let spaced = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
     if spaced.is_empty() { name.to_owned() } else { spaced }
 }
@@ -60,7 +61,7 @@ pub(super) fn first_heading(events: &mut TopLevelEvents<'_>) -> Option<String> {
     loop {
         match events.next()? {
             Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => {
-                if let Some(text) = collect(events) {
+                if let Some(text) = heading_text(events) {
                     return Some(without_attributes(&text).to_owned());
                 }
             }
@@ -76,12 +77,12 @@ pub(super) fn first_heading(events: &mut TopLevelEvents<'_>) -> Option<String> {
     }
 }
 
-/// Returns a heading without the attributes that some dialects allow behind it: `Title {#anchor}`.
+/// Returns a heading without the attributes of some dialects: `Title {#anchor}`.
 fn without_attributes(heading: &str) -> &str {
     let attributes = heading.strip_suffix('}').and_then(|rest| rest.rfind('{'));
-    let text = attributes.and_then(|at| {
-        let is_marked = heading.get(at + 1..).is_some_and(|rest| rest.starts_with(['#', '.', ':']));
-        heading.get(..at).map(str::trim_end).filter(|text| is_marked && !text.is_empty())
+    let text = attributes.and_then(|offset| {
+        let is_marked = heading.get(offset + 1..).is_some_and(|rest| rest.starts_with(['#', '.', ':']));
+        heading.get(..offset).map(str::trim_end).filter(|text| is_marked && !text.is_empty())
     });
     text.unwrap_or(heading)
 }
@@ -92,7 +93,8 @@ fn html_heading(html: &str) -> Option<String> {
         return None;
     }
     let lower = html.to_ascii_lowercase();
-    let start = lower.find("<h1").filter(|at| matches!(lower.as_bytes().get(at + 3), Some(b'>' | b' ' | b'\n')))?;
+    let start =
+        lower.find("<h1").filter(|offset| matches!(lower.as_bytes().get(offset + 3), Some(b'>' | b' ' | b'\n')))?;
     let end = start + lower.get(start..)?.find("</h1")?;
     let (mut text, mut is_tag) = (String::new(), false);
     for c in html.get(start..end)?.chars() {

@@ -1,24 +1,23 @@
-//! Values of custom and unknown fields, kept as they were written.
+//! The values of custom and unknown fields, in the spelling of their author.
 
 use foldhash::{HashSet, HashSetExt};
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{Yaml, YamlNode};
 
-/// The value of a field that qipu gives no meaning to.
+/// The value of a field without a meaning for qipu.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Value {
-    /// A text. `plain` when it was written without quotes, so that it may be a number, a truth
-    /// value or nothing at all.
+    /// A text. If it is `plain`, it may be a number, a boolean or null.
     Text {
-        /// The text as written, without quotes.
+        /// The text without quotes.
         text: String,
-        /// Whether it was written without quotes.
+        /// Whether it is written without quotes.
         plain: bool,
     },
     /// A list.
     List(Vec<Value>),
-    /// A map, in the order written; of two entries with one key, the first.
+    /// A map in the order of the text; of two entries with the same key, the first.
     Map(Vec<(String, Value)>),
 }
 
@@ -39,12 +38,12 @@ impl Value {
         }
     }
 
-    /// Tells whether it is nothing: a plain text that YAML reads as null.
+    /// Tells whether the value is null: a plain text that YAML reads as null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Text { text, plain: true } if is_null_text(text))
     }
 
-    /// Returns the value with `null` in the place of empty plain texts, so that it can be written in any position.
+    /// Returns the value with `null` in the position of empty plain texts, so that it can be written anywhere.
     pub(super) fn with_nulls(&self) -> Self {
         match self {
             Self::Text { text, plain: true } if text.is_empty() => Self::Text { text: "null".to_owned(), plain: true },
@@ -56,7 +55,7 @@ impl Value {
         }
     }
 
-    /// Makes the value of a text that is known not to be anything else.
+    /// Makes the value of a text that is not a number, boolean or null.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), plain: false }
     }
@@ -73,8 +72,7 @@ impl Value {
         }
     }
 
-    /// Returns the value as JSON. A plain text becomes a number, truth value or null only where
-    /// JSON writes it exactly as the note does.
+    /// Returns the value as JSON. A plain text becomes a number, boolean or null only if its JSON text is the same.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text { text, plain: true } => plain_json(text),
@@ -89,7 +87,7 @@ impl Value {
     }
 }
 
-/// Tells whether a plain text is what YAML reads as null.
+/// Tells whether YAML reads a plain text as null.
 pub(crate) fn is_null_text(text: &str) -> bool {
     matches!(text, "" | "~" | "null")
 }

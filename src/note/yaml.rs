@@ -1,8 +1,7 @@
-//! A small YAML tree: what frontmatter holds, with the place of every piece.
+//! A small YAML tree with the source range of every node.
 //!
-//! The event parser knows the grammar; this file builds the tree and keeps hostile input within
-//! bounds. Scalars stay text as it was written: `1.10` is a version to one user and a number to
-//! another, so types are decided where a field is read.
+//! The event parser implements the grammar; this module builds the tree and limits hostile input. Scalars stay in their
+//! spelling: `1.10` is a version to one user and a number to another, so types are decided per field.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,55 +9,54 @@ use std::ops::Range;
 
 use serde_yaml::{Event, Options, Parser, ScalarStyle, Span};
 
-/// The most bytes of YAML that are parsed.
+/// The maximum length of frontmatter, in bytes.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
-/// The most that one document may unfold to, aliases included: nodes, a long text counting as one
-/// more for every [`BYTES_OF_A_NODE`].
+/// The maximum size of a document with expanded aliases, in nodes; a long text counts as one more node for every
+/// [`BYTES_OF_A_NODE`].
 pub(crate) const MAX_NODES: usize = 10_000;
-/// How many bytes of a text weigh as much as a node.
+/// The length of a text that counts as a node, in bytes.
 const BYTES_OF_A_NODE: usize = 100;
-/// How many bytes a node of a long document takes at least, on average.
+/// The least average length of a node of a long document, in bytes.
 const BYTES_PER_NODE: usize = 8;
-/// The deepest nesting of lists and maps, block and flow each.
+/// The maximum nesting of lists and maps, separately in block and flow style.
 const MAX_DEPTH: usize = 64;
 
-/// One node of a YAML document.
+/// A node of a YAML document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Yaml<'a> {
-    /// What the node is.
+    /// The kind and content of the node.
     pub(crate) kind: YamlNode<'a>,
-    /// The bytes it stands in. Those of a block scalar leave out its `>-` header.
+    /// The byte range; that of a block scalar excludes its `>-` header.
     pub(crate) span: Range<usize>,
-    /// The line it begins in, from 1.
+    /// The line at which it begins, from 1.
     pub(crate) line: usize,
 }
 
-/// The sorts of node.
+/// The kinds of nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum YamlNode<'a> {
-    /// A text; `plain` when it was written without quotes, block style and the tag `!!str`.
+    /// A text; `plain` if it is written without quotes, block style and the tag `!!str`.
     Scalar { text: Cow<'a, str>, plain: bool },
     /// A list.
     List(Vec<Yaml<'a>>),
-    /// A map, in the order written, duplicates included.
+    /// A map in the order of the text, including duplicate keys.
     Map(Vec<(Yaml<'a>, Yaml<'a>)>),
 }
 
-/// Why a text is not YAML, and in which line (from 1).
+/// The reason why a text is not YAML, and the line, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct YamlError {
     pub(crate) reason: String,
     pub(crate) line: usize,
 }
 
-/// Parses a text of one document; an empty one is an empty map.
+/// Parses a text of one document; an empty text is an empty map.
 pub(crate) fn parse(text: &str) -> Result<Yaml<'_>, YamlError> {
     let mut nodes_left = MAX_NODES;
     parse_within(text, &mut nodes_left)
 }
 
-/// Parses a text of one document that unfolds to no more than `nodes_left` nodes, and takes those
-/// that it needs away from them.
+/// Parses a text of one document with at most `nodes_left` nodes, and subtracts its nodes from them.
 pub(crate) fn parse_within<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, YamlError> {
     if text.len() > MAX_BYTES {
         return Err(YamlError { reason: format!("frontmatter is longer than {MAX_BYTES} bytes"), line: 1 });
@@ -66,16 +64,16 @@ pub(crate) fn parse_within<'a>(text: &'a str, nodes_left: &mut usize) -> Result<
     parse_nodes(text, nodes_left)
 }
 
-/// Parses a text of one document that is no frontmatter: at most so many bytes, and a node for every
-/// [`BYTES_PER_NODE`] of these.
+/// Parses a text of one document that is not frontmatter, with at most `max_bytes` bytes and one node for every
+/// [`BYTES_PER_NODE`] of them.
 pub(crate) fn parse_long(text: &str, max_bytes: usize) -> Result<Yaml<'_>, YamlError> {
     if text.len() > max_bytes {
         return Err(YamlError { reason: format!("it is longer than {max_bytes} bytes"), line: 1 });
     }
     let mut nodes_left = max_bytes / BYTES_PER_NODE;
-    parse_nodes(text, &mut nodes_left).map_err(|broken| match nodes_left {
-        0 => YamlError { reason: "it unfolds to too many values".to_owned(), ..broken },
-        _ => broken,
+    parse_nodes(text, &mut nodes_left).map_err(|error_at| match nodes_left {
+        0 => YamlError { reason: "it unfolds to too many values".to_owned(), ..error_at },
+        _ => error_at,
     })
 }
 
@@ -88,21 +86,21 @@ fn parse_nodes<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Ya
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| YamlError { reason: error.info(), line: error.marker().line() })?;
         if matches!(event, Event::DocumentStart(..)) && builder.root.is_some() {
-            return Err(broken("a second document begins", span.start.line()));
+            return Err(error_at("a second document begins", span.start.line()));
         }
-        builder.take(event, &span, nodes_left)?;
+        builder.handle_event(event, &span, nodes_left)?;
     }
     Ok(builder.root.unwrap_or(Yaml { kind: YamlNode::Map(Vec::new()), span: 0..0, line: 1 }))
 }
 
-/// A list or map that is still open.
+/// A list or map whose end was not reached yet.
 struct OpenCollection<'a> {
     node: Yaml<'a>,
     key: Option<Yaml<'a>>,
     anchor: usize,
 }
 
-/// Turns events into the tree without recursion.
+/// Builds the tree from events without recursion.
 #[derive(Default)]
 struct TreeBuilder<'a> {
     root: Option<Yaml<'a>>,
@@ -111,29 +109,29 @@ struct TreeBuilder<'a> {
 }
 
 impl<'a> TreeBuilder<'a> {
-    fn take(&mut self, event: Event<'a>, span: &Span, nodes_left: &mut usize) -> Result<(), YamlError> {
+    fn handle_event(&mut self, event: Event<'a>, span: &Span, nodes_left: &mut usize) -> Result<(), YamlError> {
         let line = span.start.line();
         let span = span.byte_range().unwrap_or(0..0);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                // `!!str 007` is a text, whatever it looks like.
+                // `!!str 007` is a text, although it looks like a number.
                 let is_text = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
                 let plain = style == ScalarStyle::Plain && !is_text;
-                // The parser gives `~` for a value that is not there; what is written is nothing.
+                // The parser reports an absent value as `~`; its source is empty.
                 let text = if plain && span.is_empty() { "".into() } else { text };
                 let kind = YamlNode::Scalar { text, plain };
                 let node = Yaml { kind, span, line };
-                spend(nodes_left, weight(&node), line)?;
+                spend_nodes(nodes_left, weight(&node), line)?;
                 self.close(node, anchor);
                 Ok(())
             }
             Event::SequenceStart(_, anchor, _) => {
-                spend(nodes_left, 1, line)?;
+                spend_nodes(nodes_left, 1, line)?;
                 self.begin(YamlNode::List(Vec::new()), span, line, anchor);
                 Ok(())
             }
             Event::MappingStart(_, anchor, _) => {
-                spend(nodes_left, 1, line)?;
+                spend_nodes(nodes_left, 1, line)?;
                 self.begin(YamlNode::Map(Vec::new()), span, line, anchor);
                 Ok(())
             }
@@ -147,9 +145,9 @@ impl<'a> TreeBuilder<'a> {
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    return Err(broken("an alias names a node that contains it", line));
+                    return Err(error_at("an alias names a node that contains it", line));
                 };
-                spend(nodes_left, weight(&node), line)?;
+                spend_nodes(nodes_left, weight(&node), line)?;
                 self.close(Yaml { span, line, ..node }, 0);
                 Ok(())
             }
@@ -162,7 +160,7 @@ impl<'a> TreeBuilder<'a> {
         self.open.push(OpenCollection { node, key: None, anchor });
     }
 
-    /// Puts a finished node into the list or map that is open, or makes it the root.
+    /// Adds a finished node to the open list or map, or makes it the root.
     fn close(&mut self, node: Yaml<'a>, anchor: usize) {
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
@@ -182,13 +180,13 @@ impl<'a> TreeBuilder<'a> {
     }
 }
 
-fn spend(nodes_left: &mut usize, nodes: usize, line: usize) -> Result<(), YamlError> {
+fn spend_nodes(nodes_left: &mut usize, nodes: usize, line: usize) -> Result<(), YamlError> {
     let left = nodes_left.checked_sub(nodes);
     *nodes_left = left.unwrap_or(0);
-    left.map(|_| ()).ok_or_else(|| broken("frontmatter unfolds to too many values", line))
+    left.map(|_| ()).ok_or_else(|| error_at("frontmatter unfolds to too many values", line))
 }
 
-fn broken(reason: &str, line: usize) -> YamlError {
+fn error_at(reason: &str, line: usize) -> YamlError {
     YamlError { reason: reason.to_owned(), line }
 }
 

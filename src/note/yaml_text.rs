@@ -1,11 +1,11 @@
-//! Writing values as YAML text that every reader takes for the same values.
+//! YAML text for values, written so that every YAML parser reads the same value.
 
 use super::timestamp::Timestamp;
 use super::value::Value;
 use super::yaml::{self, Yaml, YamlNode};
 
-/// Writes a text as a YAML scalar: plain where every reader takes it for that text, else in
-/// double quotes. With `typed`, what looks like a number or truth value stays one.
+/// Writes a text as a YAML scalar: plain if every parser reads it as that text, else in double quotes. With `typed`, a
+/// text that looks like a number or boolean is written plain, so that it is one.
 pub(crate) fn scalar(text: &str, typed: bool) -> String {
     let is_plain_char = |c: char| {
         c.is_alphanumeric()
@@ -16,12 +16,12 @@ pub(crate) fn scalar(text: &str, typed: bool) -> String {
     };
     let starts_plain =
         text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '/' | '_' | '-' | '+' | '.'));
-    let has_odd_space = text.starts_with(' ') || text.ends_with(' ') || text.contains("- ");
-    let is_plain = starts_plain && !has_odd_space && text.chars().all(is_plain_char);
+    let has_special_space = text.starts_with(' ') || text.ends_with(' ') || text.contains("- ");
+    let is_plain = starts_plain && !has_special_space && text.chars().all(is_plain_char);
     let is_url = text.starts_with("http")
         && text.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '#' | '"' | ',' | '?' | '[' | ']' | '{' | '}'))
         && !text.ends_with(':');
-    if is_url || (is_plain && (!looks_typed(text) || (typed && !is_misread(text)))) {
+    if is_url || (is_plain && (!looks_typed(text) || (typed && !is_misread_when_plain(text)))) {
         return text.to_owned();
     }
     let mut quoted = String::from("\"");
@@ -41,10 +41,10 @@ pub(crate) fn scalar(text: &str, typed: bool) -> String {
     quoted
 }
 
-/// Writes a value on one line. A number or truth value that stood without quotes stays one.
+/// Writes a value on one line, in flow style. A plain number or boolean stays one.
 pub(super) fn flow(value: &Value) -> String {
     match value {
-        Value::Text { text, plain: true } if stands_plain(text) => text.clone(),
+        Value::Text { text, plain: true } if is_plain_in_flow(text) => text.clone(),
         Value::Text { text, plain } => scalar(text, *plain),
         Value::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
         Value::Map(entries) => {
@@ -55,8 +55,8 @@ pub(super) fn flow(value: &Value) -> String {
     }
 }
 
-/// Tells whether a text is read as a plain scalar wherever it stands in brackets.
-fn stands_plain(text: &str) -> bool {
+/// Tells whether a text is a plain scalar with the same text inside a flow list.
+fn is_plain_in_flow(text: &str) -> bool {
     let listed = format!("[{text}]");
     !text.contains('\n') && yaml::parse(&listed).is_ok_and(|tree| match &tree.kind {
         YamlNode::List(items) => {
@@ -66,7 +66,7 @@ fn stands_plain(text: &str) -> bool {
     })
 }
 
-/// Tells whether a text without quotes may be a number, a date, a truth value or nothing to a reader of YAML.
+/// Tells whether a parser may read a plain text as a number, date, boolean or null.
 pub(super) fn looks_typed(text: &str) -> bool {
     matches!(
         text.to_ascii_lowercase().as_str(),
@@ -74,9 +74,9 @@ pub(super) fn looks_typed(text: &str) -> bool {
     ) || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
 }
 
-/// Tells whether some readers of YAML take a text for a number or date that they then can't read: digits
-/// with underscores (`0x_`), an impossible date, or the dash of a list.
-fn is_misread(text: &str) -> bool {
+/// Tells whether some parsers fail on a plain text, since they read it as a number or date: digits with underscores
+/// (`0x_`), an impossible date, or the dash of a list.
+fn is_misread_when_plain(text: &str) -> bool {
     let is_date = text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2;
     let has_digits = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
     text == "-" || (has_digits && text.contains('_')) || (is_date && Timestamp::parse(text).is_none())

@@ -9,7 +9,7 @@ use super::{ChangePlan, PlannedChange, changes_of, plan_rewritten, plan_text, re
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, join_path, rebase_path, relative_path};
 use crate::note::edit::{Edit, apply, relink, with_section};
-use crate::note::join::{OnConflict, is_one_source, join, kind_and_target};
+use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
 use crate::report::DiagnosticEntry;
 use crate::request::ChangeRequest;
@@ -115,7 +115,7 @@ impl MergePlanner<'_> {
         let mut edits: Vec<Edit> = new_aliases(into, from).iter().map(item("aliases")).collect();
         edits.extend(from.tags.iter().map(item("tags")));
         edits.extend(from.compacts.iter().filter(|name| !self.is_either(name)).map(item("compacts")));
-        let sources = join("sources", into.source_values(), from.source_values(), is_one_source, OnConflict::KeepBoth);
+        let sources = join("sources", into.source_values(), from.source_values(), is_same_source, OnConflict::KeepBoth);
         edits.extend(sources.edits);
         let is_gone = |name: &str| self.names.resolve(name) == Some(self.from);
         let own = into.links.iter().filter(|link| is_gone(&link.target));

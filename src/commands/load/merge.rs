@@ -2,7 +2,7 @@
 //! word. All by edits of the store's text, so that nothing else of it changes.
 
 use crate::note::edit::{self, Edit};
-use crate::note::join::{OnConflict, is_one_source, join, kind_and_target};
+use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{Note, Value};
 
 /// What two notes come to.
@@ -51,7 +51,7 @@ fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<Stri
     };
     let add = |key| move |text| Edit::AddItem { key, text };
     let on_conflict = if is_later { OnConflict::TakeTheirs } else { OnConflict::KeepOurs };
-    let sources = join("sources", ours.source_values(), theirs.source_values(), is_one_source, on_conflict);
+    let sources = join("sources", ours.source_values(), theirs.source_values(), is_same_source, on_conflict);
     let is_one_link = |a: &Value, b: &Value| kind_and_target(a) == kind_and_target(b);
     let links = join("links", ours.link_values(), theirs.link_values(), is_one_link, on_conflict);
     let mut edits: Vec<Edit> = missing(&ours.tags, &theirs.tags).into_iter().map(add("tags")).collect();
@@ -59,7 +59,15 @@ fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<Stri
     edits.extend(missing(&ours.aliases, &theirs.aliases).into_iter().map(add("aliases")));
     edits.extend(missing(&ours.compacts, &theirs.compacts).into_iter().map(add("compacts")));
     let left = |field: &'static str| move |key: String| format!("`{field}.{key}`");
-    (edits, sources.left.into_iter().map(left("sources")).chain(links.left.into_iter().map(left("links"))).collect())
+    (
+        edits,
+        sources
+            .not_taken
+            .into_iter()
+            .map(left("sources"))
+            .chain(links.not_taken.into_iter().map(left("links")))
+            .collect(),
+    )
 }
 
 /// What a later note says of itself; what it does not say stays.

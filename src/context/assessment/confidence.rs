@@ -1,5 +1,5 @@
-//! How far notes can be relied on, from what they say of themselves and how they are linked. The
-//! numbers are those of specs/context-query.md.
+//! Confidence, trust and freshness of notes, from their fields and links. The constants are those of
+//! specs/context-query.md.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,14 +12,29 @@ use crate::note::Note;
 use crate::report::{Assessment, Confidence};
 use crate::search::Highlighter;
 
-/// What each dimension counts in the whole, in the order of the dimensions.
+/// The weights of the dimensions in the overall confidence, in the order of the dimensions; their sum is 1.
 const WEIGHTS: [f64; 6] = [0.25, 0.20, 0.15, 0.15, 0.15, 0.10];
-/// The least that a dimension counts as, so that one alone does not decide.
-const LEAST: f64 = 0.001;
-/// How far back derivations are followed, in steps.
+/// The least value of a dimension in the overall confidence, so that no single dimension makes it 0.
+const MIN_DIMENSION: f64 = 0.001;
+/// The most steps in which derivations are followed back.
 pub(super) const MAX_STEPS: usize = 3;
-/// How much of the best trust among its origins a note has at least.
-const INHERITED: f64 = 0.7;
+/// The share of the highest trust among its origins that a note has at least.
+const INHERITED_SHARE: f64 = 0.7;
+
+/// The half-life of the recency of a note, in days.
+const RECENCY_HALF_LIFE: f64 = 69.0;
+/// The recency and freshness of a note without a date.
+const UNKNOWN_RECENCY: f64 = 0.5;
+/// The least freshness.
+const MIN_FRESHNESS: f64 = 0.1;
+/// The consistency of a note without opponents.
+const UNOPPOSED_CONSISTENCY: f64 = 0.9;
+/// The factor by which each supporter reduces the share of a note that is not corroborated.
+const UNSUPPORTED_PER_SUPPORTER: f64 = 0.6;
+/// The corroboration of a note without supporters.
+const MIN_CORROBORATION: f64 = 0.2;
+/// The most supporters that are counted.
+const MAX_SUPPORTERS: usize = 100;
 
 /// Link types.
 pub(super) const DERIVED_FROM: &str = "derived-from";
@@ -27,45 +42,45 @@ pub(super) const SUPPORTED_BY: &str = "supported-by";
 pub(super) const CONTRADICTS: [&str; 2] = ["contradicts", "contradicted-by"];
 pub(super) const SAME_AS: &str = "same-as";
 
-/// Weighs the notes of a store.
+/// Assesses the notes of a store.
 pub(super) struct Assessor<'a, 's> {
-    pub(super) desk: &'a Session<'s>,
+    pub(super) session: &'a Session<'s>,
     graph: &'a Graph<'s>,
-    /// The day that counts as today; without one, time plays no part.
+    /// The day that counts as today; without one, time is ignored.
     today: Option<Date>,
-    /// Whether what notes and the store's config say in favour of notes counts. What they say against them always does.
-    believes: bool,
+    /// Whether statements of notes and of the config can raise a value. Statements can always lower one.
+    is_trusted: bool,
     highlighter: Option<&'a Highlighter>,
 }
 
 impl<'a, 's> Assessor<'a, 's> {
-    /// Gets ready to weigh notes of a store.
-    pub(super) fn new(desk: &'a Session<'s>, today: Option<Date>, highlighter: Option<&'a Highlighter>) -> Self {
-        Self { desk, graph: desk.graph(), today, believes: desk.store.is_trusted(), highlighter }
+    /// Creates an assessor of the notes of a store.
+    pub(super) fn new(session: &'a Session<'s>, today: Option<Date>, highlighter: Option<&'a Highlighter>) -> Self {
+        Self { session, graph: session.graph(), today, is_trusted: session.store.is_trusted(), highlighter }
     }
 
-    fn note(&self, place: usize) -> &Note {
-        &self.desk.store.notes()[place]
+    fn note(&self, index: usize) -> &Note {
+        &self.session.store.notes()[index]
     }
 
-    /// Returns the notes to which a note has a link of a type, written at either end, in order.
-    pub(super) fn linked(&self, place: usize, kind: &str) -> BTreeSet<usize> {
+    /// Returns the notes at the other ends of a note's links of a type, in either direction, sorted.
+    pub(super) fn linked(&self, index: usize, kind: &str) -> BTreeSet<usize> {
         let graph = self.graph;
-        let types = &self.desk.store.config.link_types;
-        let out = graph.outgoing(place).filter(|edge| edge.kind == kind).map(|edge| edge.to);
-        let back = graph.incoming(place).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
+        let types = &self.session.store.config.link_types;
+        let out = graph.outgoing(index).filter(|edge| edge.kind == kind).map(|edge| edge.to);
+        let back = graph.incoming(index).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
         out.chain(back).collect()
     }
 
-    /// Returns the notes that contradict a note, or that it contradicts.
-    pub(super) fn opponents(&self, place: usize) -> BTreeSet<usize> {
-        CONTRADICTS.iter().flat_map(|kind| self.linked(place, kind)).collect()
+    /// Returns the notes that contradict a note, in either direction.
+    pub(super) fn opponents(&self, index: usize) -> BTreeSet<usize> {
+        CONTRADICTS.iter().flat_map(|kind| self.linked(index, kind)).collect()
     }
 
-    /// Returns the notes that a note comes from, in so many steps at most, the nearest first.
-    pub(super) fn origins(&self, place: usize) -> Vec<usize> {
-        let mut seen = HashSet::from([place]);
-        let (mut origins, mut last) = (Vec::new(), vec![place]);
+    /// Returns the notes from which a note is derived in at most [`MAX_STEPS`] steps, the nearest first.
+    pub(super) fn origins(&self, index: usize) -> Vec<usize> {
+        let mut seen = HashSet::from([index]);
+        let (mut origins, mut last) = (Vec::new(), vec![index]);
         for _ in 0..MAX_STEPS {
             let next = last.iter().flat_map(|note| self.linked(*note, DERIVED_FROM));
             last = next.filter(|note| seen.insert(*note)).collect();
@@ -74,32 +89,33 @@ impl<'a, 's> Assessor<'a, 's> {
         origins
     }
 
-    /// Returns how far a note's source is trusted, 0 to 1.
-    pub(super) fn trust(&self, place: usize) -> f64 {
-        let note = self.note(place);
+    /// Returns the trust in the source of a note, 0 to 1.
+    pub(super) fn trust(&self, index: usize) -> f64 {
+        let note = self.note(index);
         if fields::trust(note).is_some() {
             return self.own_trust(note);
         }
-        let inherited = self.origins(place).into_iter().map(|origin| INHERITED * self.own_trust(self.note(origin)));
+        let inherited =
+            self.origins(index).into_iter().map(|origin| INHERITED_SHARE * self.own_trust(self.note(origin)));
         inherited.fold(self.own_trust(note), f64::max)
     }
 
-    /// Returns what a note or the config states; where they are not believed, no more than there would be without.
-    fn believed(&self, stated: Option<f64>, usual: f64) -> f64 {
+    /// Returns a stated value; if the store is not trusted, at most the default.
+    fn accepted(&self, stated: Option<f64>, default: f64) -> f64 {
         match stated {
-            Some(stated) if self.believes => stated,
-            Some(stated) => stated.min(usual),
-            None => usual,
+            Some(stated) if self.is_trusted => stated,
+            Some(stated) => stated.min(default),
+            None => default,
         }
     }
 
-    /// Tells whether a person has checked a note, as far as that is believed.
+    /// Tells whether a person has verified a note, if the store is trusted.
     fn is_verified(&self, note: &Note) -> bool {
-        self.believes && note.verified == Some(true)
+        self.is_trusted && note.verified == Some(true)
     }
 
     fn own_trust(&self, note: &Note) -> f64 {
-        let config = &self.desk.store.config.trust;
+        let config = &self.session.store.config.trust;
         let author = fields::author(note);
         let by_author = || config.authors.get(author.as_deref()?).copied();
         let by_host = || {
@@ -110,144 +126,149 @@ impl<'a, 's> Assessor<'a, 's> {
             });
             trusted.reduce(f64::max)
         };
-        let has_author = self.believes && author.is_some();
+        let has_author = self.is_trusted && author.is_some();
         let stated = fields::trust(note).or_else(by_author).or_else(by_host);
-        self.believed(stated, by_kind(note, has_author, self.is_verified(note)))
+        self.accepted(stated, default_trust(note, has_author, self.is_verified(note)))
     }
 
-    /// Returns what is known of a note that answers so well.
-    pub(super) fn belief(&self, place: usize, relevance: f64) -> Assessment {
+    /// Returns the assessment of a note with this relevance.
+    pub(super) fn assessment(&self, index: usize, relevance: f64) -> Assessment {
         let origin = |origin: usize| {
             let note = self.note(origin);
             (note.id.clone(), note.title.clone(), self.confidence(origin).overall)
         };
         Assessment {
-            confidence: self.confidence(place),
-            trust: rounded(self.trust(place)),
+            confidence: self.confidence(index),
+            trust: rounded(self.trust(index)),
             relevance: rounded(relevance),
             utility: None,
-            derived_from: self.linked(place, DERIVED_FROM).into_iter().map(origin).collect(),
-            contradictions: self.opponents(place).len(),
+            derived_from: self.linked(index, DERIVED_FROM).into_iter().map(origin).collect(),
+            contradictions: self.opponents(index).len(),
             answers: None,
         }
     }
 
-    /// Returns how far a note can be relied on.
-    pub(super) fn confidence(&self, place: usize) -> Confidence {
-        let opponents = self.opponents(place);
-        // A note that was rejected or superseded speaks against nothing any more.
-        let holding = opponents.iter().filter(|opponent| !self.desk.store.is_retired(**opponent));
-        let consistency = holding.map(|opponent| self.consistency_beside(*opponent)).fold(0.9, f64::min);
-        self.confidence_with(place, consistency)
+    /// Returns the confidence in a note.
+    pub(super) fn confidence(&self, index: usize) -> Confidence {
+        let opponents = self.opponents(index);
+        // A rejected or superseded note contradicts no other.
+        let valid = opponents.iter().filter(|opponent| !self.session.store.is_retired(**opponent));
+        let consistency =
+            valid.map(|opponent| self.consistency_against(*opponent)).fold(UNOPPOSED_CONSISTENCY, f64::min);
+        self.confidence_with(index, consistency)
     }
 
-    /// Returns how consistent a note is that this one contradicts. That others contradict this one too
-    /// does not count: two notes that contradict each other would have to wait for each other.
-    fn consistency_beside(&self, opponent: usize) -> f64 {
-        let confidence = self.confidence_with(opponent, 0.9).overall;
-        match self.is_verified(self.note(opponent)) {
-            true => 0.0,
-            false if confidence < 0.4 => 0.5,
-            false if confidence < 0.7 => 0.3,
-            false => 0.1,
+    /// Returns the consistency of a note that contradicts `opponent`. The contradictions of the opponent itself are
+    /// ignored, since two notes may contradict each other.
+    fn consistency_against(&self, opponent: usize) -> f64 {
+        let confidence = self.confidence_with(opponent, UNOPPOSED_CONSISTENCY).overall;
+        match confidence {
+            _ if self.is_verified(self.note(opponent)) => 0.0,
+            ..0.4 => 0.5,
+            ..0.7 => 0.3,
+            _ => 0.1,
         }
     }
 
-    fn confidence_with(&self, place: usize, consistency: f64) -> Confidence {
-        let stated = fields::confidence(self.note(place));
-        if let (Some(StatedConfidence::Overall(overall)), true) = (stated, self.believes) {
+    fn confidence_with(&self, index: usize, consistency: f64) -> Confidence {
+        let stated = fields::confidence(self.note(index));
+        if let (Some(StatedConfidence::Overall(overall)), true) = (stated, self.is_trusted) {
             return Confidence { overall, dimensions: None };
         }
         let derived = [
-            self.trust(place),
-            self.method_quality(place, &mut HashSet::new(), MAX_STEPS),
+            self.trust(index),
+            self.method_quality(index, &mut HashSet::new(), MAX_STEPS),
             consistency,
-            self.freshness(place),
-            self.corroboration(place),
-            self.applicability(place),
+            self.freshness(index),
+            self.corroboration(index),
+            self.applicability(index),
         ]
         .map(rounded);
         match stated {
-            Some(stated) => stated.completed(derived, self.believes, overall),
+            Some(stated) => stated.completed(derived, self.is_trusted, overall),
             None => Confidence { overall: overall(&derived), dimensions: Some(derived) },
         }
     }
 
-    /// How the note came about: what it states, else by its type; never better than the weakest that it is derived
-    /// from.
-    fn method_quality(&self, place: usize, seen: &mut HashSet<usize>, steps: usize) -> f64 {
-        let note = self.note(place);
+    /// Returns the quality of method, 0 to 1: as stated, else by the type of the note; at most that of the weakest
+    /// origin.
+    fn method_quality(&self, index: usize, seen: &mut HashSet<usize>, steps: usize) -> f64 {
+        let note = self.note(index);
         let by_kind = match note.kind.as_str() {
             _ if self.is_verified(note) => 0.7,
             _ if fields::is_generated(note) => 0.1,
             "permanent" | "moc" => 0.5,
             "fleeting" | "journal" => 0.2,
-            // Literature, and types that qipu knows nothing of.
+            // Literature, and unknown types.
             _ => 0.3,
         };
-        let own = self.believed(fields::method_quality(note), by_kind);
-        if steps == 0 || !seen.insert(place) {
+        let own = self.accepted(fields::method_quality(note), by_kind);
+        if steps == 0 || !seen.insert(index) {
             return own;
         }
-        let origins = self.linked(place, DERIVED_FROM);
+        let origins = self.linked(index, DERIVED_FROM);
         origins.into_iter().map(|origin| self.method_quality(origin, seen, steps - 1)).fold(own, f64::min)
     }
 
-    /// Halves in a time that depends on the type; at least 0.1.
-    fn freshness(&self, place: usize) -> f64 {
-        let note = self.note(place);
+    /// Returns the freshness, which halves with the half-life of the note's type; at least [`MIN_FRESHNESS`].
+    fn freshness(&self, index: usize) -> f64 {
+        let note = self.note(index);
         let half_life = match note.kind.as_str() {
             "permanent" | "moc" => 365.0,
             "fleeting" | "journal" => 30.0,
             _ => 90.0,
         };
-        self.days_old(note).map_or(0.5, |days| (-days / half_life).exp2().max(0.1))
+        self.days_old(note).map_or(UNKNOWN_RECENCY, |days| (-days / half_life).exp2().max(MIN_FRESHNESS))
     }
 
-    /// Returns how lately a note changed: 1 today, the half after 69 days; 0.5 where that is not known.
-    pub(super) fn recency(&self, place: usize) -> f64 {
-        self.days_old(self.note(place)).map_or(0.5, |days| (-days / 69.0).exp2())
+    /// Returns the recency of the last change: 1 today, halved after [`RECENCY_HALF_LIFE`]; [`UNKNOWN_RECENCY`] without
+    /// a date.
+    pub(super) fn recency(&self, index: usize) -> f64 {
+        self.days_old(self.note(index)).map_or(UNKNOWN_RECENCY, |days| (-days / RECENCY_HALF_LIFE).exp2())
     }
 
-    /// Counts the days since a note changed; of a journal, since its day.
+    /// Returns the days since the last change of a note, or since the day of a journal; at least 0.
     fn days_old(&self, note: &Note) -> Option<f64> {
         let day = journal_day(note).or_else(|| note.changed().map(|stamp| stamp.date()))?;
         let days = day.until(self.today?).ok()?.get_days();
         Some(f64::from(days.max(0)))
     }
 
-    /// Grows with what supports the note: other notes, sources of different hosts, a person's check.
-    fn corroboration(&self, place: usize) -> f64 {
-        let note = self.note(place);
+    /// Returns the corroboration, 0 to 1, which grows with the supporting notes, hosts of sources, and verification.
+    fn corroboration(&self, index: usize) -> f64 {
+        let note = self.note(index);
         let hosts: BTreeSet<String> = hosts(note).into_iter().collect();
-        let supporters = self.linked(place, SUPPORTED_BY).len() + hosts.len();
+        let supporters = self.linked(index, SUPPORTED_BY).len() + hosts.len();
         match supporters + usize::from(self.is_verified(note)) {
-            0 => 0.2,
-            // More than this many are as good.
-            supporters => 1.0 - 0.6_f64.powi(supporters.min(100) as i32),
+            0 => MIN_CORROBORATION,
+            supporters => 1.0 - UNSUPPORTED_PER_SUPPORTER.powi(supporters.min(MAX_SUPPORTERS) as i32),
         }
     }
 
-    /// Whether one of its tags is what was asked for.
-    fn applicability(&self, place: usize) -> f64 {
+    /// Returns the applicability: higher if a tag of the note is in the query.
+    fn applicability(&self, index: usize) -> f64 {
         let is_asked = |tag: &String| self.highlighter.is_some_and(|highlighter| highlighter.says(tag) > 0.0);
-        if self.note(place).tags.iter().any(is_asked) { 0.8 } else { 0.6 }
+        if self.note(index).tags.iter().any(is_asked) { 0.8 } else { 0.6 }
     }
 }
 
-/// Returns how far notes of a kind are trusted.
-fn by_kind(note: &Note, has_author: bool, is_verified: bool) -> f64 {
+/// Returns the trust in a note without stated trust.
+fn default_trust(note: &Note, has_author: bool, is_verified: bool) -> f64 {
     let is_generated = fields::is_generated(note);
-    match is_verified {
-        true => 0.8,
-        false if has_author && !is_generated => 0.75,
-        false if !note.sources.is_empty() => 0.6,
-        false if is_generated => 0.4,
-        false => 0.5,
+    if is_verified {
+        0.8
+    } else if has_author && !is_generated {
+        0.75
+    } else if !note.sources.is_empty() {
+        0.6
+    } else if is_generated {
+        0.4
+    } else {
+        0.5
     }
 }
 
-/// Returns the hosts of a note's sources, in small letters, without `www.`.
+/// Returns the hosts of a note's sources in lower case, without `www.`.
 fn hosts(note: &Note) -> Vec<String> {
     let host = |url: &str| {
         let rest = url.split_once("://")?.1;
@@ -259,13 +280,13 @@ fn hosts(note: &Note) -> Vec<String> {
     note.sources.iter().filter_map(|source| host(&source.url)).collect()
 }
 
-/// The weighted geometric mean.
+/// Returns the weighted geometric mean of the dimensions.
 fn overall(dimensions: &[f64; 6]) -> f64 {
-    let logs = dimensions.iter().zip(WEIGHTS).map(|(dimension, weight)| weight * dimension.max(LEAST).ln());
+    let logs = dimensions.iter().zip(WEIGHTS).map(|(dimension, weight)| weight * dimension.max(MIN_DIMENSION).ln());
     rounded(logs.sum::<f64>().exp())
 }
 
-/// Rounds to four decimals, so that numbers are the same on every machine and are what is shown.
+/// Rounds to four decimals, so that numbers are equal on every machine and equal to what is shown.
 pub(super) fn rounded(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
@@ -284,11 +305,11 @@ mod tests {
         Store::from_notes(".qipu/".to_owned(), config, notes.iter().map(note).collect())
     }
 
-    fn weigh<T>(notes: &[(&str, &str)], look: impl Fn(&Assessor<'_, '_>, &dyn Fn(&str) -> usize) -> T) -> T {
+    fn with_assessor<T>(notes: &[(&str, &str)], test: impl Fn(&Assessor<'_, '_>, &dyn Fn(&str) -> usize) -> T) -> T {
         let store = store(notes);
-        let desk = Session::new(&store);
-        let weigher = Assessor::new(&desk, "2025-03-05".parse().ok(), None);
-        look(&weigher, &|id| store.named(id).unwrap())
+        let session = Session::new(&store);
+        let assessor = Assessor::new(&session, "2025-03-05".parse().ok(), None);
+        test(&assessor, &|id| store.named(id).unwrap())
     }
 
     #[test]
@@ -306,7 +327,7 @@ mod tests {
             ("j", "links:\n- type: derived-from\n  id: k\ngenerated: true"),
             ("k", "links:\n- type: derived-from\n  id: j"),
         ];
-        let trust = weigh(&notes, |weigher, at| notes.map(|(id, _)| rounded(weigher.trust(at(id)))));
+        let trust = with_assessor(&notes, |assessor, at| notes.map(|(id, _)| rounded(assessor.trust(at(id)))));
         assert_eq!(trust, [0.2, 0.9, 0.75, 0.85, 0.6, 0.4, 0.8, 0.63, 0.63, 0.4, 0.5]);
     }
 
@@ -322,7 +343,7 @@ mod tests {
             ("d", "type: permanent\nupdated: 2020-01-01\nlinks:\n- type: derived-from\n  id: b"),
         ];
         let dimensions =
-            weigh(&notes, |weigher, at| notes.map(|(id, _)| weigher.confidence(at(id)).dimensions.unwrap()));
+            with_assessor(&notes, |assessor, at| notes.map(|(id, _)| assessor.confidence(at(id)).dimensions.unwrap()));
         assert_eq!(dimensions[0], [0.6, 0.5, 0.9, 1.0, rounded(1.0 - 0.216), 0.6]);
         assert_eq!(dimensions[1], [0.5, 0.2, 0.3, 0.5, 0.2, 0.6]);
         assert_eq!(dimensions[2], [0.5, 0.3, 0.3, 0.5, 0.2, 0.6]);
@@ -334,7 +355,7 @@ mod tests {
             + 0.15 * 0.2_f64.ln()
             + 0.1 * 0.6_f64.ln())
         .exp();
-        let overall = weigh(&notes, |weigher, at| weigher.confidence(at("d")).overall);
+        let overall = with_assessor(&notes, |assessor, at| assessor.confidence(at("d")).overall);
         assert!((overall - by_hand).abs() < 1e-4, "{overall} {by_hand}");
     }
 
@@ -344,7 +365,7 @@ mod tests {
             let opponent = format!("{fields}\nlinks:\n- type: contradicts\n  id: a");
             let notes =
                 [("a", "links:\n- type: contradicts\n  id: b"), ("b", opponent.as_str()), ("c", "confidence: 0.1")];
-            weigh(&notes, |weigher, at| weigher.confidence(at("a")).dimensions.unwrap()[2])
+            with_assessor(&notes, |assessor, at| assessor.confidence(at("a")).dimensions.unwrap()[2])
         };
         let consistency = ["confidence: 0.3", "confidence: 0.6", "confidence: 0.9", "verified: true"].map(against);
         assert_eq!(consistency, [0.5, 0.3, 0.1, 0.0]);
@@ -355,7 +376,7 @@ mod tests {
     #[test]
     fn stated_dimensions_stand_beside_derived_ones() {
         let notes = [("a", "confidence:\n  corroboration: 1\n  overall: 0.4"), ("b", "confidence: high")];
-        let found = weigh(&notes, |weigher, at| ["a", "b"].map(|id| weigher.confidence(at(id))));
+        let found = with_assessor(&notes, |assessor, at| ["a", "b"].map(|id| assessor.confidence(at(id))));
         assert_eq!((found[0].overall, found[0].dimensions.map(|all| all[4])), (0.4, Some(1.0)));
         assert_eq!((found[1].overall, found[1].dimensions, found[1].label()), (0.8, None, "high"));
     }

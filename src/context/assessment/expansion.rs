@@ -1,44 +1,44 @@
-//! More of notes that were shown: their bodies, and the notes that stand behind or against them.
+//! Expansion of notes that were shown before: their bodies, and the notes that support, contradict or precede them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::RankedNotes;
 use super::confidence::{Assessor, SUPPORTED_BY};
+use super::links::{LinkFilter, link_entries};
 use super::ranking::{Candidate, Candidates};
-use super::{LinkFilter, RankedNotes, alone, link_entries};
 use crate::context::Session;
 use crate::error::Error;
 use crate::note::{Block, Note};
-use crate::report::{Answers, Assessment, BlockEntry, Level, NoteEntry, ShownBlocks};
+use crate::report::{Answers, Assessment, BlockEntry, EntryRole, Level, NoteEntry, ShownBlocks};
 use crate::request::ExpandRequest;
 
-/// Selects what there is more of notes to show: each body that says more than its summary, then the
-/// notes around, the most reliable first.
+/// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
+/// first.
 ///
 /// # Errors
 /// `NoNote` for an id that does not exist.
-pub fn expand(desk: &Session<'_>, request: &ExpandRequest) -> Result<RankedNotes, Error> {
-    let asked = desk.store.positions(&request.ids)?;
-    let weigher = Assessor::new(desk, Some(desk.store.today.day()), None);
-    let mut expansion = Expansion { weigher: &weigher, chosen: Vec::new(), number_of: HashMap::new() };
-    let around = asked.iter().map(|place| expansion.neighbours(*place, request)).collect::<Vec<_>>();
-    for (place, around) in asked.iter().zip(&around) {
-        let note = &desk.store.notes()[*place];
-        // A note that says no more is named where there is something to say of it: its sources, and what others are
-        // to it.
-        let has_more = !around.is_empty() || (request.evidence && !note.sources.is_empty());
-        match says_more(note) {
-            true => expansion.add(*place, Level::Detailed),
-            false if has_more => expansion.add(*place, Level::Essence),
-            false => {}
+pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNotes, Error> {
+    let requested = session.store.positions(&request.ids)?;
+    let assessor = Assessor::new(session, Some(session.store.today.day()), None);
+    let mut expansion = Expansion { assessor: &assessor, chosen: Vec::new(), ordinals: HashMap::new() };
+    let related = requested.iter().map(|index| expansion.related(*index, request)).collect::<Vec<_>>();
+    for (index, related) in requested.iter().zip(&related) {
+        let note = &session.store.notes()[*index];
+        // A note without more content is listed if its sources or its links to other notes are shown.
+        let has_context = !related.is_empty() || (request.evidence && !note.sources.is_empty());
+        if has_more_than_summary(note) {
+            expansion.add(*index, Level::Detailed);
+        } else if has_context {
+            expansion.add(*index, Level::Essence);
         }
     }
-    let around = around.into_iter().flatten().filter(|neighbour| !asked.contains(neighbour));
-    around.for_each(|neighbour| expansion.add(neighbour, Level::Summary));
-    Ok(expansion.finished(request))
+    let related = related.into_iter().flatten().filter(|related| !requested.contains(related));
+    related.for_each(|related| expansion.add(related, Level::Summary));
+    Ok(expansion.into_ranked_notes(request))
 }
 
-/// Finds all blocks of a note, the first ones first.
+/// Returns all blocks of a note in order, with the same score.
 fn first_blocks() -> Answers {
     let entry = |block: Block| BlockEntry {
         id: String::new(),
@@ -50,77 +50,82 @@ fn first_blocks() -> Answers {
     Answers::new(ShownBlocks(Arc::new(move |note: &Note| note.blocks().into_iter().map(entry).collect())))
 }
 
-/// Tells whether a note's body says more than what was shown of it before.
-fn says_more(note: &Note) -> bool {
+/// Tells whether the body of a note differs from its summary in more than white space.
+fn has_more_than_summary(note: &Note) -> bool {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let body = words(note.body());
     !body.is_empty() && body != words(note.summary().unwrap_or_default())
 }
 
 struct Expansion<'a, 's> {
-    weigher: &'a Assessor<'a, 's>,
+    assessor: &'a Assessor<'a, 's>,
+    /// The chosen notes by their indices in the store, with their levels.
     chosen: Vec<(usize, Level)>,
-    /// The number of each note that is chosen.
-    number_of: HashMap<usize, usize>,
+    /// The ordinal of each chosen note.
+    ordinals: HashMap<usize, usize>,
 }
 
 impl Expansion<'_, '_> {
-    fn add(&mut self, place: usize, level: Level) {
-        if !self.number_of.contains_key(&place) {
-            self.number_of.insert(place, self.chosen.len());
-            self.chosen.push((place, level));
+    fn add(&mut self, index: usize, level: Level) {
+        if !self.ordinals.contains_key(&index) {
+            self.ordinals.insert(index, self.chosen.len());
+            self.chosen.push((index, level));
         }
     }
 
-    /// Returns the notes around one that were asked for: by confidence, then id.
-    fn neighbours(&self, place: usize, request: &ExpandRequest) -> Vec<usize> {
-        let weigher = self.weigher;
-        let mut found: BTreeSet<usize> = BTreeSet::new();
+    /// Returns the requested kinds of notes related to a note, by descending confidence, then by id.
+    fn related(&self, index: usize, request: &ExpandRequest) -> Vec<usize> {
+        let assessor = self.assessor;
+        let mut related: BTreeSet<usize> = BTreeSet::new();
         if request.derivation {
-            found.extend(weigher.origins(place));
+            related.extend(assessor.origins(index));
         }
         if request.evidence {
-            found.extend(weigher.linked(place, SUPPORTED_BY));
+            related.extend(assessor.linked(index, SUPPORTED_BY));
         }
         if request.contradictions {
-            found.extend(weigher.opponents(place));
+            related.extend(assessor.opponents(index));
         }
-        let mut found: Vec<(f64, usize)> =
-            found.into_iter().map(|note| (weigher.confidence(note).overall, note)).collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.into_iter().map(|(_, note)| note).collect()
+        let mut related: Vec<(f64, usize)> =
+            related.into_iter().map(|index| (assessor.confidence(index).overall, index)).collect();
+        related.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        related.into_iter().map(|(_, index)| index).collect()
     }
 
-    fn finished(self, request: &ExpandRequest) -> RankedNotes {
-        let desk = self.weigher.desk;
-        let notes = desk.store.notes();
-        let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
-        let told = LinkFilter { derivation, evidence, contradictions };
-        let (mut entries, mut all) = (Vec::new(), Vec::new());
-        for (place, level) in &self.chosen {
-            let belief = Assessment { answers: Some(first_blocks()), ..self.weigher.belief(*place, 1.0) };
-            let edges = link_entries(desk, *place, told, |other| self.number_of.get(&other).copied());
-            let opponents = self.weigher.opponents(*place);
-            let entry = NoteEntry { edges, belief: Some(Box::new(belief.clone())), ..alone(desk, *place) };
-            all.push(Candidate {
-                id: notes[*place].id.clone(),
-                belief,
-                value: notes[*place].value_or_default(),
-                terms: Vec::new(),
-                level: *level,
-                is_named: true,
-                is_retired: false,
-                is_answer: false,
-                same: Vec::new(),
-                has_opponents_beyond: opponents.iter().any(|opponent| !self.number_of.contains_key(opponent)),
-                opponents: opponents.iter().filter_map(|opponent| self.number_of.get(opponent).copied()).collect(),
-                followers: Vec::new(),
-                // A body that is too long is cut to its first blocks; what stands around is summed up.
-                is_fixed: *level < Level::Detailed,
-            });
-            entries.push(entry);
+    fn candidate(&self, index: usize, level: Level, assessment: Assessment) -> Candidate {
+        let note = &self.assessor.session.store.notes()[index];
+        let opponents = self.assessor.opponents(index);
+        Candidate {
+            id: note.id.clone(),
+            assessment,
+            value: note.value_or_default(),
+            terms: Vec::new(),
+            level,
+            is_named: true,
+            is_retired: false,
+            is_answer: false,
+            same: Vec::new(),
+            has_opponents_beyond: opponents.iter().any(|opponent| !self.ordinals.contains_key(opponent)),
+            opponents: opponents.iter().filter_map(|opponent| self.ordinals.get(opponent).copied()).collect(),
+            followers: Vec::new(),
+            // A long body may be cut to its first blocks; related notes are always summaries.
+            is_fixed: level < Level::Detailed,
         }
-        let insufficient = entries.is_empty().then(|| "there is nothing to add".to_owned());
+    }
+
+    fn into_ranked_notes(self, request: &ExpandRequest) -> RankedNotes {
+        let session = self.assessor.session;
+        let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
+        let filter = LinkFilter { derivation, evidence, contradictions };
+        let (mut entries, mut all) = (Vec::new(), Vec::new());
+        for (index, level) in &self.chosen {
+            let assessment = Assessment { answers: Some(first_blocks()), ..self.assessor.assessment(*index, 1.0) };
+            let edges = link_entries(session, *index, filter, |other| self.ordinals.get(&other).copied());
+            let note = Arc::clone(&session.store.notes()[*index]);
+            let belief = Some(Box::new(assessment.clone()));
+            entries.push(NoteEntry { edges, belief, ..NoteEntry::alone(&note, EntryRole::Selected) });
+            all.push(self.candidate(*index, *level, assessment));
+        }
         let ranking = Candidates {
             before: 0,
             chosen: all.len(),
@@ -132,7 +137,7 @@ impl Expansion<'_, '_> {
             beyond: 0,
             max_answers: None,
             max_notes: None,
-            insufficient,
+            insufficient: entries.is_empty().then(|| "there is nothing to add".to_owned()),
             is_filtered: false,
             relevance_beyond: 0.0,
             holders: Vec::new(),

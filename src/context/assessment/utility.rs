@@ -1,9 +1,9 @@
-//! Of how much use notes are: what each purpose asks of them, and the level that they deserve.
+//! The utility of notes for a purpose, and their levels of detail.
 
 use crate::report::{Level, Utility};
 use crate::request::{Abstraction, Purpose};
 
-/// What counts how much for a purpose: relevance, confidence, trust, recency, density, novelty.
+/// Returns the weights of a purpose: relevance, confidence, trust, recency, density, novelty. Their sum is 1.
 fn weights(purpose: Purpose) -> [f64; 6] {
     match purpose {
         Purpose::Answer => [0.30, 0.30, 0.20, 0.10, 0.05, 0.05],
@@ -14,14 +14,13 @@ fn weights(purpose: Purpose) -> [f64; 6] {
     }
 }
 
-/// Weighs relevance, confidence, trust, recency and density for a purpose, of a note that says nothing
-/// that others say.
+/// Returns the utility of a note with full novelty, from its relevance, confidence, trust, recency and density, 0 to 1
+/// each.
 pub(super) fn utility(purpose: Purpose, [relevance, confidence, trust, recency, density]: [f64; 5]) -> Utility {
     Utility { parts: [relevance, confidence, trust, recency, density, 1.0], weights: weights(purpose) }
 }
 
-/// Returns the level that a note deserves by its relevance, 0 to 1, and its value, 0 to 100. Whether the
-/// budget allows it is for others to say.
+/// Returns the level of detail of a note by its relevance, 0 to 1, and its value, 0 to 100, independent of the budget.
 pub(super) fn deserved(abstraction: Abstraction, relevance: f64, value: u8) -> Level {
     let importance = 0.5 * relevance + 0.5 * f64::from(value) / 100.0;
     match abstraction {
@@ -39,7 +38,7 @@ mod tests {
 
     #[test]
     fn purposes_weigh_two_notes_as_by_hand() {
-        // One is relevant, lately changed and dense, the other reliable.
+        // One note is relevant, recent and dense, the other reliable.
         let (near, sure) = ([0.9, 0.4, 0.5, 1.0, 0.8], [0.6, 0.9, 0.8, 0.2, 0.4]);
         let totals = Purpose::ALL.map(|purpose| [near, sure].map(|inputs| utility(purpose, inputs).total()));
         let by_hand = [[0.68, 0.70], [0.63, 0.73], [0.85, 0.75], [0.69, 0.675], [0.84, 0.76]];

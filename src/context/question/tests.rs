@@ -25,7 +25,7 @@ fn understood(text: &str) -> Question {
     let notes = notes();
     let window = Period { from: None, to: Date::MAX };
     let today = TODAY.parse().unwrap_or_default();
-    QuestionContext { notes: &notes, language: Language::English, today, window, journals: None }.understand(text)
+    QuestionContext { notes: &notes, language: Language::English, today, window, journals: None }.parse(text)
 }
 
 fn ids(question: &Question) -> Vec<String> {
@@ -37,11 +37,11 @@ fn ids(question: &Question) -> Vec<String> {
 }
 
 fn periods(question: &Question) -> String {
-    let said = |named: &NamedPeriod| {
+    let describe = |named: &NamedPeriod| {
         let from = named.period.from.map_or(String::new(), |from| from.to_string());
         format!("{}={from}..{}:{}", named.text, named.period.to, named.journals)
     };
-    question.periods.iter().map(said).collect::<Vec<_>>().join(" ")
+    question.periods.iter().map(describe).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

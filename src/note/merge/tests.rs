@@ -7,7 +7,7 @@ fn note(yaml: &str) -> String {
     format!("---\n{yaml}---\nBody\n")
 }
 
-/// Merges three frontmatters; where they differ afterwards, the three with `|` between.
+/// Merges three frontmatters. Returns the result, or the three results separated by `|` if they differ.
 fn merged(base: &str, ours: &str, theirs: &str) -> String {
     let MergeTexts { base, ours, theirs } = merge(&note(base), &note(ours), &note(theirs)).unwrap();
     let yaml = |text: &str| text.strip_prefix("---\n").unwrap().strip_suffix("---\nBody\n").unwrap().to_owned();
@@ -20,7 +20,7 @@ fn merged(base: &str, ours: &str, theirs: &str) -> String {
 #[test]
 fn fields_are_merged_one_by_one() {
     for (base, ours, theirs, result) in [
-        // Fields that one side added, took out, wrote in another way.
+        // Fields that one side added, removed, or spelled differently.
         ("id: a\n", "id: a\nx: 1\n", "id: a\ny: 2 # c\n", "id: a\ny: 2 # c\nx: 1\n"),
         ("id: a\nx: 1\nz: 3\n", "id: b\nx: 1\nz: 3\n", "id: a\nz: 3\n", "id: b\nz: 3\n"),
         ("x: a\n", "x: a\nb: 1\n", "x: 'a'\n", "x: 'a'\nb: 1\n"),
@@ -47,7 +47,15 @@ fn fields_are_merged_one_by_one() {
             "sources:\n  - url: https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
             "sources:\n  - https://x.org\n  - url: https://y.org\n    accessed: 2025-01-01\n",
         ),
-        // A link's order that only one side changed, and entries of one item.
+    ] {
+        assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
+    }
+}
+
+#[test]
+fn items_and_their_comments_are_merged() {
+    for (base, ours, theirs, result) in [
+        // An order of links that only one side changed, and entries of one item.
         ("links: [a, b]\n", "links: [b, a, c]\n", "links: [a, b, d]\n", "links: [b, a, c, d]\n"),
         ("links: [a, b]\n", "links: [a, b, c]\n", "links: [b, d, a]\n", "links: [b, d, a, c]\n"),
         (
@@ -68,7 +76,7 @@ fn fields_are_merged_one_by_one() {
             "links:\n- {type: t, id: a, since: 2}\n- id: b\n  type: related\n",
             "links:\n- {type: t, id: a, why: 1, since: 2}\n- id: b\n",
         ),
-        // Lists without names: what was appended.
+        // Lists whose items have no keys: appended items.
         ("mine: [1]\n", "mine: [1, 2]\n", "mine: [1, [3], 1]\n", "mine: [1, 2, [3], 1]\n"),
         ("mine: [1]\n", "mine: [1, 2]\n", "mine: [1, 2, 3]\n", "mine: [1, 2, 3]\n"),
         ("mine: [1, 2]\n", "mine: [1, 2,] # c\n", "mine: [1, 2, 2]\n", "mine: [1, 2, 2] # c\n"),
@@ -84,6 +92,14 @@ fn fields_are_merged_one_by_one() {
         ("tags: [a]\n", "tags: [a, b]\n", "tags: [a] # why\n", "tags: [a, b] # why\n"),
         ("x: 'a#b'\n", "x: 'a#b' # ours\n", "x: 'c #d'\n", "x: 'c #d' # ours\n"),
         ("x: a\n", "x: a # ours\n", "x: >-\n  b\n  # no comment\n", "x: \"b # no comment\" # ours\n"),
+    ] {
+        assert_eq!(merged(base, ours, theirs), result, "{base:?} {ours:?} {theirs:?}");
+    }
+}
+
+#[test]
+fn times_and_maps_are_merged() {
+    for (base, ours, theirs, result) in [
         // Times.
         ("updated: 2025-01-01\n", "updated: 2025-01-03\n", "updated: 2025-01-02\n", "updated: 2025-01-03\n"),
         ("", "created: 2025-01-02 # c\n", "created: 2025-01-01T10:00:00Z\n", "created: 2025-01-01T10:00:00Z # c\n"),
@@ -121,7 +137,7 @@ fn true_conflicts_stay_three_ways_of_writing_one_field() {
             "custom: {l: [1], m: 1}\n",
             "custom: {l: [2, 1], m: 2}\n|custom: {l: [1, 2], m: 2}\n|custom: {l: [1], m: 2}\n",
         ),
-        // An item that the sides tell two things of, or that one changed and the other took out.
+        // An item that both sides changed differently, or that one changed and the other removed.
         (
             "links: [a]\n",
             "links: [{id: a, why: x}]\n",
@@ -134,7 +150,7 @@ fn true_conflicts_stay_three_ways_of_writing_one_field() {
             "sources: []\n",
             "sources: [{url: u, title: T}]\n|sources: [{url: u}]\n|sources: []\n",
         ),
-        // A comment that has no place, or that the other side took out with what it stands at.
+        // A comment without a position in our lines, or whose line the other side removed.
         ("tags: [a]\n", "tags: [a, b]\n", "tags:\n  - a # why\n", "tags: [a, b]\n|tags: [a]\n|tags:\n  - a # why\n"),
         (
             "tags:\n  - a\n  - b\n",
@@ -150,17 +166,16 @@ fn true_conflicts_stay_three_ways_of_writing_one_field() {
     }
 }
 
-/// A merge of so many items: its base, ours and theirs, and what stands in the result so often.
+/// A merge of a number of items: base, ours and theirs, and a text that occurs in the result for each item.
 type ListMerge = (fn(usize) -> [String; 3], &'static str);
 
 fn lines(head: &str, count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(line).fold(head.to_owned(), |text, line| text + &line)
 }
 
-/// The work of a merge grows with the length of the notes. It is counted in bytes that are parsed.
-#[test]
-fn work_grows_with_the_length_of_the_notes() {
-    let cases: [ListMerge; 8] = [
+/// Returns merges of maps, and of comments.
+fn map_merges() -> [ListMerge; 4] {
+    [
         // Fields of a map: both changed all of them, or every other one; one side wrote them in many lines.
         (|n| ["v", "w", "x"].map(|v| lines("custom:\n", n, |k| format!("  k{k}: {v}\n"))), "<<<"),
         (
@@ -189,7 +204,13 @@ fn work_grows_with_the_length_of_the_notes() {
             },
             "# t",
         ),
-        // Items that both added, and that both took out.
+    ]
+}
+
+/// Returns merges of lists, and of the fields of a note.
+fn list_merges() -> [ListMerge; 4] {
+    [
+        // Items that both sides added or removed.
         (
             |n| {
                 ["", "o", "t"].map(|side| {
@@ -223,19 +244,24 @@ fn work_grows_with_the_length_of_the_notes() {
             },
             "t",
         ),
-    ];
-    for (number, (sides, sign)) in cases.into_iter().enumerate() {
+    ]
+}
+
+/// The work of a merge, counted in parsed bytes, grows with the length of the notes.
+#[test]
+fn work_grows_with_the_length_of_the_notes() {
+    for (case, (sides, sign)) in map_merges().into_iter().chain(list_merges()).enumerate() {
         let cost = |count: usize| {
             let [base, ours, theirs] = sides(count).map(|yaml| note(&yaml));
             BYTES_PARSED.set(0);
             let merged = merge(&base, &ours, &theirs).unwrap();
             let is_done = merged.ours == merged.theirs && merged.ours.matches(sign).count() >= count / 2 - 1;
-            assert!(is_done || sign == "<<<", "case {number}: {}", merged.ours);
+            assert!(is_done || sign == "<<<", "case {case}: {}", merged.ours);
             assert!(sign != "<<<" || (merged.ours, merged.theirs) == (ours.clone(), theirs.clone()));
             BYTES_PARSED.get() as f64 / (base.len() + ours.len() + theirs.len()) as f64
         };
         let (few, many) = (cost(100), cost(800));
-        assert!(many < 1.2 * few && many < 40.0, "case {number}: {few} bytes a byte, then {many}");
+        assert!(many < 1.2 * few && many < 40.0, "case {case}: {few} bytes a byte, then {many}");
     }
 }
 

@@ -1,261 +1,21 @@
-//! What of a text is prose, and what only surrounds it: dates, labels, links, marks of tools, licences.
+//! Recognition of prose in markdown, as opposed to dates, labels, lists of links, tool markup and licences.
+
+mod terms;
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::markdown::TopLevelEvents;
+use terms::{
+    ADMONITIONS, AFTER_STATE, LICENCES, METADATA_BEGINNINGS, METADATA_NAMES, METADATA_WORDS, PART_NAMES, STATES,
+};
 
-/// Headings of sections that hold no prose about the subject.
-const METADATA_NAMES: [&str; 30] = [
-    "status",
-    "date",
-    "dates",
-    "author",
-    "authors",
-    "contributors",
-    "deciders",
-    "decision makers",
-    "metadata",
-    "contents",
-    "table of contents",
-    "toc",
-    "on this page",
-    "in this article",
-    "license",
-    "licence",
-    "licensing",
-    "copyright",
-    "changelog",
-    "change log",
-    "revision history",
-    "version history",
-    "document history",
-    "see also",
-    "references",
-    "links",
-    "related",
-    "related links",
-    "tags",
-    "acknowledgements",
-];
-
-/// Headings of parts of a document that never name the whole.
-const PART_NAMES: [&str; 13] = [
-    "summary",
-    "abstract",
-    "tl;dr",
-    "motivation",
-    "status",
-    "metadata",
-    "contents",
-    "table of contents",
-    "toc",
-    "on this page",
-    "license",
-    "licence",
-    "copyright",
-];
-
-/// Words that make up the keys of lines about a document: `Last updated`, `Decided by`.
-const METADATA_WORDS: [&str; 99] = [
-    "accepted",
-    "approved",
-    "approver",
-    "approvers",
-    "area",
-    "assignee",
-    "at",
-    "attendees",
-    "author",
-    "authored",
-    "authors",
-    "autor",
-    "autoren",
-    "auteur",
-    "by",
-    "categories",
-    "category",
-    "champion",
-    "champions",
-    "changed",
-    "component",
-    "components",
-    "consulted",
-    "contact",
-    "contributors",
-    "copyright",
-    "created",
-    "creation",
-    "date",
-    "datum",
-    "decided",
-    "decider",
-    "deciders",
-    "difficulty",
-    "duration",
-    "edited",
-    "edition",
-    "editor",
-    "editors",
-    "effective",
-    "email",
-    "estado",
-    "feature",
-    "fecha",
-    "from",
-    "homepage",
-    "id",
-    "informed",
-    "issue",
-    "issues",
-    "jira",
-    "keywords",
-    "lang",
-    "language",
-    "last",
-    "layout",
-    "level",
-    "licence",
-    "license",
-    "link",
-    "maintained",
-    "maintainer",
-    "maintainers",
-    "modified",
-    "name",
-    "number",
-    "on",
-    "owner",
-    "owners",
-    "participants",
-    "permalink",
-    "posted",
-    "pr",
-    "published",
-    "replaces",
-    "reviewed",
-    "reviewer",
-    "reviewers",
-    "revised",
-    "revision",
-    "rfc",
-    "slug",
-    "spdx",
-    "stakeholders",
-    "start",
-    "state",
-    "status",
-    "statut",
-    "superseded",
-    "supersedes",
-    "tag",
-    "tags",
-    "team",
-    "ticket",
-    "title",
-    "tracking",
-    "updated",
-    "version",
-    "written",
-];
-
-/// Beginnings of a line about a document that has no colon.
-const METADATA_BEGINNINGS: [&str; 13] = [
-    "last updated",
-    "last modified",
-    "last reviewed",
-    "last edited",
-    "last changed",
-    "updated on",
-    "created on",
-    "published on",
-    "posted on",
-    "posted by",
-    "written by",
-    "maintained by",
-    "reviewed by",
-];
-
-/// States of a document.
-const STATES: [&str; 20] = [
-    "accepted",
-    "active",
-    "approved",
-    "archived",
-    "declined",
-    "deprecated",
-    "draft",
-    "final",
-    "implemented",
-    "obsolete",
-    "pending",
-    "proposed",
-    "rejected",
-    "replaced",
-    "retired",
-    "superseded",
-    "tbd",
-    "todo",
-    "unmaintained",
-    "wip",
-];
-
-/// Words that follow a state: `Superseded by`, `Accepted on`.
-const AFTER_STATE: [&str; 6] = ["by", "on", "in", "since", "as", "and"];
-
-/// Beginnings of licences and copyright lines, in lower case.
-const LICENCES: [&str; 18] = [
-    "spdx-",
-    "copyright ",
-    "copyright:",
-    "(c) ",
-    "©",
-    "licensed under",
-    "licensed either under",
-    "dual-licensed",
-    "dual licensed",
-    "unless you explicitly state otherwise",
-    "unless required by applicable law",
-    "this work is licensed",
-    "this file is licensed",
-    "this document is licensed",
-    "this software is licensed",
-    "permission is hereby granted",
-    "redistribution and use in source",
-    "all rights reserved",
-];
-
-/// The kinds of an admonition in `:::kind`.
-const ADMONITIONS: [&str; 21] = [
-    "abstract",
-    "attention",
-    "bug",
-    "caution",
-    "danger",
-    "details",
-    "error",
-    "example",
-    "failure",
-    "hint",
-    "important",
-    "info",
-    "note",
-    "question",
-    "quote",
-    "seealso",
-    "success",
-    "tip",
-    "todo",
-    "warn",
-    "warning",
-];
-
-/// The most words of a value that is no sentence.
+/// The most words of a value that is not a sentence.
 const MAX_VALUE_WORDS: usize = 6;
-/// The most words of a value behind a key about the document.
+/// The most words of a value after a metadata key.
 const MAX_METADATA_WORDS: usize = 25;
 /// The most words of a key.
 const MAX_KEY_WORDS: usize = 4;
-/// The most words of a line that only introduces what follows it: `For example:`.
+/// The most words of a lead-in such as `For example:`.
 const MAX_LEAD_WORDS: usize = 3;
 
 /// Tells whether a heading is `Summary`.
@@ -263,24 +23,24 @@ pub(super) fn is_summary(heading: &str) -> bool {
     section_name(heading) == "summary"
 }
 
-/// Tells whether a heading names a part that many documents have, so that it can't be a title.
+/// Tells whether a heading names a common part of documents, and thus can't be a title.
 pub(super) fn is_part_name(heading: &str) -> bool {
     PART_NAMES.contains(&section_name(heading).as_str())
 }
 
-/// Tells whether a section of this name speaks of the document and not of its subject.
+/// Tells whether a section with this heading is about the document and not about its subject.
 pub(super) fn is_metadata_name(heading: &str) -> bool {
     METADATA_NAMES.contains(&section_name(heading).as_str())
 }
 
-/// Returns a heading in lower case, without a number before it and a colon behind it.
+/// Returns a heading in lower case, without a number before it or a colon after it.
 fn section_name(heading: &str) -> String {
     let is_numbering = |c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ');
     heading.trim_start_matches(is_numbering).trim_end_matches(':').trim().to_lowercase()
 }
 
-/// Tells whether two texts are the same but for case, white space and punctuation.
-pub(super) fn is_same(a: &str, b: &str) -> bool {
+/// Tells whether two texts are equal up to case, white space and punctuation.
+pub(super) fn is_same_text(a: &str, b: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = char> {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
     }
@@ -295,7 +55,7 @@ pub(super) fn property(line: &str) -> Option<(&str, &str)> {
     (is_key && is_value).then(|| (key, value.trim()))
 }
 
-/// A paragraph, line by line, without its markup.
+/// A paragraph as lines without markup.
 #[derive(Debug, Default)]
 pub(super) struct Paragraph {
     lines: Vec<ProseLine>,
@@ -304,18 +64,18 @@ pub(super) struct Paragraph {
 #[derive(Debug, Default)]
 struct ProseLine {
     text: String,
-    /// The letters and digits of `text`, and how many of them stand neither in a link nor in code.
+    /// The number of letters and digits of `text`, and of those neither in a link nor in code.
     letters: usize,
-    own_letters: usize,
+    unlinked_letters: usize,
     links: usize,
-    /// Whether a link leads to anything but a heading of the same file.
-    has_foreign_link: bool,
-    /// The length of the bold text that the line begins with, in bytes of `text`.
-    bold: usize,
+    /// Whether a link leads anywhere but to a heading of the same file.
+    has_link_outside: bool,
+    /// The length of bold text at the beginning of the line, in bytes of `text`.
+    bold_len: usize,
 }
 
 impl Paragraph {
-    /// Reads the paragraph that has just begun.
+    /// Reads a paragraph, up to its end, from the events after its start.
     pub(super) fn read<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> Self {
         let mut lines = vec![ProseLine::default()];
         let (mut links, mut images, mut is_bold) = (0_usize, 0_usize, false);
@@ -327,13 +87,13 @@ impl Paragraph {
                 Event::Start(Tag::Link { dest_url, .. }) => {
                     links += 1;
                     line.links += 1;
-                    line.has_foreign_link |= !dest_url.starts_with('#');
+                    line.has_link_outside |= !dest_url.starts_with('#');
                 }
                 Event::End(TagEnd::Link) => links = links.saturating_sub(1),
                 Event::Start(Tag::Strong) => is_bold = line.text.trim().is_empty(),
                 Event::End(TagEnd::Strong) if is_bold => {
                     is_bold = false;
-                    line.bold = line.text.len();
+                    line.bold_len = line.text.len();
                 }
                 Event::Text(piece) if images == 0 => line.push(&piece, links == 0),
                 Event::Code(piece) if images == 0 => line.push(&piece, false),
@@ -346,8 +106,8 @@ impl Paragraph {
         Self { lines }
     }
 
-    /// Tells whether the paragraph belongs to an admonition, `!!! note` or `:::note … :::`: `Some` with whether the
-    /// admonition goes on behind it, `None` where it is text of its own.
+    /// Tells whether the paragraph belongs to an admonition, `!!! note` or `:::note … :::`. Returns whether the
+    /// admonition continues after it; `None` if the paragraph is outside of any admonition.
     pub(super) fn admonition(&self, is_open: bool) -> Option<bool> {
         let is_end =
             |line: &ProseLine| line.text.trim_start_matches(':').trim().is_empty() && line.text.starts_with(":::");
@@ -356,7 +116,7 @@ impl Paragraph {
         if is_open {
             return Some(!self.lines.iter().any(is_end));
         }
-        if ["!!! ", "??? ", "???+ ", "=== \""].iter().any(|mark| first.starts_with(mark)) {
+        if ["!!! ", "??? ", "???+ ", "=== \""].iter().any(|prefix| first.starts_with(prefix)) {
             return Some(false);
         }
         let kind = first.strip_prefix(":::")?.trim_start_matches([':', ' ', '{', '.']);
@@ -365,13 +125,15 @@ impl Paragraph {
         is_kind.then(|| !ends())
     }
 
-    /// Returns the prose of the paragraph on one line: without lines before it that are labels, dates, marks of a tool or
-    /// the title. `None` where nothing else is in it.
+    /// Returns the prose of the paragraph on one line, without leading labels, dates, tool markup and the title; `None`
+    /// if nothing else is left.
     pub(super) fn prose(&self, title: &str) -> Option<String> {
-        let is_about = |line: &&ProseLine| line.is_metadata() || line.is_mark() || is_same(&line.text, title);
-        let before = self.lines.iter().take_while(is_about).count();
-        let lines = self.lines.get(before..)?;
-        let texts: Vec<&str> = lines.iter().filter(|line| !line.is_mark()).map(|line| line.text.trim()).collect();
+        let is_skipped =
+            |line: &&ProseLine| line.is_metadata() || line.is_tool_markup() || is_same_text(&line.text, title);
+        let skipped = self.lines.iter().take_while(is_skipped).count();
+        let lines = self.lines.get(skipped..)?;
+        let texts: Vec<&str> =
+            lines.iter().filter(|line| !line.is_tool_markup()).map(|line| line.text.trim()).collect();
         let text = texts.join(" ").trim().to_owned();
         let has_own_text = !text.is_empty() && !is_link_list(lines);
         let are_labels =
@@ -381,17 +143,17 @@ impl Paragraph {
             || is_bold_name
             || is_state(&text)
             || is_licence(&text)
-            || is_lead(&text)
-            || is_same(&text, title);
+            || is_lead_in(&text)
+            || is_same_text(&text, title);
         (has_own_text && !is_other).then_some(text)
     }
 }
 
-/// Returns the text of a list item on one line, without its markup: `None` where it says nothing, as an entry of a table
-/// of contents, a label about the document, and the title.
+/// Returns the text of a list item on one line without markup; `None` for an entry of a table of contents, for metadata
+/// and for the title.
 pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
     let mut events = TopLevelEvents::new(markdown);
-    // What begins like another block, such as a heading in an item, is text here.
+    // A block start such as that of a heading is text inside an item.
     let paragraph = loop {
         match events.next()? {
             Event::Start(Tag::Paragraph) => break Paragraph::read(&mut events),
@@ -399,11 +161,11 @@ pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
             _ => {}
         }
     };
-    let is_anchor = |line: &ProseLine| line.links > 0 && !line.has_foreign_link && line.own_letters == 0;
-    let is_left_out = |line: &&ProseLine| {
-        line.is_mark() || property(&line.text).is_some() || is_anchor(line) || is_same(&line.text, title)
+    let is_anchor = |line: &ProseLine| line.links > 0 && !line.has_link_outside && line.unlinked_letters == 0;
+    let is_omitted = |line: &&ProseLine| {
+        line.is_tool_markup() || property(&line.text).is_some() || is_anchor(line) || is_same_text(&line.text, title)
     };
-    let lines = paragraph.lines.iter().filter(|line| !is_left_out(line) && !line.is_metadata());
+    let lines = paragraph.lines.iter().filter(|line| !is_omitted(line) && !line.is_metadata());
     let text = lines.map(|line| line.text.trim()).collect::<Vec<_>>().join(" ");
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
@@ -416,21 +178,21 @@ impl Paragraph {
 }
 
 impl ProseLine {
-    fn push(&mut self, text: &str, is_own: bool) {
+    fn push(&mut self, text: &str, is_unlinked: bool) {
         let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
         self.letters += letters;
-        self.own_letters += if is_own { letters } else { 0 };
+        self.unlinked_letters += if is_unlinked { letters } else { 0 };
         self.text.push_str(text);
     }
 
-    /// Tells whether the line is a mark of a tool: an include, a template's tag, a table of contents, a comment, tags.
-    fn is_mark(&self) -> bool {
+    /// Tells whether the line is markup of a tool: an include, a template tag, a table of contents, a comment, tags.
+    fn is_tool_markup(&self) -> bool {
         let text = self.text.trim();
         let is_tag = |word: &str| word.len() > 1 && word.starts_with('#') && !word.starts_with("##");
         let begins = ["--8<--", "-8<-", "!include", "#include", "@import", "<<<", "%%", ":::", "{:", "+++"];
         let encloses = [("{%", "%}"), ("{{", "}}"), ("[[_", "_]]"), ("${", "}"), ("{#", "}"), ("{@", "}")];
         let is_import = (text.starts_with("import ") || text.starts_with("export ")) && text.ends_with(';');
-        begins.iter().any(|mark| text.starts_with(mark))
+        begins.iter().any(|prefix| text.starts_with(prefix))
             || encloses.iter().any(|(start, end)| text.starts_with(start) && text.ends_with(end))
             || is_import
             || matches!(
@@ -442,7 +204,7 @@ impl ProseLine {
             || is_address(text)
     }
 
-    /// Tells whether the line says something about the document: a date, an author, a state.
+    /// Tells whether the line is metadata of the document: a date, an author, a state.
     fn is_metadata(&self) -> bool {
         let text = self.text.trim();
         let lower = text.to_lowercase();
@@ -458,25 +220,25 @@ impl ProseLine {
         is_key && value.split_whitespace().nth(MAX_METADATA_WORDS).is_none()
     }
 
-    /// Tells whether the line is a key in bold with a value that is no sentence.
+    /// Tells whether the line is a bold key with a value that is not a sentence.
     fn is_bold_label(&self) -> bool {
-        self.bold > 0 && self.is_label() && label(&self.text).is_some_and(|(key, _)| key.len() <= self.bold)
+        self.bold_len > 0 && self.is_label() && label(&self.text).is_some_and(|(key, _)| key.len() <= self.bold_len)
     }
 
-    /// Tells whether the line is a few bold words, which stand for a heading.
+    /// Tells whether the line is a few bold words used as a heading.
     fn is_bold_name(&self) -> bool {
         let is_phrase = self.text.split_whitespace().nth(MAX_LEAD_WORDS).is_none() && !ends_sentence(&self.text);
-        self.bold > 0 && self.bold == self.text.trim_end().len() && is_phrase
+        self.bold_len > 0 && self.bold_len == self.text.trim_end().len() && is_phrase
     }
 
-    /// Tells whether the line is a key with a value that is no sentence.
+    /// Tells whether the line is a key with a value that is not a sentence.
     fn is_label(&self) -> bool {
         let is_phrase = |value: &str| value.split_whitespace().nth(MAX_VALUE_WORDS).is_none() && !ends_sentence(value);
         label(&self.text).is_some_and(|(_, value)| is_phrase(value))
     }
 }
 
-/// Splits a line that begins with a key and a colon.
+/// Splits a line with a key and a colon into key and value.
 fn label(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.trim().split_once(':')?;
     let is_key = key.starts_with(char::is_alphabetic) && key.split_whitespace().nth(MAX_KEY_WORDS).is_none();
@@ -488,13 +250,13 @@ fn ends_sentence(text: &str) -> bool {
     text.trim_end_matches(['"', '\'', ')', '*', '_', '”', '’']).ends_with(['.', '!', '?', '…', '。', '！', '？', '।'])
 }
 
-/// Tells whether a text is nothing but a web address.
+/// Tells whether a text is only a web address.
 fn is_address(text: &str) -> bool {
     let text = text.trim_start_matches('<').trim_end_matches('>');
     !text.contains(char::is_whitespace) && ["http://", "https://", "www."].iter().any(|start| text.starts_with(start))
 }
 
-/// Tells whether a text in lower case is a day or a time and nothing else.
+/// Tells whether a text in lower case is only a date or time.
 fn is_date(text: &str) -> bool {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -547,16 +309,16 @@ fn is_licence(text: &str) -> bool {
     LICENCES.iter().any(|beginning| lower.starts_with(beginning))
 }
 
-/// Tells whether a text only introduces what follows it.
-fn is_lead(text: &str) -> bool {
+/// Tells whether a text only introduces the next block.
+fn is_lead_in(text: &str) -> bool {
     text.ends_with(':') && text.split_whitespace().nth(MAX_LEAD_WORDS).is_none()
 }
 
-/// Tells whether lines hold little but links or code.
+/// Tells whether lines consist mostly of links or code.
 fn is_link_list(lines: &[ProseLine]) -> bool {
     let sum = |count: fn(&ProseLine) -> usize| lines.iter().map(count).sum::<usize>();
-    let (all, own, links) = (sum(|line| line.letters), sum(|line| line.own_letters), sum(|line| line.links));
-    // Such as `English | [Deutsch](de.md)`.
+    let (all, own, links) = (sum(|line| line.letters), sum(|line| line.unlinked_letters), sum(|line| line.links));
+    // For example `English | [Deutsch](de.md)`.
     let is_short = |part: &str| part.split_whitespace().nth(MAX_LEAD_WORDS).is_none();
     let is_menu = |line: &ProseLine| {
         let mut parts = line.text.split(['|', '·', '•']);
@@ -655,8 +417,8 @@ mod tests {
         ] {
             assert_eq!(summary(&format!("{prose}\n\nMore.")).as_deref(), Some(prose));
         }
-        let bold = summary("**Warning:** this removes all files.\n\nMore.");
-        assert_eq!(bold.as_deref(), Some("Warning: this removes all files."));
+        let bold_len = summary("**Warning:** this removes all files.\n\nMore.");
+        assert_eq!(bold_len.as_deref(), Some("Warning: this removes all files."));
         assert_eq!(summary("The title\nWhat it says.\n").as_deref(), Some("What it says."));
         assert_eq!(summary("Date: 2020-01-01\nWhat it says.").as_deref(), Some("What it says."));
         assert_eq!(summary("![x](x.png) What it says, see [a](a).").as_deref(), Some("What it says, see a."));

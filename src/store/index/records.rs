@@ -120,10 +120,10 @@ impl<'a> EncodedTimestamp<'a> {
         stamp.seconds().map_or(Self::Text(stamp.as_str()), Self::Seconds)
     }
 
-    fn moment(self) -> Option<DateTime> {
+    fn utc(self) -> Option<DateTime> {
         match self {
-            Self::Seconds(seconds) => Timestamp::moment(seconds),
-            Self::Text(text) => Some(Timestamp::parse(text)?.at()),
+            Self::Seconds(seconds) => Timestamp::utc_from_seconds(seconds),
+            Self::Text(text) => Some(Timestamp::parse(text)?.utc()),
         }
     }
 
@@ -238,20 +238,20 @@ impl<'a> ListFields<'a> {
     /// Returns the moment at which the note last changed (`updated`, else `created`), which is enough
     /// to put notes in order.
     pub fn changed(&self) -> Option<DateTime> {
-        self.updated.or(self.created)?.moment()
+        self.updated.or(self.created)?.utc()
     }
 
     /// Returns the day on which the note was made, as it is written.
     pub fn created_day(&self) -> Option<Date> {
         match self.created? {
             EncodedTimestamp::Text(text) => text.get(..10)?.parse().ok(),
-            seconds => Some(seconds.moment()?.date()),
+            seconds => Some(seconds.utc()?.date()),
         }
     }
 
     /// Returns the moment at which the note was made.
     pub fn created(&self) -> Option<DateTime> {
-        self.created?.moment()
+        self.created?.utc()
     }
 }
 

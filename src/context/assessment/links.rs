@@ -1,0 +1,37 @@
+//! The links between the shown notes.
+
+use crate::context::assessment::confidence::{CONTRADICTS, DERIVED_FROM, SUPPORTED_BY};
+use crate::context::{Session, edge_entry};
+use crate::graph::{Edge, other_end};
+use crate::report::EdgeEntry;
+
+/// The kinds of links that are shown as reasons why a note is next to another, in either direction.
+#[derive(Clone, Copy)]
+pub(super) struct LinkFilter {
+    pub(super) derivation: bool,
+    pub(super) evidence: bool,
+    pub(super) contradictions: bool,
+}
+
+impl LinkFilter {
+    fn has(self, edge: &Edge<'_>) -> bool {
+        match &*edge.kind {
+            DERIVED_FROM | "source-of" => self.derivation,
+            "supports" | SUPPORTED_BY => self.evidence,
+            kind => self.contradictions && CONTRADICTS.contains(&kind),
+        }
+    }
+}
+
+/// Returns the links of a note, as they are written, to the notes for which `entry_of` returns an entry.
+pub(super) fn link_entries(
+    session: &Session<'_>,
+    index: usize,
+    filter: LinkFilter,
+    entry_of: impl Fn(usize) -> Option<usize>,
+) -> Vec<EdgeEntry> {
+    let (graph, store) = (session.graph(), session.store);
+    let links = graph.outgoing(index).chain(graph.incoming(index)).filter(|edge| filter.has(edge));
+    let entry = |edge: Edge<'_>| Some(edge_entry(store, &edge, entry_of(other_end(&edge, index))?));
+    links.filter_map(entry).collect()
+}

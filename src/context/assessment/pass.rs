@@ -1,0 +1,267 @@
+//! One pass over the selected notes: choosing, assessing and ranking them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rayon::prelude::*;
+
+use super::confidence::{Assessor, DERIVED_FROM, SAME_AS, rounded};
+use super::links::{LinkFilter, link_entries};
+use super::ranking::{Candidate, Candidates};
+use super::{NeedLimits, RankedNotes, fields, utility};
+use crate::context::Selection;
+use crate::context::blocks::answers;
+use crate::report::{Answers, Assessment, EdgeEntry, NoteEntry};
+use crate::request::{Abstraction, NeedOptions};
+use crate::search::{Engine, NoteTerms};
+
+/// A note with at most this novelty is redundant.
+const NOVELTY_THRESHOLD: f64 = 0.2;
+/// The relevance below which a hit is hardly an answer.
+const HARDLY_RELEVANT: f64 = 0.1;
+/// The scale of the fixed-point numbers of a request.
+const MILLION: f64 = 1_000_000.0;
+
+/// The number of excluded candidates, by reason.
+#[derive(Default)]
+struct ExclusionCounts {
+    invalid: usize,
+    unsure: usize,
+    untrusted: usize,
+    beyond: usize,
+}
+
+/// An assessed note.
+pub(super) struct AssessedNote {
+    /// The index of the note in the store.
+    index: usize,
+    assessment: Assessment,
+    content: NoteTerms,
+    is_named: bool,
+}
+
+/// The ordinal of each assessed note by its index in the store.
+type Ordinals = HashMap<usize, usize>;
+
+pub(super) struct AssessmentPass<'a, 's> {
+    assessor: &'a Assessor<'a, 's>,
+    engine: &'a Engine<'s>,
+    selection: &'a Selection,
+    need: &'a NeedOptions,
+    excluded: ExclusionCounts,
+    pub(super) assessed: Vec<AssessedNote>,
+}
+
+impl<'a, 's> AssessmentPass<'a, 's> {
+    pub(super) fn new(
+        assessor: &'a Assessor<'a, 's>,
+        engine: &'a Engine<'s>,
+        selection: &'a Selection,
+        need: &'a NeedOptions,
+    ) -> Self {
+        Self { assessor, engine, selection, need, excluded: ExclusionCounts::default(), assessed: Vec::new() }
+    }
+
+    /// Assesses the notes that may be shown by themselves. An excluded hit does not count towards `max_hits`.
+    pub(super) fn choose(&mut self, max_hits: usize) {
+        let mut open: Vec<usize> = self.selection.notes.clone();
+        let mut hits = 0;
+        loop {
+            let (next, rest) = self.split_after_hits(&open, max_hits - hits);
+            if next.is_empty() {
+                self.excluded.beyond = rest.len();
+                break;
+            }
+            let assessed: Vec<AssessedNote> = next.par_iter().map(|index| self.assess(*index)).collect();
+            let kept: Vec<AssessedNote> = assessed.into_iter().filter(|assessed| self.passes(assessed)).collect();
+            hits += kept.iter().filter(|assessed| self.is_hit(assessed.index)).count();
+            self.assessed.extend(kept);
+            open = rest;
+        }
+        let notes = self.selection.notes.iter().enumerate();
+        let order: HashMap<usize, usize> = notes.map(|(ordinal, index)| (*index, ordinal)).collect();
+        self.assessed.sort_by_key(|assessed| order.get(&assessed.index).copied());
+    }
+
+    fn is_hit(&self, index: usize) -> bool {
+        self.selection.relevance.contains_key(&index)
+    }
+
+    /// Splits notes into those with at most `max_hits` hits, and the hits after them.
+    fn split_after_hits(&self, notes: &[usize], max_hits: usize) -> (Vec<usize>, Vec<usize>) {
+        let mut hits = 0;
+        notes.iter().partition(|index| {
+            hits += usize::from(self.is_hit(**index));
+            hits <= max_hits || !self.is_hit(**index)
+        })
+    }
+
+    fn assess(&self, index: usize) -> AssessedNote {
+        let is_named = self.selection.named.contains(&index);
+        let relevance = self.selection.relevance.get(&index).copied().unwrap_or(1.0);
+        let content = self.engine.content(index);
+        AssessedNote { index, assessment: self.assessment(index, relevance, &content), content, is_named }
+    }
+
+    fn assessment(&self, index: usize, relevance: f64, content: &NoteTerms) -> Assessment {
+        let assessment = self.assessor.assessment(index, relevance);
+        let utility = self.need.purpose.map(|purpose| {
+            let recency = self.assessor.recency(index);
+            let parts = [relevance, assessment.confidence.overall, assessment.trust, recency, content.density];
+            utility::utility(purpose, parts.map(rounded))
+        });
+        let answers = self.selection.highlighter.as_ref().map(|highlighter| Answers::new(answers(highlighter)));
+        Assessment { utility, answers, ..assessment }
+    }
+
+    /// Tells whether a note is valid and reliable enough, or named; counts the reason if not.
+    fn passes(&mut self, assessed: &AssessedNote) -> bool {
+        let NeedOptions { min_confidence, min_trust, today, .. } = *self.need;
+        let note = &self.assessor.session.store.notes()[assessed.index];
+        let is_hit = self.is_hit(assessed.index);
+        let excluded = &mut self.excluded;
+        if assessed.is_named {
+            return true;
+        }
+        if is_hit && today.is_some_and(|today| !fields::is_valid(note, today)) {
+            excluded.invalid += 1;
+        } else if assessed.assessment.confidence.overall < f64::from(min_confidence) / MILLION {
+            excluded.unsure += 1;
+        } else if assessed.assessment.trust < f64::from(min_trust) / MILLION {
+            excluded.untrusted += 1;
+        } else {
+            return true;
+        }
+        false
+    }
+
+    /// Adds the notes that are shown after others and are not chosen themselves.
+    pub(super) fn add_followers(&mut self) {
+        let mut known: BTreeSet<usize> = self.assessed.iter().map(|assessed| assessed.index).collect();
+        let followers = self.assessed.iter().flat_map(|assessed| self.followers(assessed.index));
+        let followers: BTreeSet<usize> = followers.filter(|index| known.insert(*index)).collect();
+        let follower = |index: &usize| {
+            let content = NoteTerms::default();
+            let relevance = self.selection.relevance.get(index).copied().unwrap_or_default();
+            let assessment = self.assessment(*index, relevance, &content);
+            AssessedNote { index: *index, assessment, content, is_named: true }
+        };
+        let added: Vec<AssessedNote> = followers.iter().map(follower).collect();
+        self.assessed.extend(added);
+    }
+
+    /// Returns the origins and opponents of a note, as far as the request wants them.
+    fn followers(&self, index: usize) -> Vec<usize> {
+        let (assessor, need) = (self.assessor, self.need);
+        let origins = need.with_derivations.then(|| assessor.linked(index, DERIVED_FROM));
+        let opponents = need.with_contradictions.then(|| assessor.opponents(index));
+        origins.into_iter().chain(opponents).flatten().collect()
+    }
+
+    /// Ranks the assessed notes, of which the first `chosen` may be shown by themselves.
+    pub(super) fn into_ranked_notes(
+        self,
+        entries_before: usize,
+        chosen: usize,
+        limits: NeedLimits,
+        entry: impl Fn(usize) -> NoteEntry,
+    ) -> RankedNotes {
+        let ordinals: Ordinals =
+            self.assessed.iter().enumerate().map(|(ordinal, assessed)| (assessed.index, ordinal)).collect();
+        let mut entries: Vec<NoteEntry> = Vec::with_capacity(self.assessed.len());
+        for assessed in &self.assessed {
+            let belief = Some(Box::new(assessed.assessment.clone()));
+            let edges = self.edges(assessed.index, &ordinals, entries_before);
+            entries.push(NoteEntry { belief, edges, ..entry(assessed.index) });
+        }
+        let ranking = self.candidates(entries_before, chosen, limits, &ordinals);
+        let following = entries.len() - chosen;
+        RankedNotes { entries, ranking: Box::new(ranking.with_holders()), following }
+    }
+
+    fn candidates(&self, before: usize, chosen: usize, limits: NeedLimits, ordinals: &Ordinals) -> Candidates {
+        let need = self.need;
+        let ExclusionCounts { invalid, unsure, untrusted, beyond } = self.excluded;
+        let beyond_selection = self.selection.matched.saturating_sub(self.selection.notes.len());
+        Candidates {
+            before,
+            chosen,
+            is_adaptive: need.abstraction == Abstraction::Adaptive,
+            // A passage of a note may have content that another note has only in other passages.
+            compares_texts: need.abstraction != Abstraction::Passages || need.novelty_threshold.is_some(),
+            threshold: need.novelty_threshold.map_or(NOVELTY_THRESHOLD, |share| f64::from(share) / MILLION),
+            aim: need.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
+            left_out: vec![
+                (invalid, "not valid today"),
+                (unsure, "below --min-confidence"),
+                (untrusted, "below --min-trust"),
+            ],
+            beyond: beyond + beyond_selection,
+            max_answers: limits.answers,
+            max_notes: limits.notes,
+            // A comparison or pattern before the notes is an answer too.
+            insufficient: if before > 0 { None } else { self.insufficient(chosen) },
+            is_filtered: self.selection.has_filtered,
+            relevance_beyond: self.relevance_beyond(ordinals),
+            holders: Vec::new(),
+            all: self.assessed.iter().map(|assessed| self.candidate(assessed, ordinals)).collect(),
+        }
+    }
+
+    fn candidate(&self, assessed: &AssessedNote, ordinals: &Ordinals) -> Candidate {
+        let (index, store) = (assessed.index, self.assessor.session.store);
+        let note = &store.notes()[index];
+        let ordinals_of = |indices: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+            indices.filter_map(|index| ordinals.get(&index).copied()).collect()
+        };
+        let opponents = self.assessor.opponents(index);
+        let value = note.value_or_default();
+        Candidate {
+            id: note.id.clone(),
+            value,
+            level: utility::deserved(self.need.abstraction, assessed.assessment.relevance, value),
+            is_named: assessed.is_named,
+            is_answer: self.selection.answers.contains(&index),
+            is_retired: store.is_retired(index),
+            same: ordinals_of(&mut self.assessor.linked(index, SAME_AS).into_iter()),
+            has_opponents_beyond: opponents.iter().any(|opponent| !ordinals.contains_key(opponent)),
+            opponents: ordinals_of(&mut opponents.into_iter()),
+            followers: ordinals_of(&mut self.followers(index).into_iter()),
+            terms: assessed.content.terms.clone(),
+            assessment: assessed.assessment.clone(),
+            is_fixed: false,
+        }
+    }
+
+    /// Returns the summed relevance of the hits that were not assessed or were excluded.
+    fn relevance_beyond(&self, ordinals: &Ordinals) -> f64 {
+        let hits = self.selection.relevance.iter();
+        let mut beyond: Vec<(&usize, &f64)> = hits.filter(|(index, _)| !ordinals.contains_key(index)).collect();
+        // A fixed order of summation, so that the sum is the same in every run.
+        beyond.sort_by_key(|(index, _)| **index);
+        beyond.into_iter().fold(0.0, |sum, (_, relevance)| sum + relevance)
+    }
+
+    /// Returns the reason why there is no relevant note; `None` if there is one.
+    fn insufficient(&self, chosen: usize) -> Option<String> {
+        let best = self.assessed.iter().take(chosen).map(|assessed| assessed.assessment.relevance).reduce(f64::max);
+        match best {
+            None if self.selection.notes.is_empty() => {
+                Some(self.selection.insufficient.clone().unwrap_or_else(|| "no note answers this".to_owned()))
+            }
+            None => Some("no note that answers this is valid and reliable enough".to_owned()),
+            Some(best) if best < HARDLY_RELEVANT => {
+                Some(format!("what was found hardly answers this (relevance {best:.2})"))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Returns the links between a note and its followers, as entries.
+    fn edges(&self, index: usize, ordinals: &Ordinals, entries_before: usize) -> Vec<EdgeEntry> {
+        let NeedOptions { with_derivations, with_contradictions, .. } = *self.need;
+        let filter = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
+        link_entries(self.assessor.session, index, filter, |other| {
+            ordinals.get(&other).map(|ordinal| entries_before + ordinal)
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! Reading fields from parsed YAML, with a diagnostic for everything that had to be tolerated.
+
+use foldhash::{HashSet, HashSetExt};
+
+use super::super::items::{link_target, tags};
+use super::super::value::is_null_text;
+use super::super::yaml::{self, Yaml, YamlNode};
+use super::super::yaml_fast_path;
+use super::super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value};
+use super::salvage::{chunks, has_key, head, leading_fields, unquoted};
+use super::{Frontmatter, RawItems, TextParts};
+
+pub(super) struct FrontmatterReader<'a, 'f> {
+    pub(super) fields: Frontmatter,
+    diagnostics: &'f mut Vec<Diagnostic>,
+    /// The YAML to which the spans of the current nodes refer.
+    yaml: &'a str,
+    /// The raw items of links and sources, if the caller wants them.
+    pub(super) raw_items: Option<RawItems>,
+}
+
+impl<'a, 'f> FrontmatterReader<'a, 'f> {
+    pub(super) fn new(diagnostics: &'f mut Vec<Diagnostic>, raw_items: Option<RawItems>) -> Self {
+        Self { fields: Frontmatter::default(), diagnostics, yaml: "", raw_items }
+    }
+
+    pub(super) fn read_parts(&mut self, text: &'a str, parts: &TextParts) {
+        match &parts.yaml {
+            Some(range) => self.read(text.get(range.clone()).unwrap_or_default()),
+            None if parts.unclosed => {
+                self.report("frontmatter-unclosed", 1, "the frontmatter has no closing `---`");
+                self.salvage(leading_fields(text.get(parts.body.clone()).unwrap_or_default()));
+            }
+            None => {}
+        }
+    }
+
+    fn report(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic { code, line: Some(line), message: message.into() });
+    }
+
+    fn read(&mut self, yaml: &'a str) {
+        match yaml_fast_path::parse(yaml).map_or_else(|| yaml::parse(yaml), Ok) {
+            Ok(tree) => match tree.kind {
+                YamlNode::Map(entries) => self.read_map(yaml, entries, 1),
+                _ if yaml.trim().is_empty() => {}
+                _ => {
+                    self.report("frontmatter-broken", 2, "the frontmatter is not a map of fields");
+                    self.salvage(yaml);
+                    self.fields.is_text = !self.fields.has_known_field();
+                }
+            },
+            Err(error) => {
+                let message = format!("the frontmatter is not YAML: {}", error.reason);
+                self.report("frontmatter-broken", error.line + 1, message);
+                self.salvage(head(yaml));
+                self.fields.is_text = !self.fields.has_known_field();
+            }
+        }
+    }
+
+    /// Reads the fields of a map that `lines_before` lines of the file precede.
+    fn read_map(&mut self, yaml: &'a str, entries: Vec<(Yaml<'a>, Yaml<'a>)>, lines_before: usize) {
+        self.yaml = yaml;
+        let mut seen = HashSet::new();
+        for (key, value) in entries {
+            let line = key.line + lines_before;
+            let key = match key.kind {
+                YamlNode::Scalar { text, .. } => text,
+                _ => Value::from_yaml(&key).to_line().into(),
+            };
+            if seen.insert(key.clone()) {
+                self.field(&key, &value, line);
+            } else {
+                let message = format!("`{key}` is given twice; the first one counts");
+                self.report("duplicate-key", line, message);
+            }
+        }
+    }
+
+    /// Reads YAML that does not parse as a whole: each top-level key with its lines by itself, and as plain text if these
+    /// do not parse either.
+    fn salvage(&mut self, yaml: &'a str) {
+        let mut seen = HashSet::new();
+        let mut nodes_left = yaml::MAX_NODES;
+        for (lines_before, chunk) in chunks(yaml) {
+            let Some((key, rest)) = chunk.split_once(':').filter(|_| has_key(chunk)) else {
+                continue;
+            };
+            if !seen.insert(key) {
+                continue;
+            }
+            match yaml::parse_within(chunk, &mut nodes_left) {
+                Ok(Yaml { kind: YamlNode::Map(entries), .. }) => self.read_map(chunk, entries, lines_before),
+                _ => {
+                    let line = rest.lines().next().unwrap_or_default().trim();
+                    let text = unquoted(line);
+                    self.field_from_text(key, text, lines_before + 1);
+                }
+            }
+        }
+    }
+
+    /// Reads a field whose value is not YAML.
+    fn field_from_text(&mut self, key: &str, text: &'a str, line: usize) {
+        let scalar =
+            |text: &'a str| Yaml { kind: YamlNode::Scalar { text: text.into(), plain: false }, span: 0..0, line: 1 };
+        let list = text.strip_prefix('[').map(|inner| inner.strip_suffix(']').unwrap_or(inner));
+        let value = match list {
+            Some(inner) if matches!(key, "tags" | "aliases" | "compacts") => Yaml {
+                kind: YamlNode::List(inner.split(',').map(|item| scalar(unquoted(item.trim()))).collect()),
+                span: 0..0,
+                line: 1,
+            },
+            _ => scalar(text),
+        };
+        self.yaml = "";
+        self.field(key, &value, line);
+    }
+
+    fn field(&mut self, key: &str, value: &Yaml<'a>, line: usize) {
+        if is_null(value) {
+            return;
+        }
+        match key {
+            "id" => self.id(value, line),
+            "title" => self.fields.title = self.text(key, value, line),
+            "type" => self.fields.kind = self.text(key, value, line),
+            "summary" => self.fields.summary = self.text(key, value, line),
+            "created" => self.fields.created = self.timestamp(key, value, line),
+            "updated" => self.fields.updated = self.timestamp(key, value, line),
+            "date" => self.fields.date = self.timestamp(key, value, line).map(|date| date.date()),
+            "tags" => self.fields.tags = self.texts(key, value, line),
+            "aliases" => self.fields.aliases = self.texts(key, value, line),
+            "compacts" => self.fields.compacts = self.texts(key, value, line),
+            "value" => self.value(value, line),
+            "verified" => self.verified(value, line),
+            "sources" => self.sources(value, line),
+            "links" => self.links(value, line),
+            "custom" => self.custom(value, line),
+            _ => self.fields.unknown.push((key.to_owned(), Value::from_yaml(value))),
+        }
+    }
+
+    fn id(&mut self, value: &Yaml<'a>, line: usize) {
+        let Some(text) = self.text("id", value, line) else {
+            return;
+        };
+        self.fields.id = NoteId::parse(&text).filter(|id| !id.as_str().contains('~'));
+        if self.fields.id.is_none() {
+            let message = format!("`id: {text}` holds characters that an id can't; the file's path gives one");
+            self.report("impossible-id", line, message);
+        }
+    }
+
+    /// Returns a text; of a list or map, its source.
+    fn text(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Option<String> {
+        let text = match &value.kind {
+            YamlNode::Scalar { text, .. } => text.trim().to_owned(),
+            _ => {
+                self.report("not-a-text", line, format!("`{key}` is a list or map where a text is expected"));
+                let source = self.yaml.get(value.span.clone()).unwrap_or_default().trim();
+                if source.is_empty() || source.contains('\n') {
+                    Value::from_yaml(value).to_line()
+                } else {
+                    source.to_owned()
+                }
+            }
+        };
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn timestamp(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Option<Timestamp> {
+        let text = self.text(key, value, line)?;
+        let timestamp = Timestamp::parse(&text);
+        if timestamp.is_none() {
+            self.report("impossible-date", line, format!("`{key}: {text}` is not a date"));
+        }
+        timestamp
+    }
+
+    /// Returns the distinct texts of a list without empty ones; a single text, or several separated by commas for tags, is
+    /// a list too.
+    fn texts(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Vec<String> {
+        let texts: Vec<String> = match &value.kind {
+            YamlNode::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
+            YamlNode::Scalar { text, .. } => {
+                self.report("not-a-list", line, format!("`{key}` is a text where a list is expected"));
+                if key == "tags" { tags(text).map(str::to_owned).collect() } else { vec![text.to_string()] }
+            }
+            YamlNode::Map(_) => {
+                self.report("not-a-list", line, format!("`{key}` is a map where a list is expected"));
+                Vec::new()
+            }
+        };
+        let mut kept: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
+        for text in texts {
+            let text = text.trim();
+            if !text.is_empty() && seen.insert(text.to_owned()) {
+                kept.push(text.to_owned());
+            }
+        }
+        kept
+    }
+
+    fn value(&mut self, value: &Yaml<'a>, line: usize) {
+        let Some(text) = self.text("value", value, line) else {
+            return;
+        };
+        self.fields.value = text.parse().ok().filter(|value| *value <= 100);
+        if self.fields.value.is_none() {
+            self.report("impossible-value", line, format!("`value: {text}` is not a whole number from 0 to 100"));
+        }
+    }
+
+    fn verified(&mut self, value: &Yaml<'a>, line: usize) {
+        let Some(text) = self.text("verified", value, line) else {
+            return;
+        };
+        self.fields.verified = match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" => Some(true),
+            "false" | "no" | "off" => Some(false),
+            _ => None,
+        };
+        if self.fields.verified.is_none() {
+            self.report("impossible-verified", line, format!("`verified: {text}` is neither true nor false"));
+        }
+    }
+
+    fn sources(&mut self, value: &Yaml<'a>, line: usize) {
+        for item in self.items("sources", value, line) {
+            let source = match &item.kind {
+                YamlNode::Scalar { text, .. } => {
+                    ContentSource { url: text.trim().to_owned(), title: None, accessed: None }
+                }
+                YamlNode::Map(entries) => ContentSource {
+                    url: entry(entries, "url").unwrap_or_default(),
+                    title: entry(entries, "title"),
+                    accessed: entry(entries, "accessed"),
+                },
+                YamlNode::List(_) => ContentSource { url: String::new(), title: None, accessed: None },
+            };
+            if source.url.is_empty() && source.title.is_none() {
+                self.report("empty-source", line, "a source has neither url nor title");
+            } else {
+                self.fields.sources.push(source);
+                if let Some(raw) = &mut self.raw_items {
+                    raw.sources.push(Value::from_yaml(item));
+                }
+            }
+        }
+    }
+
+    fn links(&mut self, value: &Yaml<'a>, line: usize) {
+        for item in self.items("links", value, line) {
+            let (kind, target) = match &item.kind {
+                YamlNode::Scalar { text, .. } => (None, Some(text.trim().to_owned())),
+                YamlNode::Map(entries) => (entry(entries, "type"), entry(entries, "id")),
+                // `- [[qp-a1b2]]`, written in the position of an id, is a list in a list to YAML.
+                YamlNode::List(_) => (None, Some(Value::from_yaml(item).to_line())),
+            };
+            match target.filter(|target| !target.is_empty()) {
+                Some(target) => {
+                    self.fields.links.push(TypedLink {
+                        kind: kind.unwrap_or_else(|| "related".to_owned()),
+                        target: link_target(&target).to_owned(),
+                    });
+                    if let Some(raw) = &mut self.raw_items {
+                        raw.links.push(Value::from_yaml(item));
+                    }
+                }
+                None => self.report("empty-link", line, "a link names no id"),
+            }
+        }
+    }
+
+    fn custom(&mut self, value: &Yaml<'a>, line: usize) {
+        match Value::from_yaml(value) {
+            Value::Map(entries) => {
+                if matches!(&value.kind, YamlNode::Map(all) if all.len() > entries.len()) {
+                    self.report("duplicate-key", line, "a field under `custom` is given twice; the first one counts");
+                }
+                self.fields.custom = entries;
+            }
+            _ => self.report("not-a-map", line, "`custom` is not a map of fields"),
+        }
+    }
+
+    /// Returns the items of a list; any other value is a list of one.
+    fn items<'y>(&mut self, key: &str, value: &'y Yaml<'a>, line: usize) -> Vec<&'y Yaml<'a>> {
+        match &value.kind {
+            YamlNode::List(items) => items.iter().collect(),
+            _ => {
+                self.report("not-a-list", line, format!("`{key}` is one value where a list is expected"));
+                vec![value]
+            }
+        }
+    }
+}
+
+fn is_null(value: &Yaml<'_>) -> bool {
+    matches!(&value.kind, YamlNode::Scalar { text, plain: true } if is_null_text(text))
+}
+
+/// Returns an entry of a map as text; `None` if it is absent, null or empty.
+fn entry(entries: &[(Yaml<'_>, Yaml<'_>)], name: &str) -> Option<String> {
+    let (_, value) =
+        entries.iter().find(|(key, _)| matches!(&key.kind, YamlNode::Scalar { text, .. } if text == name))?;
+    let text = Value::from_yaml(value).to_line().trim().to_owned();
+    (!is_null(value) && !text.is_empty()).then_some(text)
+}

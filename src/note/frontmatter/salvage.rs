@@ -1,0 +1,54 @@
+//! Finding the fields of frontmatter that is not YAML, or is not closed.
+
+use std::ops::Range;
+
+use super::super::yaml;
+use super::lines_from;
+
+/// Returns the first [`yaml::MAX_BYTES`] bytes of a text, in which fields are searched for.
+pub(super) fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(yaml::MAX_BYTES)).unwrap_or_default()
+}
+
+/// Returns the lines after the opening marker that may be fields: keys and the indented lines below them.
+pub(super) fn leading_fields(text: &str) -> &str {
+    let mut lines = lines_from(text, 0);
+    let start = lines.next().map_or(0, |first| first.end);
+    let is_field = |line: &Range<usize>| {
+        let line = text.get(line.clone()).unwrap_or_default();
+        line.starts_with([' ', '-']) || has_key(line)
+    };
+    let end = lines.take_while(is_field).last().map_or(start, |line| line.end);
+    head(text.get(start..end).unwrap_or_default())
+}
+
+/// Tells whether a line begins with a key.
+pub(super) fn has_key(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(key, _)| is_key(key.trim_matches(['"', '\''])))
+}
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+}
+/// Returns a text without the quotes around it.
+pub(super) fn unquoted(text: &str) -> &str {
+    ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(text)
+}
+
+/// Splits YAML before every line that begins a top-level key. Returns each chunk with the number of lines before it,
+/// including the opening marker.
+pub(super) fn chunks(yaml: &str) -> Vec<(usize, &str)> {
+    let mut starts = Vec::new();
+    for (index, line) in lines_from(yaml, 0).enumerate() {
+        let text = yaml.get(line.clone()).unwrap_or_default();
+        if has_key(text) || starts.is_empty() {
+            starts.push((index + 1, line.start));
+        }
+    }
+    let ends = starts.iter().skip(1).map(|(_, start)| *start).chain([yaml.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .filter_map(|((lines_before, start), end)| Some((*lines_before, yaml.get(*start..end)?)))
+        .collect()
+}

@@ -1,0 +1,236 @@
+//! The links of a body to notes and files.
+
+use pulldown_cmark::{Event, LinkType, Tag, TagEnd};
+use serde::{Deserialize, Serialize};
+
+use super::markdown::parser;
+use super::percent::percent_decoded;
+
+/// A link in a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InlineLink {
+    /// The target of `[[target]]` or `[[target|label]]`: an id or a title, with an optional `#heading`.
+    Wiki(String),
+    /// The path of a markdown link to a file, relative to the note.
+    Path(String),
+}
+
+/// Returns the links to notes in the order of the text, without those in code and comments.
+pub(crate) fn links(body: &str) -> Vec<InlineLink> {
+    parser(until_last_link(body)).filter_map(|event| link_of_event(&event)).collect()
+}
+
+/// Returns the part of a body that its links depend on: up to the end of the paragraph with the last beginning of a
+/// link, or all of it if it defines link labels. Text after a blank line never changes the meaning of the text before.
+/// Parsing is most of the cost of links.
+fn until_last_link(body: &str) -> &str {
+    if body.contains("]:") {
+        return body;
+    }
+    // Searching single characters from the end is much faster than searching pairs.
+    let next_is = |offset: usize, byte: u8| body.as_bytes().get(offset + 1) == Some(&byte);
+    let wiki = body.rmatch_indices('[').map(|(offset, _)| offset).find(|offset| next_is(*offset, b'['));
+    let mut path = body.rmatch_indices(']').map(|(offset, _)| offset).take_while(|offset| Some(*offset) > wiki);
+    let Some(last) = path.find(|offset| next_is(*offset, b'(')).or(wiki) else { return "" };
+    let rest = body.get(last..).unwrap_or_default();
+    let end = rest.find("\n\n").map_or(body.len(), |blank| last + blank + 1);
+    body.get(..end).unwrap_or(body)
+}
+
+fn link_of_event(event: &Event<'_>) -> Option<InlineLink> {
+    match event {
+        Event::Start(Tag::Link { link_type, dest_url, .. }) => link(*link_type, dest_url),
+        Event::Start(Tag::Image { link_type, dest_url, .. }) => embed(*link_type, dest_url),
+        _ => None,
+    }
+}
+
+/// Returns the ordered lists, each as the first links of its items without those of nested lists. Lists with fewer than
+/// two links are omitted.
+pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
+    if !body.contains("[[") && !body.contains("](") {
+        return Vec::new();
+    }
+    let mut lists = Vec::new();
+    // The open lists: their links if they are ordered, and whether the current item has a link already.
+    let mut open: Vec<(Option<Vec<InlineLink>>, bool)> = Vec::new();
+    for event in parser(body) {
+        match &event {
+            Event::Start(Tag::List(number)) => open.push((number.map(|_| Vec::new()), true)),
+            Event::End(TagEnd::List(_)) => lists.extend(open.pop().and_then(|(links, _)| links)),
+            Event::Start(Tag::Item) => {
+                open.iter_mut().next_back().into_iter().for_each(|(_, has_link)| *has_link = false)
+            }
+            _ => {
+                if let (Some(link), Some((Some(links), has_link @ false))) = (link_of_event(&event), open.last_mut()) {
+                    *has_link = true;
+                    links.push(link);
+                }
+            }
+        }
+    }
+    lists.retain(|links| links.len() > 1);
+    lists
+}
+
+/// Returns the decoded paths of links and images to local files, without `#heading`, and whether each is in double
+/// brackets.
+pub(crate) fn file_links(body: &str) -> Vec<(String, bool)> {
+    let file = |event: Event<'_>| {
+        let Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) = event else {
+            return None;
+        };
+        let is_wiki = matches!(link_type, LinkType::WikiLink { .. });
+        let target = dest_url.trim_end_matches('\\').trim();
+        let path = target.split_once('#').map_or(target, |(path, _)| path);
+        let is_local = !path.is_empty() && !path.contains("://") && !path.starts_with('/');
+        is_local.then(|| (if is_wiki { path.to_owned() } else { percent_decoded(path) }, is_wiki))
+    };
+    if !body.contains(['[', ']']) { Vec::new() } else { parser(body).filter_map(file).collect() }
+}
+
+/// Returns the labels of link definitions, in lower case, with their destinations.
+pub(crate) fn definitions(body: &str) -> Vec<(String, String)> {
+    let parser = parser(body);
+    let named = parser.reference_definitions().iter();
+    named.map(|(name, definition)| (name.to_lowercase(), definition.dest.to_string())).collect()
+}
+
+fn link(link_type: LinkType, target: &str) -> Option<InlineLink> {
+    // In a table, the bar of `[[id\|label]]` is escaped.
+    let target = target.trim_end_matches('\\').trim();
+    match link_type {
+        LinkType::WikiLink { .. } => (!target.is_empty()).then(|| InlineLink::Wiki(target.to_owned())),
+        LinkType::Autolink | LinkType::Email => None,
+        _ => note_path(target).map(InlineLink::Path),
+    }
+}
+
+/// Returns the note that `![[note]]` embeds; `![[image.png]]` is no link to a note.
+fn embed(link_type: LinkType, target: &str) -> Option<InlineLink> {
+    let file = target.rsplit('/').next().unwrap_or(target);
+    let is_attachment = file.contains('.') && !file.ends_with(".md");
+    (matches!(link_type, LinkType::WikiLink { .. }) && !is_attachment).then(|| link(link_type, target)).flatten()
+}
+
+/// Returns the path of a link to a local markdown file, decoded and without `#heading`.
+fn note_path(url: &str) -> Option<String> {
+    let path = url.split_once('#').map_or(url, |(path, _)| path);
+    let is_elsewhere = path.contains(':') || path.starts_with('/') || !path.ends_with(".md");
+    (!is_elsewhere).then(|| percent_decoded(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn targets(body: &str) -> Vec<String> {
+        links(body)
+            .into_iter()
+            .map(|link| match link {
+                InlineLink::Wiki(target) => target,
+                InlineLink::Path(path) => format!("path {path}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn finds_links_in_their_order() {
+        let body = "See [[qp-1]], [[qp-2|two]], [[A title#part]].\n\n\
+                    | a | b |\n|---|---|\n| [[qp-3\\|x]] | [d](../mocs/qp-4-x.md#h) |\n\n\
+                    [e](<b c.md>) [f](b%20d.md) [ref]\n\n[ref]: e.md\n\n![[qp-5]] ![[pic.png]] ![x](y.md)\n";
+        assert_eq!(
+            targets(body),
+            [
+                "qp-1",
+                "qp-2",
+                "A title#part",
+                "qp-3",
+                "path ../mocs/qp-4-x.md",
+                "path b c.md",
+                "path b d.md",
+                "path e.md",
+                "qp-5"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_left_away_holds_no_links() {
+        let pieces = [
+            "[[a]]",
+            "[b](b.md)",
+            "[c]",
+            "[c]: c.md",
+            "`",
+            "```\n",
+            "~~~",
+            "    ",
+            "\t",
+            "<!--",
+            "-->",
+            "<div>",
+            "</div>",
+            "<a ",
+            "\\",
+            "\n",
+            "\n\n",
+            "\n\n",
+            "\n \n",
+            "\r\n",
+            "\r",
+            "\r```\n",
+            "\r<!--",
+            "- ",
+            "1. ",
+            "> ",
+            "# ",
+            "---",
+            "| ",
+            "|-|-|\n",
+            "x",
+            "*",
+            "![[d]]",
+            "](",
+            "[[",
+            "]]",
+            "[^1]",
+            "[^1]: ",
+            "\"",
+            "(",
+            ")",
+            "<?",
+            "?>",
+            "<![CDATA[",
+            "=== ",
+            "<script>",
+            "- [ ] ",
+            "e.md)",
+        ];
+        let mut state = 1_u64;
+        for _ in 0..30_000 {
+            let mut text = String::new();
+            for _ in 0..24 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
+            }
+            let all: Vec<_> = parser(&text).filter_map(|event| link_of_event(&event)).collect();
+            assert_eq!(links(&text), all, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn finds_none_in_code_comments_and_addresses() {
+        let body = "`[[a]]` <!-- [[b]] -->\n\n    [[c]]\n\n```\n[[d]]\n```\n<https://x.org/e.md> \
+                    [f](https://x.org/f.md) [g](/etc/g.md) [h](mailto:h.md) [[]]\n\n<!--\n[[i]]\n-->\n";
+        assert_eq!(targets(body), Vec::<String>::new());
+    }
+
+    #[test]
+    fn ordered_lists_are_the_first_links_of_their_items() {
+        let body = "1. [[a]] and [[b]]\n2. text\n   - [[c]]\n3. see [d](d.md)\n\nText [[e]].\n\n- [[f]]\n- [[g]]\n\n1. [[h]]\n";
+        let wiki = |name: &str| InlineLink::Wiki(name.to_owned());
+        assert_eq!(ordered_lists(body), [vec![wiki("a"), InlineLink::Path("d.md".to_owned())]]);
+        assert_eq!(ordered_lists("1. none\n2. none\n"), Vec::<Vec<InlineLink>>::new());
+    }
+}
