@@ -53,6 +53,7 @@ mod eval;
 pub mod fit;
 pub mod graph;
 pub mod import;
+pub mod index_builder;
 mod mcp;
 pub mod note;
 pub mod pack;

@@ -14,7 +14,19 @@ use regex::Regex;
 
 /// The modules of each layer, the lowest first.
 const LAYERS: [&[&str]; 5] = [
-    &["note", "calendar", "env", "error", "escape", "codec", "timings", "progress", "tokens", "warnings"],
+    &[
+        "note",
+        "calendar",
+        "env",
+        "error",
+        "escape",
+        "codec",
+        "index_builder",
+        "timings",
+        "progress",
+        "tokens",
+        "warnings",
+    ],
     &["store", "graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit", "complete"],
@@ -22,13 +34,15 @@ const LAYERS: [&[&str]; 5] = [
 ];
 
 /// Imports within one layer.
-const WITHIN_LAYER: [(&str, &str); 8] = [
+const WITHIN_LAYER: [(&str, &str); 10] = [
     ("request", "store"),
     ("request", "graph"),
     ("request", "report"),
     ("error", "escape"),
     ("warnings", "escape"),
-    ("codec", "note"),
+    ("index_builder", "codec"),
+    ("index_builder", "note"),
+    ("note", "codec"),
     ("note", "escape"),
     ("calendar", "escape"),
 ];

@@ -553,7 +553,7 @@ fn questions_of_any_text_are_understood_in_linear_time() {
     ] {
         let notes = [("notes/a.md", "Projects"), ("notes/b.md", "The Daily"), ("journals/2025-03-31.md", "2025-03-31")]
             .map(|(path, title)| Arc::new(Note::parse(path, format!("---\ntitle: {title}\n---\n").into_bytes())));
-        expect_to_end(move || question_context(&notes).understand(&unit.repeat(2_000_000 / unit.len())).terms.len());
+        expect_to_end(move || question_context(&notes).parse(&unit.repeat(2_000_000 / unit.len())).terms.len());
     }
 }
 

@@ -1,115 +1,53 @@
-//! Parts: bytes that were made of notes and kept, so that they need not be made again.
+//! Blobs: byte strings that are read by ordinal and range, from memory or from a file.
 
 use std::fmt::Debug;
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::note::Note;
+/// A blob in consecutive chunks, so that a large one need not be copied to be contiguous.
+pub type ByteChunks = Vec<Vec<u8>>;
 
-/// How many bytes one byte can stand for in what is packed.
-const MAX_PACKED: usize = 16;
-/// Stands for the length where a section is not packed, since it would be packed more than that.
-const NOT_PACKED: u32 = u32::MAX;
-
-/// Parts that were kept, by their numbers.
+/// Random access to blobs, which are numbered from 0.
 pub trait BlobSource: Debug + Send + Sync {
-    /// Returns the length of a part in bytes; 0 where there is none.
-    fn len(&self, part: usize) -> u64;
+    /// Returns the length of a blob in bytes; 0 if it does not exist.
+    fn len(&self, blob: usize) -> u64;
 
-    /// Returns bytes of a part; `None` where they can't be read as they were written.
-    fn read(&self, part: usize, range: Range<u64>) -> Option<Vec<u8>>;
+    /// Returns a byte range of a blob; `None` if it is out of bounds or corrupt.
+    fn read(&self, blob: usize, range: Range<u64>) -> Option<Vec<u8>>;
 
-    /// Takes note that what was kept makes no sense: answers that were made of it are wrong.
-    fn tell_broken(&self);
+    /// Marks the source as corrupt: answers that were computed from it are wrong and must be discarded.
+    fn mark_corrupt(&self);
 
-    /// Returns a whole part; none of it where it can't be read.
-    fn whole(&self, part: usize) -> Option<Vec<u8>> {
-        self.read(part, 0..self.len(part))
+    /// Returns a whole blob; `None` if it is corrupt.
+    fn read_whole(&self, blob: usize) -> Option<Vec<u8>> {
+        self.read(blob, 0..self.len(blob))
     }
 }
 
-/// Takes in notes, some at a time, and makes parts of them.
-pub trait IndexBuilder: Send {
-    /// Names what parts are made, and how. Parts of another name are of no use.
-    fn key(&self) -> String;
-
-    /// Returns what the next notes are given to, one for each thread: at the same time each takes some notes that
-    /// follow one another, the first one the first of them.
-    fn readers(&mut self) -> Vec<&mut dyn IndexWorker>;
-
-    /// Takes in the notes that were read since it did so last.
-    fn take(&mut self);
-
-    /// Returns the parts.
-    fn parts(self: Box<Self>) -> Vec<ByteChunks>;
-}
-
-/// Reads notes for whoever gathers something of them, one after the other: none is needed any longer then.
-pub trait IndexWorker: Send {
-    /// Reads the next note.
-    fn read(&mut self, note: &Note);
-}
-
-/// What was gathered of a store's notes.
-#[derive(Debug, Clone)]
-pub struct TextIndex {
-    /// The parts.
-    pub parts: Arc<dyn BlobSource>,
-    /// For each note that was taken in, in that order, its place in the store; `None` where it is no
-    /// longer what it was.
-    pub places: Vec<Option<usize>>,
-}
-
-/// Parts in memory, each in pieces that are one behind the other.
+/// Blobs in memory, each in consecutive chunks.
 #[derive(Debug, Default)]
 pub struct MemoryBlobs(pub Vec<ByteChunks>);
 
-/// A part in pieces: one that is large need not be moved to be whole.
-pub type ByteChunks = Vec<Vec<u8>>;
-
 impl BlobSource for MemoryBlobs {
-    fn len(&self, part: usize) -> u64 {
-        self.0.get(part).map_or(0, |pieces| pieces.iter().map(|piece| piece.len() as u64).sum())
+    fn len(&self, blob: usize) -> u64 {
+        self.0.get(blob).map_or(0, |chunks| chunks.iter().map(|chunk| chunk.len() as u64).sum())
     }
 
-    fn read(&self, part: usize, range: Range<u64>) -> Option<Vec<u8>> {
+    fn read(&self, blob: usize, range: Range<u64>) -> Option<Vec<u8>> {
         let (mut start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
         let mut missing = end.checked_sub(start)?;
         let mut bytes = Vec::new();
-        for piece in self.0.get(part)? {
-            if let Some(rest) = piece.get(start..) {
-                let now = rest.get(..missing).unwrap_or(rest);
-                bytes.extend_from_slice(now);
-                missing -= now.len();
+        for chunk in self.0.get(blob)? {
+            if let Some(rest) = chunk.get(start..) {
+                let part = rest.get(..missing).unwrap_or(rest);
+                bytes.extend_from_slice(part);
+                missing -= part.len();
             }
-            start = start.saturating_sub(piece.len());
+            start = start.saturating_sub(chunk.len());
         }
         (missing == 0 && start == 0).then_some(bytes)
     }
 
-    fn tell_broken(&self) {}
-}
-
-/// Packs bytes.
-pub fn pack(bytes: &[u8]) -> Vec<u8> {
-    let packed = lz4_flex::block::compress(bytes);
-    match u32::try_from(bytes.len()) {
-        Ok(len) if len != NOT_PACKED && bytes.len() / MAX_PACKED <= packed.len() => {
-            [&len.to_le_bytes(), packed.as_slice()].concat()
-        }
-        _ => [&NOT_PACKED.to_le_bytes(), bytes].concat(),
-    }
-}
-
-/// Unpacks what [`pack`] made.
-pub fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (len, packed) = bytes.split_first_chunk::<4>()?;
-    if u32::from_le_bytes(*len) == NOT_PACKED {
-        return Some(packed.to_vec());
-    }
-    let len = u32::from_le_bytes(*len) as usize;
-    // No byte stands for more than this many: what is small stays small.
-    (len / MAX_PACKED <= packed.len()).then(|| lz4_flex::block::decompress(packed, len).ok()).flatten()
+    fn mark_corrupt(&self) {}
 }
 
 #[cfg(test)]
@@ -117,18 +55,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_read_as_if_they_were_one() {
+    fn chunks_are_read_as_one_blob() {
         let whole = b"one two three";
-        let pieces = [&b"one"[..], b"", b" two", b" three"].map(<[u8]>::to_vec);
-        let parts = MemoryBlobs(vec![Vec::new(), pieces.to_vec()]);
-        assert_eq!((parts.len(0), parts.len(1), parts.len(2)), (0, 13, 0));
+        let chunks = [&b"one"[..], b"", b" two", b" three"].map(<[u8]>::to_vec);
+        let blobs = MemoryBlobs(vec![Vec::new(), chunks.to_vec()]);
+        assert_eq!((blobs.len(0), blobs.len(1), blobs.len(2)), (0, 13, 0));
         for start in 0..=15 {
             for end in 0..=15 {
-                let read = parts.read(1, start as u64..end as u64);
+                let read = blobs.read(1, start as u64..end as u64);
                 assert_eq!(read.as_deref(), whole.get(start..end), "{start}..{end}");
             }
         }
-        assert_eq!((parts.whole(0), parts.whole(2)), (Some(Vec::new()), None));
-        assert_eq!(parts.read(0, 0..1), None);
+        assert_eq!((blobs.read_whole(0), blobs.read_whole(2)), (Some(Vec::new()), None));
+        assert_eq!(blobs.read(0, 0..1), None);
     }
 }

@@ -1,5 +1,7 @@
-//! Encodings of numbers and bytes: pure functions, without files.
+//! Encodings of numbers and bytes, without knowledge of notes or files.
 
 pub(crate) mod bits;
 pub mod blobs;
+pub(crate) mod lz4;
+pub(crate) mod offsets;
 pub(crate) mod varint;

@@ -1,8 +1,9 @@
-//! Whole numbers in as few bytes as they need: seven bits in each, the lowest first (LEB128).
+//! Unsigned integers in as few bytes as they need: seven bits in each, the lowest first
+//! ([LEB128](https://en.wikipedia.org/wiki/LEB128)).
 
-/// Adds a number to bytes.
-pub(crate) fn put(bytes: &mut Vec<u8>, number: u32) {
-    let mut rest = number;
+/// Appends an integer to `bytes`: one byte for each seven bits, at least one.
+pub(crate) fn write(bytes: &mut Vec<u8>, value: impl Into<u64>) {
+    let mut rest = value.into();
     while rest >= 0x80 {
         bytes.push(rest as u8 | 0x80);
         rest >>= 7;
@@ -10,23 +11,15 @@ pub(crate) fn put(bytes: &mut Vec<u8>, number: u32) {
     bytes.push(rest as u8);
 }
 
-/// Takes numbers off the beginning of bytes.
+/// Reads integers from the beginning of bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VarintReader<'a>(pub(crate) &'a [u8]);
 
 impl VarintReader<'_> {
-    /// Takes a byte; `None` at the end.
+    /// Reads a 32-bit integer; `None` at the end, or if it takes more than five bytes.
     #[inline]
-    pub(crate) fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    /// Takes a number; `None` where there is none.
-    #[inline]
-    pub(crate) fn number(&mut self) -> Option<u32> {
-        // How long numbers are is as good as random: to branch on it is what would cost the most.
+    pub(crate) fn read_u32(&mut self) -> Option<u32> {
+        // The length of an integer is unpredictable: a branch for each byte would cost more than all else.
         if let Some(four) = self.0.first_chunk::<4>() {
             let four = u32::from_le_bytes(*four);
             let ends = !four & 0x8080_8080;
@@ -37,18 +30,24 @@ impl VarintReader<'_> {
                 return Some(bits(0) | bits(1) | bits(2) | bits(3));
             }
         }
-        self.long_number()
+        self.read_bytewise(u32::BITS).map(|value| value as u32)
     }
 
-    /// The same for a number near the end, or of five bytes.
-    #[cold]
-    fn long_number(&mut self) -> Option<u32> {
-        let mut number = 0;
-        for shift in [0, 7, 14, 21, 28] {
-            let byte = self.byte()?;
-            number |= u32::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
+    /// Reads a 64-bit integer; `None` at the end, or if it takes more than ten bytes.
+    #[inline]
+    pub(crate) fn read_u64(&mut self) -> Option<u64> {
+        self.read_bytewise(u64::BITS)
+    }
+
+    /// Reads an integer of at most `bits` bits, byte by byte; bits above these are dropped by the caller.
+    fn read_bytewise(&mut self, bits: u32) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..bits).step_by(7) {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if *byte < 0x80 {
+                return Some(value);
             }
         }
         None
@@ -60,15 +59,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_they_were_written() {
-        let numbers = [0, 1, 127, 128, 16_383, 16_384, 1 << 21, u32::MAX];
+    fn integers_survive_encoding() {
+        let values = [0, 1, 127, 128, 16_383, 16_384, 1 << 21, u32::MAX];
         let mut bytes = Vec::new();
-        numbers.iter().for_each(|number| put(&mut bytes, *number));
+        values.iter().for_each(|value| write(&mut bytes, *value));
         for end in 0..=bytes.len() {
-            let mut rest = VarintReader(&bytes[..end]);
-            let read: Vec<u32> = std::iter::from_fn(|| rest.number()).collect();
-            assert!(numbers.starts_with(&read) && (read.len() == numbers.len()) == (end == bytes.len()), "{end}");
+            let (mut short, mut long) = (VarintReader(&bytes[..end]), VarintReader(&bytes[..end]));
+            let read: Vec<u32> = std::iter::from_fn(|| short.read_u32()).collect();
+            assert!(values.starts_with(&read) && (read.len() == values.len()) == (end == bytes.len()), "{end}");
+            assert!(std::iter::from_fn(|| long.read_u64()).eq(read.into_iter().map(u64::from)), "{end}");
         }
-        assert_eq!(VarintReader(&[0xff; 9]).number(), None);
+        assert_eq!((VarintReader(&[0xff; 9]).read_u32(), VarintReader(&[0xff; 11]).read_u64()), (None, None));
+        let mut bytes = Vec::new();
+        write(&mut bytes, u64::MAX);
+        assert_eq!((bytes.len(), VarintReader(&bytes).read_u64()), (10, Some(u64::MAX)));
     }
 }

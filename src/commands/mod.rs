@@ -28,11 +28,11 @@ use std::time::Duration;
 
 pub use graph::saved_file;
 
-use crate::codec::blobs::IndexBuilder;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Compactions;
+use crate::index_builder::IndexBuilder;
 use crate::report::{EntryRole, NoteEntry, Report};
 use crate::request::{
     Command, ContextRequest, ExpandRequest, GraphRequest, JournalRequest, LinkRequest, ListRequest, PrimeRequest,

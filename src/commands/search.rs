@@ -107,16 +107,16 @@ fn snippet(found: search::Snippet) -> SnippetText {
 
 /// Names the parts of a score; those that are nothing are left out.
 fn parts(hit: &Hit) -> Vec<(&'static str, f64)> {
-    let parts = hit.parts;
+    let parts = hit.breakdown;
     let all = [
         ("score", hit.score),
         ("words", parts.words),
         ("sequence", parts.sequence),
         ("links", parts.links),
-        ("nearness", parts.nearness),
+        ("nearness", parts.proximity),
         ("paragraph", parts.paragraph),
-        ("likeness", parts.likeness),
-        ("times", parts.times),
+        ("likeness", parts.smoothing),
+        ("times", parts.factor),
     ];
     all.into_iter().filter(|(_, part)| *part != 0.0).collect()
 }

@@ -72,7 +72,7 @@ pub fn show_blocks<'a>(
 
 /// Tells whether a block of a note holds a word that was searched for.
 pub(super) fn has_answer(note: &Note, highlighter: &Highlighter) -> bool {
-    note.blocks().iter().any(|block| highlighter.says(&block.text) > 0.0)
+    note.blocks().iter().any(|block| highlighter.idf_weight(&block.text) > 0.0)
 }
 
 /// Finds all blocks of notes, each with how much it holds of what was asked.
@@ -119,7 +119,7 @@ impl BlockChooser {
     fn choose(&self, note: &Note, most: usize) -> (Vec<BlockEntry>, bool) {
         let blocks = note.blocks().into_iter().enumerate().map(|(number, block)| BlockEntry {
             id: block.anchor.unwrap_or_else(|| format!("{}#b{}", note.id, number + 1)),
-            score: self.highlighter.as_ref().map_or(0.0, |highlighter| highlighter.says(&block.text)),
+            score: self.highlighter.as_ref().map_or(0.0, |highlighter| highlighter.idf_weight(&block.text)),
             path: block.path,
             text: block.text,
             depth: block.depth,

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
+use crate::codec::offsets::Offsets;
+
 /// A link without its source note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OutLink {
@@ -44,7 +46,7 @@ impl OutLink {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct AdjacencyLists {
     /// The end offset of each note's links in `all`.
-    pub(super) ends: Vec<u32>,
+    pub(super) ends: Offsets,
     pub(super) all: Vec<OutLink>,
     pub(super) kinds: LinkTypeTable,
     /// Link targets that do not exist.
@@ -56,22 +58,18 @@ pub(super) struct AdjacencyLists {
 impl AdjacencyLists {
     /// Returns the links of a note; none if the index is out of range.
     pub(super) fn of(&self, note: usize) -> &[OutLink] {
-        let start = note.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
-        let range = start.zip(self.ends.get(note).copied());
-        range.and_then(|(start, end)| self.all.get(start as usize..end as usize)).unwrap_or_default()
+        self.ends.row(note, &self.all)
     }
 
     /// Returns a link by its index in `all`, with the index of its source note. O(log notes).
     pub(super) fn with_source(&self, index: usize) -> Option<(usize, &OutLink)> {
-        Some((self.ends.partition_point(|end| *end as usize <= index), self.all.get(index)?))
+        Some((self.ends.row_at(index), self.all.get(index)?))
     }
 
     /// Tells whether offsets and indices are consistent and within a store of `notes` notes.
     pub(super) fn is_valid_for(&self, notes: usize) -> bool {
         let is_valid = |link: &OutLink| (link.to as usize) < notes && (link.kind() as usize) < self.kinds.names.len();
-        self.ends.len() == notes
-            && self.ends.is_sorted()
-            && self.ends.last().copied().unwrap_or_default() as usize == self.all.len()
+        self.ends.fits(notes, self.all.len())
             && self.all.iter().all(is_valid)
             && [&self.unresolved, &self.outside].iter().all(|strings| strings.is_valid_for(notes))
     }
@@ -84,14 +82,14 @@ impl AdjacencyLists {
 
     /// Appends lists whose first note follows the last one of these.
     pub(super) fn append(&mut self, next: Self) {
-        let (notes, before) = (self.ends.len(), self.all.len() as u32);
+        let notes = self.ends.row_count();
         let kinds: Vec<u32> = next.kinds.names.iter().map(|kind| self.kinds.intern(kind)).collect();
         let with_own_kind = |link: OutLink| {
             let kind = kinds.get(link.kind() as usize)?;
             Some(OutLink::new(link.to as usize, *kind, link.origins()))
         };
         self.all.extend(next.all.into_iter().filter_map(with_own_kind));
-        self.ends.extend(next.ends.into_iter().map(|end| before + end));
+        self.ends.append(&next.ends);
         self.unresolved.append(next.unresolved, notes);
         self.outside.append(next.outside, notes);
     }

@@ -1,4 +1,4 @@
-//! The place in a text that answers a query, with the words that do.
+//! Finds the part of a text that answers a query, and marks the words that do.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,114 +6,119 @@ use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::analysis::stems::Stems;
+use super::analysis::subtokens::for_each_term;
+use super::analysis::tokenizer::for_each_raw_token;
+use super::query::plan::Plan;
+use super::read::composite_index::CompositeIndex;
+use super::score::weights::idf;
 use crate::escape::EscapeFilter;
-use crate::search::analysis::stems::Stems;
-use crate::search::analysis::tokenizer::{MarkdownToken, for_each_piece, for_each_term};
-use crate::search::query::plan::Plan;
-use crate::search::read::composite_index::CompositeIndex;
-use crate::search::score::ranking::inverse_frequency;
 
-/// How long a snippet is, in characters as people see them.
+/// The length of a snippet, in grapheme clusters.
 const LENGTH: usize = 160;
-/// How much of that may stand before its first word that is marked.
+/// The most grapheme clusters before its first marked word.
 const BEFORE: usize = 40;
-/// How much of a text is looked at, in bytes.
+/// The most bytes of a text that are searched.
 const MAX_BYTES: usize = 256 * 1024;
-/// The most words in a text that are looked at.
+/// The most matches in a text that are considered.
 const MAX_MATCHES: usize = 4096;
+/// The divisor of the weight of a repeated term.
+const REPETITION: f64 = 16.0;
+/// The least difference of weights that counts: sums of the same weights in another order differ by less.
+const EPSILON: f64 = 1e-9;
 
 /// An excerpt on one line, with the byte ranges to mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The text; `…` stands where it was cut. White space is one space, control characters are spaces.
+    /// The text, with `…` where it was cut. White space becomes one space, control characters become spaces.
     pub text: String,
-    /// The bytes of the marked words, in their order.
+    /// The byte ranges of the marked words, in order.
     pub marks: Vec<Range<usize>>,
 }
 
 /// Finds and marks the words of a query in texts. Holds no reference to the index.
 pub struct Highlighter {
     stems: Arc<Stems>,
-    /// How much each term of the query says.
-    terms: HashMap<String, f64>,
+    /// The inverse document frequency of each term of the query.
+    idf: HashMap<String, f64>,
 }
 
 impl std::fmt::Debug for Highlighter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Highlighter").field("terms", &self.terms.len()).finish_non_exhaustive()
+        f.debug_struct("Highlighter").field("terms", &self.idf.len()).finish_non_exhaustive()
     }
 }
 
 /// An occurrence of a query term in a text.
 struct Match {
     range: Range<usize>,
+    /// The ordinal of the term among those of the text.
     term: usize,
-    says: f64,
+    idf: f64,
 }
 
 impl Highlighter {
     pub(crate) fn new(plan: &Plan, index: &CompositeIndex) -> Self {
-        let terms = plan.slots.iter().flat_map(|slot| slot.terms.iter().filter_map(|term| index.term(*term)));
-        let says = |documents: u32| inverse_frequency(index.len() as f64, f64::from(documents));
-        let terms = terms.map(|term| (term.text.to_string(), says(term.documents))).collect();
-        Self { stems: Arc::clone(&index.stems), terms }
+        let terms = plan.query_terms.iter().flat_map(|query_term| &query_term.terms);
+        let entries = terms.filter_map(|term| index.term(*term));
+        let idf_of = |doc_freq: u32| idf(index.note_count() as f64, f64::from(doc_freq));
+        let idf = entries.map(|term| (term.text.to_string(), idf_of(term.doc_freq))).collect();
+        Self { stems: Arc::clone(&index.stems), idf }
     }
 
-    /// Returns the piece of a text that holds the most of the query; `None` where it holds nothing.
+    /// Returns the part of a text that contains the most of the query; `None` if it contains nothing of it.
     pub fn snippet(&self, text: &str) -> Option<Snippet> {
         let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text);
         let matches = self.matches(text);
-        let best = best_place(&matches)?;
-        Some(cut(text, best, &matches))
+        let best = best_start(&matches)?;
+        Some(cut_around(text, best, &matches))
     }
 
-    /// Returns how much of the query a text holds: what each of its terms in it says, each once.
-    pub fn says(&self, text: &str) -> f64 {
-        let mut found: Vec<(usize, f64)> = self.matches(text).iter().map(|found| (found.term, found.says)).collect();
+    /// Returns the sum of the inverse document frequencies of the distinct query terms in a text; 0 if there are none.
+    pub fn idf_weight(&self, text: &str) -> f64 {
+        let mut found: Vec<(usize, f64)> = self.matches(text).iter().map(|found| (found.term, found.idf)).collect();
         found.sort_by_key(|(term, _)| *term);
         found.dedup_by_key(|(term, _)| *term);
-        found.iter().fold(0.0, |sum, (_, says)| sum + says)
+        found.iter().fold(0.0, |sum, (_, idf)| sum + idf)
     }
 
     fn matches(&self, text: &str) -> Vec<Match> {
-        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut ordinals: HashMap<String, usize> = HashMap::new();
         let mut matches: Vec<Match> = Vec::new();
-        for_each_piece(text, |piece| {
-            let MarkdownToken::RawToken(chunk) = piece else { return };
+        for_each_raw_token(text, |token| {
             if matches.len() >= MAX_MATCHES {
                 return;
             }
-            let start = chunk.start;
-            for_each_term(chunk.text, &self.stems, |term, range, _| {
-                let Some(says) = self.terms.get(term) else { return };
-                let next = numbers.len();
-                let number = *numbers.entry(term.to_owned()).or_insert(next);
-                matches.push(Match { range: start + range.start..start + range.end, term: number, says: *says });
+            for_each_term(token.text, &self.stems, |term, range, _| {
+                let Some(idf) = self.idf.get(term) else { return };
+                let next = ordinals.len();
+                let ordinal = *ordinals.entry(term.to_owned()).or_insert(next);
+                let range = token.start + range.start..token.start + range.end;
+                matches.push(Match { range, term: ordinal, idf: *idf });
             });
         });
         matches
     }
 }
 
-/// Returns where the matches begin that say the most together in the length of a snippet; the
-/// first such place.
-fn best_place(matches: &[Match]) -> Option<usize> {
+/// Returns the start of the window of a snippet's length with the highest sum of idf; the first such window.
+fn best_start(matches: &[Match]) -> Option<usize> {
     let mut counts: HashMap<usize, usize> = HashMap::new();
     let (mut end, mut sum) = (0, 0.0);
     let mut best: Option<(f64, usize)> = None;
     for first in matches {
         while let Some(next) = matches.get(end).filter(|next| next.range.end <= first.range.start + LENGTH - BEFORE) {
             let count = counts.entry(next.term).or_default();
-            sum += if *count == 0 { next.says } else { next.says / 16.0 };
+            sum += if *count == 0 { next.idf } else { next.idf / REPETITION };
             *count += 1;
             end += 1;
         }
-        if best.is_none_or(|(most, _)| sum > most + 1e-9) {
+        if best.is_none_or(|(highest, _)| sum > highest + EPSILON) {
             best = Some((sum, first.range.start));
         }
         if let Some(count) = counts.get_mut(&first.term).filter(|count| **count > 0) {
             *count -= 1;
-            sum -= if *count == 0 { first.says } else { first.says / 16.0 };
+            sum -= if *count == 0 { first.idf } else { first.idf / REPETITION };
         } else {
             end += 1;
         }
@@ -121,58 +126,58 @@ fn best_place(matches: &[Match]) -> Option<usize> {
     best.map(|(_, start)| start)
 }
 
-/// Cuts a snippet out of a text around a place, at white space where there is some.
-fn cut(text: &str, place: usize, matches: &[Match]) -> Snippet {
-    let before = text.get(..place).unwrap_or_default();
-    // A sentence or line that begins not far before is begun with.
-    let window: Vec<usize> = before.grapheme_indices(true).rev().take(BEFORE).map(|(at, _)| at).collect();
-    let earliest = window.last().copied().unwrap_or(place);
-    let near = text.get(earliest..place).unwrap_or_default();
-    let start = match near.rfind("\n\n").map(|at| at + 2).or_else(|| near.rfind(". ").map(|at| at + 2)) {
-        Some(at) => earliest + at,
+/// Cuts a snippet around a byte offset: at the beginning of a sentence or line that is not far before it, else at white
+/// space.
+fn cut_around(text: &str, offset: usize, matches: &[Match]) -> Snippet {
+    let before = text.get(..offset).unwrap_or_default();
+    let earliest = before.grapheme_indices(true).rev().take(BEFORE).last().map_or(offset, |(start, _)| start);
+    let near = text.get(earliest..offset).unwrap_or_default();
+    let sentence = near.rfind("\n\n").map(|end| end + 2).or_else(|| near.rfind(". ").map(|end| end + 2));
+    let start = match sentence {
+        Some(distance) => earliest + distance,
         None if earliest == 0 => 0,
-        None => near.find(char::is_whitespace).map_or(place, |at| earliest + at),
+        None => near.find(char::is_whitespace).map_or(offset, |distance| earliest + distance),
     };
     let rest = text.get(start..).unwrap_or_default();
-    let end = rest.grapheme_indices(true).nth(LENGTH).map_or(text.len(), |(at, _)| {
-        let kept = rest.get(..at).unwrap_or_default();
-        let space = kept.rfind(char::is_whitespace).filter(|space| *space > at / 2);
-        start + space.unwrap_or(at)
+    let end = rest.grapheme_indices(true).nth(LENGTH).map_or(text.len(), |(length, _)| {
+        let longest = rest.get(..length).unwrap_or_default();
+        let space = longest.rfind(char::is_whitespace).filter(|space| *space > length / 2);
+        start + space.unwrap_or(length)
     });
-    one_line(text, start..end, matches)
+    to_one_line(text, start..end, matches)
 }
 
-fn one_line(text: &str, range: Range<usize>, matches: &[Match]) -> Snippet {
+/// Returns a range of a text on one line, with the ranges of the matches in it; overlapping ones are joined.
+fn to_one_line(text: &str, range: Range<usize>, matches: &[Match]) -> Snippet {
     let mut snippet = Snippet::default();
-    let begins_cut = !text.get(..range.start).unwrap_or_default().trim().is_empty();
-    if begins_cut {
+    if !text.get(..range.start).unwrap_or_default().trim().is_empty() {
         snippet.text.push('…');
     }
     let mut inside = matches.iter().filter(|found| found.range.start >= range.start && found.range.end <= range.end);
     let mut next = inside.next();
-    let mut begin: Option<(usize, usize)> = None;
+    // The start of the open mark in the snippet, and its end in the text.
+    let mut open: Option<(usize, usize)> = None;
     let slice = text.get(range.clone()).unwrap_or_default().trim_end();
-    let first = slice.len() - slice.trim_start().len();
-    let (mut filter, mut chars) =
-        (EscapeFilter::default(), slice.char_indices().skip_while(|(offset, _)| *offset < first).peekable());
+    let indent = slice.len() - slice.trim_start().len();
+    let mut filter = EscapeFilter::default();
+    let mut chars = slice.char_indices().skip_while(|(offset, _)| *offset < indent).peekable();
     while let Some((offset, c)) = chars.next() {
-        let at = range.start + offset;
-        while let Some(found) = next.filter(|found| found.range.start <= at) {
-            let until = begin.map_or(found.range.end, |(_, end)| end.max(found.range.end));
-            if found.range.start == at || begin.is_some() {
-                begin = Some((begin.map_or(snippet.text.len(), |(start, _)| start), until));
+        let position = range.start + offset;
+        while let Some(found) = next.filter(|found| found.range.start <= position) {
+            if let Some((_, end)) = &mut open {
+                *end = (*end).max(found.range.end);
+            } else if found.range.start == position {
+                open = Some((snippet.text.len(), found.range.end));
             }
             next = inside.next();
         }
-        match c.is_whitespace() || c.is_control() {
-            true if snippet.text.ends_with(' ') => {}
-            true => snippet.text.push(' '),
-            false => snippet.text.extend(filter.shown(c, chars.peek().map(|(_, next)| *next))),
+        if !c.is_whitespace() && !c.is_control() {
+            snippet.text.extend(filter.shown(c, chars.peek().map(|(_, next)| *next)));
+        } else if !snippet.text.ends_with(' ') {
+            snippet.text.push(' ');
         }
-        if let Some((start, end)) = begin.filter(|(_, end)| at + c.len_utf8() >= *end) {
-            let _ = end;
+        if let Some((start, _)) = open.take_if(|(_, end)| position + c.len_utf8() >= *end) {
             snippet.marks.push(start..snippet.text.len());
-            begin = None;
         }
     }
     if !text.get(range.end..).unwrap_or_default().trim().is_empty() {
@@ -187,8 +192,8 @@ mod tests {
     use crate::note::Language;
 
     fn marked(text: &str, words: &[&str]) -> String {
-        let terms = words.iter().map(|word| ((*word).to_owned(), 1.0)).collect();
-        let highlighter = Highlighter { stems: Arc::new(Stems::new(Language::English)), terms };
+        let idf = words.iter().map(|word| ((*word).to_owned(), 1.0)).collect();
+        let highlighter = Highlighter { stems: Arc::new(Stems::new(Language::English)), idf };
         let Some(snippet) = highlighter.snippet(text) else { return "-".to_owned() };
         let mut out = snippet.text.clone();
         for mark in snippet.marks.iter().rev() {
@@ -199,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_words_where_most_of_them_stand() {
+    fn marks_words_where_most_of_them_occur() {
         let far = "Filler words here. ".repeat(20);
         assert_eq!(marked("Syncing, then\n\tSYNC again.", &["sync"]), "[Syncing], then [SYNC] again.");
         assert_eq!(marked("nothing", &["sync"]), "-");

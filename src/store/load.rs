@@ -16,8 +16,9 @@ use super::scan::{self, FileEntry, FileStat, Scanned};
 use super::sidecar::{LINKS, SidecarFile};
 use super::tree::{self, TreeItem};
 use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, NOTE_FOLDERS, PassedOver, files};
-use crate::codec::blobs::{BlobSource, IndexBuilder, IndexWorker, MemoryBlobs, TextIndex};
+use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::error::{Error, ErrorKind};
+use crate::index_builder::{IndexBuilder, IndexWorker, TextIndex};
 use crate::note::{MAX_BYTES, Note, RecordColumns, RecordColumnsBuilder, RecordRef, RecordSource};
 use crate::progress;
 use crate::timings;
@@ -188,7 +189,7 @@ impl ReusePlan {
         }
         let gone = now.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(at, _)| at);
         let beside = beside.with_changes(&read, gone.collect());
-        let gathered = gathered.map(|parts| TextIndex { parts, places: now });
+        let gathered = gathered.map(|blobs| TextIndex { blobs, notes: now });
         let unreadable = in_order(unreadable, lost);
         Loaded { notes, gathered, is_broken, unreadable, is_written: false, beside, recent: Vec::new() }
     }
@@ -231,7 +232,7 @@ fn rebuild_index(
         // Each has steps in which it can use one thread only.
         rayon::join(
             || packer.add(spans.iter().map(|span| &span.kept)),
-            || gather.iter_mut().for_each(|gather| gather.take()),
+            || gather.iter_mut().for_each(|gather| gather.end_batch()),
         );
         timings::end("notes read");
         for span in &mut spans {
@@ -240,7 +241,7 @@ fn rebuild_index(
             span.kept.clear();
         }
     }
-    let parts = || gather.map(|gather| (gather.key(), gather.parts()));
+    let parts = || gather.map(|gather| (gather.key(), gather.finish()));
     let (gathered, chunks) = rayon::join(parts, || packer.finish());
     timings::end("parts put together");
     // In order, as the files are.
@@ -266,7 +267,7 @@ fn rebuild_index(
         notes[place - lost.partition_point(|lost| *lost < place)] = Arc::new(note);
     }
     let places = (0..notes.len()).map(Some).collect();
-    let gathered = gathered.map(|(_, parts)| TextIndex { parts: Arc::new(MemoryBlobs(parts)), places });
+    let gathered = gathered.map(|(_, parts)| TextIndex { blobs: Arc::new(MemoryBlobs(parts)), notes: places });
     let unreadable = in_order(scanned.unreadable, unreadable);
     Loaded { notes, gathered, is_broken, unreadable, is_written, beside: None, recent }
 }
@@ -291,7 +292,7 @@ fn read_run(
     gather: Option<&mut (dyn IndexBuilder + 'static)>,
     spans: &mut [WorkerBatch],
 ) {
-    let readers = gather.map(|gather| gather.readers()).into_iter().flatten().map(Some);
+    let readers = gather.map(|gather| gather.workers()).into_iter().flatten().map(Some);
     let readers: Vec<Option<&mut dyn IndexWorker>> =
         readers.chain(spans.iter().map(|_| None)).take(spans.len()).collect();
     let length = files.len().div_ceil(spans.len().max(1)).max(1);

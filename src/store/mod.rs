@@ -52,9 +52,9 @@ pub use watch::{ChangeWatcher, look};
 pub use write::Change;
 pub(crate) use write::diff;
 
-use crate::codec::blobs::{IndexBuilder, TextIndex};
 use crate::env::Today;
 use crate::error::{Error, ErrorKind};
+use crate::index_builder::{IndexBuilder, TextIndex};
 use crate::note::{Diagnostic, Note, NoteId};
 use crate::timings;
 use crate::warnings;
@@ -333,7 +333,7 @@ impl Store {
         if let Some(gathered) = &mut gathered {
             let mut now = vec![0; order.len()];
             order.iter().enumerate().for_each(|(place, before)| now[*before] = place);
-            gathered.places.iter_mut().flatten().for_each(|place| *place = now[*place]);
+            gathered.notes.iter_mut().flatten().for_each(|place| *place = now[*place]);
         }
         Self {
             shown_path,

@@ -247,7 +247,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the applicability: higher if a tag of the note is in the query.
     fn applicability(&self, index: usize) -> f64 {
-        let is_asked = |tag: &String| self.highlighter.is_some_and(|highlighter| highlighter.says(tag) > 0.0);
+        let is_asked = |tag: &String| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
         if self.note(index).tags.iter().any(is_asked) { 0.8 } else { 0.6 }
     }
 }

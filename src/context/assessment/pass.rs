@@ -98,7 +98,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
     fn assess(&self, index: usize) -> AssessedNote {
         let is_named = self.selection.named.contains(&index);
         let relevance = self.selection.relevance.get(&index).copied().unwrap_or(1.0);
-        let content = self.engine.content(index);
+        let content = self.engine.note_terms(index);
         AssessedNote { index, assessment: self.assessment(index, relevance, &content), content, is_named }
     }
 

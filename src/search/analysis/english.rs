@@ -1,6 +1,6 @@
-//! English words that need a list: those that say nothing, and those with irregular forms.
+//! English word lists: stop words, irregular forms, and words that name a time.
 
-/// Words that questions and texts hold without being about them.
+/// Words that occur in questions and texts whatever these are about.
 const STOP_WORDS: &str = "\
     a about above after again against all am an and any are as at be because been before being below between both but \
     by can could did do does doing done down during each few for from further get gets getting got had has have having he her \
@@ -11,8 +11,8 @@ const STOP_WORDS: &str = "\
     yourselves also ever tell know either neither rather etc without within upon via per among along although though \
     however thus hence since therefore yet still quite many us let one eg ie";
 
-/// Irregular forms: the base form, then the forms that are taken for it. Forms that are as often
-/// another word (`bound`, `ground`, `better`, `media`) are left alone.
+/// Irregular forms: the base form, then the forms that are mapped to it. Forms that are as often another word (`bound`,
+/// `ground`, `better`, `media`) are not listed.
 const IRREGULAR: &str = "\
     go went gone|buy bought|child children|man men|woman women|foot feet|tooth teeth|mouse mice|goose geese|\
     person people persons|eat ate eaten|see saw seen|take took taken|make made|come came|give gave given|find found|\
@@ -31,18 +31,18 @@ const IRREGULAR: &str = "\
     analysis analyses|hypothesis hypotheses|index indices|matrix matrices|vertex vertices|axis axes|\
     criterion criteria|phenomenon phenomena|datum data";
 
-/// Words by which a text tells a time, beside years.
+/// Words by which a text names a time, beside years.
 const TIME_WORDS: &str = "\
     yesterday today tonight tomorrow ago weekend week month year january february march april june july august \
     september october november december monday tuesday wednesday thursday friday saturday sunday";
 
 /// Returns the stop words.
-pub(crate) fn stop_words() -> impl Iterator<Item = &'static str> {
+pub(super) fn stop_words() -> impl Iterator<Item = &'static str> {
     STOP_WORDS.split_whitespace()
 }
 
 /// Returns the irregular forms, each with its base form.
-pub(crate) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(super) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
     IRREGULAR.split('|').flat_map(|group| {
         let mut words = group.split_whitespace();
         let base = words.next().unwrap_or_default();
@@ -50,8 +50,8 @@ pub(crate) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static 
     })
 }
 
-/// Returns the words by which a text tells a time.
-pub(crate) fn time_words() -> impl Iterator<Item = &'static str> {
+/// Returns the words by which a text names a time.
+pub(super) fn time_words() -> impl Iterator<Item = &'static str> {
     TIME_WORDS.split_whitespace()
 }
 
@@ -60,12 +60,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_hold_words_alone() {
+    fn lists_contain_only_words() {
         let forms = irregular_forms().flat_map(|(form, base)| [form, base]);
         for word in stop_words().chain(time_words()).chain(forms) {
             assert!(word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\''), "{word}");
         }
-        let base = |sought: &str| irregular_forms().find(|(form, _)| *form == sought).map(|(_, base)| base);
+        let base = |word: &str| irregular_forms().find(|(form, _)| *form == word).map(|(_, base)| base);
         assert_eq!((base("met"), base("held"), base("indices")), (Some("meet"), Some("hold"), Some("index")));
     }
 }

@@ -1,7 +1,10 @@
-//! From text to terms: tokens, stems and stop words.
+//! Text analysis: from a text to its tokens, and from these to terms.
 
-pub(crate) mod english;
-pub(crate) mod other_languages;
+mod english;
+mod other_languages;
+pub(crate) mod questions;
 pub(crate) mod stems;
 pub(crate) mod stop_words;
+pub(crate) mod subtokens;
+pub(crate) mod time_words;
 pub(crate) mod tokenizer;

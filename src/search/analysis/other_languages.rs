@@ -1,6 +1,5 @@
-//! Words of other languages than English that questions hold without being about them: articles,
-//! pronouns, prepositions, auxiliaries, question words. The languages that most stores not in
-//! English are in; the others go without.
+//! Stop words of languages other than English: articles, pronouns, prepositions, auxiliaries and question words. Only
+//! the most frequent languages have a list.
 
 use crate::note::Language;
 
@@ -36,8 +35,8 @@ const SWEDISH: &str = "\
     vilken vilket vilka är vara har hade ha kan ska skall vill blir blev inte ingen i på av till från med för om under \
     över mellan att som också";
 
-/// Returns a language's words that say nothing, with white space between.
-pub(crate) fn stop_words(language: Language) -> &'static str {
+/// Returns the stop words of a language, separated by white space; none if it has no list.
+pub(super) fn stop_words(language: Language) -> &'static str {
     match language {
         Language::French => FRENCH,
         Language::German => GERMAN,

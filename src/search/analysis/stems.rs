@@ -1,4 +1,5 @@
-//! From a word to its stem: folded, unless it says nothing, and brought to its base form.
+//! Stemming: folds a word, maps irregular forms to their base, and removes endings
+//! ([Snowball](https://snowballstem.org/)). Stop words are marked instead.
 
 use std::collections::HashMap;
 
@@ -10,14 +11,14 @@ use crate::note::Language;
 use crate::search::analysis::english;
 use crate::search::analysis::other_languages;
 
-/// A longer word is known by its beginning, in characters.
+/// The number of characters of a word that are stemmed; the rest is dropped.
 const MAX_CHARS: usize = 64;
 
-/// What begins the term of a word that says nothing, so that it is no other word's term.
+/// The first character of the term of a stop word, so that it differs from every other term.
 pub(crate) const STOP_MARK: char = ' ';
 
-/// Brings the words of a store's language to their stems. Words of a script that the language
-/// does not use are brought to theirs by the language that most texts in that script are in.
+/// Stems the words of a language. Words in a script that the language does not use are stemmed by the most frequent
+/// language of that script.
 pub(crate) struct Stems {
     language: Language,
     own: Option<Stemmer>,
@@ -48,41 +49,41 @@ impl Stems {
         }
     }
 
-    /// Gives the terms of one word, which holds letters, digits and marks only: one, or two where a
-    /// word with accents has another stem without them.
-    pub(crate) fn for_each_term(&self, word: &str, mut take: impl FnMut(&str)) {
-        let word = beginning(word);
+    /// Calls `emit` with the terms of one word, which consists of letters, digits and marks: one term, or two if the
+    /// word has accents and its stem differs without them.
+    pub(crate) fn for_each_term(&self, word: &str, mut emit: impl FnMut(&str)) {
+        let word = first_chars(word);
         if word.is_ascii() {
             let lower = word.to_ascii_lowercase();
-            return self.take_folded(&lower, &mut take);
+            return self.emit_folded(&lower, &mut emit);
         }
         let lower: String = word.to_lowercase().nfc().collect();
         let folded = fold(&lower);
         if folded == lower || matches!(self.language, Language::English | Language::None) || !is_latin(&lower) {
-            return self.take_folded(&folded, &mut take);
+            return self.emit_folded(&folded, &mut emit);
         }
         if self.stop_words.contains_key(lower.as_str()) {
-            return self.take_folded(&lower, &mut take);
+            return self.emit_folded(&lower, &mut emit);
         }
-        // The stemmer knows the language's accents; who leaves them out is found too.
+        // The stemmer needs the accents of the language; queries without them must match too.
         let precise = fold(&self.stem(&lower));
-        take(&precise);
+        emit(&precise);
         let plain = self.stem(&folded);
         if plain != precise {
-            take(&plain);
+            emit(&plain);
         }
     }
 
-    fn take_folded(&self, word: &str, take: &mut impl FnMut(&str)) {
+    fn emit_folded(&self, word: &str, emit: &mut impl FnMut(&str)) {
         if self.stop_words.contains_key(word) {
-            return take(&format!("{STOP_MARK}{word}"));
+            return emit(&format!("{STOP_MARK}{word}"));
         }
         let base = self.irregular.get(word).copied().unwrap_or(word);
-        take(&fold(&self.stem(base)));
+        emit(&fold(&self.stem(base)));
     }
 
     fn stem(&self, word: &str) -> String {
-        let own = match (self.language, word.chars().next().map(script)) {
+        let stemmer = match (self.language, word.chars().next().map(script)) {
             (Language::None, _) => None,
             (Language::Arabic | Language::Persian, _) | (_, None) => self.own.as_ref(),
             (_, Some(Script::Arabic)) => Some(&self.arabic),
@@ -93,7 +94,7 @@ impl Stems {
             (_, Some(Script::Devanagari)) => Some(&self.devanagari),
             (_, Some(Script::Other)) => self.own.as_ref(),
         };
-        match own {
+        match stemmer {
             Some(stemmer) => stemmer.stem(word).into_owned(),
             None => word.to_owned(),
         }
@@ -123,28 +124,27 @@ fn is_latin(word: &str) -> bool {
     word.chars().next().is_some_and(|c| matches!(c, 'a'..='z' | '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}'))
 }
 
-fn beginning(word: &str) -> &str {
+fn first_chars(word: &str) -> &str {
     match word.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => word.get(..end).unwrap_or(word),
         None => word,
     }
 }
 
-/// Takes accents and the like away from a word in lower case: the marks of Latin, Greek and Cyrillic
-/// letters (but й keeps its own), the vowel signs of Arabic and Hebrew. Signs that make another
-/// letter, as in Kana, Thai or Hindi, stay.
+/// Removes accents from a lower-case word: the marks of Latin, Greek and Cyrillic letters (except that of й) and the
+/// vowel signs of Arabic and Hebrew. Marks that make another letter, as in Kana, Thai or Hindi, remain.
 pub(crate) fn fold(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
     }
     let mut folded = String::with_capacity(word.len());
-    let mut before = ' ';
+    let mut base = ' ';
     for c in word.nfd() {
-        let is_short_i = c == '\u{306}' && before == 'и';
+        let is_short_i = c == '\u{306}' && base == 'и';
         if !is_short_i && is_dropped_mark(c) {
             continue;
         }
-        before = c;
+        base = c;
         match c {
             'ß' => folded.push_str("ss"),
             'æ' => folded.push_str("ae"),

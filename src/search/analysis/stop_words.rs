@@ -1,18 +1,17 @@
-//! Words that say nothing, for whoever takes texts apart without searching.
+//! The stop words of a language.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::{english, other_languages};
 use crate::note::Language;
-use crate::search::analysis::english;
-use crate::search::analysis::other_languages;
 
-/// The words of a language that texts hold without being about them.
+/// The stop words of a language: words that occur in texts whatever these are about.
 pub struct StopWords(HashMap<&'static str, (), RandomState>);
 
 impl StopWords {
-    /// Returns those of a language.
+    /// Returns the stop words of a language.
     pub fn new(language: Language) -> Self {
         let words: Vec<&str> = match language {
             Language::English => english::stop_words().collect(),
@@ -21,7 +20,7 @@ impl StopWords {
         Self(words.into_iter().map(|word| (word, ())).collect())
     }
 
-    /// Tells whether a word in small letters says nothing.
+    /// Returns whether a lower-case word is a stop word.
     pub fn has(&self, word: &str) -> bool {
         self.0.contains_key(word)
     }

@@ -1,170 +1,166 @@
-//! What is kept of the texts of notes so that they can be searched, and how it is made.
-//!
-//! Texts are read as chunks by number (reading), while they are at hand for other reasons. Some notes at a time, each
-//! different chunk is brought to its words and terms once (lexicon), and these are counted (counting);
-//! what is kept of a note is written at once.
+//! Builds the segment of a store's texts, batch by batch, while the store reads the notes.
 
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::codec::blobs::{ByteChunks, IndexBuilder, IndexWorker, pack};
-use crate::codec::varint::put;
+use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator};
+use super::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
+use super::token_stream::{TextEnds, TokenStream};
+use super::vocabulary::{SurfaceForm, VocabularyBuilder};
+use crate::codec::blobs::ByteChunks;
+use crate::codec::lz4::compress;
+use crate::codec::varint;
+use crate::index_builder::{IndexBuilder, IndexWorker};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
-use crate::search::build::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator, Totals};
-use crate::search::build::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
-use crate::search::build::token_stream::{TextEnds, TokenStream};
-use crate::search::build::vocabulary::{SurfaceForm, VocabularyBuilder};
-use crate::search::read::segment::{BODY_FLAGS, IndexPart, MAX_COMMON, SegmentCounts, WordKind};
+use crate::search::format::{BODY_FLAG_BITS, IndexPart, MAX_SHARED_PREFIX, SegmentCounts, Totals, VERSION, WordKind};
+use crate::search::ids::{TermId, TermOrd};
 
-/// How the parts are made. It is part of their name, so that those of another program's version are
-/// not read: raise it when anything in here, or in what a term is, changes.
-const VERSION: u32 = 4;
-/// How many lists are packed one after the other. The first ones are long, since terms that notes often hold come
-/// first.
-const LISTS: usize = 64;
+/// The number of postings lists that one task encodes. The first lists are long, since frequent terms have small ids.
+const LISTS_PER_TASK: usize = 64;
 
-/// Builds the text index from notes, batch by batch.
+/// Builds a segment from notes, batch by batch.
 pub struct TextIndexer {
     language: Language,
     stems: Stems,
     /// One for each thread.
-    readings: Vec<TokenStream>,
-    lexicon: VocabularyBuilder,
-    /// What is counted with, and what holds the result until it is put on the lists; both are used again.
-    tallies: Mutex<Vec<TermStatsAccumulator>>,
-    holdings: Mutex<Vec<PostingsBuffer>>,
+    streams: Vec<TokenStream>,
+    vocabulary: VocabularyBuilder,
+    /// Accumulators and buffers that no thread uses now; both are reused.
+    stats: Mutex<Vec<TermStatsAccumulator>>,
+    buffers: Mutex<Vec<PostingsBuffer>>,
     documents: Vec<u8>,
     forward: Vec<Vec<u8>>,
-    lists: PostingsWriter,
+    postings: PostingsWriter,
     totals: Totals,
 }
 
 impl TextIndexer {
-    /// Begins with no notes.
+    /// Returns an indexer without notes, for texts in a language.
     pub fn new(language: Language) -> Self {
         Self {
             language,
             stems: Stems::new(language),
-            readings: Vec::new(),
-            lexicon: VocabularyBuilder::default(),
-            tallies: Mutex::default(),
-            holdings: Mutex::default(),
+            streams: Vec::new(),
+            vocabulary: VocabularyBuilder::default(),
+            stats: Mutex::default(),
+            buffers: Mutex::default(),
             documents: Vec::new(),
             forward: Vec::new(),
-            lists: PostingsWriter::default(),
+            postings: PostingsWriter::default(),
             totals: Totals::default(),
         }
     }
 
-    /// Counts the terms of notes that were read.
-    fn count(&self, reading: &TokenStream, texts: &[TextEnds]) -> InvertedBatch {
-        let mut tally = taken(&self.tallies);
-        let counted = Inverter::new(reading, &self.lexicon, &mut tally, taken(&self.holdings)).count_all(texts);
-        put_back(&self.tallies, tally);
-        counted
+    fn invert(&self, stream: &TokenStream, documents: &[TextEnds]) -> InvertedBatch {
+        let mut stats = pop_or_default(&self.stats);
+        let buffer = pop_or_default(&self.buffers);
+        let batch = Inverter::new(stream, &self.vocabulary, &mut stats, buffer).invert(documents);
+        push(&self.stats, stats);
+        batch
     }
 
-    fn add(&mut self, mut counted: InvertedBatch) {
-        for document in &counted.documents {
-            put(&mut self.documents, document.bytes as u32);
+    fn add(&mut self, mut batch: InvertedBatch) {
+        for document in &batch.documents {
+            varint::write(&mut self.documents, document.forward_len as u32);
             let flags = document.questions << 1 | u32::from(document.has_time);
-            put(&mut self.documents, document.body_len << BODY_FLAGS | flags);
-            put(&mut self.documents, document.title_len);
+            varint::write(&mut self.documents, document.body_len << BODY_FLAG_BITS | flags);
+            varint::write(&mut self.documents, document.title_len);
         }
-        self.forward.push(counted.forward);
-        self.totals.add(counted.totals);
-        counted.held.clear();
-        put_back(&self.holdings, counted.held);
+        self.forward.push(batch.forward);
+        self.totals.add(batch.totals);
+        batch.postings.clear();
+        push(&self.buffers, batch.postings);
     }
 
-    /// Returns how many notes and paragraphs hold each term, and how many notes hold each word.
+    /// Returns the document frequencies of each term and of each word.
     fn doc_freqs(&mut self) -> (Vec<DocFreq>, Vec<u32>) {
-        let mut terms = vec![DocFreq::default(); self.lexicon.terms.len()];
-        let mut words = vec![0; self.lexicon.words.len()];
-        for tally in std::mem::take(&mut self.tallies).into_inner().unwrap_or_else(PoisonError::into_inner) {
-            for (sum, holders) in terms.iter_mut().zip(tally.term_holders()) {
-                sum.notes += holders.notes;
-                sum.paragraphs += holders.paragraphs;
+        let mut terms = vec![DocFreq::default(); self.vocabulary.terms.len()];
+        let mut words = vec![0; self.vocabulary.words.len()];
+        for stats in std::mem::take(&mut self.stats).into_inner().unwrap_or_else(PoisonError::into_inner) {
+            for (sum, doc_freq) in terms.iter_mut().zip(stats.term_doc_freqs()) {
+                sum.notes += doc_freq.notes;
+                sum.paragraphs += doc_freq.paragraphs;
             }
-            words.iter_mut().zip(tally.word_holders()).for_each(|(sum, notes)| *sum += notes);
+            words.iter_mut().zip(stats.word_doc_freqs()).for_each(|(sum, notes)| *sum += notes);
         }
         (terms, words)
     }
 
-    /// Writes the terms in the order of their texts, each as how much of it is as in the one before, and
-    /// the rest. Returns for each term its place, and the lists of the notes that hold them.
-    fn write_terms(&self, holders: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<u32>, ByteChunks) {
-        let terms = &self.lexicon.terms;
-        let mut order: Vec<u32> = (0..terms.len() as u32).collect();
-        let text = |number: &u32| terms.get(*number as usize).map(|term| &*term.text).unwrap_or_default();
+    /// Writes the dictionary: the terms in the order of their texts, front-coded. Returns the ordinal of each term and
+    /// the postings lists in the order of the ordinals.
+    fn write_terms(&self, doc_freqs: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<TermOrd>, ByteChunks) {
+        let terms = &self.vocabulary.terms;
+        let mut order: Vec<TermId> = TermId::all(terms.len()).collect();
+        let text = |term: &TermId| terms.get(term.index()).map(|term| &*term.text).unwrap_or_default();
         order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
-        let mut places = vec![0; terms.len()];
-        let mut before = "";
-        let holders = |number: u32| holders.get(number as usize).copied().unwrap_or_default();
-        let packed = self.packed_lists(&holders);
-        let list =
-            |number: u32| packed.get(number as usize / LISTS).and_then(|lists| lists.get(number as usize % LISTS));
-        let list = |number: &u32| list(*number).unwrap_or_default();
-        let together = |numbers: &[u32]| numbers.iter().map(list).collect::<Vec<_>>().concat();
-        let lists = order.par_chunks(LISTS).map(together).collect();
-        for (place, number) in order.iter().enumerate() {
-            let (Some(term), Some(to)) = (terms.get(*number as usize), places.get_mut(*number as usize)) else {
-                continue;
-            };
-            *to = place as u32;
-            let rows = &mut parts[IndexPart::Terms as usize];
-            let common = before.bytes().zip(term.text.bytes()).take_while(|(a, b)| a == b).take(MAX_COMMON).count();
-            put(rows, common as u32);
-            put(rows, (term.text.len() - common) as u32);
-            let holders = holders(*number);
-            put(rows, holders.notes << 1 | u32::from(term.is_stop));
-            put(rows, holders.paragraphs);
-            put(rows, list(number).len() as u32);
-            before = &term.text;
-            parts[IndexPart::TermTexts as usize]
-                .extend_from_slice(term.text.as_bytes().get(common..).unwrap_or_default());
-        }
-        (places, lists)
-    }
-
-    /// Returns the lists of the notes that hold each term, some behind one another: in the order of the terms'
-    /// numbers, in which they were noted down.
-    fn packed_lists(&self, holders: &(impl Fn(u32) -> DocFreq + Sync)) -> Vec<EncodedPostings> {
-        let numbers: Vec<u32> = (0..self.lexicon.terms.len() as u32).collect();
-        let packed = |numbers: &[u32]| {
-            let terms = numbers.iter().map(|number| (*number, holders(*number).notes));
-            self.lists.packed(terms, self.totals.documents)
+        let doc_freq = |term: TermId| doc_freqs.get(term.index()).copied().unwrap_or_default();
+        let encoded = self.encode_postings(&doc_freq);
+        let list = |term: &TermId| {
+            let task = encoded.get(term.index() / LISTS_PER_TASK);
+            task.map(|lists| lists.list(term.index() % LISTS_PER_TASK)).unwrap_or_default()
         };
-        numbers.par_chunks(LISTS).map(packed).collect()
+        let concat = |terms: &[TermId]| terms.iter().map(list).collect::<Vec<_>>().concat();
+        let lists = order.par_chunks(LISTS_PER_TASK).map(concat).collect();
+        let mut ordinals = vec![TermOrd::default(); terms.len()];
+        let mut before = "";
+        for (ordinal, id) in TermOrd::all(order.len()).zip(&order) {
+            let (Some(term), Some(of_term)) = (terms.get(id.index()), ordinals.get_mut(id.index())) else { continue };
+            *of_term = ordinal;
+            let same = before.bytes().zip(term.text.bytes()).take_while(|(a, b)| a == b);
+            let shared = same.take(MAX_SHARED_PREFIX).count();
+            let doc_freq = doc_freq(*id);
+            let rows = &mut parts[IndexPart::Terms as usize];
+            varint::write(rows, shared as u32);
+            varint::write(rows, (term.text.len() - shared) as u32);
+            varint::write(rows, doc_freq.notes << 1 | u32::from(term.is_stop));
+            varint::write(rows, doc_freq.paragraphs);
+            varint::write(rows, list(id).len() as u32);
+            before = &term.text;
+            let suffix = term.text.as_bytes().get(shared..).unwrap_or_default();
+            parts[IndexPart::TermTexts as usize].extend_from_slice(suffix);
+        }
+        (ordinals, lists)
     }
 
-    fn write_words(&self, holders: &[u32], places: &[u32], parts: &mut [Vec<u8>]) {
-        for ((word, term), notes) in self.lexicon.words.iter().zip(&self.lexicon.term_of).zip(holders) {
-            let (kind, text) = match word {
+    /// Encodes the postings lists of all terms, [`LISTS_PER_TASK`] together, in the order of the term ids: that in which
+    /// the postings are sorted.
+    fn encode_postings(&self, doc_freq: &(impl Fn(TermId) -> DocFreq + Sync)) -> Vec<EncodedPostings> {
+        let terms: Vec<TermId> = TermId::all(self.vocabulary.terms.len()).collect();
+        let encode = |terms: &[TermId]| {
+            let terms = terms.iter().map(|term| (*term, doc_freq(*term).notes));
+            self.postings.encode(terms, self.totals.documents)
+        };
+        terms.par_chunks(LISTS_PER_TASK).map(encode).collect()
+    }
+
+    fn write_words(&self, doc_freqs: &[u32], ordinals: &[TermOrd], parts: &mut [Vec<u8>]) {
+        for ((form, term), doc_freq) in self.vocabulary.words.iter().zip(&self.vocabulary.term_of).zip(doc_freqs) {
+            let (kind, text) = match form {
                 SurfaceForm::NoWord => (WordKind::NoWord, ""),
                 SurfaceForm::AsTerm => (WordKind::AsTerm, ""),
-                SurfaceForm::Otherwise(text) => (WordKind::Otherwise, &**text),
+                SurfaceForm::Other(text) => (WordKind::Other, &**text),
             };
-            put(&mut parts[IndexPart::Words as usize], places.get(*term as usize).copied().unwrap_or_default());
+            let ordinal = ordinals.get(term.index()).copied().unwrap_or_default();
+            varint::write(&mut parts[IndexPart::Words as usize], ordinal.0);
             let rows = &mut parts[IndexPart::WordRows as usize];
-            put(rows, notes << 2 | kind as u32);
-            if kind == WordKind::Otherwise {
-                put(rows, text.len() as u32);
+            varint::write(rows, doc_freq << 2 | kind as u32);
+            if kind == WordKind::Other {
+                varint::write(rows, text.len() as u32);
             }
             parts[IndexPart::WordTexts as usize].extend_from_slice(text.as_bytes());
         }
     }
 }
 
-/// Takes something that was put back, or something new.
-fn taken<T: Default>(pool: &Mutex<Vec<T>>) -> T {
+/// Removes an unused value from a pool; a new one if there is none.
+fn pop_or_default<T: Default>(pool: &Mutex<Vec<T>>) -> T {
     pool.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
 }
 
-fn put_back<T>(pool: &Mutex<Vec<T>>, used: T) {
-    pool.lock().unwrap_or_else(PoisonError::into_inner).push(used);
+fn push<T>(pool: &Mutex<Vec<T>>, unused: T) {
+    pool.lock().unwrap_or_else(PoisonError::into_inner).push(unused);
 }
 
 impl IndexBuilder for TextIndexer {
@@ -172,45 +168,45 @@ impl IndexBuilder for TextIndexer {
         format!("{} {VERSION}", self.language.name())
     }
 
-    fn readers(&mut self) -> Vec<&mut dyn IndexWorker> {
-        let count = rayon::current_num_threads().max(self.readings.len());
-        self.readings.resize_with(count, TokenStream::default);
-        self.readings.iter_mut().map(|reading| reading as &mut dyn IndexWorker).collect()
+    fn workers(&mut self) -> Vec<&mut dyn IndexWorker> {
+        let count = rayon::current_num_threads().max(self.streams.len());
+        self.streams.resize_with(count, TokenStream::default);
+        self.streams.iter_mut().map(|stream| stream as &mut dyn IndexWorker).collect()
     }
 
-    fn take(&mut self) {
-        self.lexicon.take(&mut self.readings, &self.stems);
-        let counted: Vec<InvertedBatch> = self
-            .readings
+    fn end_batch(&mut self) {
+        self.vocabulary.add_batch(&mut self.streams, &self.stems);
+        let batches: Vec<InvertedBatch> = self
+            .streams
             .par_iter()
-            .flat_map_iter(|reading| {
-                // Two pieces of each: a thread that is done early takes another's second one.
-                let pieces = reading.texts.chunks(reading.texts.len().div_ceil(2).max(1));
-                pieces.map(|texts| self.count(reading, texts))
+            .flat_map_iter(|stream| {
+                // Two tasks for each stream: a thread that is done early takes over another's second one.
+                let tasks = stream.documents.chunks(stream.documents.len().div_ceil(2).max(1));
+                tasks.map(|documents| self.invert(stream, documents))
             })
             .collect();
-        let firsts = counted.iter().scan(self.totals.documents as u32, |next, counted| {
+        let buffers = batches.iter().scan(self.totals.documents as u32, |next, batch| {
             let first = *next;
-            *next += counted.documents.len() as u32;
-            Some((first, &counted.held))
+            *next += batch.documents.len() as u32;
+            Some((first, &batch.postings))
         });
-        self.lists.add(self.lexicon.terms.len(), &firsts.collect::<Vec<_>>());
-        counted.into_iter().for_each(|counted| self.add(counted));
-        self.readings.iter_mut().for_each(TokenStream::clear);
+        self.postings.add(self.vocabulary.terms.len(), &buffers.collect::<Vec<_>>());
+        batches.into_iter().for_each(|batch| self.add(batch));
+        self.streams.iter_mut().for_each(TokenStream::clear);
     }
 
-    fn parts(mut self: Box<Self>) -> Vec<ByteChunks> {
+    fn finish(mut self: Box<Self>) -> Vec<ByteChunks> {
         let mut parts = vec![Vec::new(); IndexPart::COUNT];
-        let (term_holders, word_holders) = self.doc_freqs();
-        let (places, lists) = self.write_terms(&term_holders, &mut parts);
-        self.write_words(&word_holders, &places, &mut parts);
+        let (term_doc_freqs, word_doc_freqs) = self.doc_freqs();
+        let (ordinals, lists) = self.write_terms(&term_doc_freqs, &mut parts);
+        self.write_words(&word_doc_freqs, &ordinals, &mut parts);
         parts[IndexPart::Documents as usize] = self.documents;
-        let mut parts: Vec<ByteChunks> = parts.into_par_iter().map(|bytes| vec![pack(&bytes)]).collect();
-        let (terms, words) = (self.lexicon.terms.len(), self.lexicon.words.len());
-        let sums = SegmentCounts { terms, words, totals: self.totals };
-        parts[IndexPart::Counts as usize] = vec![postcard::to_allocvec(&sums).unwrap_or_default()];
+        let mut parts: Vec<ByteChunks> = parts.into_par_iter().map(|bytes| vec![compress(&bytes)]).collect();
+        let (terms, words) = (self.vocabulary.terms.len(), self.vocabulary.words.len());
+        let counts = SegmentCounts { terms, words, totals: self.totals };
+        parts[IndexPart::Counts as usize] = vec![postcard::to_allocvec(&counts).unwrap_or_default()];
         parts[IndexPart::Postings as usize] = lists;
-        // Its words are looked up one note at a time, and are in few bits already.
+        // Read one document at a time, and in few bits already.
         parts[IndexPart::Forward as usize] = self.forward;
         parts
     }

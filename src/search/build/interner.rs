@@ -1,313 +1,246 @@
-//! TokenInterner of texts by number: each that is spelled differently once.
+//! Interns raw tokens: equal tokens get equal ids.
 //!
-//! Words of a store come again and again, so that this is looked into once for every word of every
-//! text. Most are short: they stand in the table itself, and one look finds them.
+//! Each token of each note is looked up once. Most tokens are short and lie in the table itself, so that one memory
+//! access finds them.
 
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
+use crate::codec::offsets::Offsets;
 use crate::search::analysis::tokenizer::RawToken;
 
-/// The longest chunk that stands in the table, in bytes.
-const SHORT: usize = 12;
-/// The bits of a place in the table that the chunk takes; the number has those above.
-const KEY: u128 = u128::MAX >> 32;
-/// How many places a table begins with.
-const FIRST_SIZE: usize = 1 << 12;
-
-/// How many chunks are looked for at once.
+/// The longest token that is stored inline, in bytes.
+const MAX_INLINE: usize = 12;
+/// The shift of the token id in a slot of the inline table; the token lies below it.
+const ID_SHIFT: u32 = 8 * MAX_INLINE as u32;
+/// The bits of a slot that contain the token.
+const TOKEN_BITS: u128 = (1 << ID_SHIFT) - 1;
+/// The initial number of slots of the inline table.
+const INITIAL_SLOTS: usize = 1 << 12;
+/// The number of tokens that are looked up at once.
 const BATCH: usize = 32;
 
-/// A chunk whose number is looked for, or a number that stands for itself: the bytes of a short chunk; else 0, and
-/// the number above.
+/// The lookup key of a token: the bytes of an inline token in the low [`ID_SHIFT`] bits. If these are 0, the high bits
+/// contain an id that is already known.
 #[derive(Clone, Copy)]
 pub(crate) struct InternKey(u128);
 
 impl InternKey {
-    /// A number that no chunk has.
-    pub(crate) fn mark(number: u32) -> Self {
-        Self(u128::from(number) << 96)
+    /// Returns the key of a known id.
+    pub(crate) fn known(id: u32) -> Self {
+        Self(u128::from(id) << ID_SHIFT)
     }
 }
 
-/// Interns raw tokens: equal tokens get equal ids, numbered in the order of their first occurrence.
+/// Interns raw tokens. Ids are assigned in the order of the first occurrences, those of a text with long tokens first.
+#[derive(Default)]
 pub(crate) struct TokenInterner {
-    /// Each as it was met first, a plain word in small letters where it is short, one behind the other; and
-    /// where each ends.
+    /// The tokens in their first spelling, plain inline tokens in lower case, one after another.
     text: String,
-    ends: Vec<usize>,
-    short: InlineTable,
-    long: IdTable,
+    ends: Offsets<usize>,
+    inline: InlineTable,
+    long: HashTable<u32>,
     random: RandomState,
 }
 
-impl Default for TokenInterner {
-    fn default() -> Self {
-        let (short, long, random) = (InlineTable::default(), IdTable::default(), RandomState::default());
-        Self { text: String::new(), ends: Vec::new(), short, long, random }
-    }
-}
-
 impl TokenInterner {
-    /// Returns how many chunks there are: the next one's number.
-    pub(crate) fn count(&self) -> u32 {
-        self.ends.len() as u32
+    /// Returns the number of tokens: the id of the next new one.
+    pub(crate) fn token_count(&self) -> u32 {
+        self.ends.row_count() as u32
     }
 
-    /// Returns the chunk with a number.
-    pub(crate) fn chunk(&self, number: u32) -> &str {
-        let start = number.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before as usize));
-        let range = start.zip(self.ends.get(number as usize)).map(|(start, end)| *start..*end);
-        range.and_then(|range| self.text.get(range)).unwrap_or_default()
+    /// Returns the token with an id; empty if there is none.
+    pub(crate) fn token(&self, id: u32) -> &str {
+        self.ends.text(id as usize, &self.text)
     }
 
-    /// Returns the number of a chunk of other texts, which is the next one where the chunk is new.
-    pub(crate) fn number(&mut self, chunk: &str) -> u32 {
-        match key(&RawToken { text: chunk, start: 0, is_plain: false }, chunk) {
-            Some(key) => self.short_number(key),
-            None => self.long_number(chunk),
+    /// Returns the id of a token that another interner returned; a new one if it is unknown.
+    pub(crate) fn intern(&mut self, token: &str) -> u32 {
+        match inline_key(&RawToken { text: token, start: 0, is_plain: false }, token) {
+            Some(key) => self.intern_inline(key),
+            None => self.intern_long(token),
         }
     }
 
-    /// Returns what there is to look for of a chunk of a text.
-    pub(crate) fn sought(&mut self, chunk: &RawToken<'_>, text: &str) -> InternKey {
-        key(chunk, text).map_or_else(|| InternKey::mark(self.long_number(chunk.text)), InternKey)
+    /// Returns the lookup key of a token of `text`. Long tokens are interned at once.
+    pub(crate) fn key(&mut self, token: &RawToken<'_>, text: &str) -> InternKey {
+        inline_key(token, text).map_or_else(|| InternKey::known(self.intern_long(token.text)), InternKey)
     }
 
-    /// Adds the numbers of chunks to `numbers`, in their order.
-    pub(crate) fn add_numbers(&mut self, sought: &[InternKey], numbers: &mut Vec<u32>) {
-        for some in sought.chunks(BATCH) {
-            // Most of the table is far away. A loop that only looks lets the processor look for
-            // several at once.
-            let mut seen = [0; BATCH];
-            for (seen, sought) in seen.iter_mut().zip(some) {
-                *seen = self.short.look(sought.0 & KEY);
+    /// Appends the ids of tokens to `ids`, in their order.
+    pub(crate) fn push_ids(&mut self, keys: &[InternKey], ids: &mut Vec<u32>) {
+        for batch in keys.chunks(BATCH) {
+            // Most of the table is not in the cache. A loop of loads alone lets the processor overlap them.
+            let mut slots = [0; BATCH];
+            for (slot, key) in slots.iter_mut().zip(batch) {
+                *slot = self.inline.first_slot(key.0 & TOKEN_BITS);
             }
-            for (seen, sought) in seen.iter().zip(some) {
-                let key = sought.0 & KEY;
-                numbers.push(match () {
-                    () if key == 0 => (sought.0 >> 96) as u32,
-                    () if seen & KEY == key => (seen >> 96) as u32,
-                    () => self.short_number(key),
+            for (slot, key) in slots.iter().zip(batch) {
+                let token = key.0 & TOKEN_BITS;
+                ids.push(if token == 0 {
+                    (key.0 >> ID_SHIFT) as u32
+                } else if slot & TOKEN_BITS == token {
+                    (slot >> ID_SHIFT) as u32
+                } else {
+                    self.intern_inline(token)
                 });
             }
         }
     }
 
-    fn short_number(&mut self, key: u128) -> u32 {
-        let next = self.count();
-        let number = self.short.number(key, next);
-        if number == next {
+    fn intern_inline(&mut self, key: u128) -> u32 {
+        let next = self.token_count();
+        let id = self.inline.find_or_insert(key, next);
+        if id == next {
             let bytes = key.to_le_bytes();
             let length = bytes.iter().take_while(|byte| **byte != 0).count();
-            let chunk = bytes.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok());
-            self.add(chunk.unwrap_or_default());
+            let token = bytes.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            self.push(token.unwrap_or_default());
         }
-        number
+        id
     }
 
-    fn long_number(&mut self, chunk: &str) -> u32 {
-        let hash = self.random.hash_one(chunk);
-        if let Some(number) = self.long.find(hash, |number| self.chunk(number) == chunk) {
-            return number;
-        }
-        let number = self.count();
-        self.add(chunk);
-        self.long.insert(hash, number);
-        number
+    fn intern_long(&mut self, token: &str) -> u32 {
+        let next = self.token_count();
+        let Self { text, ends, long, random, .. } = self;
+        let token_of = |id: &u32| ends.text(*id as usize, text);
+        match long.entry(random.hash_one(token), |id| token_of(id) == token, |id| random.hash_one(token_of(id))) {
+            Entry::Occupied(id) => return *id.get(),
+            Entry::Vacant(slot) => slot.insert(next),
+        };
+        self.push(token);
+        next
     }
 
-    fn add(&mut self, chunk: &str) {
-        self.text.push_str(chunk);
+    fn push(&mut self, token: &str) {
+        self.text.push_str(token);
         self.ends.push(self.text.len());
     }
 }
 
-/// Ids of tokens of at most 12 bytes, stored inline with their bytes; open addressing, linear probing.
+/// The ids of tokens of at most [`MAX_INLINE`] bytes, stored with their bytes. Open addressing with linear probing; at
+/// most half of the slots are occupied.
 struct InlineTable {
-    /// Bytes and number; 0 where there is none. At most half of the places are taken.
-    places: Vec<u128>,
+    /// The bytes of a token and its id; 0 if the slot is free.
+    slots: Vec<u128>,
     count: usize,
     random: RandomState,
 }
 
 impl Default for InlineTable {
     fn default() -> Self {
-        Self { places: vec![0; FIRST_SIZE], count: 0, random: RandomState::default() }
+        Self { slots: vec![0; INITIAL_SLOTS], count: 0, random: RandomState::default() }
     }
 }
 
 impl InlineTable {
-    /// Returns what stands where a chunk is looked for first, most often the chunk.
-    fn look(&self, key: u128) -> u128 {
-        self.places.get(self.first_place(key)).copied().unwrap_or_default()
+    /// Returns the first slot that is probed for a token: mostly that of the token.
+    fn first_slot(&self, key: u128) -> u128 {
+        self.slots.get(self.first_position(key)).copied().unwrap_or_default()
     }
 
-    fn find(&self, key: u128) -> Option<u32> {
-        let mut place = self.first_place(key);
-        while let Some(have) = self.places.get(place).filter(|have| **have != 0) {
-            if have & KEY == key {
-                return Some((have >> 96) as u32);
-            }
-            place = (place + 1) & (self.places.len() - 1);
+    /// Returns the id of a token. An unknown token gets the id `next`.
+    fn find_or_insert(&mut self, key: u128, next: u32) -> u32 {
+        let position = self.probe(key);
+        if let Some(slot) = self.slots.get(position).filter(|slot| **slot != 0) {
+            return (slot >> ID_SHIFT) as u32;
         }
-        None
-    }
-
-    /// Returns the number of a chunk, which is the next one where the chunk is new.
-    fn number(&mut self, key: u128, next: u32) -> u32 {
-        if let Some(number) = self.find(key) {
-            return number;
-        }
-        self.put(key | u128::from(next) << 96);
+        self.occupy(position, key | u128::from(next) << ID_SHIFT);
         self.count += 1;
-        if self.count * 2 > self.places.len() {
-            let size = self.places.len() * 2;
-            let old = std::mem::replace(&mut self.places, vec![0; size]);
-            old.into_iter().filter(|have| *have != 0).for_each(|have| self.put(have));
+        if self.count * 2 > self.slots.len() {
+            let slots = vec![0; self.slots.len() * 2];
+            for slot in std::mem::replace(&mut self.slots, slots).into_iter().filter(|slot| *slot != 0) {
+                self.occupy(self.probe(slot & TOKEN_BITS), slot);
+            }
         }
         next
     }
 
-    fn put(&mut self, entry: u128) {
-        let mut place = self.first_place(entry & KEY);
-        while self.places.get(place).is_some_and(|have| *have != 0) {
-            place = (place + 1) & (self.places.len() - 1);
+    /// Returns the position of the slot of a token, or of the free slot where it belongs.
+    fn probe(&self, key: u128) -> usize {
+        let mut position = self.first_position(key);
+        while self.slots.get(position).is_some_and(|slot| *slot != 0 && slot & TOKEN_BITS != key) {
+            position = (position + 1) & (self.slots.len() - 1);
         }
-        if let Some(free) = self.places.get_mut(place) {
-            *free = entry;
+        position
+    }
+
+    fn occupy(&mut self, position: usize, slot: u128) {
+        if let Some(free) = self.slots.get_mut(position) {
+            *free = slot;
         }
     }
 
-    fn first_place(&self, key: u128) -> usize {
-        self.random.hash_one(key) as usize & (self.places.len() - 1)
+    fn first_position(&self, key: u128) -> usize {
+        self.random.hash_one(key) as usize & (self.slots.len() - 1)
     }
 }
 
-/// Returns the bytes of a short chunk as a number, of a plain word in small letters. No chunk holds a
-/// NUL: what stands behind the last byte says how long it is.
-fn key(chunk: &RawToken<'_>, text: &str) -> Option<u128> {
-    let length = chunk.text.len();
-    if length > SHORT || length == 0 {
+/// Returns the bytes of an inline token as an integer, of a plain token in lower case; `None` for a long one. No token
+/// contains NUL, so that the last byte that is not 0 gives its length.
+fn inline_key(token: &RawToken<'_>, text: &str) -> Option<u128> {
+    let length = token.text.len();
+    if length > MAX_INLINE || length == 0 {
         return None;
     }
-    // Sixteen bytes at once, and those behind the chunk taken away, are faster than a copy.
-    let wide = text.as_bytes().get(chunk.start..).and_then(|rest| rest.first_chunk::<16>().copied());
+    // To load sixteen bytes and mask those behind the token is faster than to copy it.
+    let wide = text.as_bytes().get(token.start..).and_then(|rest| rest.first_chunk::<16>().copied());
     let wide = wide.unwrap_or_else(|| {
         let mut copy = [0; 16];
-        copy.iter_mut().zip(chunk.text.bytes()).for_each(|(to, from)| *to = from);
+        copy.iter_mut().zip(token.text.bytes()).for_each(|(to, from)| *to = from);
         copy
     });
     let key = u128::from_le_bytes(wide) & (u128::MAX >> (128 - 8 * length));
-    Some(if chunk.is_plain { key | 0x20 } else { key })
-}
-
-/// IdTable that are found by the hash of what they stand for; what that is, the caller knows.
-pub(crate) struct IdTable {
-    /// The upper half of the hash, and the number and one; 0 where there is none. At most half of the
-    /// places are taken.
-    places: Vec<u64>,
-    count: usize,
-}
-
-impl Default for IdTable {
-    fn default() -> Self {
-        Self { places: vec![0; FIRST_SIZE], count: 0 }
-    }
-}
-
-impl IdTable {
-    /// Returns the number with this hash that `is_it`.
-    pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let mut place = self.first_place(hash);
-        while let Some(have) = self.places.get(place).filter(|have| **have != 0) {
-            let number = (*have as u32) - 1;
-            if have >> 32 == hash >> 32 && is_it(number) {
-                return Some(number);
-            }
-            place = (place + 1) & (self.places.len() - 1);
-        }
-        None
-    }
-
-    /// Adds a number that is not there.
-    pub(crate) fn insert(&mut self, hash: u64, number: u32) {
-        self.put(hash >> 32 << 32 | u64::from(number + 1));
-        self.count += 1;
-        if self.count * 2 > self.places.len() {
-            let size = self.places.len() * 2;
-            let old = std::mem::replace(&mut self.places, vec![0; size]);
-            old.into_iter().filter(|have| *have != 0).for_each(|have| self.put(have));
-        }
-    }
-
-    fn put(&mut self, entry: u64) {
-        let mut place = self.first_place(entry);
-        while self.places.get(place).is_some_and(|have| *have != 0) {
-            place = (place + 1) & (self.places.len() - 1);
-        }
-        if let Some(free) = self.places.get_mut(place) {
-            *free = entry;
-        }
-    }
-
-    /// The upper half of a hash is kept: where a number belongs is known without what it stands for.
-    fn first_place(&self, hash: u64) -> usize {
-        (hash >> 32) as usize & (self.places.len() - 1)
-    }
+    // Only the first letter of a plain token can be upper-case.
+    Some(if token.is_plain { key | 0x20 } else { key })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::analysis::tokenizer::{MarkdownToken, for_each_piece};
+    use crate::search::analysis::tokenizer::for_each_raw_token;
 
-    fn numbers(text: &str, chunks: &mut TokenInterner) -> Vec<u32> {
-        let (mut sought, mut numbers) = (Vec::new(), Vec::new());
-        for_each_piece(text, |piece| {
-            if let MarkdownToken::RawToken(chunk) = piece {
-                sought.push(chunks.sought(&chunk, text));
-            }
-        });
-        chunks.add_numbers(&sought, &mut numbers);
-        numbers
+    fn ids(text: &str, interner: &mut TokenInterner) -> Vec<u32> {
+        let (mut keys, mut ids) = (Vec::new(), Vec::new());
+        for_each_raw_token(text, |token| keys.push(interner.key(&token, text)));
+        interner.push_ids(&keys, &mut ids);
+        ids
     }
 
     #[test]
-    fn a_plain_word_has_one_number() {
-        let mut chunks = TokenInterner::default();
+    fn a_plain_word_has_one_id() {
+        let mut interner = TokenInterner::default();
         let text = "Word word. WORD a incomprehensibilities word a_b Incomprehensibilities incomprehensibilities' a_b";
-        // Long ones have their numbers first.
-        assert_eq!(numbers(text, &mut chunks), [2, 2, 3, 4, 0, 2, 5, 1, 0, 5]);
+        // Long tokens get their ids first.
+        assert_eq!(ids(text, &mut interner), [2, 2, 3, 4, 0, 2, 5, 1, 0, 5]);
     }
 
     #[test]
-    fn numbers_stay_when_the_tables_grow() {
+    fn ids_stay_when_the_tables_grow() {
         let text: String = (0..20_000).map(|n| format!("w{n} longer-than-twelve-{n} ")).collect();
-        let mut chunks = TokenInterner::default();
-        let first = numbers(&text, &mut chunks);
+        let mut interner = TokenInterner::default();
+        let first = ids(&text, &mut interner);
         let mut sorted = first.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..40_000).collect::<Vec<u32>>());
-        assert_eq!(numbers(&text, &mut chunks), first);
+        assert_eq!(ids(&text, &mut interner), first);
     }
 
     #[test]
-    fn chunks_of_other_texts_keep_their_numbers() {
-        let mut known = TokenInterner::default();
-        let mut read = |text: &str| {
-            let mut chunks = TokenInterner::default();
-            numbers(text, &mut chunks);
-            let now: Vec<u32> = (0..chunks.count()).map(|number| known.number(chunks.chunk(number))).collect();
-            (now, known.count())
+    fn tokens_of_other_interners_keep_their_ids() {
+        let mut merged = TokenInterner::default();
+        let mut merge = |text: &str| {
+            let mut interner = TokenInterner::default();
+            ids(text, &mut interner);
+            let ids: Vec<u32> = (0..interner.token_count()).map(|id| merged.intern(interner.token(id))).collect();
+            (ids, merged.token_count())
         };
-        assert_eq!(read("incomprehensibilities Word a_b été"), (vec![0, 1, 2, 3], 4));
-        // Long ones have their numbers first, a plain word has one in small letters.
-        assert_eq!(read("a_b new word incomprehensibilities"), (vec![0, 2, 4, 1], 5));
-        assert_eq!(
-            [0, 1, 3, 4, 5].map(|number| known.chunk(number)),
-            ["incomprehensibilities", "word", "été", "new", ""]
-        );
+        assert_eq!(merge("incomprehensibilities Word a_b été"), (vec![0, 1, 2, 3], 4));
+        // Long tokens get their ids first; a plain token is stored in lower case.
+        assert_eq!(merge("a_b new word incomprehensibilities"), (vec![0, 2, 4, 1], 5));
+        assert_eq!([0, 1, 3, 4, 5].map(|id| merged.token(id)), ["incomprehensibilities", "word", "été", "new", ""]);
     }
 }

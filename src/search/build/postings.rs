@@ -1,55 +1,63 @@
-//! Which notes hold a term, and how often in which of their fields: a list for each term.
+//! Postings lists: the documents that contain a term, with its frequency in each of their fields.
 //!
-//! A list has for each of its notes, in their order, how many notes are between it and the one before, and
-//! whether there is more to say than that its body holds the term once; that follows. Words that say
-//! nothing have no list: it would be as long as the store.
+//! A list has for each document the gap from the one before it, in Rice's code, and a bit; if it is set, the frequencies
+//! follow, else the term occurs once in the body. Stop words have no list, since it would be as long as the store. The
+//! bits are described in specs/index-format.md.
 //!
-//! While notes are taken in, what they hold is put in the order of the terms, run by run; lists are kept in as few
-//! bits as they need.
+//! While notes are indexed, the postings of each batch are sorted by term; the lists are encoded in the end.
 
 use rayon::prelude::*;
 
 use crate::codec::bits::{BitReader, BitWriter};
+use crate::codec::offsets::Offsets;
+use crate::search::ids::{DocId, TermId};
 
-/// A count that takes few bits: seven for these, of which the first are for the body.
-const SHORT_BITS: u32 = 7;
-const BODY_BITS: u32 = 3;
-/// Stands where a count takes more bits: no note is on a list for nothing.
+/// The width of packed frequencies.
+const PACKED_BITS: u32 = 7;
+/// The width of the body's frequency in these, at their low end.
+const PACKED_BODY_BITS: u32 = 3;
+/// In place of packed frequencies that overflow: the frequencies follow in full. No document has frequency 0.
 const LONG: u64 = 0;
-/// There is no more to say than that the body holds the term once.
-const PLAIN: u64 = 1;
+/// The packed frequencies of a term that occurs once, in the body.
+const ONCE_IN_BODY: u64 = 1;
+
+/// The share of the mean gap, `GAP_NUMERATOR / GAP_DENOMINATOR`, whose power of two is the divisor of Rice's code: about
+/// ln 2, which is optimal for gaps with a geometric distribution.
+const GAP_NUMERATOR: u128 = 11;
+const GAP_DENOMINATOR: u128 = 16;
 
 /// The field of a note that a word belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextField {
     Title,
-    /// A tag; whether the word is the whole of it.
-    Tag(bool),
+    Tag {
+        /// Whether the word is the whole tag.
+        is_whole: bool,
+    },
     Heading,
     Body,
 }
 
-/// The frequencies of a term in a note, by field.
+/// The frequencies of a term in a document, by field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FieldTermFreqs {
-    pub(crate) term: u32,
     /// In the body, headings included, and in a summary of the frontmatter.
     pub(crate) body: u32,
     /// In title and aliases; at most 255, like the next two.
     pub(crate) title: u8,
     pub(crate) tags: u8,
-    /// In headings that are not the title.
+    /// In headings other than the title.
     pub(crate) headings: u8,
-    /// Whether it is the whole of a tag.
+    /// Whether the term is a whole tag.
     pub(crate) is_tag: bool,
 }
 
 impl FieldTermFreqs {
-    /// Counts a word.
+    /// Counts an occurrence.
     pub(crate) fn add(&mut self, field: TextField) {
         match field {
             TextField::Title => self.title = self.title.saturating_add(1),
-            TextField::Tag(is_whole) => {
+            TextField::Tag { is_whole } => {
                 self.tags = self.tags.saturating_add(1);
                 self.is_tag |= is_whole;
             }
@@ -58,249 +66,248 @@ impl FieldTermFreqs {
         }
     }
 
-    /// Returns it in few bits, where it is small.
-    fn short(&self) -> Option<u64> {
-        let is_small = self.body < 1 << BODY_BITS && self.title < 2 && self.tags < 2 && self.headings < 2;
+    /// Returns the frequencies in [`PACKED_BITS`] bits; [`LONG`] if they overflow.
+    fn pack(&self) -> u64 {
+        let is_small = self.body < 1 << PACKED_BODY_BITS && self.title < 2 && self.tags < 2 && self.headings < 2;
         let bits = [u64::from(self.title), u64::from(self.tags), u64::from(self.headings), u64::from(self.is_tag)];
         let bits = bits.into_iter().rev().fold(0, |bits, bit| bits << 1 | bit);
-        is_small.then_some(bits << BODY_BITS | u64::from(self.body))
+        if is_small { bits << PACKED_BODY_BITS | u64::from(self.body) } else { LONG }
     }
 
-    fn of_short(term: u32, bits: u64) -> Self {
-        let bit = |place: u32| (bits >> (BODY_BITS + place) & 1) as u8;
-        let body = (bits & ((1 << BODY_BITS) - 1)) as u32;
-        Self { term, body, title: bit(0), tags: bit(1), headings: bit(2), is_tag: bit(3) == 1 }
+    fn unpack(packed: u64) -> Self {
+        let bit = |index: u32| (packed >> (PACKED_BODY_BITS + index) & 1) as u8;
+        let body = (packed & ((1 << PACKED_BODY_BITS) - 1)) as u32;
+        Self { body, title: bit(0), tags: bit(1), headings: bit(2), is_tag: bit(3) == 1 }
     }
 
-    /// Adds what stands behind [`LONG`].
-    fn put_long(&self, bits: &mut BitWriter) {
-        bits.put(u64::from(self.body), u32::BITS);
-        for number in [self.title, self.tags, self.headings, u8::from(self.is_tag)] {
-            bits.put(u64::from(number), u8::BITS);
+    /// Writes the frequencies in full, behind [`LONG`].
+    fn write_long(&self, bits: &mut BitWriter) {
+        bits.write(u64::from(self.body), u32::BITS);
+        for frequency in [self.title, self.tags, self.headings, u8::from(self.is_tag)] {
+            bits.write(u64::from(frequency), u8::BITS);
         }
     }
 
-    fn read_bits(term: u32, bits: &mut BitReader<'_>) -> Option<Self> {
-        let short = bits.take(SHORT_BITS)?;
-        if short != LONG {
-            return Some(Self::of_short(term, short));
+    fn read(bits: &mut BitReader<'_>) -> Option<Self> {
+        let packed = bits.read(PACKED_BITS)?;
+        if packed != LONG {
+            return Some(Self::unpack(packed));
         }
-        let body = bits.take(u32::BITS)? as u32;
-        let mut number = || bits.take(u8::BITS).map(|number| number as u8);
-        Some(Self { term, body, title: number()?, tags: number()?, headings: number()?, is_tag: number()? != 0 })
+        let body = bits.read(u32::BITS)? as u32;
+        let mut byte = || bits.read(u8::BITS).map(|byte| byte as u8);
+        Some(Self { body, title: byte()?, tags: byte()?, headings: byte()?, is_tag: byte()? != 0 })
     }
 }
 
-/// Among how many shares terms are divided: as many threads can put them in order.
-const SHARES: usize = 4;
+/// The number of shards of the vocabulary: as many threads can sort postings.
+const SHARDS: usize = 4;
 
-fn share(term: u32) -> (usize, usize) {
-    (term as usize % SHARES, term as usize / SHARES)
+/// Returns the shard of a term and the id of the term in it.
+fn shard(term: TermId) -> (usize, u32) {
+    (term.index() % SHARDS, (term.index() / SHARDS) as u32)
 }
 
-/// A packed posting: the low 25 bits hold the term id within its shard (after sorting: the document id), the high 7
-/// bits the field frequencies, or [`LONG`] where these overflow and are stored apart.
+/// A packed posting: the low bits, below [`ID_LIMIT`], contain the id of the term in its shard (after sorting: the id of
+/// the document in its run), the high [`PACKED_BITS`] bits the packed frequencies.
 type PackedPosting = u32;
 
-/// The most notes that are taken in at once, and the most terms of a share: a run has far fewer notes, and so many
-/// terms would take more memory than there is.
-const MAX_HELD: u32 = 1 << (u32::BITS - SHORT_BITS);
+/// The most documents of a run, and the most terms of a shard. A run has far fewer documents, and so many terms would
+/// exceed the memory.
+const ID_LIMIT: u32 = 1 << (u32::BITS - PACKED_BITS);
 
-/// Collects postings and writes the lists of all terms.
+/// The frequencies that overflow a packed posting: the term in its shard, the document, and the frequencies.
+type LongPosting = (u32, u32, FieldTermFreqs);
+
+/// Collects postings, and encodes the lists of all terms.
 #[derive(Default)]
 pub(crate) struct PostingsWriter {
-    /// By the terms' shares, then run by run.
-    shares: [Vec<SortedRun>; SHARES],
+    /// The runs of each shard, in the order of their documents.
+    shards: [Vec<SortedRun>; SHARDS],
 }
 
-/// Postings of some documents, sorted by (term of the shard, document).
+/// Postings of consecutive documents, sorted by (term in the shard, document).
 struct SortedRun {
-    /// The notes are counted from this one.
+    /// The first document: ids in the run are relative to it.
     first: u32,
-    /// Where the entries of each term end.
-    ends: Vec<u32>,
-    held: Vec<PackedPosting>,
-    /// Counts that are not short: the place of the term, the note.
-    long: Vec<(u32, u32, FieldTermFreqs)>,
+    /// The postings of each term.
+    ends: Offsets,
+    postings: Vec<PackedPosting>,
+    /// Sorted like the postings.
+    long: Vec<LongPosting>,
 }
 
 impl SortedRun {
-    /// Puts in order what notes hold of so many terms; of each piece the notes are counted from its first one.
-    fn new(terms: usize, first: u32, pieces: &[(u32, &ShardBuffer)]) -> Self {
+    /// Sorts buffered postings by (term, document) with a counting sort. `terms` is the size of the shard's vocabulary.
+    /// Each buffer comes with the id of its first document. O(terms + postings).
+    fn new(terms: usize, first: u32, buffers: &[(u32, &ShardBuffer)]) -> Self {
         let mut ends = vec![0; terms];
-        for held in pieces.iter().flat_map(|(_, pile)| &pile.held) {
-            // Terms that came up with these notes are counted in.
-            ends[(held % MAX_HELD) as usize] += 1;
+        for posting in buffers.iter().flat_map(|(_, buffer)| &buffer.postings) {
+            ends[(posting % ID_LIMIT) as usize] += 1;
         }
-        let mut end = 0;
-        for have in &mut ends {
-            end += std::mem::replace(have, end);
+        let mut sum = 0;
+        for count in &mut ends {
+            sum += std::mem::replace(count, sum);
         }
-        // What is a beginning becomes an end.
-        let (mut ordered, mut long) = (vec![0; end as usize], Vec::new());
-        for (start, pile) in pieces {
+        // The starts of the terms; each becomes an end while its postings are written.
+        let (mut postings, mut long) = (vec![0; sum as usize], Vec::new());
+        for (start, buffer) in buffers {
             let start = start - first;
-            for (note, held) in (start..).zip(pile.notes()) {
-                for held in held {
-                    let end = &mut ends[(held % MAX_HELD) as usize];
-                    ordered[*end as usize] = held / MAX_HELD * MAX_HELD + note;
+            for (doc, unsorted) in (start..).zip(buffer.documents()) {
+                for posting in unsorted {
+                    let end = &mut ends[(posting % ID_LIMIT) as usize];
+                    postings[*end as usize] = posting / ID_LIMIT * ID_LIMIT + doc;
                     *end += 1;
                 }
             }
-            long.extend(pile.long.iter().map(|(place, note, count)| (*place, start + note, *count)));
+            long.extend(buffer.long.iter().map(|(term, doc, freqs)| (*term, start + doc, *freqs)));
         }
-        long.sort_unstable_by_key(|(place, note, _)| (*place, *note));
-        Self { first, ends, held: ordered, long }
+        long.sort_unstable_by_key(|(term, doc, _)| (*term, *doc));
+        Self { first, ends: Offsets::from_ends(ends), postings, long }
     }
 
-    /// Returns the entries of the term at a place.
-    fn entries(&self, place: usize) -> &[PackedPosting] {
-        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
-        let end = self.ends.get(place).copied().unwrap_or(start);
-        self.held.get(start as usize..end as usize).unwrap_or_default()
-    }
-
-    /// Returns a count that is not short.
-    fn long_count(&self, place: usize, note: u32) -> FieldTermFreqs {
-        let found = self.long.binary_search_by_key(&(place as u32, note), |(place, note, _)| (*place, *note));
-        found.ok().and_then(|at| self.long.get(at)).map(|(_, _, count)| *count).unwrap_or_default()
+    /// Returns the frequencies of a long posting.
+    fn long_freqs(&self, term: u32, doc: u32) -> FieldTermFreqs {
+        let found = self.long.binary_search_by_key(&(term, doc), |(term, doc, _)| (*term, *doc));
+        debug_assert!(found.is_ok(), "each long posting has its frequencies");
+        found.ok().and_then(|index| self.long.get(index)).map(|(_, _, freqs)| *freqs).unwrap_or_default()
     }
 }
 
 impl PostingsWriter {
-    /// Adds to the lists of so many terms what the next notes hold: some at a time, whose numbers are counted
-    /// from the first of them.
-    pub(crate) fn add(&mut self, terms: usize, held: &[(u32, &PostingsBuffer)]) {
-        let Some((first, _)) = held.first() else { return };
-        self.shares.par_iter_mut().enumerate().for_each(|(share, runs)| {
-            let pieces: Vec<_> = held.iter().map(|(start, holdings)| (*start, &holdings.shares[share])).collect();
-            runs.push(SortedRun::new(terms.div_ceil(SHARES), *first, &pieces));
+    /// Adds the postings of the next documents. `terms` is the size of the vocabulary, `buffers` are in order, each with
+    /// the id of its first document.
+    pub(crate) fn add(&mut self, terms: usize, buffers: &[(u32, &PostingsBuffer)]) {
+        let Some((first, _)) = buffers.first() else { return };
+        self.shards.par_iter_mut().enumerate().for_each(|(shard, runs)| {
+            let buffers: Vec<_> = buffers.iter().map(|(start, buffer)| (*start, &buffer.shards[shard])).collect();
+            runs.push(SortedRun::new(terms.div_ceil(SHARDS), *first, &buffers));
         });
     }
 
-    /// Returns the lists of terms, of so many of all notes, as they are kept.
-    pub(crate) fn packed(&self, terms: impl Iterator<Item = (u32, u32)>, notes: u64) -> EncodedPostings {
-        let (mut bits, mut ends) = (BitWriter::default(), Vec::new());
-        for (term, holders) in terms {
-            let ((share, place), low, mut next) = (share(term), low_bits(holders, notes), 0);
-            for run in &self.shares[share] {
-                for entry in run.entries(place) {
-                    let (note, short) = (entry % MAX_HELD, u64::from(entry / MAX_HELD));
-                    let gap = (run.first + note).saturating_sub(next);
-                    match short {
-                        PLAIN => bits.put_rice(gap, low, 0, 1),
-                        short => bits.put_rice(gap, low, short << 1 | 1, 1 + SHORT_BITS),
+    /// Encodes the lists of terms, each with its document frequency. `documents` is the number of all documents.
+    pub(crate) fn encode(&self, terms: impl Iterator<Item = (TermId, u32)>, documents: u64) -> EncodedPostings {
+        let (mut bits, mut ends) = (BitWriter::default(), Offsets::default());
+        for (term, doc_freq) in terms {
+            let ((shard, term), low_bits, mut next) = (shard(term), low_bits(doc_freq, documents), 0);
+            for run in &self.shards[shard] {
+                for posting in run.ends.row(term as usize, &run.postings) {
+                    let (doc, packed) = (posting % ID_LIMIT, u64::from(posting / ID_LIMIT));
+                    let gap = (run.first + doc).saturating_sub(next);
+                    if packed == ONCE_IN_BODY {
+                        bits.write_rice(gap, low_bits, 0, 1);
+                    } else {
+                        bits.write_rice(gap, low_bits, packed << 1 | 1, 1 + PACKED_BITS);
                     }
-                    if short == LONG {
-                        run.long_count(place, note).put_long(&mut bits);
+                    if packed == LONG {
+                        run.long_freqs(term, doc).write_long(&mut bits);
                     }
-                    next = run.first + note + 1;
+                    next = run.first + doc + 1;
                 }
             }
-            ends.push(bits.end_byte());
+            ends.push(bits.align_to_byte());
         }
         EncodedPostings { bytes: bits.finish(), ends }
     }
 }
 
-/// PostingsWriter as they are kept, one behind the other.
+/// Encoded postings lists, one after another.
 pub(crate) struct EncodedPostings {
     bytes: Vec<u8>,
-    ends: Vec<usize>,
+    ends: Offsets<usize>,
 }
 
 impl EncodedPostings {
-    /// Returns one of the lists.
-    pub(crate) fn get(&self, number: usize) -> Option<&[u8]> {
-        let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
-        self.bytes.get(start..*self.ends.get(number)?)
+    /// Returns a list by its position; empty if there is none.
+    pub(crate) fn list(&self, position: usize) -> &[u8] {
+        self.ends.row(position, &self.bytes)
     }
 }
 
 /// Unsorted postings, by shard of the vocabulary.
 #[derive(Default)]
 pub(crate) struct PostingsBuffer {
-    shares: [ShardBuffer; SHARES],
-    notes: u32,
+    shards: [ShardBuffer; SHARDS],
+    documents: u32,
 }
 
 /// Unsorted postings of one shard.
 #[derive(Default)]
 struct ShardBuffer {
-    held: Vec<PackedPosting>,
-    /// Where that of each note ends.
+    postings: Vec<PackedPosting>,
+    /// The end of the postings of each document.
     ends: Vec<usize>,
-    long: Vec<(u32, u32, FieldTermFreqs)>,
+    long: Vec<LongPosting>,
 }
 
 impl ShardBuffer {
-    /// Goes through what each note holds.
-    fn notes(&self) -> impl Iterator<Item = &[PackedPosting]> {
+    /// Returns the postings of each document.
+    fn documents(&self) -> impl Iterator<Item = &[PackedPosting]> {
         let mut start = 0;
-        self.ends.iter().map(move |end| self.held.get(std::mem::replace(&mut start, *end)..*end).unwrap_or_default())
+        self.ends
+            .iter()
+            .map(move |end| self.postings.get(std::mem::replace(&mut start, *end)..*end).unwrap_or_default())
     }
 }
 
 impl PostingsBuffer {
-    /// Makes room for what about so many terms need.
-    pub(crate) fn reserve(&mut self, terms: usize) {
-        self.shares.iter_mut().for_each(|pile| pile.held.reserve_exact(terms / SHARES));
+    /// Reserves capacity for about `postings` postings.
+    pub(crate) fn reserve(&mut self, postings: usize) {
+        self.shards.iter_mut().for_each(|buffer| buffer.postings.reserve_exact(postings / SHARDS));
     }
 
-    /// Takes all notes away, but not the room that they took.
+    /// Removes all documents, but keeps the capacity.
     pub(crate) fn clear(&mut self) {
-        for ShardBuffer { held, ends, long } in &mut self.shares {
-            held.clear();
+        for ShardBuffer { postings, ends, long } in &mut self.shards {
+            postings.clear();
             ends.clear();
             long.clear();
         }
-        self.notes = 0;
+        self.documents = 0;
     }
 
-    /// Adds what the next note holds of each of its terms.
-    pub(crate) fn add<'a>(&mut self, counts: impl Iterator<Item = &'a FieldTermFreqs>) {
-        for count in counts {
-            let (share, place) = share(count.term);
-            let pile = &mut self.shares[share];
-            let short = count.short().unwrap_or(LONG) as u32;
-            pile.held.push(short * MAX_HELD + place as u32);
-            if short == LONG as u32 {
-                pile.long.push((place as u32, self.notes, *count));
+    /// Adds the postings of the next document.
+    pub(crate) fn add<'a>(&mut self, postings: impl Iterator<Item = (TermId, &'a FieldTermFreqs)>) {
+        for (term, freqs) in postings {
+            let (shard, term) = shard(term);
+            debug_assert!(term < ID_LIMIT, "a shard has fewer terms");
+            let buffer = &mut self.shards[shard];
+            let packed = freqs.pack();
+            buffer.postings.push(packed as u32 * ID_LIMIT + term);
+            if packed == LONG {
+                buffer.long.push((term, self.documents, *freqs));
             }
         }
-        self.shares.iter_mut().for_each(|pile| pile.ends.push(pile.held.len()));
-        self.notes += 1;
+        self.shards.iter_mut().for_each(|buffer| buffer.ends.push(buffer.postings.len()));
+        self.documents += 1;
     }
 }
 
-/// Calls `take` with each note of a term's list, of so many of all notes; `None` where this can't be one.
-pub(crate) fn read(
+/// Decodes a postings list and calls `visit` with each posting, in the order of the documents. `doc_freq` is the
+/// document frequency of the term, `documents` the number of all documents. Returns `None` if the list is corrupt.
+pub(crate) fn decode(
     list: &[u8],
-    term: u32,
-    holders: u32,
-    notes: u64,
-    mut take: impl FnMut(u32, FieldTermFreqs),
+    doc_freq: u32,
+    documents: u64,
+    mut visit: impl FnMut(DocId, FieldTermFreqs),
 ) -> Option<()> {
     let (mut bits, mut next) = (BitReader::new(list), 0_u32);
-    let low = low_bits(holders, notes);
-    for _ in 0..holders {
-        let note = next.checked_add(bits.take_rice(low)?)?;
-        let count = match bits.take(1)? {
-            0 => FieldTermFreqs { term, body: 1, ..FieldTermFreqs::default() },
-            _ => FieldTermFreqs::read_bits(term, &mut bits)?,
-        };
-        take(note, count);
-        next = note.checked_add(1)?;
+    let low_bits = low_bits(doc_freq, documents);
+    for _ in 0..doc_freq {
+        let doc = next.checked_add(bits.read_rice(low_bits)?)?;
+        let has_freqs = bits.read(1)? == 1;
+        let freqs = if has_freqs { FieldTermFreqs::read(&mut bits)? } else { FieldTermFreqs::unpack(ONCE_IN_BODY) };
+        visit(DocId(doc), freqs);
+        next = doc.checked_add(1)?;
     }
     Some(())
 }
 
-/// Returns how many bits of a gap are written as they are: the others, in unary, are few where the gaps of
-/// a list are as they are by chance.
-fn low_bits(holders: u32, notes: u64) -> u32 {
-    // The power of two at or below 0.69 of the mean gap.
-    let gaps = u128::from(notes.saturating_sub(u64::from(holders)));
-    (gaps * 11 / (16 * u128::from(holders.max(1)))).max(1).ilog2().min(u32::BITS - 1)
+/// Returns the width of the remainder in Rice's code for the gaps of a list: the logarithm of the divisor, which is the
+/// power of two at or below `GAP_NUMERATOR / GAP_DENOMINATOR` of the mean gap.
+fn low_bits(doc_freq: u32, documents: u64) -> u32 {
+    let gaps = u128::from(documents.saturating_sub(u64::from(doc_freq)));
+    let divisor = gaps * GAP_NUMERATOR / (GAP_DENOMINATOR * u128::from(doc_freq.max(1)));
+    divisor.max(1).ilog2().min(u32::BITS - 1)
 }
 
 #[cfg(test)]
@@ -308,36 +315,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_read_as_they_were_written() {
-        let full = FieldTermFreqs { term: 1, body: u32::MAX >> 1, title: 255, tags: 255, headings: 1, is_tag: true };
-        let title = FieldTermFreqs { term: 1, title: 1, ..FieldTermFreqs::default() };
-        let once = FieldTermFreqs { term: 1, body: 1, ..FieldTermFreqs::default() };
-        let notes = [(0, once), (1, full), (70, once), (71, title), (5000, once), (5001, full)];
-        for split in 0..notes.len() {
-            let first = notes[split].0;
-            let holdings = |notes: &[(u32, FieldTermFreqs)], first: u32| {
-                let mut holdings = PostingsBuffer::default();
-                for (note, count) in notes {
-                    (holdings.notes..note - first).for_each(|_| holdings.add([].iter()));
-                    holdings.add([*count].iter());
+    fn lists_survive_encoding() {
+        let full = FieldTermFreqs { body: u32::MAX >> 1, title: 255, tags: 255, headings: 1, is_tag: true };
+        let title = FieldTermFreqs { title: 1, ..FieldTermFreqs::default() };
+        let once = FieldTermFreqs { body: 1, ..FieldTermFreqs::default() };
+        let postings = [(0, once), (1, full), (70, once), (71, title), (5000, once), (5001, full)];
+        for split in 0..postings.len() {
+            let first = postings[split].0;
+            let buffer = |postings: &[(u32, FieldTermFreqs)], first: u32| {
+                let mut buffer = PostingsBuffer::default();
+                for (doc, freqs) in postings {
+                    (buffer.documents..doc - first).for_each(|_| buffer.add([].into_iter()));
+                    buffer.add([(TermId(1), freqs)].into_iter());
                 }
-                holdings
+                buffer
             };
-            let (early, later) = (holdings(&notes[..split], 0), holdings(&notes[split..], first));
+            let (early, later) = (buffer(&postings[..split], 0), buffer(&postings[split..], first));
             let (mut one_run, mut two_runs) = (PostingsWriter::default(), PostingsWriter::default());
             one_run.add(3, &[(0, &early), (first, &later)]);
             two_runs.add(2, &[(0, &early)]);
             two_runs.add(3, &[(first, &later)]);
-            for (all, all_notes) in [(&one_run, 6), (&two_runs, 6_000), (&one_run, u64::MAX), (&two_runs, 7)] {
-                let lists = all.packed([(0, 0), (1, 6), (9, 0)].into_iter(), all_notes);
-                let lengths = [0, 1, 2, 3].map(|number| lists.get(number).map(<[u8]>::len));
-                assert_eq!(lengths, [Some(0), Some(lists.bytes.len()), Some(0), None]);
-                let (list, mut found) = (lists.bytes, Vec::new());
-                assert_eq!(read(&list, 1, 6, all_notes, |note, count| found.push((note, count))), Some(()));
-                assert_eq!(found, notes, "{all_notes}");
-                (0..list.len()).for_each(|end| assert_eq!(read(&list[..end], 1, 6, all_notes, |_, _| {}), None));
+            for (writer, documents) in [(&one_run, 6), (&two_runs, 6_000), (&one_run, u64::MAX), (&two_runs, 7)] {
+                let terms = [(TermId(0), 0), (TermId(1), 6), (TermId(9), 0)];
+                let encoded = writer.encode(terms.into_iter(), documents);
+                let lengths = [0, 1, 2, 3].map(|position| encoded.list(position).len());
+                assert_eq!(lengths, [0, encoded.bytes.len(), 0, 0]);
+                let (list, mut found) = (encoded.bytes, Vec::new());
+                assert_eq!(decode(&list, 6, documents, |doc, freqs| found.push((doc.0, freqs))), Some(()));
+                assert_eq!(found, postings, "{documents}");
+                (0..list.len()).for_each(|end| assert_eq!(decode(&list[..end], 6, documents, |_, _| {}), None));
             }
         }
-        assert_eq!(read(&[0xff; 24], 1, 3, 9, |_, _| {}), None);
+        assert_eq!(decode(&[0xff; 24], 3, 9, |_, _| {}), None);
     }
 }

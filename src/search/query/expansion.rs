@@ -1,99 +1,102 @@
-//! Words of a index that are like a word: that begin as it does, hold it, or are spelled nearly so.
+//! Query expansion: terms of the index that are related to a word by their spelling.
 
 use crate::note::Language;
 use crate::search::analysis::stems::fold;
+use crate::search::ids::TermId;
 use crate::search::read::composite_index::CompositeIndex;
 
-/// The most words that stand in for one.
-const MAX_SHOWN: usize = 3;
-/// The least length of a word that is looked for in compounds, in characters.
+/// The most corrections of one word.
+const MAX_CORRECTIONS: usize = 3;
+/// The least length of a word that is looked up in compounds, in characters.
 const MIN_IN_COMPOUND: usize = 5;
-/// The least length of the parts that a compound is taken apart into, in characters.
-const MIN_PART: usize = 4;
+/// The least length of the parts of a compound, in characters.
+const MIN_COMPOUND_PART: usize = 4;
 
-/// A term that replaces or joins one of the query.
+/// A term that replaces one of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TermExpansion {
+    /// A word that is written as the term.
     pub(crate) word: String,
-    pub(crate) term: u32,
+    pub(crate) term: TermId,
 }
 
-/// All words that say something, each with its term: as written, and the terms themselves.
-fn words(index: &CompositeIndex) -> impl Iterator<Item = (&str, u32)> {
-    let mut words = Vec::with_capacity(index.terms() * 2);
+/// Returns the spellings of all content terms, each with its term: the terms themselves, then other surface forms.
+fn spellings(index: &CompositeIndex) -> impl Iterator<Item = (&str, TermId)> {
+    let mut spellings = Vec::with_capacity(index.term_count() * 2);
     index.for_each_term(|id, term| {
         if !term.is_stop {
-            words.push((term.text, id));
+            spellings.push((term.text, id));
         }
     });
-    index.for_each_spelling(|text, term| words.push((text, term)));
-    words.into_iter()
+    index.for_each_spelling(|text, term| spellings.push((text, term)));
+    spellings.into_iter()
 }
 
-fn sorted(mut terms: Vec<u32>) -> Vec<u32> {
+fn sorted(mut terms: Vec<TermId>) -> Vec<TermId> {
     terms.sort_unstable();
     terms.dedup();
     terms
 }
 
-/// Returns the terms of words that begin with a text.
-pub(crate) fn beginning_with(index: &CompositeIndex, start: &str) -> Vec<u32> {
-    let start = fold(&start.to_lowercase());
-    sorted(words(index).filter(|(word, _)| word.starts_with(&start)).map(|(_, term)| term).collect())
+/// Returns the terms of words with a prefix, in order. O(words).
+pub(crate) fn with_prefix(index: &CompositeIndex, prefix: &str) -> Vec<TermId> {
+    let prefix = fold(&prefix.to_lowercase());
+    sorted(spellings(index).filter(|(word, _)| word.starts_with(&prefix)).map(|(_, term)| term).collect())
 }
 
-/// Returns the pairs of characters that hold one character of a script without spaces.
-pub(crate) fn holding(index: &CompositeIndex, character: &str) -> Vec<u32> {
+/// Returns the bigrams that contain a character of a script without spaces; none for other texts. O(terms).
+pub(crate) fn bigrams_with(index: &CompositeIndex, character: &str) -> Vec<TermId> {
     let mut chars = character.chars();
     let (Some(only), None) = (chars.next(), chars.next()) else { return Vec::new() };
     if only.is_ascii() {
         return Vec::new();
     }
-    let is_pair = |text: &str| text.chars().count() == 2 && text.contains(only);
-    let mut pairs = Vec::new();
+    let is_bigram = |text: &str| text.chars().count() == 2 && text.contains(only);
+    let mut bigrams = Vec::new();
     index.for_each_term(|id, term| {
-        if is_pair(term.text) {
-            pairs.push(id);
+        if is_bigram(term.text) {
+            bigrams.push(id);
         }
     });
-    pairs
+    bigrams
 }
 
-/// Tells whether a language writes compounds as one word.
-pub(crate) fn writes_compounds(language: Language) -> bool {
+/// Returns whether a language writes compounds as one word.
+pub(crate) fn has_compounds(language: Language) -> bool {
     use Language::{Danish, Dutch, Estonian, Finnish, German, Hungarian, Norwegian, Swedish};
     matches!(language, Danish | Dutch | Estonian | Finnish | German | Hungarian | Norwegian | Swedish)
 }
 
-/// Returns the terms of longer words that begin or end with a word.
-pub(crate) fn compounds(index: &CompositeIndex, word: &str) -> Vec<u32> {
+/// Returns the terms of longer words that begin or end with a word, in order. O(words).
+pub(crate) fn compounds_with(index: &CompositeIndex, word: &str) -> Vec<TermId> {
     if word.chars().count() < MIN_IN_COMPOUND {
         return Vec::new();
     }
-    let holds =
-        |text: &str| text.len() >= word.len() + MIN_PART - 1 && (text.starts_with(word) || text.ends_with(word));
-    sorted(words(index).filter(|(text, _)| holds(text)).map(|(_, term)| term).collect())
+    let is_compound = |text: &str| {
+        text.len() >= word.len() + MIN_COMPOUND_PART - 1 && (text.starts_with(word) || text.ends_with(word))
+    };
+    sorted(spellings(index).filter(|(text, _)| is_compound(text)).map(|(_, term)| term).collect())
 }
 
-/// Returns words that are spelled nearly as one that no note holds; else compounds with it; else
-/// the parts that it is made of. `term` is the word's own term.
-pub(crate) fn spellings(index: &CompositeIndex, word: &str, term: &str) -> Vec<TermExpansion> {
+/// Returns corrections of a word that no note contains: words at the least edit distance; else compounds with it; else
+/// its parts, if it is a compound. `term` is its term.
+pub(crate) fn corrections(index: &CompositeIndex, word: &str, term: &str) -> Vec<TermExpansion> {
     let word = fold(&word.to_lowercase());
     if !word.chars().all(char::is_alphabetic) {
         return Vec::new();
     }
-    let near = by_distance(index, &word);
-    if !near.is_empty() {
-        return near;
+    let closest = closest_words(index, &word);
+    if !closest.is_empty() {
+        return most_frequent(index, closest);
     }
-    let compounds = compounds(index, term);
+    let compounds = compounds_with(index, term);
     if !compounds.is_empty() {
-        return most_used(index, compounds.into_iter().map(|term| (0, term)).collect());
+        return most_frequent(index, compounds);
     }
-    parts(index, &word)
+    compound_parts(index, &word)
 }
 
-/// How many letters may be wrong in a word of so many.
+/// Returns the largest edit distance of a correction of a word with so many characters.
 fn max_distance(chars: usize) -> usize {
     match chars {
         0..=3 => 0,
@@ -102,40 +105,40 @@ fn max_distance(chars: usize) -> usize {
     }
 }
 
-fn by_distance(index: &CompositeIndex, word: &str) -> Vec<TermExpansion> {
+/// Returns the terms of the words at the least edit distance (optimal string alignment) within [`max_distance`] that
+/// share the first character or the last two.
+fn closest_words(index: &CompositeIndex, word: &str) -> Vec<TermId> {
     let length = word.chars().count();
-    let most = max_distance(length);
-    if most == 0 {
+    let max = max_distance(length);
+    if max == 0 {
         return Vec::new();
     }
     let first = word.chars().next();
     let end: Vec<char> = word.chars().rev().take(2).collect();
-    let may_be = |text: &str| {
-        let other = text.chars().count();
-        other.abs_diff(length) <= most
+    let is_candidate = |text: &str| {
+        text.chars().count().abs_diff(length) <= max
             && (text.chars().next() == first || text.chars().rev().take(2).eq(end.iter().copied()))
     };
-    let distances = words(index).filter(|(text, _)| may_be(text));
+    let distances = spellings(index).filter(|(text, _)| is_candidate(text));
     let distances = distances.map(|(text, term)| (strsim::osa_distance(text, word), term));
-    let near: Vec<(usize, u32)> = distances.filter(|(distance, _)| *distance <= most).collect();
-    let least = near.iter().map(|(distance, _)| *distance).min().unwrap_or_default();
-    most_used(index, near.into_iter().filter(|(distance, _)| *distance == least).collect())
+    let close: Vec<(usize, TermId)> = distances.filter(|(distance, _)| *distance <= max).collect();
+    let least = close.iter().map(|(distance, _)| *distance).min().unwrap_or_default();
+    close.into_iter().filter(|(distance, _)| *distance == least).map(|(_, term)| term).collect()
 }
 
-/// Keeps the terms that most notes hold, and names each by a word that is written so.
-fn most_used(index: &CompositeIndex, terms: Vec<(usize, u32)>) -> Vec<TermExpansion> {
-    let terms = sorted(terms.into_iter().map(|(_, term)| term).collect());
-    let mut known: Vec<_> = terms.into_iter().filter_map(|id| Some((id, index.term(id)?))).collect();
-    known.sort_by(|(_, a), (_, b)| b.documents.cmp(&a.documents).then_with(|| a.text.cmp(b.text)));
-    known.truncate(MAX_SHOWN);
-    known.into_iter().map(|(id, _)| TermExpansion { word: written(index, id), term: id }).collect()
+/// Returns the [`MAX_CORRECTIONS`] terms with the highest document frequency.
+fn most_frequent(index: &CompositeIndex, terms: Vec<TermId>) -> Vec<TermExpansion> {
+    let mut entries: Vec<_> = sorted(terms).into_iter().filter_map(|id| Some((id, index.term(id)?))).collect();
+    entries.sort_by(|(_, a), (_, b)| b.doc_freq.cmp(&a.doc_freq).then_with(|| a.text.cmp(b.text)));
+    entries.truncate(MAX_CORRECTIONS);
+    entries.into_iter().map(|(id, _)| TermExpansion { word: shown_word(index, id), term: id }).collect()
 }
 
-/// Returns the term itself where it is a word, else the shortest word that it is written as, the
-/// first of these from a to z.
-pub(crate) fn written(index: &CompositeIndex, term: u32) -> String {
+/// Returns a word for a term: the term itself if notes contain it as a word, else its shortest spelling, the
+/// alphabetically first one of these.
+pub(crate) fn shown_word(index: &CompositeIndex, term: TermId) -> String {
     let text = index.term(term).map(|term| term.text).unwrap_or_default();
-    if index.is_written(term) {
+    if index.is_word(term) {
         return text.to_owned();
     }
     let mut spellings = Vec::new();
@@ -148,21 +151,21 @@ pub(crate) fn written(index: &CompositeIndex, term: u32) -> String {
     shortest.unwrap_or(text).to_owned()
 }
 
-/// Takes a compound apart into two words that notes hold, with or without an s between.
-fn parts(index: &CompositeIndex, word: &str) -> Vec<TermExpansion> {
+/// Splits a compound into two words that notes contain, with or without a linking s.
+fn compound_parts(index: &CompositeIndex, word: &str) -> Vec<TermExpansion> {
     let term_of = |text: &str| {
         let mut found = None;
-        index.stems.for_each_term(text, |term| found = found.or_else(|| index.id(term)));
+        index.stems.for_each_term(text, |term| found = found.or_else(|| index.term_id(term)));
         found.filter(|id| index.term(*id).is_some_and(|term| !term.is_stop))
     };
-    let places: Vec<usize> = word.char_indices().map(|(place, _)| place).collect();
-    let inner = places.get(MIN_PART..places.len().saturating_sub(MIN_PART - 1)).unwrap_or_default();
-    let splits = inner.iter().filter_map(|place| {
-        let (head, tail) = word.split_at_checked(*place)?;
+    let boundaries: Vec<usize> = word.char_indices().map(|(offset, _)| offset).collect();
+    let end = boundaries.len().saturating_sub(MIN_COMPOUND_PART - 1);
+    let splits = boundaries.get(MIN_COMPOUND_PART..end).unwrap_or_default().iter().filter_map(|offset| {
+        let (head, tail) = word.split_at_checked(*offset)?;
         let head_term = term_of(head).or_else(|| term_of(head.strip_suffix('s')?))?;
         Some((head_term, term_of(tail)?))
     });
-    let holders = |(a, b): &(u32, u32)| index.doc_freq(*a).min(index.doc_freq(*b));
-    let Some((head, tail)) = splits.max_by_key(holders) else { return Vec::new() };
-    [head, tail].into_iter().map(|term| TermExpansion { word: written(index, term), term }).collect()
+    let least_doc_freq = |(a, b): &(TermId, TermId)| index.doc_freq(*a).min(index.doc_freq(*b));
+    let Some((head, tail)) = splits.max_by_key(least_doc_freq) else { return Vec::new() };
+    [head, tail].into_iter().map(|term| TermExpansion { word: shown_word(index, term), term }).collect()
 }

@@ -1,4 +1,4 @@
-//! From the text of a query to the terms that are looked up.
+//! Queries: from their text to the terms that are looked up.
 
 pub(crate) mod expansion;
 pub(crate) mod parser;

@@ -1,4 +1,4 @@
-//! What a query's text means. Every text means something: what is no known syntax is words.
+//! Parses queries. Every text is a query: whatever is not syntax is words.
 
 /// A parsed query: its parts in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,24 +11,24 @@ pub struct Query {
 /// A part of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum QueryPart {
-    /// Words; a note need not hold them.
+    /// Words; a note need not contain them.
     Words(String),
-    /// `"words"`: they stand side by side.
+    /// `"words"`: adjacent, in this order.
     Phrase(String),
-    /// `start*`: any word that begins so.
+    /// `prefix*`: any word with the prefix.
     Prefix(String),
-    /// `-word`, `-"words"`: the note does not hold it.
+    /// `-word`, `-"words"`: the note must not contain it.
     Without(String),
-    /// `tag:x`, `-tag:x`: the note has the tag, or has it not.
+    /// `tag:x`, `-tag:x`: the note must have the tag, or must not.
     Tag(String, bool),
-    /// `type:x`, `-type:x`: the note is of the type, or is not.
+    /// `type:x`, `-type:x`: the note must be of the type, or must not.
     Kind(String, bool),
-    /// `title:word`, `title:"words"`: the title holds it.
+    /// `title:word`, `title:"words"`: the title must contain it.
     Title(String),
 }
 
 impl Query {
-    /// Reads a query.
+    /// Parses a query. O(bytes); there are no errors.
     pub fn parse(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text.trim_start();
@@ -46,13 +46,13 @@ impl Query {
         Self { parts, text: text.to_owned() }
     }
 
-    /// Returns the query as one line, without quotes around the whole of it.
-    pub(crate) fn whole(&self) -> &str {
+    /// Returns the text without quotes around the whole.
+    pub(crate) fn unquoted_text(&self) -> &str {
         self.text.trim().trim_matches(['"', '“', '”', '„'])
     }
 }
 
-/// Takes the first part of a text that does not begin with white space.
+/// Parses the first part of a text that does not begin with white space. Returns it and the rest.
 fn next_part(text: &str) -> (QueryPart, &str) {
     let without = text.strip_prefix('-').filter(|rest| !rest.starts_with(['-', ' ']));
     let body = without.unwrap_or(text);
@@ -72,7 +72,7 @@ fn next_part(text: &str) -> (QueryPart, &str) {
     let has_text = word.chars().any(char::is_alphanumeric);
     let part = match (without, word.strip_suffix('*')) {
         (Some(_), _) if has_text => QueryPart::Without(word.to_owned()),
-        (None, Some(start)) if is_word(start) => QueryPart::Prefix(start.to_owned()),
+        (None, Some(start)) if is_prefix(start) => QueryPart::Prefix(start.to_owned()),
         _ => QueryPart::Words(first_word(text).0.to_owned()),
     };
     (part, after)
@@ -83,12 +83,12 @@ type ParseField = fn(String, bool) -> QueryPart;
 const FIELDS: [(&str, ParseField); 3] =
     [("tag:", QueryPart::Tag), ("type:", QueryPart::Kind), ("title:", |text, _| QueryPart::Title(text))];
 
-fn is_word(text: &str) -> bool {
+fn is_prefix(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Returns what stands in the quotes that a text begins with, and what follows; `None` where it
-/// begins with none, or they are not closed, or hold nothing.
+/// Returns the content of the quotes that a text begins with, and the rest; `None` if it does not begin with quotes, or
+/// they are not closed or have no letter or digit between them.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix(['"', '“', '„'])?;
     let (inside, after) = rest.split_once(['"', '”', '“'])?;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_understood() {
+    fn every_form_is_parsed() {
         let text = |text: &str| text.to_owned();
         assert_eq!(
             parts("crash  safe \"torn write\" -linux log* tag:fsync type:moc title:rename -tag:old -\"a b\" end"),
@@ -137,12 +137,12 @@ mod tests {
 
     #[test]
     fn anything_else_is_words() {
-        for odd in [
+        for text in [
             "?", "-", "--", "- x", "c++ (why", "\"open", "*", "**", "a b* c*d", "tag:", "title: x", "--flag", "\"\"",
             "x:y", "(", "-*", "-?",
         ] {
-            let only_words = parts(odd).iter().all(|part| matches!(part, QueryPart::Words(_) | QueryPart::Prefix(_)));
-            assert!(only_words, "{odd}: {:?}", parts(odd));
+            let only_words = parts(text).iter().all(|part| matches!(part, QueryPart::Words(_) | QueryPart::Prefix(_)));
+            assert!(only_words, "{text}: {:?}", parts(text));
         }
         assert_eq!(parts(""), []);
         assert_eq!(parts(" \n\t "), []);

@@ -1,41 +1,45 @@
-//! From a query to the terms that are looked for in a index.
+//! Plans a query: maps its words to terms of the index.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
+use super::expansion;
+use super::parser::{Query, QueryPart};
 use crate::note::Language;
 use crate::search::analysis::stems::STOP_MARK;
-use crate::search::analysis::tokenizer::{MarkdownToken, SubtokenKind, for_each_piece, for_each_term};
-use crate::search::query::expansion;
-use crate::search::query::parser::{Query, QueryPart};
+use crate::search::analysis::subtokens::{SubtokenKind, for_each_term};
+use crate::search::analysis::tokenizer::for_each_raw_token;
+use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::read::composite_index::CompositeIndex;
 
-/// The most words of a query that expansion spellings are looked for.
-const MAX_UNKNOWN: usize = 8;
-/// The most pairs of neighbouring terms that are looked for.
+/// The most words of a query for which corrections are searched.
+const MAX_CORRECTED: usize = 8;
+/// The most pairs of adjacent query terms.
 const MAX_PAIRS: usize = 256;
-/// How much a compound counts that holds a word of the query, the word itself being 1.
+/// The weight of compounds with a word of the query, relative to the word itself.
 const COMPOUND_WEIGHT: f64 = 0.4;
-/// No slot.
-pub(crate) const NO_TERM: u32 = u32::MAX;
+/// The most words of a question that are searched for the signs of a question for a time.
+const MAX_TIME_WORDS: usize = 64;
 
 /// The query as it is executed: terms, phrases and conditions.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    pub(crate) slots: Vec<QueryTerm>,
-    /// For each term of the index, the slot that it counts for, or [`NO_TERM`].
-    pub(crate) slot_of: Vec<u32>,
-    /// Slots that follow one another in the query, each pair once.
-    pub(crate) pairs: Vec<(u32, u32)>,
-    /// Terms that must stand side by side.
-    pub(crate) phrases: Vec<Vec<u32>>,
-    /// Terms that must not stand side by side; one term alone must not stand there.
-    pub(crate) without: Vec<Vec<u32>>,
-    /// Terms that must stand side by side in the title.
-    pub(crate) titles: Vec<Vec<u32>>,
+    pub(crate) query_terms: Vec<QueryTerm>,
+    /// For each term of the index, its query term, or [`QueryTermIdx::NONE`].
+    pub(crate) query_term_of: Vec<QueryTermIdx>,
+    /// The pairs of query terms that are adjacent in the query, each once.
+    pub(crate) pairs: Vec<(QueryTermIdx, QueryTermIdx)>,
+    /// Terms that must be adjacent.
+    pub(crate) phrases: Vec<Vec<TermId>>,
+    /// Terms that must not be adjacent; a single one must not occur.
+    pub(crate) excluded: Vec<Vec<TermId>>,
+    /// Terms that must be adjacent in the title.
+    pub(crate) titles: Vec<Vec<TermId>>,
+    /// Tags, and whether a note must have the tag or must not.
     pub(crate) tags: Vec<(String, bool)>,
+    /// Types, likewise.
     pub(crate) kinds: Vec<(String, bool)>,
-    /// Words that no note holds, each with what is looked for in its place.
+    /// The words that no note contains, each with its corrections.
     pub(crate) spellings: Vec<Spelling>,
     /// Whether the query asks for a time.
     pub(crate) asks_when: bool,
@@ -44,11 +48,11 @@ pub(crate) struct Plan {
 /// A query term: a class of equivalent term ids.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryTerm {
-    pub(crate) terms: Vec<u32>,
-    /// How often the query names it.
+    pub(crate) terms: Vec<TermId>,
+    /// How often the query contains it; below 1 for compounds.
     pub(crate) weight: f64,
-    /// Whether other words stand in for one that no note holds.
-    pub(crate) is_guess: bool,
+    /// Whether the terms are corrections of a word that no note contains. Its query term, without terms, precedes.
+    pub(crate) is_correction: bool,
 }
 
 /// A word of the query that no note contains, with its corrections.
@@ -56,7 +60,7 @@ pub(crate) struct QueryTerm {
 pub struct Spelling {
     /// The word, or the words of a phrase.
     pub word: String,
-    /// What notes hold; for a phrase nothing, since its words are looked for each by itself.
+    /// The corrections; none for a phrase, whose words are searched one by one.
     pub shown: Vec<String>,
     /// Whether it is a phrase.
     pub is_phrase: bool,
@@ -69,17 +73,13 @@ pub(crate) struct KnownNames<'a> {
 }
 
 impl Plan {
-    /// Tells whether notes are turned away for what they are, whatever words they hold.
-    pub(crate) fn demands(&self) -> bool {
-        !self.tags.is_empty() || !self.kinds.is_empty() || !self.without.is_empty()
-    }
-
+    /// Plans a query.
     pub(crate) fn new(query: &Query, index: &CompositeIndex, language: Language, known: &KnownNames<'_>) -> Self {
         let mut planner = Planner {
             index,
             language,
             plan: Self { asks_when: asks_when(&query.text), ..Self::default() },
-            slot_of_text: HashMap::new(),
+            query_term_of_text: HashMap::new(),
             stream: Vec::new(),
             stop_words: Vec::new(),
             is_prose: false,
@@ -89,38 +89,50 @@ impl Plan {
         }
         planner.finish()
     }
+
+    /// Returns whether the query has conditions that do not depend on its words.
+    pub(crate) fn has_filters(&self) -> bool {
+        !self.tags.is_empty() || !self.kinds.is_empty() || !self.excluded.is_empty()
+    }
+
+    /// Returns the query term of a term; `None` if it is not in the query.
+    #[inline]
+    pub(crate) fn query_term(&self, term: TermId) -> Option<QueryTermIdx> {
+        self.query_term_of.get(term.index()).copied().filter(|query_term| *query_term != QueryTermIdx::NONE)
+    }
 }
 
 /// Verbs behind `when` with which a question asks for a time.
 const TIME_VERBS: [&str; 13] =
     ["did", "was", "were", "is", "are", "am", "do", "does", "will", "has", "have", "had", "s"];
 
-/// Tells whether a question asks for a time.
+/// Returns whether a question asks for a time.
 fn asks_when(text: &str) -> bool {
     let text = text.to_lowercase();
-    let words: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64).collect();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.take(MAX_TIME_WORDS).collect();
     let units = ["year", "month", "day", "date", "week", "time"];
     // "When should I use it" asks for a case, not for a time.
-    let is_time = |two: &[&str]| matches!(two, ["when", verb] if TIME_VERBS.contains(verb));
-    words == ["when"]
-        || words.windows(2).any(is_time)
-        || words
-            .windows(2)
-            .any(|two| two == ["how", "long"] || (matches!(two, ["what" | "which", unit] if units.contains(unit))))
+    let is_time = |two: &[&str]| match two {
+        ["when", verb] => TIME_VERBS.contains(verb),
+        ["how", "long"] => true,
+        ["what" | "which", unit] => units.contains(unit),
+        _ => false,
+    };
+    words == ["when"] || words.windows(2).any(is_time)
 }
 
 struct Planner<'a> {
     index: &'a CompositeIndex,
     language: Language,
     plan: Plan,
-    slot_of_text: HashMap<String, u32>,
-    /// The slots in the order of the query.
-    stream: Vec<u32>,
-    /// Terms that say nothing, for a query that holds no others.
+    query_term_of_text: HashMap<String, QueryTermIdx>,
+    /// The query terms in the order of the query, with repetitions.
+    stream: Vec<QueryTermIdx>,
+    /// The stop words, for a query without other words.
     stop_words: Vec<String>,
-    /// Whether words outside of quotes say nothing, as they do in sentences. There quotes are
-    /// punctuation: no note has to hold what stands in them.
+    /// Whether there are stop words outside of quotes, as in sentences. Quotes are punctuation there, and no note has to
+    /// contain their words.
     is_prose: bool,
 }
 
@@ -131,36 +143,35 @@ struct WrittenTerm {
     is_whole: bool,
 }
 
-fn given(text: &str, index: &CompositeIndex) -> Vec<WrittenTerm> {
-    let mut found = Vec::new();
-    for_each_piece(text, |piece| {
-        let MarkdownToken::RawToken(chunk) = piece else { return };
-        for_each_term(chunk.text, &index.stems, |term, range, part| {
-            let written = chunk.text.get(range).unwrap_or_default().to_owned();
-            found.push(WrittenTerm { term: term.to_owned(), written, is_whole: part == SubtokenKind::Whole });
+fn written_terms(text: &str, index: &CompositeIndex) -> Vec<WrittenTerm> {
+    let mut terms = Vec::new();
+    for_each_raw_token(text, |token| {
+        for_each_term(token.text, &index.stems, |term, range, kind| {
+            let written = token.text.get(range).unwrap_or_default().to_owned();
+            terms.push(WrittenTerm { term: term.to_owned(), written, is_whole: kind == SubtokenKind::Whole });
         });
     });
-    found
+    terms
 }
 
-/// Finds words that are written like names: with a capital and small letters behind it, not at the beginning of a
+/// Returns the words that are spelled like names: a capital followed by lower-case letters, not at the beginning of a
 /// sentence.
 pub(crate) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
-    let mut begins = true;
+    let mut begins_sentence = true;
     text.split_whitespace().filter_map(move |word| {
-        let (was_beginning, bare) = (begins, word.trim_matches(|c: char| !c.is_alphanumeric()));
-        begins = word.ends_with(['.', '!', '?', ':']);
+        let (is_first, bare) = (begins_sentence, word.trim_matches(|c: char| !c.is_alphanumeric()));
+        begins_sentence = word.ends_with(['.', '!', '?', ':']);
         let bare = bare.trim_end_matches("'s").trim_end_matches("’s");
         let mut chars = bare.chars();
         let has_capital = chars.next().is_some_and(char::is_uppercase);
         let is_name = has_capital && bare.chars().count() > 1 && chars.all(char::is_lowercase);
-        (is_name && !was_beginning).then_some(bare)
+        (is_name && !is_first).then_some(bare)
     })
 }
 
-/// Returns the terms of a text, stop words included; [`NO_TERM`] for those that no note holds.
-pub(crate) fn all_terms(text: &str, index: &CompositeIndex) -> Vec<u32> {
-    given(text, index).iter().map(|given| index.id(&given.term).unwrap_or(NO_TERM)).collect()
+/// Returns the terms of a text, stop words included; [`TermId::UNKNOWN`] for those that no note contains.
+pub(crate) fn all_terms(text: &str, index: &CompositeIndex) -> Vec<TermId> {
+    written_terms(text, index).iter().map(|term| index.term_id(&term.term).unwrap_or(TermId::UNKNOWN)).collect()
 }
 
 impl Planner<'_> {
@@ -176,16 +187,16 @@ impl Planner<'_> {
                 self.add_words(text);
                 if let Some(terms) = terms.filter(|terms| terms.len() > 1) {
                     self.plan.phrases.push(terms);
-                } else if given(text, self.index).len() > 1 {
+                } else if written_terms(text, self.index).len() > 1 {
                     self.plan.spellings.push(Spelling { word: text.clone(), shown: Vec::new(), is_phrase: true });
                 }
             }
             QueryPart::Prefix(text) => self.add_prefix(text),
-            QueryPart::Without(text) => self.plan.without.extend(self.known_terms(text)),
+            QueryPart::Without(text) => self.plan.excluded.extend(self.known_terms(text)),
             QueryPart::Title(text) => {
                 let terms = self.known_terms(text);
                 self.add_words(text);
-                self.plan.titles.push(terms.unwrap_or_else(|| vec![NO_TERM]));
+                self.plan.titles.push(terms.unwrap_or_else(|| vec![TermId::UNKNOWN]));
             }
             QueryPart::Tag(tag, is_wanted) if (known.has_tag)(tag) => self.plan.tags.push((tag.clone(), *is_wanted)),
             QueryPart::Kind(kind, is_wanted) if (known.has_kind)(kind) => {
@@ -196,90 +207,89 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns a text's terms, stop words included, where notes hold each of them.
-    fn known_terms(&self, text: &str) -> Option<Vec<u32>> {
-        let terms: Option<Vec<u32>> = given(text, self.index).iter().map(|given| self.index.id(&given.term)).collect();
+    /// Returns the terms of a text, stop words included; `None` if there are none or a term is in no note.
+    fn known_terms(&self, text: &str) -> Option<Vec<TermId>> {
+        let terms = written_terms(text, self.index);
+        let terms: Option<Vec<TermId>> = terms.iter().map(|term| self.index.term_id(&term.term)).collect();
         terms.filter(|terms| !terms.is_empty())
     }
 
     fn add_words(&mut self, text: &str) {
-        for given in given(text, self.index) {
-            if given.term.starts_with(STOP_MARK) {
-                self.stop_words.push(given.term);
-                continue;
+        for term in written_terms(text, self.index) {
+            if term.term.starts_with(STOP_MARK) {
+                self.stop_words.push(term.term);
+            } else {
+                self.add_term(term);
             }
-            self.add_term(given);
         }
     }
 
-    fn add_term(&mut self, given: WrittenTerm) {
-        let terms: Vec<u32> = match self.index.id(&given.term) {
+    fn add_term(&mut self, term: WrittenTerm) {
+        let terms: Vec<TermId> = match self.index.term_id(&term.term) {
             Some(id) => vec![id],
-            // What joins words is not missed where the words are looked for.
-            None if given.is_whole => return,
-            None => expansion::holding(self.index, &given.term),
+            // The words of a compound token are searched anyway.
+            None if term.is_whole => return,
+            None => expansion::bigrams_with(self.index, &term.term),
         };
         let is_known = !terms.is_empty();
-        let is_new = self.push(&given.term, 1.0, terms);
+        let is_new = self.push(&term.term, terms);
         if is_new && !is_known {
-            self.guess(&given);
+            self.add_corrections(&term);
         }
-        if is_new && is_known && expansion::writes_compounds(self.language) {
-            let compounds = expansion::compounds(self.index, &given.term);
-            if !compounds.is_empty() {
-                let slot = QueryTerm { terms: compounds, weight: COMPOUND_WEIGHT, is_guess: false };
-                self.plan.slots.push(slot);
+        if is_new && is_known && expansion::has_compounds(self.language) {
+            let terms = expansion::compounds_with(self.index, &term.term);
+            if !terms.is_empty() {
+                self.plan.query_terms.push(QueryTerm { terms, weight: COMPOUND_WEIGHT, is_correction: false });
             }
         }
     }
 
-    /// Looks for other words in the place of one that no note holds.
-    fn guess(&mut self, given: &WrittenTerm) {
-        let guesses = self.plan.spellings.iter().filter(|spelling| !spelling.is_phrase).count();
-        if guesses >= MAX_UNKNOWN {
+    /// Adds corrections of a word that no note contains.
+    fn add_corrections(&mut self, term: &WrittenTerm) {
+        let corrected = self.plan.spellings.iter().filter(|spelling| !spelling.is_phrase).count();
+        if corrected >= MAX_CORRECTED {
             return;
         }
-        let found = expansion::spellings(self.index, &given.written, &given.term);
-        if found.is_empty() {
+        let corrections = expansion::corrections(self.index, &term.written, &term.term);
+        if corrections.is_empty() {
             return;
         }
-        let shown = found.iter().map(|expansion| expansion.word.clone()).collect();
-        let word = given.written.clone();
-        self.plan.spellings.push(Spelling { word, shown, is_phrase: false });
-        let terms = found.into_iter().map(|expansion| expansion.term).collect();
-        self.plan.slots.push(QueryTerm { terms, weight: 1.0, is_guess: true });
+        let shown = corrections.iter().map(|expansion| expansion.word.clone()).collect();
+        self.plan.spellings.push(Spelling { word: term.written.clone(), shown, is_phrase: false });
+        let terms = corrections.into_iter().map(|expansion| expansion.term).collect();
+        self.plan.query_terms.push(QueryTerm { terms, weight: 1.0, is_correction: true });
     }
 
-    fn add_prefix(&mut self, text: &str) {
-        let terms = expansion::beginning_with(self.index, text);
-        self.push(&format!("{text}*"), 1.0, terms);
+    fn add_prefix(&mut self, prefix: &str) {
+        let terms = expansion::with_prefix(self.index, prefix);
+        self.push(&format!("{prefix}*"), terms);
     }
 
-    /// Adds terms that count as one, or counts them once more; tells whether they are new.
-    fn push(&mut self, text: &str, weight: f64, terms: Vec<u32>) -> bool {
-        let next = self.plan.slots.len() as u32;
-        match self.slot_of_text.entry(text.to_owned()) {
-            Entry::Occupied(slot) => {
-                self.stream.push(*slot.get());
-                if let Some(slot) = self.plan.slots.get_mut(*slot.get() as usize) {
-                    slot.weight += weight;
+    /// Adds a query term, or increments the weight of the one with the same text. Returns whether it is new.
+    fn push(&mut self, text: &str, terms: Vec<TermId>) -> bool {
+        let next = QueryTermIdx(self.plan.query_terms.len() as u32);
+        match self.query_term_of_text.entry(text.to_owned()) {
+            Entry::Occupied(known) => {
+                self.stream.push(*known.get());
+                if let Some(query_term) = self.plan.query_terms.get_mut(known.get().index()) {
+                    query_term.weight += 1.0;
                 }
                 false
             }
-            Entry::Vacant(place) => {
-                place.insert(next);
+            Entry::Vacant(entry) => {
+                entry.insert(next);
                 self.stream.push(next);
-                self.plan.slots.push(QueryTerm { terms, weight, is_guess: false });
+                self.plan.query_terms.push(QueryTerm { terms, weight: 1.0, is_correction: false });
                 true
             }
         }
     }
 
     fn finish(mut self) -> Plan {
-        if self.plan.slots.is_empty() {
+        if self.plan.query_terms.is_empty() {
             for term in std::mem::take(&mut self.stop_words) {
-                let terms = self.index.id(&term).into_iter().collect();
-                self.push(&term, 1.0, terms);
+                let terms = self.index.term_id(&term).into_iter().collect();
+                self.push(&term, terms);
             }
         }
         let mut plan = self.plan;
@@ -287,21 +297,17 @@ impl Planner<'_> {
             plan.phrases.clear();
             plan.spellings.retain(|spelling| !spelling.is_phrase);
         }
-        let mut seen = HashMap::new();
-        for pair in self.stream.windows(2) {
-            if let [first, second] = *pair
-                && first != second
-                && plan.pairs.len() < MAX_PAIRS
-                && seen.insert((first, second), ()).is_none()
-            {
-                plan.pairs.push((first, second));
-            }
-        }
-        plan.slot_of = vec![NO_TERM; self.index.terms()];
-        for (number, slot) in plan.slots.iter().enumerate() {
-            for term in &slot.terms {
-                if let Some(place) = plan.slot_of.get_mut(*term as usize).filter(|place| **place == NO_TERM) {
-                    *place = number as u32;
+        let mut seen = HashSet::new();
+        let pairs = self.stream.windows(2).filter_map(|two| Some((*two.first()?, *two.last()?)));
+        let new = pairs.filter(|(first, second)| first != second && seen.insert((*first, *second)));
+        plan.pairs = new.take(MAX_PAIRS).collect();
+        plan.query_term_of = vec![QueryTermIdx::NONE; self.index.term_count()];
+        for (query_term, class) in QueryTermIdx::all(plan.query_terms.len()).zip(&plan.query_terms) {
+            for term in &class.terms {
+                let of_term = plan.query_term_of.get_mut(term.index());
+                // A term belongs to the first class that contains it.
+                if let Some(of_term) = of_term.filter(|of_term| **of_term == QueryTermIdx::NONE) {
+                    *of_term = query_term;
                 }
             }
         }

@@ -1,4 +1,8 @@
-//! Reads segments, and joins them into one index.
+//! Reads stored segments, and joins them with notes that are not indexed yet.
 
 pub(crate) mod composite_index;
+pub(crate) mod dictionary;
+pub(crate) mod forward;
 pub(crate) mod segment;
+pub(crate) mod segment_reader;
+pub(crate) mod spellings;

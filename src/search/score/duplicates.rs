@@ -1,4 +1,4 @@
-//! Notes that say almost the same.
+//! Near-duplicates: notes whose bodies share most of their runs of words.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,80 +7,82 @@ use rayon::prelude::*;
 
 use crate::search::read::composite_index::CompositeIndex;
 
-/// How many neighbouring words are compared as one.
+/// The number of adjacent terms that are compared as one.
 const SHINGLE: usize = 3;
-/// Texts of fewer shingles are too short to tell.
+/// The least number of distinct shingles of a text that is compared: shorter ones are equal by chance.
 const MIN_SHINGLES: usize = 8;
-/// From which part of shared shingles (Jaccard) two texts say almost the same.
-const ALIKE: f64 = 0.8;
-/// How many of a text's shingles, the smallest by hash, stand for it when partners are looked for.
+/// The least Jaccard similarity of near-duplicates.
+const MIN_SIMILARITY: f64 = 0.8;
+/// The number of smallest hashes by which candidates are found.
 const SKETCH: usize = 32;
-/// The most texts that are compared because they share one shingle.
-const MAX_SHARING: usize = 40;
+/// The most texts that are compared because of one shingle.
+const MAX_CANDIDATES: usize = 40;
 
-/// Two notes, the first by place first, and which part of their text they share, 0 to 1.
+/// Two near-duplicates and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alike {
-    /// The first note's place.
+    /// The position of the first note.
     pub first: usize,
-    /// The second note's place.
+    /// The position of the second note.
     pub second: usize,
-    /// The part of their neighbouring words that they share.
+    /// The Jaccard similarity of their shingles, 0 to 1.
     pub share: f64,
 }
 
-/// Finds notes whose bodies share most of their runs of three words: each with the first one that
-/// it is like.
+/// Returns the notes that are near-duplicates of earlier ones, each with the first of these, in order.
 ///
-/// Partners are found through the smallest hashes of each text (bottom-k sketches, Broder 1997) and
-/// then compared exactly.
+/// Candidates share at least half of the smallest hashes (bottom-k sketches: Broder, *On the resemblance and containment
+/// of documents*, 1997) and are then compared exactly.
 pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
-    // By their texts: numbers of terms depend on which notes were read together.
-    let mut hashes = vec![0; index.terms()];
-    index.for_each_term(|id, term| hashes[id as usize] = hash(&term.text));
-    let texts: Vec<Vec<u64>> = (0..index.len()).into_par_iter().map(|note| shingles(index, note, &hashes)).collect();
-    let mut sharing: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut found = Vec::new();
+    // Hashes of texts, since term ids depend on which notes were indexed together.
+    let mut hashes = vec![0; index.term_count()];
+    index.for_each_term(|id, term| hashes[id.index()] = hash(&term.text));
+    let texts: Vec<Vec<u64>> =
+        (0..index.note_count()).into_par_iter().map(|note| shingles(index, note, &hashes)).collect();
+    let mut notes_with: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut duplicates = Vec::new();
     for (second, text) in texts.iter().enumerate().filter(|(_, text)| text.len() >= MIN_SHINGLES) {
         let mut candidates = Vec::new();
         for shingle in text.iter().take(SKETCH) {
-            let holders = sharing.entry(*shingle).or_default();
-            candidates.extend_from_slice(holders);
-            if holders.len() < MAX_SHARING {
-                holders.push(second);
+            let notes = notes_with.entry(*shingle).or_default();
+            candidates.extend_from_slice(notes);
+            if notes.len() < MAX_CANDIDATES {
+                notes.push(second);
             }
         }
         candidates.sort_unstable();
-        // Texts that share four fifths share about as many of the smallest; half is far enough away.
-        let enough = text.len().min(SKETCH) / 2;
-        let likely =
-            candidates.chunk_by(|a, b| a == b).filter(|same| same.len() >= enough).filter_map(|same| same.first());
-        let alike = likely.map(|first| Alike { first: *first, second, share: share(&texts[*first], text) });
-        found.extend(alike.into_iter().find(|alike| alike.share >= ALIKE));
+        // Near-duplicates share about `MIN_SIMILARITY` of the smallest hashes; half leaves a margin.
+        let min_shared = text.len().min(SKETCH) / 2;
+        let runs = candidates.chunk_by(|a, b| a == b).filter(|same| same.len() >= min_shared);
+        let pairs = runs.filter_map(|same| same.first()).map(|first| Alike {
+            first: *first,
+            second,
+            share: jaccard(&texts[*first], text),
+        });
+        duplicates.extend(pairs.into_iter().find(|pair| pair.share >= MIN_SIMILARITY));
     }
-    found
+    duplicates
 }
 
-fn hash(what: &impl Hash) -> u64 {
+fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Returns the hashes of a body's runs of terms, each once, in their order.
+/// Returns the distinct hashes of a body's shingles, in ascending order.
 fn shingles(index: &CompositeIndex, note: usize, hashes: &[u64]) -> Vec<u64> {
     let text = index.text(note);
-    let end = text.paragraphs.last().copied().unwrap_or_default();
-    let terms = text.body.get(..end as usize).unwrap_or_default();
-    let terms: Vec<u64> = terms.iter().map(|term| hashes.get(*term as usize).copied().unwrap_or_default()).collect();
+    let terms = text.body.get(..text.paragraphs.total() as usize).unwrap_or_default();
+    let terms: Vec<u64> = terms.iter().map(|term| hashes.get(term.index()).copied().unwrap_or_default()).collect();
     let mut shingles: Vec<u64> = terms.windows(SHINGLE).map(|run| hash(&run)).collect();
     shingles.sort_unstable();
     shingles.dedup();
     shingles
 }
 
-/// The part of all shingles of two texts that both have.
-fn share(a: &[u64], b: &[u64]) -> f64 {
+/// Returns the Jaccard similarity of two sorted sets, 0 to 1.
+fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     let both = a.iter().filter(|shingle| b.binary_search(shingle).is_ok()).count();
     both as f64 / (a.len() + b.len() - both).max(1) as f64
 }
@@ -108,18 +110,18 @@ mod tests {
         let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
         let found: Vec<_> = near_duplicates(&CompositeIndex::new(&notes, Language::English, None))
             .iter()
-            .map(|alike| (alike.first, alike.second))
+            .map(|pair| (pair.first, pair.second))
             .collect();
         assert_eq!(found, [(0, 2)]);
     }
 
     #[test]
-    fn a_thousand_copies_are_told_in_little_time() {
+    fn a_thousand_copies_are_compared_in_little_time() {
         let text: String = (0..500).map(|n| format!("word{n} ")).collect();
         let note = |n: usize| Arc::new(Note::parse(&format!("notes/n{n}.md"), text.clone().into_bytes()));
         let notes: Vec<_> = (0..1000).map(note).collect();
         let found = near_duplicates(&CompositeIndex::new(&notes, Language::English, None));
         assert_eq!(found.len(), 999);
-        assert!(found.iter().all(|alike| alike.first == 0 && alike.share == 1.0));
+        assert!(found.iter().all(|pair| pair.first == 0 && pair.share == 1.0));
     }
 }

@@ -1,23 +1,23 @@
-//! What only a close look at one text shows: terms that stand together, the best paragraph, a
-//! sequence of terms.
+//! Scores that need the text of a note: adjacent terms, the best paragraph, sequences of terms.
 
 use std::collections::BTreeSet;
 
-use crate::search::query::plan::{NO_TERM, Plan};
+use super::weights::{Weights, idf, length_norm};
+use crate::search::ids::{QueryTermIdx, TermId};
+use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
-use crate::search::read::segment::DocText;
-use crate::search::score::ranking::{Weights, inverse_frequency};
+use crate::search::read::forward::DocText;
 
-/// The most places of one term in a text that are looked at.
-const MAX_PLACES: usize = 512;
+/// The most occurrences of one query term in a text that count.
+const MAX_OCCURRENCES: usize = 512;
 
-/// Returns the proximity score of a text: for each pair of adjacent query terms
+/// Returns the proximity score of a text: the sum over the pairs of adjacent query terms of
 /// `idf · (k1 + 1) · (adjacent · o / (o + k1 · K) + close · w / (w + k1 · K))`, where `o` counts how often the second
 /// directly follows the first, `w` how often they occur within the window, `K` is the length norm of the body, and `idf`
-/// that of the rarer term. Stop words are skipped.
+/// that of the rarer term. Stop words are skipped. `body_len` is the length of the body in content terms.
 pub(crate) fn proximity_score(
     index: &CompositeIndex,
-    (text, body_len): (&DocText, u32),
+    (text, body_len): (&DocText<TermId>, u32),
     plan: &Plan,
     idf: &[f64],
     weights: &Weights,
@@ -25,124 +25,123 @@ pub(crate) fn proximity_score(
     if plan.pairs.is_empty() {
         return 0.0;
     }
-    let places = places(index, text, plan);
-    let k = weights.k1;
-    let length = f64::from(body_len) / index.body_average();
-    let norm = k * (1.0 - weights.b_body + weights.b_body * length);
-    let mut sum = 0.0;
+    let occurrences = occurrences(index, text, plan);
+    let k1 = weights.k1;
+    let relative_len = f64::from(body_len) / index.average_body_len();
+    let norm = k1 * (1.0 - weights.b_body + weights.b_body * relative_len);
+    let mut score = 0.0;
     for (first, second) in &plan.pairs {
-        let at = |slot: &u32| places.get(*slot as usize).map(Vec::as_slice).unwrap_or_default();
-        let (ordered, close) = together(at(first), at(second), weights.window);
+        let of = |query_term: &QueryTermIdx| occurrences.get(query_term.index()).map(Vec::as_slice).unwrap_or_default();
+        let (ordered, close) = count_pairs(of(first), of(second), weights.window);
         if close == 0 {
             continue;
         }
-        let says = |slot: &u32| idf.get(*slot as usize).copied().unwrap_or_default();
-        let share = |count: u32| f64::from(count) / (f64::from(count) + norm);
-        let gain = weights.adjacent * share(ordered) + weights.close * share(close);
-        sum += says(first).max(says(second)) * (k + 1.0) * gain;
+        let idf_of = |query_term: &QueryTermIdx| idf.get(query_term.index()).copied().unwrap_or_default();
+        let saturated = |count: u32| f64::from(count) / (f64::from(count) + norm);
+        let gain = weights.adjacent * saturated(ordered) + weights.close * saturated(close);
+        score += idf_of(first).max(idf_of(second)) * (k1 + 1.0) * gain;
     }
-    sum
+    score
 }
 
-/// Returns for each slot where in the body it stands.
-fn places(index: &CompositeIndex, text: &DocText, plan: &Plan) -> Vec<Vec<u32>> {
-    let mut places = vec![Vec::new(); plan.slots.len()];
-    let mut at = 0;
+/// Returns the positions of each query term in the body, counted in content terms, in ascending order.
+fn occurrences(index: &CompositeIndex, text: &DocText<TermId>, plan: &Plan) -> Vec<Vec<u32>> {
+    let mut occurrences = vec![Vec::new(); plan.query_terms.len()];
+    let mut position = 0;
     for term in &text.body {
-        let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NO_TERM);
-        if slot == NO_TERM {
-            at += u32::from(!index.is_stop(*term));
+        let Some(query_term) = plan.query_term(*term) else {
+            position += u32::from(!index.is_stop(*term));
             continue;
+        };
+        if let Some(positions) = occurrences.get_mut(query_term.index()).filter(|all| all.len() < MAX_OCCURRENCES) {
+            positions.push(position);
         }
-        if let Some(places) = places.get_mut(slot as usize).filter(|places| places.len() < MAX_PLACES) {
-            places.push(at);
-        }
-        at += 1;
+        position += 1;
     }
-    places
+    occurrences
 }
 
-/// Counts how often `second` stands right after `first`, and how often within a window around it.
-fn together(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
+/// Returns how often `second` directly follows `first`, and how often it is within a window around it.
+fn count_pairs(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
     let (mut ordered, mut close) = (0, 0);
     let mut begin = 0;
-    for place in first {
-        while second.get(begin).is_some_and(|other| other + window < *place) {
+    for position in first {
+        while second.get(begin).is_some_and(|other| other + window < *position) {
             begin += 1;
         }
-        let near = second.iter().skip(begin).take_while(|other| **other <= place + window);
-        for other in near {
+        for other in second.iter().skip(begin).take_while(|other| **other <= position + window) {
             close += 1;
-            ordered += u32::from(*other == place + 1);
+            ordered += u32::from(*other == position + 1);
         }
     }
     (ordered, close)
 }
 
-/// Returns the score of the best paragraph, as BM25 over all paragraphs of the store; 0 for a note of
-/// one paragraph.
-pub(crate) fn paragraph(index: &CompositeIndex, text: &DocText, plan: &Plan, weights: &Weights) -> f64 {
-    if text.paragraphs.len() < 2 {
+/// Returns the score of the best paragraph by BM25 over all paragraphs of the store; 0 for a note of one paragraph.
+pub(crate) fn best_paragraph_score(
+    index: &CompositeIndex,
+    text: &DocText<TermId>,
+    plan: &Plan,
+    weights: &Weights,
+) -> f64 {
+    if text.paragraphs.row_count() < 2 {
         return 0.0;
     }
     let total = index.totals.paragraphs as f64;
-    let average = (index.totals.paragraph_words as f64 / total.max(1.0)).max(1.0);
-    let mut counts: Vec<u32> = vec![0; plan.slots.len()];
+    let average = index.average_paragraph_len();
+    let mut counts: Vec<u32> = vec![0; plan.query_terms.len()];
     let mut best: f64 = 0.0;
-    let mut start = 0;
-    for end in &text.paragraphs {
-        let terms = text.body.get(start..*end as usize).unwrap_or_default();
-        start = *end as usize;
-        let (mut length, mut slots) = (0_u32, Vec::new());
-        for term in terms {
-            length += u32::from(!index.is_stop(*term));
-            let slot = plan.slot_of.get(*term as usize).copied().unwrap_or(NO_TERM);
-            if let Some(count) = counts.get_mut(slot as usize) {
+    for paragraph in text.paragraphs() {
+        let (mut len, mut query_terms) = (0_u32, Vec::new());
+        for term in paragraph {
+            len += u32::from(!index.is_stop(*term));
+            let Some(query_term) = plan.query_term(*term) else { continue };
+            if let Some(count) = counts.get_mut(query_term.index()) {
                 if *count == 0 {
-                    slots.push(slot);
+                    query_terms.push(query_term);
                 }
                 *count += 1;
             }
         }
-        slots.sort_unstable();
-        let norm = 1.0 - weights.b_body + weights.b_body * f64::from(length) / average;
-        let k = weights.k1;
+        query_terms.sort_unstable();
+        let norm = length_norm(weights.b_body, len, average);
         let mut score = 0.0;
-        for slot in slots {
-            let (Some(slot), Some(count)) = (plan.slots.get(slot as usize), counts.get_mut(slot as usize)) else {
+        for query_term in query_terms {
+            let position = query_term.index();
+            let (Some(query_term), Some(count)) = (plan.query_terms.get(position), counts.get_mut(position)) else {
                 continue;
             };
-            let amount = f64::from(std::mem::take(count)) / norm;
-            let holders: u64 =
-                slot.terms.iter().filter_map(|term| index.term(*term)).map(|term| u64::from(term.paragraphs)).sum();
-            let idf = inverse_frequency(total, (holders as f64).min(total));
-            score += slot.weight * idf * (k + 1.0) * amount / (amount + k);
+            let freq = f64::from(std::mem::take(count)) / norm;
+            let entries = query_term.terms.iter().filter_map(|term| index.term(*term));
+            let paragraph_freq: u64 = entries.map(|term| u64::from(term.paragraph_freq)).sum();
+            let idf = idf(total, (paragraph_freq as f64).min(total));
+            score += weights.saturate(query_term.weight * idf, freq);
         }
         best = best.max(score);
     }
     best
 }
 
-/// Returns the largest sum of the weights of the slots that one paragraph of a text holds together with its title and
-/// tags.
-pub(crate) fn covered(text: &DocText, plan: &Plan, weights: &[f64]) -> f64 {
-    let slots = |terms: &[u32]| -> BTreeSet<u32> {
-        let slots = terms.iter().filter_map(|term| plan.slot_of.get(*term as usize).copied());
-        slots.filter(|slot| *slot != NO_TERM).collect()
+/// Returns the largest sum of the weights of the query terms that one paragraph of a text contains together with its
+/// title and tags. `weights` has one for each query term.
+pub(crate) fn paragraph_coverage(text: &DocText<TermId>, plan: &Plan, weights: &[f64]) -> f64 {
+    let query_terms = |terms: &[TermId]| -> BTreeSet<QueryTermIdx> {
+        terms.iter().filter_map(|term| plan.query_term(*term)).collect()
     };
-    let mut everywhere = slots(&text.title);
-    text.tags.iter().for_each(|tag| everywhere.extend(slots(tag)));
-    let (mut best, mut start): (f64, usize) = (0.0, 0);
-    // What stands behind the last paragraph is the summary of the frontmatter.
-    for end in text.paragraphs.iter().map(|end| *end as usize).chain([text.body.len()]) {
-        let held = slots(text.body.get(start..end).unwrap_or_default());
-        let sum = held.union(&everywhere).filter_map(|slot| weights.get(*slot as usize)).sum();
-        (best, start) = (f64::max(best, sum), end);
+    let mut in_every_paragraph = query_terms(&text.title);
+    text.tags.iter().for_each(|tag| in_every_paragraph.extend(query_terms(tag)));
+    let mut best: f64 = 0.0;
+    // The summary of the frontmatter follows the last paragraph.
+    let summary = text.body.get(text.paragraphs.total() as usize..).unwrap_or_default();
+    for paragraph in text.paragraphs().chain([summary]) {
+        let found = query_terms(paragraph);
+        let covered = found.union(&in_every_paragraph);
+        best = best.max(covered.filter_map(|query_term| weights.get(query_term.index())).sum());
     }
     best
 }
 
-/// Tells whether terms stand side by side in a text; one term alone, whether it stands there.
-pub(crate) fn holds(text: &[u32], terms: &[u32]) -> bool {
+/// Returns whether terms are adjacent in a text, in this order; of a single term, whether it occurs.
+pub(crate) fn contains_sequence(text: &[TermId], terms: &[TermId]) -> bool {
     !terms.is_empty() && text.windows(terms.len()).any(|window| window == terms)
 }

@@ -1,100 +1,105 @@
-//! Which notes are like a note, in what they say and in what they are linked with.
+//! Related notes: similar in content, or in the notes that they are linked with.
+
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::search::query::expansion::written;
+use super::neighbourhood::Neighbourhood;
+use super::scratch::Scratch;
+use super::vectors::{Vector, Vectors};
+use crate::search::ids::TermId;
+use crate::search::query::expansion::shown_word;
 use crate::search::read::composite_index::CompositeIndex;
-use crate::search::score::ranking::{Neighbourhood, Scratch};
-use crate::search::score::vectors::{Vector, Vectors};
 
-/// How much common neighbours count, likeness of content being 1.
-const COMMON: f64 = 0.2;
-/// Less than that is no relation.
-const LEAST: f64 = 0.05;
-/// The most terms, and neighbours, that are told.
-const MAX_TOLD: usize = 5;
+/// The weight of common neighbours, relative to the similarity of contents.
+const NEIGHBOUR_WEIGHT: f64 = 0.2;
+/// The least relevance of a related note.
+const MIN_RELEVANCE: f64 = 0.05;
+/// The most shared words, and common neighbours, that are returned for a note.
+const MAX_SHARED: usize = 5;
 
 /// A similar note, with its similarity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimilarNote {
-    /// Its place.
+    /// The position of the note.
     pub note: usize,
-    /// How like it is, 0 to 1.
+    /// Its similarity, 0 to 1.
     pub relevance: f64,
-    /// Words that both hold, those first that make them most alike.
+    /// Words that both notes contain: those that contribute most to the similarity first.
     pub shared: Vec<String>,
     /// Notes that both are linked with, in order.
     pub common: Vec<usize>,
 }
 
-/// Finds the notes that are most like one and not linked with it, the nearest first, then by place; those
-/// of which `is_last` is true stand behind the rest.
+/// Returns the notes that are most similar to one and not linked with it, at most `limit`, and the number of all. They
+/// are sorted by descending similarity, then by position; those for which `is_last` is true follow the others.
 ///
-/// The measure is the cosine of the notes' vectors (see [`crate::search::score::vectors`]) plus a fifth of the cosine
-/// of their neighbours: how many they share, over the root of the product of how many they have.
+/// The similarity is the cosine of the document vectors plus `NEIGHBOUR_WEIGHT` times the cosine of the neighbourhoods:
+/// the number of common neighbours over the geometric mean of the numbers of neighbours.
 pub(crate) fn related(
     index: &CompositeIndex,
     vectors: &Vectors<'_>,
-    around: &Neighbourhood<'_>,
+    neighbourhood: &Neighbourhood<'_>,
     note: usize,
     is_last: &dyn Fn(usize) -> bool,
     limit: usize,
 ) -> (Vec<SimilarNote>, usize) {
     let own = vectors.of(note);
-    let near = neighbours(around, note);
-    let mut scratch = Scratch::new(0, index.terms());
-    scratch.spread(own);
-    let others = (0..index.len()).into_par_iter().filter(|other| *other != note && !near.contains(other));
-    let mut found: Vec<(f64, usize)> = others
+    let own_neighbours = neighbours(neighbourhood, note);
+    let mut scratch = Scratch::new(0, index.term_count());
+    scratch.set_dense(own);
+    let is_candidate = |other: &usize| *other != note && !own_neighbours.contains(other);
+    let candidates = (0..index.note_count()).into_par_iter().filter(is_candidate);
+    let mut similar: Vec<(f64, usize)> = candidates
         .map(|other| {
-            let others = neighbours(around, other);
-            let common = common(&near, &others);
-            let both = (near.len() * others.len()) as f64;
-            let linked = if common.is_empty() { 0.0 } else { common.len() as f64 / both.sqrt() };
-            ((scratch.cosine(own, vectors.of(other)) + COMMON * linked).min(1.0), other)
+            let others = neighbours(neighbourhood, other);
+            let common = common(&own_neighbours, &others);
+            let product = (own_neighbours.len() * others.len()) as f64;
+            let linked = if common.is_empty() { 0.0 } else { common.len() as f64 / product.sqrt() };
+            ((scratch.cosine(own, vectors.of(other)) + NEIGHBOUR_WEIGHT * linked).min(1.0), other)
         })
-        .filter(|(relevance, _)| *relevance >= LEAST)
+        .filter(|(relevance, _)| *relevance >= MIN_RELEVANCE)
         .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let (last, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, other)| is_last(*other));
-    found.extend(last);
-    let matched = found.len();
-    let tell = |(relevance, other): (f64, usize)| SimilarNote {
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let (last, mut sorted): (Vec<_>, Vec<_>) = similar.into_iter().partition(|(_, other)| is_last(*other));
+    sorted.extend(last);
+    let count = sorted.len();
+    let similar_note = |(relevance, other): (f64, usize)| SimilarNote {
         note: other,
         relevance,
-        shared: shared(index, own, vectors.of(other)),
-        common: common(&near, &neighbours(around, other)).into_iter().take(MAX_TOLD).collect(),
+        shared: shared_words(index, own, vectors.of(other)),
+        common: common(&own_neighbours, &neighbours(neighbourhood, other)).into_iter().take(MAX_SHARED).collect(),
     };
-    (found.into_iter().take(limit).map(tell).collect(), matched)
+    (sorted.into_iter().take(limit).map(similar_note).collect(), count)
 }
 
-/// Returns the notes that a note is linked with, or beside in a sequence, in order.
-fn neighbours(around: &Neighbourhood<'_>, note: usize) -> Vec<usize> {
-    let beside = [&around.sequences.before, &around.sequences.after]
+/// Returns the notes that a note is linked with, or adjacent to in a sequence, in order.
+fn neighbours(neighbourhood: &Neighbourhood<'_>, note: usize) -> Vec<usize> {
+    let adjacent = [&neighbourhood.sequences.before, &neighbourhood.sequences.after]
         .into_iter()
         .filter_map(|step| step.get(note).copied().flatten());
-    let mut near: Vec<usize> = (around.linked)(note).into_iter().chain(beside).collect();
-    near.sort_unstable();
-    near.dedup();
-    near
+    let mut neighbours: Vec<usize> = (neighbourhood.linked)(note).into_iter().chain(adjacent).collect();
+    neighbours.sort_unstable();
+    neighbours.dedup();
+    neighbours
 }
 
 fn common(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().filter(|note| b.binary_search(note).is_ok()).copied().collect()
 }
 
-/// Returns words that two notes share, those first that weigh most in both, then from a to z.
-fn shared(index: &CompositeIndex, a: &Vector, b: &Vector) -> Vec<String> {
-    let mut terms: Vec<(u64, u32)> = Vec::new();
-    let own: std::collections::BTreeMap<u32, u32> = a.entries().collect();
+/// Returns words that two notes share, by the descending product of their weights, then alphabetically.
+fn shared_words(index: &CompositeIndex, a: &Vector, b: &Vector) -> Vec<String> {
+    let mut terms: Vec<(u64, TermId)> = Vec::new();
+    let own: BTreeMap<TermId, u32> = a.entries().collect();
     for (term, weight) in b.entries().filter(|(_, weight)| *weight > 0) {
         if let Some(other) = own.get(&term) {
             terms.push((u64::from(weight) * u64::from(*other), term));
         }
     }
-    let text = |term: u32| index.term(term).map(|term| term.text).unwrap_or_default();
+    let text = |term: TermId| index.term(term).map(|term| term.text).unwrap_or_default();
     terms.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1))));
-    // Ids and numbers tell a person nothing.
+    // Ids and figures mean nothing to a reader.
     terms.retain(|(_, term)| text(*term).chars().all(char::is_alphabetic));
-    terms.iter().take(MAX_TOLD).map(|(_, term)| written(index, *term)).collect()
+    terms.iter().take(MAX_SHARED).map(|(_, term)| shown_word(index, *term)).collect()
 }

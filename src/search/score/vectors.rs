@@ -1,25 +1,26 @@
-//! Notes as vectors of their terms, and how like two of them are.
+//! Document vectors, and their similarity.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
+use super::weights::{Weights, idf};
 use crate::search::build::postings::FieldTermFreqs;
+use crate::search::ids::TermId;
 use crate::search::read::composite_index::CompositeIndex;
-use crate::search::score::ranking::{Weights, inverse_frequency};
 
-/// Weights are whole numbers, so that sums of their products are the same in any order. A weight
-/// is below 32 before it is multiplied with this: products of a million terms fit into 64 bits.
+/// The factor of the weights, which are integers, so that sums of products are the same in any order. A weight is below
+/// 32 before: the products of a million terms fit into 64 bits.
 const SCALE: f64 = 4096.0;
 
 thread_local! {
-    /// Room to count the terms of one note at a time; all 0 between.
-    static COUNTED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    /// The positions of the terms of one note at a time; all 0 between.
+    static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Caches the document vectors of an index.
 #[derive(Default)]
 pub(crate) struct VectorCache {
-    /// What each term says; nothing for those that say nothing.
+    /// The inverse document frequency of each term; 0 for stop words.
     idf: OnceLock<Vec<f64>>,
     vectors: OnceLock<Vec<OnceLock<Box<Vector>>>>,
 }
@@ -35,73 +36,67 @@ pub(crate) struct Vectors<'a> {
 /// A document vector: the terms of a note with their weights.
 #[derive(Default)]
 pub(crate) struct Vector {
-    weights: Box<[(u32, u32)]>,
-    length: f64,
+    weights: Box<[(TermId, u32)]>,
+    norm: f64,
 }
 
 impl<'a> Vectors<'a> {
-    /// Takes what was made of the same index with the same weights.
-    pub(crate) fn new(index: &'a CompositeIndex, weights: &'a Weights, made: &'a VectorCache) -> Self {
-        let idf = made.idf.get_or_init(|| frequencies(index));
-        let vectors = made.vectors.get_or_init(|| (0..index.len()).map(|_| OnceLock::new()).collect());
+    /// Returns the vectors of an index. `cache` was used for the same index and weights only.
+    pub(crate) fn new(index: &'a CompositeIndex, weights: &'a Weights, cache: &'a VectorCache) -> Self {
+        let idf = cache.idf.get_or_init(|| term_idf(index));
+        let vectors = cache.vectors.get_or_init(|| (0..index.note_count()).map(|_| OnceLock::new()).collect());
         Self { index, weights, idf, vectors }
     }
 
-    /// Returns a note's vector; an empty one where there is no such note.
+    /// Returns the vector of a note; an empty one if there is no such note.
     pub(crate) fn of(&self, note: usize) -> &'a Vector {
-        static NONE: OnceLock<Vector> = OnceLock::new();
+        static EMPTY: OnceLock<Vector> = OnceLock::new();
         match self.vectors.get(note) {
-            Some(place) => place.get_or_init(|| Box::new(self.vector(note))),
-            None => NONE.get_or_init(Vector::default),
+            Some(vector) => vector.get_or_init(|| Box::new(self.compute(note))),
+            None => EMPTY.get_or_init(Vector::default),
         }
     }
 
-    /// Computes a document vector. The weight of a term is `idf · (k1 + 1) · x / (x + k1)`, with `x` its frequency over all
-    /// fields, each by its norm and weight.
-    fn vector(&self, note: usize) -> Vector {
-        let Weights { k1: k, b_body, b_title, title, tag, heading, .. } = *self.weights;
-        let norm = |share: f64, len: u32, average: f64| 1.0 - share + share * f64::from(len) / average;
-        let lengths = self.index.lengths(note);
-        let body_norm = norm(b_body, lengths.body, self.index.body_average());
-        let title_norm = norm(b_title, lengths.title, self.index.title_average());
-        let counts = COUNTED.with_borrow_mut(|places| {
-            places.resize(self.index.terms().max(places.len()), 0);
-            self.index.counts(note, places)
+    /// Computes a document vector. The weight of a term is `SCALE · idf · (k1 + 1) · x / (x + k1)`, rounded, with `x` its
+    /// frequency over all fields, each by its norm and weight.
+    fn compute(&self, note: usize) -> Vector {
+        let freqs = POSITIONS.with_borrow_mut(|positions| {
+            positions.resize(self.index.term_count().max(positions.len()), 0);
+            self.index.term_freqs(note, positions)
         });
-        let weight = |count: &FieldTermFreqs| {
-            let idf = self.idf.get(count.term as usize).copied().unwrap_or_default();
-            let amount = f64::from(count.body) / body_norm
-                + title * f64::from(count.title) / title_norm
-                + heading * f64::from(count.headings)
-                + tag * f64::from(count.tags);
-            (count.term, (SCALE * idf * (k + 1.0) * amount / (amount + k)).round() as u32)
+        let norms = self.weights.norms(self.index, note);
+        let weight = |(term, freqs): &(TermId, FieldTermFreqs)| {
+            let idf = self.idf.get(term.index()).copied().unwrap_or_default();
+            let x = self.weights.weigh(freqs, &norms).total();
+            (*term, self.weights.saturate(SCALE * idf, x).round() as u32)
         };
-        let weights: Box<[(u32, u32)]> = counts.iter().map(weight).filter(|(_, weight)| *weight > 0).collect();
+        let weights: Box<[(TermId, u32)]> = freqs.iter().map(weight).filter(|(_, weight)| *weight > 0).collect();
         let square: u64 = weights.iter().map(|(_, weight)| u64::from(*weight) * u64::from(*weight)).sum();
-        Vector { weights, length: (square as f64).sqrt() }
+        Vector { weights, norm: (square as f64).sqrt() }
     }
 }
 
-/// Returns what each term says; nothing for those that say nothing. Many terms have as many holders.
-fn frequencies(index: &CompositeIndex) -> Vec<f64> {
-    let mut known: Vec<Option<f64>> = vec![None; index.len() + 1];
-    let mut says = |term: u32| {
-        let holders = index.doc_freq(term);
-        let says = || inverse_frequency(index.len() as f64, f64::from(holders));
-        known.get_mut(holders as usize).map_or_else(says, |known| *known.get_or_insert_with(says))
+/// Returns the inverse document frequency of each term; 0 for stop words. Computes one logarithm for each distinct
+/// document frequency.
+fn term_idf(index: &CompositeIndex) -> Vec<f64> {
+    let mut cached: Vec<Option<f64>> = vec![None; index.note_count() + 1];
+    let mut idf_of = |term: TermId| {
+        let doc_freq = index.doc_freq(term);
+        let compute = || idf(index.note_count() as f64, f64::from(doc_freq));
+        cached.get_mut(doc_freq as usize).map_or_else(compute, |cached| *cached.get_or_insert_with(compute))
     };
-    (0..index.terms() as u32).map(|term| if index.is_stop(term) { 0.0 } else { says(term) }).collect()
+    TermId::all(index.term_count()).map(|term| if index.is_stop(term) { 0.0 } else { idf_of(term) }).collect()
 }
 
 impl Vector {
-    /// Returns the terms with their weights.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, u32)> {
+    /// Returns the terms with their weights, in the order of their first occurrences.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (TermId, u32)> {
         self.weights.iter().copied()
     }
 }
 
-/// Returns a cosine from the sum of the products; 0 where a vector is empty.
-pub(crate) fn cosine(product: u64, a: &Vector, b: &Vector) -> f64 {
-    let lengths = a.length * b.length;
-    if lengths > 0.0 { (product as f64 / lengths).min(1.0) } else { 0.0 }
+/// Returns the cosine of two vectors, 0 to 1, from their dot product; 0 if one is empty.
+pub(crate) fn cosine(dot_product: u64, a: &Vector, b: &Vector) -> f64 {
+    let norms = a.norm * b.norm;
+    if norms > 0.0 { (dot_product as f64 / norms).min(1.0) } else { 0.0 }
 }

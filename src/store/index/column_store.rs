@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::container::Container;
-use crate::codec::blobs::{pack, unpack};
+use crate::codec::lz4::{compress, decompress};
 use crate::note::{CHUNK, PARTS, RecordColumnsBuilder};
 
 /// Packed chunks by part, in memory or in a file.
@@ -36,10 +36,10 @@ impl ColumnStore {
     /// Returns a chunk as [`Keeping::chunk`] made it.
     pub(super) fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>> {
         match self {
-            Self::DirCache(chunks) => unpack(chunks.get(part)?.get(number)?),
+            Self::DirCache(chunks) => decompress(chunks.get(part)?.get(number)?),
             Self::File(sections, section, ends) => {
                 let ends = ends.get(part)?;
-                unpack(&sections.read(*section, *ends.get(number)?..*ends.get(number + 1)?)?)
+                decompress(&sections.read(*section, *ends.get(number)?..*ends.get(number + 1)?)?)
             }
         }
     }
@@ -69,7 +69,7 @@ impl ColumnStoreWriter {
     fn pack(&mut self, count: usize) {
         let starts: Vec<usize> = (0..count).step_by(CHUNK).collect();
         for (part, chunks) in self.chunks.iter_mut().enumerate() {
-            let chunk = |start: &usize| pack(&self.waiting.chunk(part, *start..count.min(start + CHUNK)));
+            let chunk = |start: &usize| compress(&self.waiting.chunk(part, *start..count.min(start + CHUNK)));
             chunks.par_extend(starts.par_iter().map(chunk));
         }
         self.waiting.remove_first(count);

@@ -14,7 +14,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::dir_handle::DirHandle;
-use crate::codec::blobs::{pack, unpack};
+use crate::codec::lz4::{compress, decompress};
 
 /// What a file of this version begins and ends with. Another version's is not read: the number is
 /// raised when what is kept of notes changes, or how they are read.
@@ -119,7 +119,7 @@ impl Container {
 
     /// Returns a whole section that was written packed.
     pub(super) fn unpacked(&self, section: usize) -> Option<Vec<u8>> {
-        unpack(&self.whole(section)?)
+        decompress(&self.whole(section)?)
     }
 
     fn range(&self, section: usize) -> Option<Range<u64>> {
@@ -213,7 +213,7 @@ impl<'a> ContainerWriter<'a> {
 
     /// Writes a whole section packed: smaller, and it can be read as a whole only.
     pub(super) fn packed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.section(&pack(bytes))
+        self.section(&compress(bytes))
     }
 
     fn write(&mut self, pieces: &[&[u8]]) -> io::Result<()> {

@@ -23,7 +23,8 @@ use super::files::is_temporary;
 use super::load::IndexLocation;
 use super::scan::{FileEntry, FileStat};
 use super::sidecar::{self, SidecarFile};
-use crate::codec::blobs::{BlobSource, ByteChunks, pack, unpack};
+use crate::codec::blobs::{BlobSource, ByteChunks};
+use crate::codec::lz4::{compress, decompress};
 use crate::note::PARTS;
 
 /// The folder of what can be made again, and the file in it.
@@ -109,7 +110,7 @@ impl PathBlock {
         };
         let ranges: Vec<Range<u64>> = lengths.iter().map(range).collect();
         let read = |(number, range)| {
-            let chunk: Self = postcard::from_bytes(&unpack(&sections.read(FILES, range)?)?).ok()?;
+            let chunk: Self = postcard::from_bytes(&decompress(&sections.read(FILES, range)?)?).ok()?;
             let is_full = chunk.looks.len() == TOGETHER || number + 1 == lengths.len();
             (is_full && chunk.cuts.len() == chunk.looks.len()).then_some(chunk)
         };
@@ -334,12 +335,12 @@ impl BlobSource for FileParts {
     fn read(&self, part: usize, range: Range<u64>) -> Option<Vec<u8>> {
         let bytes = self.sections.read(GATHERED + part, range);
         if bytes.is_none() {
-            self.tell_broken();
+            self.mark_corrupt();
         }
         bytes
     }
 
-    fn tell_broken(&self) {
+    fn mark_corrupt(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
     }
 }
@@ -403,7 +404,7 @@ impl IndexWriter {
         gathered: Option<(String, &[ByteChunks])>,
     ) -> Option<()> {
         let (key, parts) = gathered.unwrap_or_default();
-        let pack_files = |files| Some(pack(&postcard::to_allocvec(&PathBlock::of(files, self.moment)?).ok()?));
+        let pack_files = |files| Some(compress(&postcard::to_allocvec(&PathBlock::of(files, self.moment)?).ok()?));
         let files: Vec<Vec<u8>> = files.par_chunks(TOGETHER).map(pack_files).collect::<Option<_>>()?;
         let lengths = files.iter().map(|chunk| chunk.len() as u32).collect();
         let chunks = notes.each_ref().map(|chunks| chunks.iter().map(|chunk| chunk.len() as u32).collect());

@@ -3,6 +3,7 @@
 
 use super::NoteFlags;
 use super::records::{EncodedTarget, EncodedTimestamp, Identity, LinkFields, ListFields};
+use crate::codec::varint::{self, VarintReader};
 
 /// What a name has, one bit each.
 const ID: u64 = 1;
@@ -37,7 +38,7 @@ pub(super) struct RecordWriter {
 
 impl RecordWriter {
     fn number(&mut self, number: u64) {
-        put_number(number, &mut self.numbers);
+        varint::write(&mut self.numbers, number);
     }
 
     /// Adds a number that may be below 0.
@@ -60,22 +61,12 @@ impl RecordWriter {
 
     /// Adds the row to `bytes` and begins anew.
     fn finish(&mut self, bytes: &mut Vec<u8>) {
-        put_number(self.numbers.len() as u64, bytes);
+        varint::write(bytes, self.numbers.len() as u64);
         bytes.extend_from_slice(&self.numbers);
         bytes.extend_from_slice(self.texts.as_bytes());
         self.numbers.clear();
         self.texts.clear();
     }
-}
-
-/// Adds a number: seven bits in each byte, the lowest first.
-fn put_number(number: u64, bytes: &mut Vec<u8>) {
-    let mut rest = number;
-    while rest >= 0x80 {
-        bytes.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    bytes.push(rest as u8);
 }
 
 /// Takes numbers and texts off a row.
@@ -94,16 +85,10 @@ impl<'a> RecordReader<'a> {
 
     #[inline]
     fn number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let (byte, rest) = self.numbers.split_first()?;
-            self.numbers = rest;
-            number |= u64::from(byte & 0x7f) << shift;
-            if *byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
+        let mut rest = VarintReader(self.numbers);
+        let number = rest.read_u64();
+        self.numbers = rest.0;
+        number
     }
 
     fn size(&mut self) -> Option<usize> {

@@ -1,0 +1,37 @@
+//! The interface between the store, which reads notes, and the index of their texts, which is built meanwhile.
+
+use std::sync::Arc;
+
+use crate::codec::blobs::{BlobSource, ByteChunks};
+use crate::note::Note;
+
+/// Builds an index from notes, batch by batch, so that no note is read twice or kept in memory.
+pub trait IndexBuilder: Send {
+    /// Returns the key of what is built. Blobs that were stored under another key are not read.
+    fn key(&self) -> String;
+
+    /// Returns the workers for the next batch, one for each thread. Each reads consecutive notes, the first worker the
+    /// first ones.
+    fn workers(&mut self) -> Vec<&mut dyn IndexWorker>;
+
+    /// Ends a batch: adds the notes that the workers have read since the last one.
+    fn end_batch(&mut self);
+
+    /// Returns the blobs of the index.
+    fn finish(self: Box<Self>) -> Vec<ByteChunks>;
+}
+
+/// A per-thread worker of an [`IndexBuilder`]. It receives each note once; the note is dropped afterwards.
+pub trait IndexWorker: Send {
+    /// Reads the next note.
+    fn read(&mut self, note: &Note);
+}
+
+/// A stored index of texts, and the notes of the store that it covers.
+#[derive(Debug, Clone)]
+pub struct TextIndex {
+    /// The blobs that [`IndexBuilder::finish`] returned.
+    pub blobs: Arc<dyn BlobSource>,
+    /// For each indexed document, the position of its note in the store; `None` if the note was changed or deleted.
+    pub notes: Vec<Option<usize>>,
+}

@@ -1,0 +1,277 @@
+//! The search engine of a store.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+
+use super::highlighter::Highlighter;
+use super::ids::TermId;
+use super::query::parser::Query;
+use super::query::plan::{KnownNames, Plan, Spelling, all_terms, proper_names};
+use super::read::composite_index::CompositeIndex;
+use super::read::forward::DocText;
+use super::score::best_answer::BestAnswer;
+use super::score::block_scorer::BlockScorer;
+use super::score::duplicates::{self, Alike};
+use super::score::hit::{Hit, ScoreBreakdown};
+use super::score::neighbourhood::Neighbourhood;
+use super::score::proximity::contains_sequence;
+use super::score::ranking::Ranker;
+use super::score::related::{self, SimilarNote};
+use super::score::vectors::{VectorCache, Vectors};
+use super::score::weights::Weights;
+use crate::index_builder::TextIndex;
+use crate::note::{Language, Note};
+use crate::timings;
+
+/// The distinct content terms of a note, and their density.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NoteTerms {
+    /// The distinct content terms of its title and body, by their ids in this engine, in ascending order.
+    pub terms: Vec<u32>,
+    /// The number of distinct content terms of the body as a share of its words, 0 to 1.
+    pub density: f64,
+}
+
+/// The notes of a store, ready to be searched.
+pub struct Engine<'a> {
+    notes: &'a [Arc<Note>],
+    language: Language,
+    index: CompositeIndex,
+    weights: Weights,
+    vector_cache: VectorCache,
+}
+
+/// The hits of a query, and what later steps need.
+#[derive(Default)]
+pub struct SearchResults {
+    /// The hits, the best first.
+    pub hits: Vec<Hit>,
+    /// The words of the query that no note contains, with their corrections.
+    pub spellings: Vec<Spelling>,
+    /// Finds the parts of texts that answer.
+    pub highlighter: Option<Highlighter>,
+    /// Scores the blocks of texts.
+    pub scorer: Option<BlockScorer>,
+    /// How well the hits answer the query as a whole.
+    pub best: BestAnswer,
+}
+
+impl<'a> Engine<'a> {
+    /// Returns an engine for notes, all of which are read. O(bytes).
+    pub fn new(notes: &'a [Arc<Note>], language: Language) -> Self {
+        Self::open(notes, language, None)
+    }
+
+    /// Returns an engine for notes, with the stored index of their texts; notes that it lacks are read.
+    pub fn open(notes: &'a [Arc<Note>], language: Language, stored: Option<&TextIndex>) -> Self {
+        let index = CompositeIndex::new(notes, language, stored);
+        let weights = Weights::for_index(&index);
+        timings::end("words opened");
+        Self { notes, language, index, weights, vector_cache: VectorCache::default() }
+    }
+
+    /// Returns the notes that answer a query. Scores are propagated along the links and sequences of `neighbourhood`, if
+    /// it is given.
+    pub fn search(&self, query: &Query, neighbourhood: Option<&Neighbourhood<'_>>) -> SearchResults {
+        let known = KnownNames {
+            has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
+            has_kind: &|kind| self.notes.iter().any(|note| note.head().kind.eq_ignore_ascii_case(kind)),
+        };
+        let mut plan = Plan::new(query, &self.index, self.language, &known);
+        self.drop_missing_phrases(&mut plan);
+        timings::end("query understood");
+        let (index, notes, weights) = (&self.index, self.notes, &self.weights);
+        let excluded = self.excluded_notes(&plan);
+        let passes = |note| self.passes(note, &plan, &excluded);
+        let (mut hits, mut best) = if !plan.query_terms.is_empty() {
+            Ranker { index, notes, neighbourhood, plan: &plan, weights, vectors: self.vectors() }.rank(&passes)
+        } else if plan.has_filters() {
+            (self.all_by_value(&passes), BestAnswer::CERTAIN)
+        } else {
+            Default::default()
+        };
+        self.put_titles_first(query, &mut hits, &passes);
+        // Notes that meet conditions are meant, and so is a note whose title is the query.
+        let is_exact = plan.has_filters() || !plan.phrases.is_empty() || !plan.titles.is_empty();
+        // The store knows something about a person or thing that its notes name.
+        let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name));
+        if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || has_known_name()) {
+            best = BestAnswer::CERTAIN;
+        }
+        timings::end("titles looked at");
+        let highlighter = Highlighter::new(&plan, index);
+        let scorer = BlockScorer::new(&plan, index);
+        SearchResults { hits, spellings: plan.spellings, highlighter: Some(highlighter), scorer: Some(scorer), best }
+    }
+
+    /// Returns whether notes contain a content term of a word.
+    fn has_content_term(&self, word: &str) -> bool {
+        let terms = all_terms(word, &self.index);
+        terms.iter().any(|term| *term != TermId::UNKNOWN && !self.index.is_stop(*term))
+    }
+
+    /// Returns the notes that are most similar to one and not linked with it, at most `limit`, and the number of all.
+    /// Those for which `is_last` is true follow the others.
+    pub fn related(
+        &self,
+        note: usize,
+        neighbourhood: &Neighbourhood<'_>,
+        is_last: &dyn Fn(usize) -> bool,
+        limit: usize,
+    ) -> (Vec<SimilarNote>, usize) {
+        related::related(&self.index, &self.vectors(), neighbourhood, note, is_last, limit)
+    }
+
+    fn vectors(&self) -> Vectors<'_> {
+        Vectors::new(&self.index, &self.weights, &self.vector_cache)
+    }
+
+    /// Returns the near-duplicates among the notes, each with the first note that it is similar to.
+    pub fn near_duplicates(&self) -> Vec<Alike> {
+        duplicates::near_duplicates(&self.index)
+    }
+
+    /// Returns the content terms of a note.
+    pub fn note_terms(&self, note: usize) -> NoteTerms {
+        let text = self.index.text(note);
+        let content_terms = |terms: &[TermId]| {
+            let mut terms: Vec<u32> =
+                terms.iter().filter(|term| !self.index.is_stop(**term)).map(|term| term.0).collect();
+            terms.sort_unstable();
+            terms.dedup();
+            terms
+        };
+        let body = if text.body_len == 0 { text.title.as_slice() } else { text.own_body() };
+        let density = content_terms(body).len() as f64 / body.len().max(1) as f64;
+        NoteTerms { terms: content_terms(&[text.title.as_slice(), &text.body].concat()), density }
+    }
+
+    /// Removes phrases that no note contains: their words are searched one by one.
+    fn drop_missing_phrases(&self, plan: &mut Plan) {
+        plan.phrases.retain(|terms| {
+            let notes = self.index.notes_with_all(terms).into_par_iter();
+            notes.any(|note| self.contains_phrase(note, &self.index.text(note), terms))
+        });
+    }
+
+    /// Returns whether terms are adjacent in a note: in its title, one of its aliases, its body, or a summary in its
+    /// frontmatter.
+    fn contains_phrase(&self, note: usize, text: &DocText<TermId>, terms: &[TermId]) -> bool {
+        let (body, summary) = text.body.split_at_checked(text.body_len).unwrap_or((&text.body, &[]));
+        contains_sequence(body, terms)
+            || contains_sequence(summary, terms)
+            || self.title_contains_phrase(note, text, terms)
+    }
+
+    /// Returns whether terms are adjacent in a note's title or in one of its aliases, which are one text in the index.
+    fn title_contains_phrase(&self, position: usize, text: &DocText<TermId>, terms: &[TermId]) -> bool {
+        let note = self.notes.get(position).filter(|_| contains_sequence(&text.title, terms));
+        let Some(note) = note else { return false };
+        let is_one_text = terms.len() < 2 || !note.has_aliases();
+        let contains = |name: &str| contains_sequence(&all_terms(name, &self.index), terms);
+        is_one_text || contains(note.title()) || note.ties().aliases.iter().any(|alias| contains(alias))
+    }
+
+    /// Returns the notes that contain excluded words or phrases.
+    fn excluded_notes(&self, plan: &Plan) -> HashSet<usize> {
+        let contains = |note: usize, terms: &[TermId]| match terms {
+            [only] if !self.index.is_stop(*only) => true,
+            [only] => contains_term(&self.index.text(note), *only),
+            terms => self.contains_phrase(note, &self.index.text(note), terms),
+        };
+        let excluded = plan.excluded.iter().map(|terms| {
+            let notes = self.index.notes_with_all(terms).into_par_iter();
+            notes.filter(|note| contains(*note, terms)).collect::<Vec<usize>>()
+        });
+        excluded.flatten().collect()
+    }
+
+    /// Returns whether a note meets the conditions of a query, whatever its score.
+    fn passes(&self, position: usize, plan: &Plan, excluded: &HashSet<usize>) -> bool {
+        let Some(note) = self.notes.get(position) else { return false };
+        let has_kind = |kind: &str| note.head().kind.eq_ignore_ascii_case(kind);
+        let passes_filters = !excluded.contains(&position)
+            && plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)
+            && plan.kinds.iter().all(|(kind, is_wanted)| has_kind(kind) == *is_wanted);
+        if !passes_filters || (plan.titles.is_empty() && plan.phrases.is_empty()) {
+            return passes_filters;
+        }
+        let text = self.index.text(position);
+        plan.titles.iter().all(|terms| self.title_contains_phrase(position, &text, terms))
+            && plan.phrases.iter().all(|terms| self.contains_phrase(position, &text, terms))
+    }
+
+    /// Returns all notes that pass, by descending value, for a query of conditions without words.
+    fn all_by_value(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = (0..self.notes.len()).filter(|note| passes(*note)).map(exact_hit).collect();
+        hits.sort_by_key(|hit| (Reverse(self.notes[hit.note].value_or_default()), hit.note));
+        hits
+    }
+
+    /// Moves notes whose title or alias is the whole query to the front.
+    fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &(dyn Fn(usize) -> bool + Sync)) {
+        let (unquoted, raw) = (query.unquoted_text(), query.text.trim());
+        if unquoted.is_empty() {
+            return;
+        }
+        let is_named = |note: &Note, name: &str| {
+            equals_folded(note.title(), name)
+                || (note.has_aliases() && note.ties().aliases.iter().any(|alias| equals_folded(alias, name)))
+        };
+        // A query that is a title names that note, even if it could be parsed as conditions.
+        let is_meant = |position: &usize| {
+            let note = &self.notes[*position];
+            is_named(note, raw) || (raw != unquoted && is_named(note, unquoted) && passes(*position))
+        };
+        let named: Vec<usize> = (0..self.notes.len()).into_par_iter().filter(is_meant).collect();
+        // Many notes may share a title: `named` is searched by bisection.
+        let mut is_found = vec![false; named.len()];
+        for hit in hits.iter_mut() {
+            if let Ok(index) = named.binary_search(&hit.note) {
+                hit.relevance = 1.0;
+                is_found[index] = true;
+            }
+        }
+        let others = named.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
+        hits.extend(others.map(|(note, _)| exact_hit(*note)));
+        // The sort is stable: the order of the scores remains in both groups.
+        hits.sort_by_key(|hit| named.binary_search(&hit.note).is_err());
+    }
+}
+
+/// Returns a hit that meets the query exactly, without a score.
+fn exact_hit(note: usize) -> Hit {
+    Hit { note, score: 0.0, relevance: 1.0, breakdown: ScoreBreakdown::default() }
+}
+
+fn has_tag(note: &Note, tag: &str) -> bool {
+    note.ties().tags.iter().any(|own| equals_folded(own, tag))
+}
+
+/// Returns whether any field of a note contains a term.
+fn contains_term(text: &DocText<TermId>, term: TermId) -> bool {
+    text.title.contains(&term) || text.body.contains(&term) || text.tags.iter().flatten().any(|tag| *tag == term)
+}
+
+/// Returns whether two texts are equal except for case and white space.
+fn equals_folded(a: &str, b: &str) -> bool {
+    if a.is_ascii() != b.is_ascii() {
+        return false;
+    }
+    if a.is_ascii() {
+        let (mut a, mut b) = (a.split_ascii_whitespace(), b.split_ascii_whitespace());
+        return std::iter::from_fn(|| Some((a.next(), b.next()))).find_map(|pair| match pair {
+            (Some(a), Some(b)) if a.eq_ignore_ascii_case(b) => None,
+            (a, b) => Some(a == b),
+        }) == Some(true);
+    }
+    let fold = |text: &str| {
+        let words = text.split_whitespace().flat_map(|word| word.chars().chain([' ']));
+        words.nfc().flat_map(char::to_lowercase).nfc().collect::<String>()
+    };
+    fold(a) == fold(b)
+}

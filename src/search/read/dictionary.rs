@@ -1,0 +1,121 @@
+//! The term dictionary of a segment.
+
+use std::ops::Range;
+
+use crate::codec::offsets::Offsets;
+use crate::codec::varint::VarintReader;
+use crate::search::format::MAX_SHARED_PREFIX;
+use crate::search::ids::TermOrd;
+
+/// The terms of a segment in the order of their texts, decoded as a whole when the segment is opened.
+#[derive(Default)]
+pub(crate) struct Dictionary {
+    terms: Vec<TermInfo>,
+    texts: String,
+    text_ends: Offsets,
+    /// The offsets of the postings lists in their blob.
+    list_ends: Offsets,
+}
+
+#[derive(Clone, Copy)]
+struct TermInfo {
+    doc_freq: u32,
+    paragraph_freq: u32,
+    is_stop: bool,
+}
+
+/// A dictionary entry: a term and its document frequencies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TermEntry<'a> {
+    pub(crate) text: &'a str,
+    /// The number of notes that contain the term.
+    pub(crate) doc_freq: u32,
+    /// The number of paragraphs that contain the term.
+    pub(crate) paragraph_freq: u32,
+    pub(crate) is_stop: bool,
+}
+
+impl Dictionary {
+    /// Decodes `count` terms from their rows and the suffixes of their texts; `None` if these are corrupt.
+    pub(crate) fn decode(rows: &[u8], suffixes: &[u8], count: usize) -> Option<Self> {
+        let (mut rest, mut suffixes_left) = (VarintReader(rows), suffixes);
+        let capacity = bounded_capacity(count, rows, 5);
+        let (mut terms, mut text_ends, mut list_ends) =
+            (Vec::with_capacity(capacity), Offsets::with_capacity(capacity), Offsets::with_capacity(capacity));
+        let mut texts = Vec::with_capacity(suffixes.len() * 2);
+        let (mut before, mut list_end) = (0, 0_u32);
+        while !rest.0.is_empty() {
+            let (shared, own) = (rest.read_u32()? as usize, rest.read_u32()? as usize);
+            let (start, doc_freq, paragraph_freq) = (texts.len(), rest.read_u32()?, rest.read_u32()?);
+            list_end = list_end.checked_add(rest.read_u32()?)?;
+            let (suffix, others) = suffixes_left.split_at_checked(own)?;
+            suffixes_left = others;
+            // The bound keeps corrupt rows from expanding to more than the memory.
+            if shared > start - before || shared > MAX_SHARED_PREFIX {
+                return None;
+            }
+            texts.extend_from_within(before..before + shared);
+            texts.extend_from_slice(suffix);
+            before = start;
+            text_ends.push(u32::try_from(texts.len()).ok()?);
+            list_ends.push(list_end);
+            terms.push(TermInfo { doc_freq: doc_freq >> 1, paragraph_freq, is_stop: doc_freq & 1 == 1 });
+        }
+        let is_complete = terms.len() == count && suffixes_left.is_empty();
+        is_complete.then_some(Self { terms, texts: String::from_utf8(texts).ok()?, text_ends, list_ends })
+    }
+
+    /// Returns the number of terms.
+    pub(crate) fn term_count(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Returns the length of all postings lists in bytes.
+    pub(crate) fn postings_len(&self) -> u64 {
+        u64::from(self.list_ends.total())
+    }
+
+    /// Returns the entry of a term; an empty one if it does not exist.
+    pub(crate) fn entry(&self, term: TermOrd) -> TermEntry<'_> {
+        let Some(TermInfo { doc_freq, paragraph_freq, is_stop }) = self.terms.get(term.index()).copied() else {
+            return TermEntry::default();
+        };
+        TermEntry { text: self.text(term), doc_freq, paragraph_freq, is_stop }
+    }
+
+    /// Returns whether a term is a stop word. A term that does not exist is one.
+    pub(crate) fn is_stop(&self, term: TermOrd) -> bool {
+        self.terms.get(term.index()).is_none_or(|info| info.is_stop)
+    }
+
+    /// Returns the document frequency of a content term and the range of its postings list; `None` for a stop word.
+    pub(crate) fn postings(&self, term: TermOrd) -> Option<(u32, Range<u64>)> {
+        let info = self.terms.get(term.index()).filter(|info| !info.is_stop)?;
+        let range = self.list_ends.range(term.index())?;
+        Some((info.doc_freq, u64::from(range.start)..u64::from(range.end)))
+    }
+
+    /// Finds a term by its text. O(log terms).
+    pub(crate) fn find(&self, text: &str) -> Option<TermOrd> {
+        let (mut low, mut high) = (0, self.terms.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.text(TermOrd(middle)).cmp(text) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Some(TermOrd(middle)),
+            }
+        }
+        None
+    }
+
+    fn text(&self, term: TermOrd) -> &str {
+        self.text_ends.text(term.index(), &self.texts)
+    }
+}
+
+/// Returns the capacity for `count` rows of at least `least` bytes each, capped by what `bytes` can contain, so that a
+/// corrupt count can't exhaust memory.
+pub(super) fn bounded_capacity(count: usize, bytes: &[u8], least: usize) -> usize {
+    count.min(bytes.len() / least)
+}

@@ -1,0 +1,115 @@
+//! The forward index: the words of each document.
+
+use crate::codec::bits::BitReader;
+use crate::codec::offsets::Offsets;
+use crate::search::build::postings::TextField;
+use crate::search::ids::{DocId, WordId};
+
+/// The text of a note as word or term ids, in text order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DocText<Id> {
+    /// The title and the aliases, as one text.
+    pub(crate) title: Vec<Id>,
+    pub(crate) tags: Vec<Vec<Id>>,
+    /// The headings other than the title.
+    pub(crate) headings: Vec<Id>,
+    /// The paragraphs of the body.
+    pub(crate) paragraphs: Offsets,
+    /// The body, followed by a summary in the frontmatter.
+    pub(crate) body: Vec<Id>,
+    /// The length of the body without the summary.
+    pub(crate) body_len: usize,
+}
+
+impl<Id> Default for DocText<Id> {
+    fn default() -> Self {
+        let (title, tags, headings, body) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { title, tags, headings, paragraphs: Offsets::default(), body, body_len: 0 }
+    }
+}
+
+impl<Id: Copy> DocText<Id> {
+    /// Maps each id of each field.
+    pub(crate) fn map<To>(self, mut to: impl FnMut(Id) -> To) -> DocText<To> {
+        let mut map = |ids: Vec<Id>| ids.into_iter().map(&mut to).collect();
+        DocText {
+            title: map(self.title),
+            tags: self.tags.into_iter().map(&mut map).collect(),
+            headings: map(self.headings),
+            paragraphs: self.paragraphs,
+            body: map(self.body),
+            body_len: self.body_len,
+        }
+    }
+
+    /// Returns the ids of all fields except the headings, which are part of the body.
+    pub(crate) fn all(&self) -> Vec<Id> {
+        self.title.iter().chain(self.tags.iter().flatten()).chain(&self.body).copied().collect()
+    }
+
+    /// Returns the body without the summary.
+    pub(crate) fn own_body(&self) -> &[Id] {
+        self.body.get(..self.body_len).unwrap_or_default()
+    }
+
+    /// Returns the paragraphs of the body.
+    pub(crate) fn paragraphs(&self) -> impl Iterator<Item = &[Id]> {
+        (0..self.paragraphs.row_count()).map(|row| self.paragraphs.row(row, &self.body))
+    }
+}
+
+/// The encoded forward entry of a document.
+#[derive(Clone, Copy)]
+pub(crate) struct ForwardEntry<'a> {
+    pub(crate) doc: DocId,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl ForwardEntry<'_> {
+    /// Calls `visit` with each word of each field; `None` if the entry is corrupt.
+    pub(crate) fn visit(&self, mut visit: impl FnMut(TextField, WordId)) -> Option<()> {
+        let mut bits = BitReader::new(self.bytes);
+        let mut visit_list = |bits: &mut BitReader<'_>, field| {
+            for _ in 0..bits.read_int()? {
+                visit(field, WordId(bits.read_int()?));
+            }
+            Some(())
+        };
+        visit_list(&mut bits, TextField::Title)?;
+        let mut tags_len = bits.read_int()?;
+        while tags_len > 0 {
+            let tag = bits;
+            let count = bits.read_int()?;
+            bits = tag;
+            visit_list(&mut bits, TextField::Tag { is_whole: count == 1 })?;
+            tags_len = tags_len.checked_sub(count.checked_add(1)?)?;
+        }
+        visit_list(&mut bits, TextField::Heading)?;
+        for _paragraph in 0..bits.read_int()? {
+            bits.read_int()?;
+        }
+        visit_list(&mut bits, TextField::Body)?;
+        visit_list(&mut bits, TextField::Body)
+    }
+
+    /// Decodes the words of all fields; `None` if the entry is corrupt.
+    pub(crate) fn decode(&self) -> Option<DocText<WordId>> {
+        let mut bits = BitReader::new(self.bytes);
+        let title = bits.read_list()?;
+        let mut all_tags = bits.read_list()?.into_iter();
+        let mut tags = Vec::new();
+        while let Some(count) = all_tags.next() {
+            tags.push(all_tags.by_ref().take(count as usize).collect());
+        }
+        let [headings, paragraph_lens, summary, mut body] =
+            [bits.read_list()?, bits.read_list()?, bits.read_list()?, bits.read_list()?];
+        let (mut paragraphs, body_len) = (Offsets::<u32>::with_capacity(paragraph_lens.len()), body.len());
+        // Behind a sum that overflows, there are no paragraphs.
+        for len in paragraph_lens {
+            let Some(end) = paragraphs.total().checked_add(len) else { break };
+            paragraphs.push(end);
+        }
+        body.extend(summary);
+        Some(DocText { title, tags, headings, paragraphs, body, body_len }.map(WordId))
+    }
+}

@@ -1,0 +1,189 @@
+//! A segment as a part of the composite index.
+
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use super::forward::DocText;
+use super::segment::Segment;
+use crate::codec::blobs::BlobSource;
+use crate::search::build::postings::FieldTermFreqs;
+use crate::search::format::{Totals, WordKind};
+use crate::search::ids::{DocId, QueryTermIdx, TermId, TermOrd, WordId};
+
+/// In place of a note's position: the note was deleted, or changed since it was indexed.
+const DELETED: u32 = u32::MAX;
+
+/// A segment with its maps from document ids to notes and from term ordinals to term ids.
+#[derive(Default)]
+pub(super) struct SegmentReader {
+    pub(super) segment: Segment,
+    /// The position in the store of the note of each document, or [`DELETED`].
+    notes: Vec<u32>,
+    /// The id of each term in the composite index; empty if it equals the ordinal.
+    pub(super) term_ids: Vec<TermId>,
+    /// The number of notes that contain each word; computed on first use.
+    word_doc_freqs: OnceLock<Vec<u32>>,
+}
+
+/// The frequencies of one query term in one note.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TermMatch {
+    /// The position of the note in the store.
+    pub(crate) note: u32,
+    pub(crate) query_term: QueryTermIdx,
+    /// The term: one of the class of the query term.
+    pub(crate) term: TermId,
+    pub(crate) freqs: FieldTermFreqs,
+}
+
+impl SegmentReader {
+    /// Opens a segment. `notes` has the position in the store of the note of each document. Returns `None` if the segment
+    /// is corrupt, or has another number of documents.
+    pub(super) fn open(
+        blobs: Arc<dyn BlobSource>,
+        notes: impl ExactSizeIterator<Item = Option<usize>>,
+    ) -> Option<Self> {
+        let segment = Segment::open(blobs).filter(|segment| segment.doc_count() == notes.len())?;
+        let notes = notes.map(|note| note.map_or(DELETED, |note| note as u32)).collect();
+        Some(Self { segment, notes, term_ids: Vec::new(), word_doc_freqs: OnceLock::new() })
+    }
+
+    /// Returns the documents that are not deleted, each with the position of its note.
+    pub(super) fn live_docs(&self) -> impl Iterator<Item = (DocId, usize)> {
+        let docs = DocId::all(self.notes.len()).zip(&self.notes);
+        docs.filter(|(_, note)| **note != DELETED).map(|(doc, note)| (doc, *note as usize))
+    }
+
+    /// Returns the documents whose notes were deleted or changed.
+    pub(super) fn deleted_docs(&self) -> impl Iterator<Item = DocId> {
+        DocId::all(self.notes.len()).zip(&self.notes).filter(|(_, note)| **note == DELETED).map(|(doc, _)| doc)
+    }
+
+    /// Returns the number of notes that contain each word, without deleted ones.
+    fn word_doc_freqs(&self) -> &[u32] {
+        self.word_doc_freqs.get_or_init(|| {
+            let mut doc_freqs = self.segment.word_doc_freqs().to_vec();
+            self.deleted_docs().for_each(|doc| {
+                let words = self.segment.text(doc).all();
+                decrement_counts(&mut doc_freqs, words.into_iter().map(WordId::index));
+            });
+            doc_freqs
+        })
+    }
+
+    /// Returns the id of a term in the composite index.
+    #[inline]
+    pub(super) fn term_id(&self, term: TermOrd) -> TermId {
+        self.term_ids.get(term.index()).copied().unwrap_or(TermId(term.0))
+    }
+
+    /// Returns the text of a document as terms of the composite index.
+    pub(super) fn text(&self, doc: DocId) -> DocText<TermId> {
+        self.segment.text(doc).map(|word| self.term_id(self.segment.term_of(word)))
+    }
+
+    /// Calls `visit` with the term and the text of each word of a kind that notes contain.
+    pub(super) fn for_each_word<'a>(&'a self, kind: WordKind, mut visit: impl FnMut(TermId, &'a str)) {
+        let doc_freqs = self.word_doc_freqs();
+        let words = WordId::all(doc_freqs.len()).zip(doc_freqs).filter(|(_, doc_freq)| **doc_freq > 0);
+        let words = words.filter_map(|(word, _)| self.segment.word(word));
+        for word in words.filter(|word| word.kind == kind) {
+            visit(self.term_id(word.term), word.text);
+        }
+    }
+
+    /// Returns the matches of query terms in this segment, unsorted. `query_term_of` has the query term of each term of
+    /// the composite index, or [`QueryTermIdx::NONE`].
+    pub(super) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
+        let query_term = |term: TermOrd| {
+            query_term_of
+                .get(self.term_id(term).index())
+                .copied()
+                .filter(|query_term| *query_term != QueryTermIdx::NONE)
+        };
+        let terms = TermOrd::all(self.segment.term_count()).filter_map(|term| Some((term, query_term(term)?)));
+        let (stop_words, terms): (Vec<_>, Vec<_>) = terms.partition(|(term, _)| self.segment.dictionary.is_stop(*term));
+        let mut matches: Vec<TermMatch> = terms
+            .into_par_iter()
+            .flat_map_iter(|(term, query_term)| {
+                let doc_freq = self.segment.dictionary.entry(term).doc_freq as usize;
+                let mut matches = Vec::with_capacity(doc_freq.min(self.notes.len()));
+                self.segment.for_each_posting(term, |doc, freqs| {
+                    matches.extend(self.term_match(doc, query_term, term, freqs));
+                });
+                matches
+            })
+            .collect();
+        if !stop_words.is_empty() {
+            matches.extend(self.scan_stop_words(&stop_words));
+        }
+        matches
+    }
+
+    /// Returns a match; `None` if the document is deleted.
+    fn term_match(
+        &self,
+        doc: DocId,
+        query_term: QueryTermIdx,
+        term: TermOrd,
+        freqs: FieldTermFreqs,
+    ) -> Option<TermMatch> {
+        let note = self.notes.get(doc.index()).copied().filter(|note| *note != DELETED)?;
+        Some(TermMatch { note, query_term, term: self.term_id(term), freqs })
+    }
+
+    /// Finds stop words, which have no postings, in the forward index. Only a query of stop words needs it. `terms` are
+    /// in ascending order.
+    fn scan_stop_words(&self, terms: &[(TermOrd, QueryTermIdx)]) -> Vec<TermMatch> {
+        self.segment.scan(|entry, matches| {
+            let mut counts = vec![FieldTermFreqs::default(); terms.len()];
+            entry.visit(|field, word| {
+                let term = self.segment.term_of(word);
+                if let Ok(index) = terms.binary_search_by_key(&term, |(term, _)| *term) {
+                    counts[index].add(field);
+                }
+            })?;
+            let counts = terms.iter().zip(counts).filter(|(_, freqs)| *freqs != FieldTermFreqs::default());
+            matches.extend(
+                counts.filter_map(|((term, query_term), freqs)| self.term_match(entry.doc, *query_term, *term, freqs)),
+            );
+            Some(())
+        })
+    }
+
+    /// Subtracts a deleted document from the document frequencies of terms, which are those of this segment. Returns its
+    /// share of the totals.
+    pub(super) fn subtract_document(&self, doc: DocId, doc_freqs: &mut [u32], paragraph_freqs: &mut [u32]) -> Totals {
+        let text = self.segment.text(doc).map(|word| self.segment.term_of(word));
+        let index_of = |term: &TermOrd| term.index();
+        decrement_counts(doc_freqs, text.all().iter().map(index_of));
+        let own = text.own_body();
+        let rest = own.get(text.paragraphs.total() as usize..).unwrap_or_default();
+        for paragraph in text.paragraphs().chain([rest]) {
+            decrement_counts(paragraph_freqs, paragraph.iter().map(index_of));
+        }
+        let norms = self.segment.norms(doc);
+        Totals {
+            documents: 1,
+            title: u64::from(norms.title),
+            body: u64::from(norms.body),
+            bodies: u64::from(norms.body > 0),
+            paragraphs: text.paragraphs.row_count() as u64,
+            paragraph_words: own.iter().filter(|term| !self.segment.dictionary.is_stop(**term)).count() as u64,
+        }
+    }
+}
+
+/// Decrements the count of each distinct index by one.
+fn decrement_counts(counts: &mut [u32], indices: impl Iterator<Item = usize>) {
+    let mut indices: Vec<usize> = indices.collect();
+    indices.sort_unstable();
+    indices.dedup();
+    for index in indices {
+        debug_assert!(counts.get(index).is_some_and(|count| *count > 0), "only what was counted is subtracted");
+        if let Some(count) = counts.get_mut(index) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}

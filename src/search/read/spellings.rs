@@ -1,0 +1,51 @@
+//! The spellings of the words of a segment.
+
+use super::dictionary::bounded_capacity;
+use crate::codec::offsets::Offsets;
+use crate::codec::varint::VarintReader;
+use crate::search::format::WordKind;
+use crate::search::ids::WordId;
+
+/// The spellings and document frequencies of words.
+#[derive(Default)]
+pub(crate) struct Spellings {
+    doc_freqs: Vec<u32>,
+    kinds: Vec<WordKind>,
+    texts: String,
+    text_ends: Offsets,
+}
+
+impl Spellings {
+    /// Decodes the rows and the texts of `count` words; `None` if these are corrupt.
+    pub(crate) fn decode(rows: &[u8], texts: Vec<u8>, count: usize) -> Option<Self> {
+        let mut rest = VarintReader(rows);
+        let capacity = bounded_capacity(count, rows, 1);
+        let (mut doc_freqs, mut kinds) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        let (mut text_ends, mut text_end) = (Offsets::with_capacity(capacity), 0_u32);
+        while !rest.0.is_empty() {
+            let row = rest.read_u32()?;
+            let kind = match row & 3 {
+                0 => WordKind::NoWord,
+                1 => WordKind::AsTerm,
+                _ => WordKind::Other,
+            };
+            if kind == WordKind::Other {
+                text_end = text_end.checked_add(rest.read_u32()?)?;
+            }
+            doc_freqs.push(row >> 2);
+            kinds.push(kind);
+            text_ends.push(text_end);
+        }
+        (kinds.len() == count).then_some(Self { doc_freqs, kinds, texts: String::from_utf8(texts).ok()?, text_ends })
+    }
+
+    /// Returns the number of notes that contain each word.
+    pub(crate) fn doc_freqs(&self) -> &[u32] {
+        &self.doc_freqs
+    }
+
+    /// Returns the kind of a word, and its text if it differs from its term.
+    pub(crate) fn word(&self, word: WordId) -> Option<(WordKind, &str)> {
+        Some((*self.kinds.get(word.index())?, self.text_ends.text(word.index(), &self.texts)))
+    }
+}

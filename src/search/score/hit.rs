@@ -1,0 +1,36 @@
+//! Hits of a query.
+
+/// The most tasks, where each needs memory for all terms.
+pub(super) const TASKS: usize = 8;
+
+/// The components of a score. Their sum times `factor` is the score.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ScoreBreakdown {
+    /// The terms of the note's own title, tags, headings and body.
+    pub words: f64,
+    /// The share of its neighbours in a sequence.
+    pub sequence: f64,
+    /// The share of linked notes.
+    pub links: f64,
+    /// Query terms that are adjacent, or close, as in the query.
+    pub proximity: f64,
+    /// The best paragraph.
+    pub paragraph: f64,
+    /// The gain or loss by the scores of similar notes.
+    pub smoothing: f64,
+    /// The factor for tags, times and questions.
+    pub factor: f64,
+}
+
+/// A note that a query finds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The position of the note among those that were searched.
+    pub note: usize,
+    /// How well the note answers; comparable within one query only.
+    pub score: f64,
+    /// How well the note answers, 0 to 1; comparable between queries.
+    pub relevance: f64,
+    /// The components of the score.
+    pub breakdown: ScoreBreakdown,
+}
