@@ -58,8 +58,8 @@ impl Compactions {
     }
 
     /// Returns the note shown in place of a note: its topmost digest, else the note itself.
-    pub fn representative(&self, note: usize) -> usize {
-        let mut current = note;
+    pub fn representative(&self, note_index: usize) -> usize {
+        let mut current = note_index;
         while let Some(digest) = self.digest_of(current) {
             current = digest;
         }
@@ -67,8 +67,8 @@ impl Compactions {
     }
 
     /// Returns the digest that directly replaces a note.
-    pub fn digest_of(&self, note: usize) -> Option<usize> {
-        self.digests.get(note).copied().flatten()
+    pub fn digest_of(&self, note_index: usize) -> Option<usize> {
+        self.digests.get(note_index).copied().flatten()
     }
 
     /// Returns the notes that a digest directly replaces.

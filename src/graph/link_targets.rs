@@ -113,7 +113,8 @@ impl<'a> TargetComparison<'a> {
     /// Returns the first note, except those in `except`, whose id or link targets the change alters.
     pub(crate) fn first_changed(&self, except: &[usize]) -> Option<usize> {
         let (before, after) = (self.before.0, self.after.0);
-        let id = |note: usize| self.index_after(note).and_then(|index| after.get(index)).map(|note| &note.id);
+        let id =
+            |note_index: usize| self.index_after(note_index).and_then(|index| after.get(index)).map(|note| &note.id);
         let is_changed = |note_index: &usize| {
             !except.contains(note_index)
                 && (before.get(*note_index).map(|note| &note.id) != id(*note_index)

@@ -57,8 +57,8 @@ pub(super) struct AdjacencyLists {
 
 impl AdjacencyLists {
     /// Returns the links of a note; none if the index is out of range.
-    pub(super) fn of(&self, note: usize) -> &[OutLink] {
-        self.ends.row(note, &self.all)
+    pub(super) fn of(&self, note_index: usize) -> &[OutLink] {
+        self.ends.row(note_index, &self.all)
     }
 
     /// Returns a link by its index in `all`, with the index of its source note. O(log notes).
@@ -132,17 +132,17 @@ pub(super) struct SparseStrings {
 
 impl SparseStrings {
     /// Returns the strings of a note. O(log strings).
-    pub(super) fn of(&self, note: usize) -> &[String] {
-        let start = self.notes.partition_point(|have| (*have as usize) < note);
+    pub(super) fn of(&self, note_index: usize) -> &[String] {
+        let start = self.notes.partition_point(|owner| (*owner as usize) < note_index);
         let rest = self.notes.get(start..).unwrap_or_default();
-        let count = rest.partition_point(|have| *have as usize == note);
+        let count = rest.partition_point(|owner| *owner as usize == note_index);
         self.all.get(start..start + count).unwrap_or_default()
     }
 
-    /// Appends a string; `note` must not be less than the last note that has one.
-    pub(super) fn push(&mut self, note: usize, text: &str) {
+    /// Appends a string; `note_index` must not be less than the last note that has one.
+    pub(super) fn push(&mut self, note_index: usize, text: &str) {
         self.all.push(text.to_owned());
-        self.notes.push(note as u32);
+        self.notes.push(note_index as u32);
     }
 
     fn is_valid_for(&self, notes: usize) -> bool {

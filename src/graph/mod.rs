@@ -249,20 +249,21 @@ impl<'a> Graph<'a> {
 
     /// Returns the edges at a note as seen from it, each with the key of the stored link. Sorted by the neighbour's
     /// value (highest first), its id, and the link type.
-    fn edges_at(&self, note: usize, follow: &Follow) -> Vec<(Edge<'_>, LinkKey)> {
+    fn edges_at(&self, note_index: usize, follow: &Follow) -> Vec<(Edge<'_>, LinkKey)> {
         let mut edges = Vec::new();
         let takes = |edge: &Edge<'_>, link: &OutLink| follow.matches(&edge.kind, EdgeSources::of(link));
         if follow.direction != Direction::In {
-            let out = self.links.of(note).iter().map(|link| (self.edge(note, link), note, link));
+            let out = self.links.of(note_index).iter().map(|link| (self.edge(note_index, link), note_index, link));
             edges.extend(out.filter(|(edge, _, link)| takes(edge, link)));
         }
         if follow.direction != Direction::Out {
-            let in_edges =
-                self.links_to(note).map(|(from, link)| (self.seen_from_target(from, link, follow.is_raw), from, link));
+            let in_edges = self
+                .links_to(note_index)
+                .map(|(from, link)| (self.seen_from_target(from, link, follow.is_raw), from, link));
             edges.extend(in_edges.filter(|(edge, _, link)| takes(edge, link)));
         }
         edges.sort_by(|(a, ..), (b, ..)| {
-            let rank = |edge: &Edge<'_>| self.rank(other_end(edge, note));
+            let rank = |edge: &Edge<'_>| self.rank(other_end(edge, note_index));
             rank(a).cmp(&rank(b)).then_with(|| a.kind.cmp(&b.kind))
         });
         edges.into_iter().map(|(edge, from, link)| (edge, LinkKey { from, to: link.to, kind: link.kind() })).collect()
@@ -282,8 +283,8 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the sort key of a note among those at the same distance: value, highest first, then id.
-    fn rank(&self, note: usize) -> (u8, usize) {
-        (u8::MAX - self.notes[note].value_or_default(), note)
+    fn rank(&self, note_index: usize) -> (u8, usize) {
+        (u8::MAX - self.notes[note_index].value_or_default(), note_index)
     }
 }
 
@@ -325,9 +326,9 @@ fn add_link(links: &mut Vec<OutLink>, link: OutLink) {
     }
 }
 
-/// Returns the end of an edge that is not `note`.
-pub(crate) fn other_end(edge: &Edge<'_>, note: usize) -> usize {
-    if edge.from == note { edge.to } else { edge.from }
+/// Returns the end of an edge that is not `note_index`.
+pub(crate) fn other_end(edge: &Edge<'_>, note_index: usize) -> usize {
+    if edge.from == note_index { edge.to } else { edge.from }
 }
 
 #[cfg(test)]

@@ -175,17 +175,17 @@ impl<'g> Walker<'g, '_, '_> {
         }
     }
 
-    fn is_too_low(&self, note: usize) -> bool {
-        let is_end = self.goal == Some(note) || self.reached[0].note == note;
-        !is_end && self.graph.notes[note].value_or_default() < self.limits.min_value
+    fn is_too_low(&self, note_index: usize) -> bool {
+        let is_end = self.goal == Some(note_index) || self.reached[0].note == note_index;
+        !is_end && self.graph.notes[note_index].value_or_default() < self.limits.min_value
     }
 
     /// Returns the position of a note in the walk; appends the note if it is new.
-    fn position_in_walk(&mut self, note: usize, parent: usize, hop: usize) -> usize {
+    fn position_in_walk(&mut self, note_index: usize, parent: usize, hop: usize) -> usize {
         let next = self.reached.len();
-        let position = *self.position_of.entry(note).or_insert(next);
+        let position = *self.position_of.entry(note_index).or_insert(next);
         if position == next {
-            self.reached.push(Reached { note, hop, parent: Some(parent), edges: Vec::new() });
+            self.reached.push(Reached { note: note_index, hop, parent: Some(parent), edges: Vec::new() });
         }
         position
     }
