@@ -1,5 +1,5 @@
-//! Words for days and periods: `last week`, `5 March`, `between A and B`. Pure calendar dates; today is
-//! given, and no clock or time zone is asked.
+//! Parses phrases for days and periods: `last week`, `5 March`, `between A and B`. Works on calendar dates; the caller
+//! gives today, and neither clock nor time zone is used.
 
 mod phrases;
 mod single;
@@ -10,33 +10,33 @@ use jiff::civil::Date;
 pub use phrases::{DatePhrase, PhraseMeaning};
 pub use tokens::{Separator, Token, Tokens};
 
-/// What a phrase means: a day, or a period.
+/// The days that a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateRange {
     /// One day.
     Day(Date),
-    /// Several days, both ends included.
+    /// Several days.
     Period(Period),
 }
 
-/// Days from one to another, both included.
+/// A period of days, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period {
-    /// The first day; `None` for everything up to the last one.
+    /// The first day; `None` for an open beginning.
     pub from: Option<Date>,
     /// The last day.
     pub to: Date,
 }
 
 impl Period {
-    /// Tells whether a day is in it.
+    /// Tells whether a day is in the period.
     pub fn contains(&self, day: Date) -> bool {
         self.from.is_none_or(|from| from <= day) && day <= self.to
     }
 }
 
 impl DateRange {
-    /// Returns the days as a period: of a day, that day alone.
+    /// Returns the days as a period; a day becomes a period of one day.
     pub fn period(self) -> Period {
         match self {
             Self::Day(day) => Period { from: Some(day), to: day },
@@ -45,18 +45,18 @@ impl DateRange {
     }
 }
 
-/// Reads a text that is one phrase and nothing else.
+/// Parses a text that is one phrase and nothing else.
 ///
 /// # Errors
-/// A sentence that says why it is none.
+/// A clause with the reason why it is none.
 pub fn parse(text: &str, today: Date) -> Result<DateRange, String> {
     let text = text.trim();
     let tokens = Tokens::new(text);
     match tokens.phrase_at(0, today, None) {
-        Some(DatePhrase { meaning: PhraseMeaning::Dates(span), warning: None, end, .. })
+        Some(DatePhrase { meaning: PhraseMeaning::Dates(range), warning: None, end, .. })
             if end == tokens.len() && tokens.is_whole(0, end) =>
         {
-            Ok(span)
+            Ok(range)
         }
         Some(DatePhrase { meaning: PhraseMeaning::Impossible, warning: Some(warning), .. }) => Err(warning),
         Some(DatePhrase { warning: Some(warning), end, .. }) if end == tokens.len() => Err(warning),
@@ -64,13 +64,13 @@ pub fn parse(text: &str, today: Date) -> Result<DateRange, String> {
     }
 }
 
-/// Reads a text that is a date with its year and nothing else, such as the title of a journal.
+/// Parses a text that is a date with its year and nothing else, such as the title of a journal.
 pub fn parse_day(text: &str) -> Option<Date> {
     let text = text.trim();
     if !(8..=24).contains(&text.len()) || !single::may_begin_date(text) {
         return None;
     }
-    // Most journals are named so, and stores hold thousands of them.
+    // A fast path: most journals have such titles, and stores contain thousands of them.
     if text.len() == 10
         && text.as_bytes().get(4) == Some(&b'-')
         && let Ok(day) = text.parse()
@@ -82,14 +82,13 @@ pub fn parse_day(text: &str) -> Option<Date> {
     (end == tokens.len() && tokens.is_whole(0, end)).then_some(day).flatten()
 }
 
-/// Returns the first date in a text that is written as `2025-03-05`, with `-`, `_` or `/`, whatever stands
-/// around it.
+/// Returns the first date in a text that is written as `2025-03-05`, with `-`, `_` or `/`, whatever surrounds it.
 pub fn find_numeric_day(text: &str) -> Option<Date> {
     if text.len() < 10 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let tokens = Tokens::new(text);
-    (0..tokens.len()).find_map(|at| tokens.numeric_day(at)?.0)
+    (0..tokens.len()).find_map(|index| tokens.numeric_day(index)?.0)
 }
 
 #[cfg(test)]

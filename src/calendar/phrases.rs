@@ -1,4 +1,4 @@
-//! Whole phrases: single days and periods, and what is made of them with `to`, `since` and the like.
+//! Parses whole phrases: single days and periods, and combinations with `to`, `since` and the like.
 
 use jiff::civil::Date;
 
@@ -6,155 +6,162 @@ use super::tokens::{Separator, Tokens};
 use super::{DateRange, Period};
 use crate::escape::abbreviated;
 
-/// A phrase in a text.
+/// A date phrase in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatePhrase {
-    /// What it means.
+    /// Its meaning.
     pub meaning: PhraseMeaning,
-    /// The word behind it.
+    /// The index of the token behind it.
     pub end: usize,
-    /// What is odd about it.
+    /// A remark for the user, as a clause.
     pub warning: Option<String>,
 }
 
-/// What a phrase means.
+/// The meaning of a date phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhraseMeaning {
     /// A day or a period.
     Dates(DateRange),
-    /// It has the form of a date, and no calendar has that date.
+    /// It has the form of a date that no calendar has.
     Impossible,
 }
 
-/// Words that may stand between `journal` and its day.
+/// Words that may be between `journal` and its day.
 const BEFORE_DAYS: [&str; 6] = ["for", "from", "of", "on", "in", "during"];
 
 impl Tokens<'_> {
-    /// Reads a phrase that begins at a word; looks at a bounded number of words. `previous` is the
-    /// period that was spoken of before, for `the week before`.
-    pub fn phrase_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        if let Some(start) = self.behind_journal(at) {
-            return self.spanned(start, today, previous).filter(|found| found.meaning != PhraseMeaning::Impossible);
+    /// Parses a phrase that begins at a token. Examines a bounded number of tokens. `previous` is the period mentioned
+    /// before, to which `the week before` refers.
+    pub fn phrase_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
+        if let Some(start) = self.skip_journal(index) {
+            return self.parse_range(start, today, previous).filter(|found| found.meaning != PhraseMeaning::Impossible);
         }
-        self.spanned(at, today, previous)
+        self.parse_range(index, today, previous)
     }
 
-    /// Recognizes words that people mean as a period and that are none here, since they leave open which:
-    /// `since January`, `in 2024`. Returns the word behind them.
-    pub fn vague_at(&self, at: usize, today: Date) -> Option<usize> {
+    /// Recognizes words that mean a period but leave open which one: `since January`, `in 2024`. Returns the index of
+    /// the token behind them.
+    pub fn vague_at(&self, index: usize, today: Date) -> Option<usize> {
         const LEADS: [&str; 8] = ["in", "since", "before", "after", "until", "from", "between", "during"];
-        let is_led =
-            LEADS.contains(&self.word(at)) && self.separator(at + 1) == Separator::Space && !self.is_glued(at + 2);
-        let may_be_meant = is_led && (self.is_year(at + 1) || self.is_month_name(at + 1));
-        (may_be_meant && self.single_at(at + 1, today, None).is_none()).then_some(at + 2)
+        let is_led = LEADS.contains(&self.word(index))
+            && self.separator(index + 1) == Separator::Space
+            && !self.is_joined(index + 2);
+        let may_be_meant = is_led && (self.is_year(index + 1) || self.is_month_name(index + 1));
+        (may_be_meant && self.single_at(index + 1, today, None).is_none()).then_some(index + 2)
     }
 
-    /// Reads one day or period without `to`, `since` and the like; what belongs to it, such as
-    /// `'s journal`, included.
-    pub fn simple_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
-        let at = self.behind_journal(at).filter(|start| self.simple(*start, today, previous).is_some()).unwrap_or(at);
-        self.simple(at, today, previous)
+    /// Parses one day or period without `to`, `since` and the like, including additions such as `'s journal`. Returns
+    /// it with the index of the token behind it.
+    pub fn simple_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
+        let index = self
+            .skip_journal(index)
+            .filter(|start| self.parse_simple(*start, today, previous).is_some())
+            .unwrap_or(index);
+        self.parse_simple(index, today, previous)
     }
 
-    /// Returns the word behind `journal`, `journals for`, `journal entries from`; `None` for other words.
-    fn behind_journal(&self, at: usize) -> Option<usize> {
-        if !matches!(self.word(at), "journal" | "journals") {
+    /// Returns the index of the token behind `journal`, `journals for`, `journal entries from`; `None` for other words.
+    fn skip_journal(&self, index: usize) -> Option<usize> {
+        if !matches!(self.word(index), "journal" | "journals") {
             return None;
         }
-        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.separator(at + 1) == Separator::Space;
-        let at = if is_entry { at + 2 } else { at + 1 };
-        let is_open = self.separator(at) == Separator::Space;
-        // `on Wednesday` and `in January` need their word.
-        let needs_it =
-            matches!(self.word(at), "on" | "in") && !self.word(at + 1).starts_with(|c: char| c.is_ascii_digit());
-        let skips = BEFORE_DAYS.contains(&self.word(at)) && !needs_it;
-        is_open.then_some(if skips { self.behind_the(at + 1) } else { at })
+        let is_entry =
+            matches!(self.word(index + 1), "entry" | "entries") && self.separator(index + 1) == Separator::Space;
+        let index = if is_entry { index + 2 } else { index + 1 };
+        let is_open = self.separator(index) == Separator::Space;
+        // `on Wednesday` and `in January` are only dates with their preposition.
+        let needs_preposition =
+            matches!(self.word(index), "on" | "in") && !self.word(index + 1).starts_with(|c: char| c.is_ascii_digit());
+        let skips = BEFORE_DAYS.contains(&self.word(index)) && !needs_preposition;
+        is_open.then_some(if skips { self.skip_article(index + 1) } else { index })
     }
 
     /// Skips an article, unless it begins `the day before` or `the week before`.
-    fn behind_the(&self, at: usize) -> usize {
-        let is_step = matches!(self.word(at + 1), "day" | "week") && self.follows(at + 2, "before");
-        if self.follows(at, "the") && !is_step { at + 1 } else { at }
+    fn skip_article(&self, index: usize) -> usize {
+        let is_step = matches!(self.word(index + 1), "day" | "week") && self.follows(index + 2, "before");
+        if self.follows(index, "the") && !is_step { index + 1 } else { index }
     }
 
-    fn simple(&self, at: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
-        let single = self.single_at(at, today, previous)?;
-        Some((single.span?, self.behind_possessive(single.end)))
+    fn parse_simple(&self, index: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
+        let single = self.single_at(index, today, previous)?;
+        Some((single.range?, self.skip_possessive(single.end)))
     }
 
-    /// Returns the word behind `'s`, `'s journal`, ` journal entries`.
-    fn behind_possessive(&self, at: usize) -> usize {
-        let is_possessive = self.word(at) == "s" && self.separator(at) == Separator::Apostrophe;
-        let at = if is_possessive { at + 1 } else { at };
-        if self.separator(at) != Separator::Space || !matches!(self.word(at), "journal" | "journals") {
-            return at;
+    /// Returns the index of the token behind `'s`, `'s journal`, ` journal entries`.
+    fn skip_possessive(&self, index: usize) -> usize {
+        let is_possessive = self.word(index) == "s" && self.separator(index) == Separator::Apostrophe;
+        let index = if is_possessive { index + 1 } else { index };
+        if self.separator(index) != Separator::Space || !matches!(self.word(index), "journal" | "journals") {
+            return index;
         }
-        let is_entry = matches!(self.word(at + 1), "entry" | "entries") && self.separator(at + 1) == Separator::Space;
-        if is_entry { at + 2 } else { at + 1 }
+        let is_entry =
+            matches!(self.word(index + 1), "entry" | "entries") && self.separator(index + 1) == Separator::Space;
+        if is_entry { index + 2 } else { index + 1 }
     }
 
-    fn spanned(&self, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        match self.word(at) {
-            "between" => self.joined(at + 1, &["and"], today, previous),
-            "from" => self.joined(at + 1, &["to", "through", "until"], today, previous),
-            // `3 weeks before` tells how far, which nothing here reads.
+    fn parse_range(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
+        match self.word(index) {
+            "between" => self.parse_joined(index + 1, &["and"], today, previous),
+            "from" => self.parse_joined(index + 1, &["to", "through", "until"], today, previous),
+            // `3 weeks before` is a distance, which is not supported.
             "before"
-                if at > 0 && matches!(self.word(at - 1), "day" | "days" | "week" | "weeks" | "month" | "months") =>
+                if index > 0
+                    && matches!(self.word(index - 1), "day" | "days" | "week" | "weeks" | "month" | "months") =>
             {
                 None
             }
-            word @ ("since" | "after" | "before") => self.open_ended(word, at + 1, today, previous),
+            word @ ("since" | "after" | "before") => self.parse_open_ended(word, index + 1, today, previous),
             _ => self
-                .joined(at, &["to", "through", "until"], today, previous)
-                .or_else(|| self.alone(at, today, previous)),
+                .parse_joined(index, &["to", "through", "until"], today, previous)
+                .or_else(|| self.parse_single(index, today, previous)),
         }
     }
 
-    fn alone(&self, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        let single = self.single_at(at, today, previous)?;
-        let Some(span) = single.span else {
-            let warning = Some(format!("`{}` is not a valid date", self.quoted(at, single.end)));
+    fn parse_single(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
+        let single = self.single_at(index, today, previous)?;
+        let Some(range) = single.range else {
+            let warning = Some(format!("`{}` is not a valid date", self.quoted(index, single.end)));
             return Some(DatePhrase { meaning: PhraseMeaning::Impossible, end: single.end, warning });
         };
-        Some(DatePhrase { meaning: PhraseMeaning::Dates(span), end: self.behind_possessive(single.end), warning: None })
+        Some(DatePhrase { meaning: PhraseMeaning::Dates(range), end: self.skip_possessive(single.end), warning: None })
     }
 
-    /// `A to B`, `A..B`, or what `between` and `from` begin.
-    fn joined(&self, at: usize, words: &[&str], today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        let (first, end) = self.simple(self.behind_the(at), today, previous)?;
+    /// Parses `A to B`, `A..B`, or what follows `between` and `from`.
+    fn parse_joined(&self, index: usize, words: &[&str], today: Date, previous: Option<Period>) -> Option<DatePhrase> {
+        let (first, end) = self.parse_simple(self.skip_article(index), today, previous)?;
         let (first, previous) = (first.period(), Some(first.period()));
         let is_word = self.separator(end) == Separator::Space && words.contains(&self.word(end));
         let next = match self.separator(end) {
             Separator::Dots => end,
-            _ if is_word => self.behind_the(end + 1),
+            _ if is_word => self.skip_article(end + 1),
             _ => return None,
         };
-        let (second, end) = self.simple(next, today, previous)?;
+        let (second, end) = self.parse_simple(next, today, previous)?;
         let second = second.period();
         let (Some(from), Some(_)) = (first.from, second.from) else { return None };
         if from <= second.to {
-            return Some(found(Period { from: Some(from), to: second.to }, end, None));
+            return Some(date_phrase(Period { from: Some(from), to: second.to }, end, None));
         }
-        let warning = format!("`{}` ends before it begins; its ends are swapped", self.quoted(at, end));
-        Some(found(Period { from: second.from, to: first.to }, end, Some(warning)))
+        let warning = format!("`{}` ends before it begins; its ends are swapped", self.quoted(index, end));
+        Some(date_phrase(Period { from: second.from, to: first.to }, end, Some(warning)))
     }
 
-    fn open_ended(&self, word: &str, at: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        let (span, end) = self.simple(self.behind_the(at), today, previous)?;
-        let period = span.period();
+    fn parse_open_ended(&self, word: &str, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
+        let (range, end) = self.parse_simple(self.skip_article(index), today, previous)?;
+        let period = range.period();
         if word == "before" {
-            return Some(found(Period { from: None, to: period.from?.yesterday().ok()? }, end, None));
+            return Some(date_phrase(Period { from: None, to: period.from?.yesterday().ok()? }, end, None));
         }
         let from = if word == "after" { period.to.tomorrow().ok()? } else { period.from? };
-        Some(found(Period { from: Some(from), to: from.max(today) }, end, None))
+        Some(date_phrase(Period { from: Some(from), to: from.max(today) }, end, None))
     }
 
-    /// Returns words as a message quotes them: neither digits nor white space between words have a limit.
+    /// Returns tokens as quoted in a message, abbreviated: digits and white space may be arbitrarily long.
     fn quoted(&self, from: usize, to: usize) -> String {
         abbreviated(self.text_between(from, to))
     }
 }
 
-fn found(period: Period, end: usize, warning: Option<String>) -> DatePhrase {
+fn date_phrase(period: Period, end: usize, warning: Option<String>) -> DatePhrase {
     DatePhrase { meaning: PhraseMeaning::Dates(DateRange::Period(period)), end, warning }
 }

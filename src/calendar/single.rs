@@ -1,4 +1,4 @@
-//! Single days and periods: what one phrase without `to`, `since` and the like means.
+//! Parses single days and periods: phrases without `to`, `since` and the like.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -6,9 +6,10 @@ use jiff::civil::{Date, Weekday};
 use super::tokens::{Separator, Tokens};
 use super::{DateRange, Period};
 
-/// What words at a place mean: nothing where they have the form of a date that no calendar has.
+/// The meaning of a phrase: `range` is `None` if it has the form of a date that no calendar has; `end` is the index of
+/// the token behind it.
 pub(super) struct SingleDate {
-    pub(super) span: Option<DateRange>,
+    pub(super) range: Option<DateRange>,
     pub(super) end: usize,
 }
 
@@ -38,134 +39,139 @@ const WEEKDAYS: [(&str, Weekday); 7] = [
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-/// The years that may stand behind the name of a month; other numbers there count something.
+/// The years recognized behind the name of a month; other numbers there count something.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
 
 impl Tokens<'_> {
-    /// Reads a single day or period at a word. `previous` is the period that was spoken of before.
-    pub(super) fn single_at(&self, at: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
-        self.numeric(at)
-            .or_else(|| self.named_date(at, today))
-            .or_else(|| self.relative(at, today))
-            .or_else(|| self.weekday(at, today))
-            .or_else(|| self.in_month(at, today))
-            .or_else(|| self.week_before(at, today, previous))
+    /// Parses a single day or period at a token. `previous` is the period mentioned before.
+    pub(super) fn single_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
+        self.parse_numeric(index)
+            .or_else(|| self.named_date(index, today))
+            .or_else(|| self.parse_relative(index, today))
+            .or_else(|| self.weekday(index, today))
+            .or_else(|| self.parse_in_month(index, today))
+            .or_else(|| self.parse_week_before(index, today, previous))
     }
 
-    /// Reads a date that says its year: the day, and nothing where no calendar has it.
-    pub(super) fn dated(&self, at: usize) -> Option<(Option<Date>, usize)> {
-        if let Some((day, end)) = self.numeric_day(at) {
-            return (!self.is_glued(at) && !self.is_glued(end)).then_some((day, end));
+    /// Parses a date with its year. Returns the day, `None` if no calendar has it, and the index of the token behind
+    /// it.
+    pub(super) fn dated(&self, index: usize) -> Option<(Option<Date>, usize)> {
+        if let Some((day, end)) = self.numeric_day(index) {
+            return (!self.is_joined(index) && !self.is_joined(end)).then_some((day, end));
         }
-        let (month, day, end) = self.month_and_day(at)?;
+        let (month, day, end) = self.month_and_day(index)?;
         let (year, end) = self.year_at(end)?;
         Some((Date::new(year, month, day).ok(), end))
     }
 
-    /// `2025-03-05`, with `-`, `_` or `/`.
-    pub(super) fn numeric_day(&self, at: usize) -> Option<(Option<Date>, usize)> {
-        let sign = self.separator(at + 1);
-        let is_sign = matches!(sign, Separator::Dash | Separator::Underscore | Separator::Slash);
-        let (year, month) = (digits(self.word(at), 4)?, digits(self.word(at + 1), 2)?);
-        let day = digits(self.word(at + 2), 2).filter(|_| is_sign && self.separator(at + 2) == sign)?;
+    /// Parses `2025-03-05`, with `-`, `_` or `/`.
+    pub(super) fn numeric_day(&self, index: usize) -> Option<(Option<Date>, usize)> {
+        let separator = self.separator(index + 1);
+        let is_date_separator = matches!(separator, Separator::Dash | Separator::Underscore | Separator::Slash);
+        let (year, month) = (parse_digits(self.word(index), 4)?, parse_digits(self.word(index + 1), 2)?);
+        let day = parse_digits(self.word(index + 2), 2)
+            .filter(|_| is_date_separator && self.separator(index + 2) == separator)?;
         let day = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
-        Some((day.ok(), at + 3))
+        Some((day.ok(), index + 3))
     }
 
-    /// `2025-03-05` or `2025-03`.
-    fn numeric(&self, at: usize) -> Option<SingleDate> {
-        if self.is_glued(at) {
+    /// Parses `2025-03-05` or `2025-03`.
+    fn parse_numeric(&self, index: usize) -> Option<SingleDate> {
+        if self.is_joined(index) {
             return None;
         }
-        if let Some((day, end)) = self.numeric_day(at) {
-            return (!self.is_glued(end)).then_some(SingleDate { span: day.map(DateRange::Day), end });
+        if let Some((day, end)) = self.numeric_day(index) {
+            return (!self.is_joined(end)).then_some(SingleDate { range: day.map(DateRange::Day), end });
         }
-        let (year, month) = (digits(self.word(at), 4)?, digits(self.word(at + 1), 2)?);
-        let is_month = self.separator(at + 1) == Separator::Dash && !self.is_glued(at + 2);
+        let (year, month) = (parse_digits(self.word(index), 4)?, parse_digits(self.word(index + 1), 2)?);
+        let is_month = self.separator(index + 1) == Separator::Dash && !self.is_joined(index + 2);
         let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
-        is_month.then(|| SingleDate { span: Some(month_of(first)), end: at + 2 })
+        is_month.then(|| SingleDate { range: Some(month_of(first)), end: index + 2 })
     }
 
-    /// `March 5`, `Mar 5th`, `5 March`, `5th of March`: month, day, and where it ends.
-    fn month_and_day(&self, at: usize) -> Option<(i8, i8, usize)> {
-        if self.is_glued(at) {
+    /// Parses `March 5`, `Mar 5th`, `5 March`, `5th of March`. Returns month, day, and the index of the token behind
+    /// them.
+    fn month_and_day(&self, index: usize) -> Option<(i8, i8, usize)> {
+        if self.is_joined(index) {
             return None;
         }
-        if let Some(month) = month(self.word(at)) {
-            let day = day_of_month(self.word(at + 1))?;
+        if let Some(month) = month(self.word(index)) {
+            let day = parse_day_of_month(self.word(index + 1))?;
             let is_close =
-                matches!(self.separator(at + 1), Separator::Space | Separator::Stop) && !self.is_glued(at + 2);
-            return is_close.then_some((month, day, at + 2));
+                matches!(self.separator(index + 1), Separator::Space | Separator::Stop) && !self.is_joined(index + 2);
+            return is_close.then_some((month, day, index + 2));
         }
-        let day = day_of_month(self.word(at))?;
-        let name = if self.follows(at + 1, "of") { at + 2 } else { at + 1 };
+        let day = parse_day_of_month(self.word(index))?;
+        let name = if self.follows(index + 1, "of") { index + 2 } else { index + 1 };
         let month =
-            month(self.word(name)).filter(|_| self.separator(name) == Separator::Space && !self.is_glued(name + 1))?;
+            month(self.word(name)).filter(|_| self.separator(name) == Separator::Space && !self.is_joined(name + 1))?;
         Some((month, day, name + 1))
     }
 
-    fn year_at(&self, at: usize) -> Option<(i16, usize)> {
-        let year = i16::try_from(digits(self.word(at), 4)?).ok()?;
-        let is_close = matches!(self.separator(at), Separator::Space | Separator::Comma | Separator::Stop)
-            && !self.is_glued(at + 1);
-        (is_close && YEARS.contains(&year)).then_some((year, at + 1))
+    fn year_at(&self, index: usize) -> Option<(i16, usize)> {
+        let year = i16::try_from(parse_digits(self.word(index), 4)?).ok()?;
+        let is_close = matches!(self.separator(index), Separator::Space | Separator::Comma | Separator::Stop)
+            && !self.is_joined(index + 1);
+        (is_close && YEARS.contains(&year)).then_some((year, index + 1))
     }
 
     /// Tells whether a word may be a year.
-    pub fn is_year(&self, at: usize) -> bool {
-        digits(self.word(at), 4).and_then(|year| i16::try_from(year).ok()).is_some_and(|year| YEARS.contains(&year))
+    pub fn is_year(&self, index: usize) -> bool {
+        parse_digits(self.word(index), 4)
+            .and_then(|year| i16::try_from(year).ok())
+            .is_some_and(|year| YEARS.contains(&year))
     }
 
-    /// Tells whether a word is the whole name of a month; one that is a verb too needs its capital.
-    pub fn is_month_name(&self, at: usize) -> bool {
-        let is_capital = self.original(at).starts_with(char::is_uppercase);
-        MONTHS.contains(&self.word(at)) && (is_capital || !matches!(self.word(at), "march" | "may"))
+    /// Tells whether a word is the full name of a month; names that are verbs too need a capital.
+    pub fn is_month_name(&self, index: usize) -> bool {
+        let is_capital = self.original(index).starts_with(char::is_uppercase);
+        MONTHS.contains(&self.word(index)) && (is_capital || !matches!(self.word(index), "march" | "may"))
     }
 
-    /// A day of a named month, or such a month with its year.
-    fn named_date(&self, at: usize, today: Date) -> Option<SingleDate> {
-        if let Some((month, day, end)) = self.month_and_day(at) {
+    /// Parses a day of a named month, or a named month with its year.
+    fn named_date(&self, index: usize, today: Date) -> Option<SingleDate> {
+        if let Some((month, day, end)) = self.month_and_day(index) {
             if let Some((year, end)) = self.year_at(end) {
-                return Some(SingleDate { span: Date::new(year, month, day).ok().map(DateRange::Day), end });
+                return Some(SingleDate { range: Date::new(year, month, day).ok().map(DateRange::Day), end });
             }
             // `the top 5 may` and `you may 3 times` are no dates, though `5 May` and `on may 3` are.
-            let is_bare = |at: usize| self.word(at).bytes().all(|byte| byte.is_ascii_digit());
-            let is_led = at > 0 && LEADS.contains(&self.word(at - 1));
-            if (self.original(end - 1) == "may" && is_bare(at))
-                || (self.original(at) == "may" && is_bare(end - 1) && !is_led)
+            let is_bare = |index: usize| self.word(index).bytes().all(|byte| byte.is_ascii_digit());
+            let is_led = index > 0 && MAY_PREFIXES.contains(&self.word(index - 1));
+            if (self.original(end - 1) == "may" && is_bare(index))
+                || (self.original(index) == "may" && is_bare(end - 1) && !is_led)
             {
                 return None;
             }
-            return Some(SingleDate { span: latest(month, day, today).map(DateRange::Day), end });
+            return Some(SingleDate { range: latest(month, day, today).map(DateRange::Day), end });
         }
-        let month = month(self.word(at)).filter(|_| !self.is_glued(at))?;
-        let (year, end) = self.year_at(at + 1)?;
+        let month = month(self.word(index)).filter(|_| !self.is_joined(index))?;
+        let (year, end) = self.year_at(index + 1)?;
         let first = Date::new(year, month, 1).ok()?;
-        Some(SingleDate { span: Some(month_of(first)), end })
+        Some(SingleDate { range: Some(month_of(first)), end })
     }
 
-    /// `today`, `this week`, `last month`, `past 3 days`, `two weeks ago`.
-    fn relative(&self, at: usize, today: Date) -> Option<SingleDate> {
-        if self.is_glued(at) {
+    /// Parses `today`, `this week`, `last month`, `past 3 days`, `two weeks ago`.
+    fn parse_relative(&self, index: usize, today: Date) -> Option<SingleDate> {
+        if self.is_joined(index) {
             return None;
         }
-        let day = |day: Result<Date, jiff::Error>, end| Some(SingleDate { span: day.ok().map(DateRange::Day), end });
-        match self.word(at) {
-            "today" => day(Ok(today), at + 1),
-            "yesterday" => day(today.yesterday(), at + 1),
-            "tomorrow" => day(today.tomorrow(), at + 1),
-            "this" => self.this_unit(at + 1, today),
-            "last" | "past" | "previous" => self.last_units(at + 1, today),
+        let day = |day: Result<Date, jiff::Error>, end| Some(SingleDate { range: day.ok().map(DateRange::Day), end });
+        match self.word(index) {
+            "today" => day(Ok(today), index + 1),
+            "yesterday" => day(today.yesterday(), index + 1),
+            "tomorrow" => day(today.tomorrow(), index + 1),
+            "this" => self.this_unit(index + 1, today),
+            "last" | "past" | "previous" => self.last_units(index + 1, today),
             _ => {
-                let (count, unit) = (number(self.word(at))?, self.unit_at(at + 1)?);
-                let is_ago = self.follows(at + 2, "ago") && unit != Unit::Year;
-                is_ago.then(|| SingleDate { span: before(today, unit, count).map(DateRange::Day), end: at + 3 })
+                let (count, unit) = (parse_number(self.word(index))?, self.unit_at(index + 1)?);
+                let is_ago = self.follows(index + 2, "ago") && unit != Unit::Year;
+                is_ago.then(|| SingleDate { range: before(today, unit, count).map(DateRange::Day), end: index + 3 })
             }
         }
     }
 
-    fn this_unit(&self, at: usize, today: Date) -> Option<SingleDate> {
-        let span = match self.word(at) {
+    fn this_unit(&self, index: usize, today: Date) -> Option<SingleDate> {
+        let range = match self.word(index) {
             "week" => {
                 let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).ok();
                 monday.and_then(|first| period(Some(first), first.checked_add(6.days()).ok()?))
@@ -174,84 +180,88 @@ impl Tokens<'_> {
             "year" => period(Some(today.first_of_year()), today.last_of_year()),
             _ => return None,
         };
-        (self.separator(at) == Separator::Space && !self.is_glued(at + 1)).then_some(SingleDate { span, end: at + 1 })
+        (self.separator(index) == Separator::Space && !self.is_joined(index + 1))
+            .then_some(SingleDate { range, end: index + 1 })
     }
 
-    fn last_units(&self, at: usize, today: Date) -> Option<SingleDate> {
-        if self.separator(at) != Separator::Space {
+    fn last_units(&self, index: usize, today: Date) -> Option<SingleDate> {
+        if self.separator(index) != Separator::Space {
             return None;
         }
-        let (count, unit, end) = match self.word(at) {
-            "week" => (Some(1), Unit::Week, at + 1),
-            "month" => (Some(1), Unit::Month, at + 1),
-            "year" => (Some(1), Unit::Year, at + 1),
-            word => (number(word)?, self.unit_at(at + 1)?, at + 2),
+        let (count, unit, end) = match self.word(index) {
+            "week" => (Some(1), Unit::Week, index + 1),
+            "month" => (Some(1), Unit::Month, index + 1),
+            "year" => (Some(1), Unit::Year, index + 1),
+            word => (parse_number(word)?, self.unit_at(index + 1)?, index + 2),
         };
         let from = before(today, unit, count);
-        (!self.is_glued(end)).then(|| SingleDate { span: from.and_then(|from| period(Some(from), today)), end })
+        (!self.is_joined(end)).then(|| SingleDate { range: from.and_then(|from| period(Some(from), today)), end })
     }
 
-    fn unit_at(&self, at: usize) -> Option<Unit> {
-        let unit = match self.word(at) {
+    fn unit_at(&self, index: usize) -> Option<Unit> {
+        let unit = match self.word(index) {
             "day" | "days" => Unit::Day,
             "week" | "weeks" => Unit::Week,
             "month" | "months" => Unit::Month,
             "year" | "years" => Unit::Year,
             _ => return None,
         };
-        (self.separator(at) == Separator::Space).then_some(unit)
+        (self.separator(index) == Separator::Space).then_some(unit)
     }
 
-    /// `last Wednesday`, `on Wednesday`: the latest before today.
-    fn weekday(&self, at: usize, today: Date) -> Option<SingleDate> {
-        let is_short_allowed = match self.word(at) {
+    /// Parses `last Wednesday` and `on Wednesday`: the latest one before today.
+    fn weekday(&self, index: usize, today: Date) -> Option<SingleDate> {
+        let is_short_allowed = match self.word(index) {
             "last" | "past" => true,
             // `on sun` is seldom a day; `on Sun` is.
-            "on" => self.original(at + 1).starts_with(char::is_uppercase),
+            "on" => self.original(index + 1).starts_with(char::is_uppercase),
             _ => return None,
         };
-        let weekday = weekday(self.word(at + 1), is_short_allowed)?;
-        let is_close = self.separator(at + 1) == Separator::Space && !self.is_glued(at + 2);
-        is_close.then(|| SingleDate { span: today.nth_weekday(-1, weekday).ok().map(DateRange::Day), end: at + 2 })
+        let weekday = weekday(self.word(index + 1), is_short_allowed)?;
+        let is_close = self.separator(index + 1) == Separator::Space && !self.is_joined(index + 2);
+        is_close.then(|| SingleDate { range: today.nth_weekday(-1, weekday).ok().map(DateRange::Day), end: index + 2 })
     }
 
-    /// `in January`: the latest one that has begun.
-    fn in_month(&self, at: usize, today: Date) -> Option<SingleDate> {
-        let month =
-            month(self.word(at + 1)).filter(|_| self.word(at) == "in" && self.separator(at + 1) == Separator::Space)?;
-        if self.is_glued(at + 2) || self.year_at(at + 2).is_some() || self.month_and_day(at + 1).is_some() {
+    /// Parses `in January`: the latest one that has begun.
+    fn parse_in_month(&self, index: usize, today: Date) -> Option<SingleDate> {
+        let month = month(self.word(index + 1))
+            .filter(|_| self.word(index) == "in" && self.separator(index + 1) == Separator::Space)?;
+        if self.is_joined(index + 2) || self.year_at(index + 2).is_some() || self.month_and_day(index + 1).is_some() {
             return None;
         }
         let year = if month <= today.month() { Some(today.year()) } else { today.year().checked_sub(1) };
-        Some(SingleDate { span: year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))), end: at + 2 })
+        Some(SingleDate {
+            range: year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))),
+            end: index + 2,
+        })
     }
 
-    /// `the week before`, behind another period; `the week before last week`, `the day before yesterday`.
-    fn week_before(&self, at: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
-        let is_day = self.follows(at + 1, "day");
-        let is_said =
-            self.word(at) == "the" && (is_day || self.follows(at + 1, "week")) && self.follows(at + 2, "before");
-        if !is_said {
+    /// Parses `the week before`, which refers to a period mentioned before, `the week before last week` and `the day
+    /// before yesterday`.
+    fn parse_week_before(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
+        let is_day = self.follows(index + 1, "day");
+        let is_phrase = self.word(index) == "the"
+            && (is_day || self.follows(index + 1, "week"))
+            && self.follows(index + 2, "before");
+        if !is_phrase {
             return None;
         }
-        // One step back and no more: such phrases are not taken apart without end.
-        let next = (self.word(at + 3) != "the").then(|| self.single_at(at + 3, today, None)).flatten();
+        // Only one step back, so that recursion is bounded.
+        let next = (self.word(index + 3) != "the").then(|| self.single_at(index + 3, today, None)).flatten();
         let (start, end) = match next {
-            Some(next) => (next.span?.period().from?, next.end),
+            Some(next) => (next.range?.period().from?, next.end),
             None if is_day => return None,
-            None => (previous?.from?, at + 3),
+            None => (previous?.from?, index + 3),
         };
         let days = |count: i64| start.checked_sub(count.days()).ok();
-        let span = match is_day {
-            true => days(1).map(DateRange::Day),
-            false => days(1).and_then(|to| period(Some(days(7)?), to)),
-        };
-        Some(SingleDate { span, end })
+        let range =
+            if is_day { days(1).map(DateRange::Day) } else { days(1).and_then(|to| period(Some(days(7)?), to)) };
+        Some(SingleDate { range, end })
     }
 }
 
 /// Words behind which `may` is the month.
-const LEADS: [&str; 14] = [
+const MAY_PREFIXES: [&str; 14] = [
     "on", "since", "until", "before", "after", "from", "to", "through", "by", "for", "of", "between", "and", "journal",
 ];
 
@@ -263,7 +273,7 @@ enum Unit {
     Year,
 }
 
-/// Returns the day so many units before another; the last of a month where that has not so many days.
+/// Returns the day `count` units before another; the last of the month if that has fewer days.
 fn before(day: Date, unit: Unit, count: Option<i64>) -> Option<Date> {
     let (span, count) = (jiff::Span::new(), count?);
     let span = match unit {
@@ -283,14 +293,14 @@ fn month_of(first: Date) -> DateRange {
     DateRange::Period(Period { from: Some(first), to: first.last_of_month() })
 }
 
-/// Returns the latest such day that is not after today: in a leap year, where only those have it.
+/// Returns the latest such day that is not after today. 29 February is found up to 8 years back.
 fn latest(month: i8, day: i8, today: Date) -> Option<Date> {
     let years = (0..=8).filter_map(|back| today.year().checked_sub(back));
     let days = years.filter_map(|year| Date::new(year, month, day).ok());
     days.into_iter().find(|day| *day <= today)
 }
 
-/// Tells at a glance whether a text may begin with a date: with a digit or the name of a month.
+/// Tells cheaply whether a text may begin with a date: with a digit or the name of a month.
 pub(super) fn may_begin_date(text: &str) -> bool {
     let beginning = text.as_bytes().get(..3).unwrap_or_default();
     let is_month = |name: &str| name.as_bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(beginning));
@@ -301,21 +311,21 @@ pub(super) fn may_begin_date(text: &str) -> bool {
     }
 }
 
-fn digits(word: &str, count: usize) -> Option<u32> {
+fn parse_digits(word: &str, count: usize) -> Option<u32> {
     (word.len() == count && word.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.parse().ok()).flatten()
 }
 
-/// Reads a number in digits or as a word; one that is too large for any calendar is none.
-fn number(word: &str) -> Option<Option<i64>> {
+/// Parses a number in digits or as a word; the inner value is `None` if it is too large.
+fn parse_number(word: &str) -> Option<Option<i64>> {
     if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(word.parse().ok());
     }
-    let place = NUMBERS.iter().position(|name| *name == word)?;
-    Some(i64::try_from(place + 1).ok())
+    let index = NUMBERS.iter().position(|name| *name == word)?;
+    Some(i64::try_from(index + 1).ok())
 }
 
-/// Reads `5`, `05`, `5th`.
-fn day_of_month(word: &str) -> Option<i8> {
+/// Parses `5`, `05`, `5th`.
+fn parse_day_of_month(word: &str) -> Option<i8> {
     let endings = ["st", "nd", "rd", "th"];
     let number = endings.iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
     let is_short = (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -324,8 +334,8 @@ fn day_of_month(word: &str) -> Option<i8> {
 
 fn month(word: &str) -> Option<i8> {
     let is_name = |name: &str| name == word || (word.len() == 3 && name.get(..3) == Some(word));
-    let place = if word == "sept" { Some(8) } else { MONTHS.iter().position(|name| is_name(name)) };
-    i8::try_from(place? + 1).ok()
+    let index = if word == "sept" { Some(8) } else { MONTHS.iter().position(|name| is_name(name)) };
+    i8::try_from(index? + 1).ok()
 }
 
 fn weekday(word: &str, is_short_allowed: bool) -> Option<Weekday> {

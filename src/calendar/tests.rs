@@ -9,7 +9,7 @@ fn date(text: &str) -> Date {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Writes a span as `2025-03-05`, `2025-03-05..2025-03-07` or `..2025-03-07`.
+/// Formats days as `2025-03-05`, `2025-03-05..2025-03-07` or `..2025-03-07`.
 fn said(span: DateRange) -> String {
     match span {
         DateRange::Day(day) => day.to_string(),
@@ -18,7 +18,7 @@ fn said(span: DateRange) -> String {
     }
 }
 
-/// Reads all phrases of a text: what they mean, and the warnings.
+/// Parses all phrases in a text: their meanings and warnings.
 fn read(text: &str, today: Date) -> (Vec<String>, Vec<String>) {
     let tokens = Tokens::new(text);
     let (mut spans, mut warnings, mut previous, mut at) = (Vec::new(), Vec::new(), None, 0);
@@ -51,8 +51,8 @@ fn check(today: &str, rows: &[(&str, &str)]) {
     }
 }
 
-/// The table of the specification, row by row: a phrase and what it means at 2025-03-31. The binary is asked
-/// the same in `tests/questions.rs`.
+/// The table of the specification: phrases and their meanings at 2025-03-31. `tests/questions.rs` checks the same table
+/// with the binary.
 const TABLE: &str = include_str!("phrases.tsv");
 
 #[test]

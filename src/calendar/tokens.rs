@@ -1,44 +1,44 @@
-//! A text as words and what stands between them.
+//! Splits a text into words and the separators between them.
 
 use std::ops::Range;
 
-/// What stands before a word.
+/// The separator before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
     /// White space.
     Space,
-    /// A comma, with white space perhaps.
+    /// A comma, with optional white space.
     Comma,
     /// A full stop and white space.
     Stop,
-    /// `-`, close on both sides.
+    /// `-` without white space.
     Dash,
     /// `_`.
     Underscore,
     /// `/`.
     Slash,
-    /// `..`, with white space perhaps.
+    /// `..`, with optional white space.
     Dots,
     /// An apostrophe.
     Apostrophe,
-    /// A full stop or colon, close on both sides.
+    /// A full stop or colon without white space.
     Point,
-    /// The beginning of the text, or anything else.
+    /// The start of the text, or anything else.
     Other,
 }
 
 /// A run of letters and digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// The word in small letters.
+    /// The word in lower case.
     pub word: String,
-    /// Its bytes in the text.
+    /// Its range in the text, in bytes.
     pub range: Range<usize>,
-    /// What stands before it.
+    /// The separator before it.
     pub separator: Separator,
 }
 
-/// The words of a text.
+/// The tokens of a text.
 #[derive(Debug)]
 pub struct Tokens<'a> {
     pub(super) text: &'a str,
@@ -46,7 +46,7 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Takes a text apart, in one pass.
+    /// Tokenizes a text in one pass.
     pub fn new(text: &'a str) -> Self {
         let mut tokens = Vec::new();
         let mut end = 0;
@@ -56,8 +56,8 @@ impl<'a> Tokens<'a> {
                 continue;
             }
             let mut stop = start + first.len_utf8();
-            while let Some((at, c)) = chars.next_if(|(_, c)| c.is_alphanumeric()) {
-                stop = at + c.len_utf8();
+            while let Some((offset, c)) = chars.next_if(|(_, c)| c.is_alphanumeric()) {
+                stop = offset + c.len_utf8();
             }
             let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
             let gap = if start == 0 { Separator::Other } else { parse_separator(slice(end..start)) };
@@ -67,61 +67,61 @@ impl<'a> Tokens<'a> {
         Self { text, tokens }
     }
 
-    /// Returns how many words there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Tells whether there is no word.
+    /// Tells whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// Returns a word with its place.
-    pub fn get(&self, at: usize) -> Option<&Token> {
-        self.tokens.get(at)
+    /// Returns a token.
+    pub fn get(&self, index: usize) -> Option<&Token> {
+        self.tokens.get(index)
     }
 
-    /// Returns a word in small letters; nothing behind the last one.
-    pub fn word(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| &token.word)
+    /// Returns a word in lower case; empty behind the last one.
+    pub fn word(&self, index: usize) -> &str {
+        self.tokens.get(index).map_or("", |token| &token.word)
     }
 
-    /// Returns words as they are written, with what stands between them.
+    /// Returns the original text of tokens, with the separators between them.
     pub fn text_between(&self, from: usize, to: usize) -> &str {
         self.text.get(self.range(from, to)).unwrap_or_default()
     }
 
-    /// Returns a word as it is written.
-    pub fn original(&self, at: usize) -> &str {
-        self.tokens.get(at).and_then(|token| self.text.get(token.range.clone())).unwrap_or_default()
+    /// Returns the original text of a word.
+    pub fn original(&self, index: usize) -> &str {
+        self.tokens.get(index).and_then(|token| self.text.get(token.range.clone())).unwrap_or_default()
     }
 
-    /// Returns what stands before a word.
-    pub fn separator(&self, at: usize) -> Separator {
-        self.tokens.get(at).map_or(Separator::Other, |token| token.separator)
+    /// Returns the separator before a word.
+    pub fn separator(&self, index: usize) -> Separator {
+        self.tokens.get(index).map_or(Separator::Other, |token| token.separator)
     }
 
-    /// Tells whether a word stands behind the one before it with nothing but white space between.
-    pub fn follows(&self, at: usize, word: &str) -> bool {
-        self.word(at) == word && self.separator(at) == Separator::Space
+    /// Tells whether a token is this word with only white space before it.
+    pub fn follows(&self, index: usize, word: &str) -> bool {
+        self.word(index) == word && self.separator(index) == Separator::Space
     }
 
-    /// Returns the bytes of words.
+    /// Returns the range of tokens in the text, in bytes; `to` is exclusive.
     pub fn range(&self, from: usize, to: usize) -> Range<usize> {
         let start = self.tokens.get(from).map_or(self.text.len(), |token| token.range.start);
         let end = to.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.range.end);
         start..end.max(start)
     }
 
-    /// Tells whether words are all of the text.
+    /// Tells whether tokens span the whole text.
     pub(super) fn is_whole(&self, from: usize, to: usize) -> bool {
         self.range(from, to) == (0..self.text.len())
     }
 
-    /// Tells whether a word hangs on the one before it, so that it is a part of something longer.
-    pub(super) fn is_glued(&self, at: usize) -> bool {
-        matches!(self.separator(at), Separator::Dash | Separator::Underscore | Separator::Slash | Separator::Point)
+    /// Tells whether a word is joined to the one before it, and so is part of something longer.
+    pub(super) fn is_joined(&self, index: usize) -> bool {
+        matches!(self.separator(index), Separator::Dash | Separator::Underscore | Separator::Slash | Separator::Point)
     }
 }
 
