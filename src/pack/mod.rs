@@ -1,5 +1,5 @@
-//! Packs: notes and attachments in one checked text, to carry them from store to store. Pure: from
-//! values to text and back.
+//! Packs: notes and attachments in one text file with a checksum, for moving them between stores. Pure: from values to
+//! text and back.
 
 mod parse;
 mod path;
@@ -11,24 +11,24 @@ pub use write::write;
 
 use crate::note::{ContentSource, NoteId};
 
-/// How every pack begins, whatever its version.
+/// The prefix of every pack, whatever its version.
 pub const MAGIC: &str = "H qipu=1 pack=";
 
-/// What a pack holds.
+/// The content of a pack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pack {
-    /// The path of the store that it was made from, ending in `/`, as it was shown.
+    /// The path of its store, ending in `/`, as it was printed.
     pub store: String,
-    /// The notes, in the order of their ids.
+    /// The notes, sorted by id.
     pub notes: Vec<PackedNote>,
-    /// The attachments, in the order of their paths.
+    /// The attachments, sorted by path.
     pub attachments: Vec<PackedFile>,
 }
 
-/// A note in a pack: its file, and what a reader should see of it without decoding that.
+/// A note in a pack: its file, and what readers of the pack see of it without decoding the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedNote {
-    /// Its id, as its store knew it.
+    /// Its id in its store.
     pub id: NoteId,
     /// Its type.
     pub kind: String,
@@ -36,30 +36,30 @@ pub struct PackedNote {
     pub title: String,
     /// Its tags.
     pub tags: Vec<String>,
-    /// Where its content comes from.
+    /// The sources of its content.
     pub sources: Vec<ContentSource>,
     /// Its links to notes of its store.
     pub links: Vec<PackedLink>,
-    /// Its file, in every byte.
+    /// Its file, byte for byte.
     pub file: PackedFile,
 }
 
 /// A link of a packed note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedLink {
-    /// The note it leads to.
+    /// The target note.
     pub to: NoteId,
     /// Its type.
     pub kind: String,
-    /// Whether it stands in the body only.
+    /// Whether it is only in the body.
     pub is_inline: bool,
 }
 
 /// A file in a pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedFile {
-    /// Its path in the store, with `/` between names.
+    /// Its path in the store, with `/` as separator.
     pub path: String,
-    /// Its bytes.
+    /// Its content.
     pub bytes: Vec<u8>,
 }

@@ -1,7 +1,7 @@
-//! From the text of a pack to values: all of it, or an error that names the line.
+//! Parses the text of a pack: all of it, or an error with the line.
 //!
-//! A line is read, written again, and compared: what is not written just as qipu writes it is
-//! refused. Nothing is set aside for what a pack only claims to hold.
+//! Each line is parsed, formatted again and compared: a line that differs from what qipu writes is rejected. No memory
+//! is allocated for what a pack only claims to contain.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,12 +12,12 @@ use super::write::{
 use super::{MAGIC, Pack, PackedFile, PackedLink, PackedNote, path};
 use crate::note::{ContentSource, NoteId};
 
-/// Why a text is no pack.
+/// The reason why a text is no pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason, as a clause.
     pub reason: String,
 }
 
@@ -27,34 +27,35 @@ impl PackError {
     }
 }
 
-/// Reads a pack.
+/// Parses a pack.
 ///
 /// # Errors
-/// Names the first line that is wrong; the last one when the checksum is another.
+/// The first invalid line; the last line if the checksum does not match.
 pub fn parse(bytes: &[u8]) -> Result<Pack, PackError> {
-    let mut lines = PackLines::new(checked(bytes)?);
-    let (number, line) = lines.next("H")?;
+    let mut lines = PackLines::new(text_before_checksum(bytes)?);
+    let (line_number, line) = lines.next("H")?;
     let (store, notes, attachments) =
-        read(number, line, "H", head, |(store, notes, attachments)| head_line(store, *notes, *attachments))?;
+        parse_line(line_number, line, "H", head, |(store, notes, attachments)| head_line(store, *notes, *attachments))?;
     let mut pack = Pack { store, ..Pack::default() };
     let mut paths = Vec::new();
     while lines.next_is("N ") {
-        paths.push(lines.number);
+        paths.push(lines.line_number);
         let note = lines.note(pack.notes.last())?;
         pack.notes.push(note);
     }
     while lines.next_is("A ") {
-        paths.push(lines.number);
+        paths.push(lines.line_number);
         let file = lines.attachment(&pack.store, pack.attachments.last())?;
         pack.attachments.push(file);
     }
     if let Some(line) = lines.rest.next() {
         let letter = line.split(' ').next().unwrap_or_default();
-        return Err(PackError::new(lines.number, format!("`{letter}` can't stand here")));
+        return Err(PackError::new(lines.line_number, format!("`{letter}` can't stand here")));
     }
-    let held = (pack.notes.len(), pack.attachments.len());
-    if held != (notes, attachments) {
-        let reason = format!("the pack holds {} notes and {} attachments, not as many as this says", held.0, held.1);
+    let counts = (pack.notes.len(), pack.attachments.len());
+    if counts != (notes, attachments) {
+        let reason =
+            format!("the pack holds {} notes and {} attachments, not as many as this says", counts.0, counts.1);
         return Err(PackError::new(1, reason));
     }
     let files = pack.notes.iter().map(|note| &note.file).chain(&pack.attachments).map(|file| file.path.as_str());
@@ -66,8 +67,8 @@ pub fn parse(bytes: &[u8]) -> Result<Pack, PackError> {
     }
 }
 
-/// Returns what stands before the last line, once that is known to be its checksum.
-fn checked(bytes: &[u8]) -> Result<&str, PackError> {
+/// Checks the last line and returns the text before it.
+fn text_before_checksum(bytes: &[u8]) -> Result<&str, PackError> {
     if !bytes.starts_with(MAGIC.as_bytes()) {
         return Err(PackError::new(1, "this is no pack of qipu"));
     }
@@ -75,14 +76,14 @@ fn checked(bytes: &[u8]) -> Result<&str, PackError> {
         return Err(PackError::new(1, "this pack is of another version of qipu"));
     }
     let last = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
-    let is_cut = || PackError::new(last, "the pack ends here, before its END line: it was cut");
-    let whole = bytes.strip_suffix(b"\n").ok_or_else(is_cut)?;
-    let start = whole.iter().rposition(|byte| *byte == b'\n').ok_or_else(is_cut)? + 1;
-    let (before, end) = whole.split_at_checked(start).ok_or_else(is_cut)?;
-    // `END` alone is an end too, of a pack that says nothing of its checksum.
+    let truncated = || PackError::new(last, "the pack ends here, before its END line: it was cut");
+    let whole = bytes.strip_suffix(b"\n").ok_or_else(truncated)?;
+    let start = whole.iter().rposition(|byte| *byte == b'\n').ok_or_else(truncated)? + 1;
+    let (before, end) = whole.split_at_checked(start).ok_or_else(truncated)?;
+    // `END` alone is accepted: it ends a pack without a checksum.
     let is_bare = end == b"END";
     if !is_bare && !end.starts_with(b"END ") {
-        return Err(is_cut());
+        return Err(truncated());
     }
     if !is_bare && end != end_line(before).as_bytes() {
         return Err(PackError::new(last, "the checksum is not that of the lines before: the pack was cut or altered"));
@@ -93,19 +94,19 @@ fn checked(bytes: &[u8]) -> Result<&str, PackError> {
     })
 }
 
-/// Reads a line and refuses it unless it is written as qipu would write it.
-fn read<T>(
-    number: usize,
+/// Parses a line, and rejects it unless `format` restores it exactly.
+fn parse_line<T>(
+    line_number: usize,
     line: &str,
     letter: &str,
-    read: impl FnOnce(&mut LineFields<'_>) -> Option<T>,
-    write: impl FnOnce(&T) -> String,
+    parse: impl FnOnce(&mut LineFields<'_>) -> Option<T>,
+    format: impl FnOnce(&T) -> String,
 ) -> Result<T, PackError> {
     let mut fields = LineFields { rest: line };
-    let found = fields.skip(letter).and_then(|()| fields.skip(" ")).and_then(|()| read(&mut fields));
+    let found = fields.skip(letter).and_then(|()| fields.skip(" ")).and_then(|()| parse(&mut fields));
     found
-        .filter(|value| fields.rest.is_empty() && write(value) == line)
-        .ok_or_else(|| PackError::new(number, format!("this is no `{letter}` line as qipu writes it")))
+        .filter(|value| fields.rest.is_empty() && format(value) == line)
+        .ok_or_else(|| PackError::new(line_number, format!("this is no `{letter}` line as qipu writes it")))
 }
 
 fn head(fields: &mut LineFields<'_>) -> Option<(String, usize, usize)> {
@@ -150,99 +151,99 @@ fn link(fields: &mut LineFields<'_>) -> Option<(NoteId, PackedLink)> {
     Some((from, PackedLink { to, kind, is_inline }))
 }
 
-/// The lines of a pack, and the number of the next one.
+/// The remaining lines of a pack, and the number of the next one, from 1.
 struct PackLines<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
-    number: usize,
+    line_number: usize,
 }
 
 impl<'a> PackLines<'a> {
     fn new(text: &'a str) -> Self {
-        Self { rest: text.strip_suffix('\n').unwrap_or(text).split('\n').peekable(), number: 1 }
+        Self { rest: text.strip_suffix('\n').unwrap_or(text).split('\n').peekable(), line_number: 1 }
     }
 
     fn next(&mut self, wanted: &str) -> Result<(usize, &'a str), PackError> {
-        let number = self.number;
-        self.number += 1;
-        let missing = || PackError::new(number, format!("`{wanted}` is missing before this line"));
-        self.rest.next().map(|line| (number, line)).ok_or_else(missing)
+        let line_number = self.line_number;
+        self.line_number += 1;
+        let missing = || PackError::new(line_number, format!("`{wanted}` is missing before this line"));
+        self.rest.next().map(|line| (line_number, line)).ok_or_else(missing)
     }
 
     fn next_is(&mut self, beginning: &str) -> bool {
         self.rest.peek().is_some_and(|line| line.starts_with(beginning))
     }
 
-    /// Reads a note, whose id must come behind that of the one before.
+    /// Parses a note; its id must be greater than that of the note before.
     fn note(&mut self, before: Option<&PackedNote>) -> Result<PackedNote, PackError> {
-        let (number, line) = self.next("N")?;
-        let mut packed = read(number, line, "N", note, note_line)?;
+        let (line_number, line) = self.next("N")?;
+        let mut packed = parse_line(line_number, line, "N", note, note_line)?;
         if let Some(fault) = path::path_fault(&packed.file.path, true) {
-            return Err(PackError::new(number, format!("the path `{}` {fault}", packed.file.path)));
+            return Err(PackError::new(line_number, format!("the path `{}` {fault}", packed.file.path)));
         }
         if before.is_some_and(|before| before.id >= packed.id) {
-            return Err(PackError::new(number, format!("the id `{}` stands twice, or out of order", packed.id)));
+            return Err(PackError::new(line_number, format!("the id `{}` stands twice, or out of order", packed.id)));
         }
         while self.next_is("S ") {
-            let (number, line) = self.next("S")?;
-            let (id, source) = read(number, line, "S", source, |(id, source)| source_line(id, source))?;
-            same_note(number, &id, &packed.id)?;
+            let (line_number, line) = self.next("S")?;
+            let (id, source) = parse_line(line_number, line, "S", source, |(id, source)| source_line(id, source))?;
+            expect_same_note(line_number, &id, &packed.id)?;
             packed.sources.push(source);
         }
         while self.next_is("L ") {
-            let (number, line) = self.next("L")?;
-            let (from, link) = read(number, line, "L", link, |(from, link)| link_line(from, link))?;
-            same_note(number, &from, &packed.id)?;
+            let (line_number, line) = self.next("L")?;
+            let (from, link) = parse_line(line_number, line, "L", link, |(from, link)| link_line(from, link))?;
+            expect_same_note(line_number, &from, &packed.id)?;
             packed.links.push(link);
         }
         packed.file.bytes = self.data('C')?;
         Ok(packed)
     }
 
-    /// Reads an attachment, whose path must come behind that of the one before.
+    /// Parses an attachment; its path must be greater than that of the attachment before.
     fn attachment(&mut self, store: &str, before: Option<&PackedFile>) -> Result<PackedFile, PackError> {
-        let (number, line) = self.next("A")?;
+        let (line_number, line) = self.next("A")?;
         let inside = |fields: &mut LineFields<'_>| {
             let path = fields.value()?;
             fields.rest = "";
             Some(PackedFile { path: path.strip_prefix(prefix(store))?.to_owned(), bytes: Vec::new() })
         };
-        let mut file = read(number, line, "A", inside, |file| attachment_line(store, file))?;
+        let mut file = parse_line(line_number, line, "A", inside, |file| attachment_line(store, file))?;
         if let Some(fault) = path::path_fault(&file.path, false) {
-            return Err(PackError::new(number, format!("the path `{}` {fault}", file.path)));
+            return Err(PackError::new(line_number, format!("the path `{}` {fault}", file.path)));
         }
         if before.is_some_and(|before| before.path >= file.path) {
-            return Err(PackError::new(number, format!("the path `{}` stands twice, or out of order", file.path)));
+            return Err(PackError::new(line_number, format!("the path `{}` stands twice, or out of order", file.path)));
         }
         file.bytes = self.data('D')?;
         Ok(file)
     }
 
-    /// Reads lines of data up to their end.
+    /// Parses lines of data up to their end line.
     fn data(&mut self, letter: char) -> Result<Vec<u8>, PackError> {
         let end = format!("{letter}-END");
         let mut bytes = Vec::new();
         let mut is_last = false;
         loop {
-            let (number, line) = self.next(&end)?;
+            let (line_number, line) = self.next(&end)?;
             if line == end {
                 return Ok(bytes);
             }
-            let piece = line.strip_prefix(letter).and_then(|rest| STANDARD.decode(rest.strip_prefix(' ')?).ok());
-            let piece = piece
-                .filter(|piece| !is_last && (1..=LINE_BYTES).contains(&piece.len()) && data_line(letter, piece) == line)
-                .ok_or_else(|| PackError::new(number, format!("this is no `{letter}` line as qipu writes it")))?;
-            is_last = piece.len() < LINE_BYTES;
-            bytes.extend(piece);
+            let chunk = line.strip_prefix(letter).and_then(|rest| STANDARD.decode(rest.strip_prefix(' ')?).ok());
+            let chunk = chunk
+                .filter(|chunk| !is_last && (1..=LINE_BYTES).contains(&chunk.len()) && data_line(letter, chunk) == line)
+                .ok_or_else(|| PackError::new(line_number, format!("this is no `{letter}` line as qipu writes it")))?;
+            is_last = chunk.len() < LINE_BYTES;
+            bytes.extend(chunk);
         }
     }
 }
 
-fn same_note(number: usize, id: &NoteId, wanted: &NoteId) -> Result<(), PackError> {
-    let other = || PackError::new(number, format!("this is about `{id}`, but stands with `{wanted}`"));
+fn expect_same_note(line_number: usize, id: &NoteId, wanted: &NoteId) -> Result<(), PackError> {
+    let other = || PackError::new(line_number, format!("this is about `{id}`, but stands with `{wanted}`"));
     (id == wanted).then_some(()).ok_or_else(other)
 }
 
-/// What is left of a line.
+/// The unparsed rest of a line.
 struct LineFields<'a> {
     rest: &'a str,
 }
@@ -257,11 +258,12 @@ impl LineFields<'_> {
         NoteId::parse(&self.value()?)
     }
 
-    /// Takes a value: a JSON string, or what stands before the next space or comma.
+    /// Parses a value: a JSON string, or the text before the next space or comma.
     fn value(&mut self) -> Option<String> {
-        let end = match self.rest.starts_with('"') {
-            true => string_end(self.rest)?,
-            false => self.rest.find([' ', ',']).unwrap_or(self.rest.len()),
+        let end = if self.rest.starts_with('"') {
+            string_end(self.rest)?
+        } else {
+            self.rest.find([' ', ',']).unwrap_or(self.rest.len())
         };
         let (value, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
@@ -281,14 +283,14 @@ impl LineFields<'_> {
     }
 }
 
-/// Returns where the JSON string at the beginning of a text ends.
+/// Returns the end offset of the JSON string at the start of a text.
 fn string_end(text: &str) -> Option<usize> {
     let mut is_escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
+    for (offset, byte) in text.bytes().enumerate().skip(1) {
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' => is_escaped = true,
-            b'"' => return Some(at + 1),
+            b'"' => return Some(offset + 1),
             _ => {}
         }
     }

@@ -1,16 +1,17 @@
-//! Which paths a pack may hold: plain names in the folders of notes or attachments, and nothing
-//! that leads anywhere else.
+//! Validates the paths in a pack: plain names in the folders of notes or attachments, so that nothing is written
+//! elsewhere.
 
-/// Longer paths can't be opened anywhere.
-const MAX_LEN: usize = 4096;
+/// The longest path in bytes; the limit of Linux.
+const MAX_BYTES: usize = 4096;
 
-/// The folders of notes, and that of attachments.
+/// The folders of notes, and the folder of attachments.
 const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
-const ATTACHMENTS: [&str; 1] = ["attachments"];
+const ATTACHMENTS: &str = "attachments";
 
-/// Says why a path can't be that of a note, or of an attachment, in a pack; `None` when it can.
+/// Returns the reason, as a predicate, why a path can't be that of a note, or of an attachment, in a pack; `None` if it
+/// can.
 pub fn path_fault(path: &str, is_note: bool) -> Option<&'static str> {
-    if path.len() > MAX_LEN {
+    if path.len() > MAX_BYTES {
         return Some("is too long");
     }
     if path.contains(|c: char| c.is_control() || c == '\\') {
@@ -20,20 +21,20 @@ pub fn path_fault(path: &str, is_note: bool) -> Option<&'static str> {
         return Some("has an empty or hidden name, or leads out of the store");
     }
     let folder = path.split_once('/').map_or("", |(folder, _)| folder);
-    match is_note {
-        true if !NOTE_FOLDERS.contains(&folder) => Some("is not in a folder of notes"),
-        true if !path.ends_with(".md") => Some("does not end in .md"),
-        false if !ATTACHMENTS.contains(&folder) => Some("is not in the folder of attachments"),
+    match folder {
+        _ if is_note && !NOTE_FOLDERS.contains(&folder) => Some("is not in a folder of notes"),
+        _ if is_note && !path.ends_with(".md") => Some("does not end in .md"),
+        _ if !is_note && folder != ATTACHMENTS => Some("is not in the folder of attachments"),
         _ => None,
     }
 }
 
-/// Finds a path that stands twice, or that another one takes for a folder.
+/// Returns the first path, with its line, that occurs twice or is below another path.
 pub(super) fn clash(mut paths: Vec<(&str, usize)>) -> Option<(&str, usize)> {
-    // Sorted name by name, what lies below a path comes right behind it.
+    // Sorted by components, a path is directly followed by those below it.
     paths.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
-    let takes = |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    paths.array_windows().find_map(|[(a, _), (b, line)]| takes(a, b).then_some((*b, *line)))
+    let contains = |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    paths.array_windows().find_map(|[(a, _), (b, line)]| contains(a, b).then_some((*b, *line)))
 }
 
 #[cfg(test)]

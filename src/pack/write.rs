@@ -1,4 +1,4 @@
-//! From values to the text of a pack.
+//! Formats a pack as text.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,10 +8,10 @@ use super::{MAGIC, Pack, PackedFile, PackedLink, PackedNote};
 use crate::escape::{json_string, value};
 use crate::note::{ContentSource, NoteId};
 
-/// How many bytes a line of data holds; 76 columns of base64.
+/// The bytes per line of data: 76 columns of base64, as in MIME (RFC 2045).
 pub(super) const LINE_BYTES: usize = 57;
 
-/// What files with an ending are, for readers of the pack.
+/// The media type of each file extension, for readers of the pack.
 const CONTENT_TYPES: [(&str, &str); 22] = [
     ("csv", "text/csv"),
     ("gif", "image/gif"),
@@ -37,7 +37,7 @@ const CONTENT_TYPES: [(&str, &str); 22] = [
     ("zip", "application/zip"),
 ];
 
-/// Writes a pack. Nothing in a note or a path can break a line of it or be taken for one.
+/// Formats a pack. Values are escaped, so that no content of a note or path can look like a line of the pack.
 pub fn write(pack: &Pack) -> String {
     let mut text = String::new();
     push(&mut text, &head_line(&pack.store, pack.notes.len(), pack.attachments.len()));
@@ -66,8 +66,8 @@ fn push(text: &mut String, line: &str) {
 }
 
 fn push_data(text: &mut String, letter: char, bytes: &[u8]) {
-    for piece in bytes.chunks(LINE_BYTES) {
-        push(text, &data_line(letter, piece));
+    for chunk in bytes.chunks(LINE_BYTES) {
+        push(text, &data_line(letter, chunk));
     }
     push(text, &format!("{letter}-END"));
 }
@@ -99,23 +99,23 @@ pub(super) fn attachment_line(store: &str, file: &PackedFile) -> String {
     format!("A {} name={} content_type={}", value(&path), value(name), content_type(name))
 }
 
-/// Returns what stands before the path of an attachment.
+/// Returns the prefix of attachment paths.
 pub(super) fn prefix(store: &str) -> &str {
     store.strip_prefix("./").unwrap_or(store)
 }
 
-pub(super) fn data_line(letter: char, piece: &[u8]) -> String {
-    format!("{letter} {}", STANDARD.encode(piece))
+pub(super) fn data_line(letter: char, chunk: &[u8]) -> String {
+    format!("{letter} {}", STANDARD.encode(chunk))
 }
 
-/// Returns the last line of a pack, from everything before it.
+/// Returns the last line of a pack, with the checksum of everything before it.
 pub(super) fn end_line(before: &[u8]) -> String {
     let hex: String = Sha256::digest(before).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("END sha256={hex}")
 }
 
 fn content_type(name: &str) -> &'static str {
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
-    let known = CONTENT_TYPES.iter().find(|(known, _)| *known == ending);
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    let known = CONTENT_TYPES.iter().find(|(known, _)| *known == extension);
     known.map_or("application/octet-stream", |(_, name)| name)
 }
