@@ -1,6 +1,6 @@
-//! Which note of the store a packed note is: the one with its id. Where several files claim one id,
-//! the one with the same bytes, else the one at the same path, else the one that goes by it, else
-//! one that is left; so a note comes into the store once, however often it is loaded.
+//! Finds the note of the store that corresponds to a packed note: the one with its id. If several files claim one id,
+//! it is the one with the same bytes, else the one at the same path, else the one with the same unique id, else any
+//! that is left: however often a pack is loaded, each note is added once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,50 +11,51 @@ use crate::store::Store;
 
 /// A note of the store that the pack has too.
 pub(super) struct Counterpart {
-    /// Its place in the store.
-    pub(super) place: usize,
-    /// Its file's bytes.
+    /// Its index in the store.
+    pub(super) index: usize,
+    /// The bytes of its file.
     pub(super) bytes: Vec<u8>,
 }
 
-/// The notes of the store that the pack has too, by their ids in the pack.
+/// The counterparts, by the ids of the packed notes.
 pub(super) struct Counterparts(HashMap<NoteId, Counterpart>);
 
 impl Counterparts {
-    /// Finds the counterparts, at most one for each note and for each file.
+    /// Finds the counterparts: at most one for each note and for each file.
     ///
     /// # Errors
-    /// `Failure` when a file of the store can't be read.
+    /// `Failure` if a file of the store can't be read.
     pub(super) fn find(store: &Store, packed: &[PackedNote]) -> Result<Self, Error> {
         let wanted: HashSet<&str> = packed.iter().map(|note| note.id.claimed()).collect();
-        let mut open: HashMap<&str, Vec<Counterpart>> = HashMap::new();
-        for (place, note) in store.notes().iter().enumerate() {
+        let mut candidates: HashMap<&str, Vec<Counterpart>> = HashMap::new();
+        for (index, note) in store.notes().iter().enumerate() {
             let id = note.id.claimed();
             if wanted.contains(id) {
-                open.entry(id).or_default().push(Counterpart { place, bytes: store.bytes_of(note)? });
+                candidates.entry(id).or_default().push(Counterpart { index, bytes: store.bytes_of(note)? });
             }
         }
         let mut found = HashMap::new();
-        for way in [MatchRule::Bytes, MatchRule::Path, MatchRule::Id, MatchRule::Any] {
+        for rule in [MatchRule::Bytes, MatchRule::Path, MatchRule::Id, MatchRule::Any] {
             for note in packed {
-                let Some(open) = open.get_mut(note.id.claimed()).filter(|_| !found.contains_key(&note.id)) else {
+                let Some(candidates) = candidates.get_mut(note.id.claimed()).filter(|_| !found.contains_key(&note.id))
+                else {
                     continue;
                 };
-                if let Some(at) = open.iter().position(|ours| way.leads(store, note, ours)) {
-                    found.insert(note.id.clone(), open.remove(at));
+                if let Some(position) = candidates.iter().position(|ours| rule.matches(store, note, ours)) {
+                    found.insert(note.id.clone(), candidates.remove(position));
                 }
             }
         }
         Ok(Self(found))
     }
 
-    /// Returns the store's note for a packed one.
+    /// Returns the counterpart of a packed note.
     pub(super) fn of(&self, packed: &PackedNote) -> Option<&Counterpart> {
         self.0.get(&packed.id)
     }
 }
 
-/// What makes a file the counterpart of a note, the surest first.
+/// The rule by which a file is the counterpart of a note, the strictest first.
 #[derive(Clone, Copy)]
 enum MatchRule {
     Bytes,
@@ -64,12 +65,12 @@ enum MatchRule {
 }
 
 impl MatchRule {
-    fn leads(self, store: &Store, note: &PackedNote, ours: &Counterpart) -> bool {
-        let known = &store.notes()[ours.place];
+    fn matches(self, store: &Store, note: &PackedNote, ours: &Counterpart) -> bool {
+        let note_of_store = &store.notes()[ours.index];
         match self {
             Self::Bytes => note.file.bytes == ours.bytes,
-            Self::Path => note.file.path == known.path,
-            Self::Id => note.id == known.id,
+            Self::Path => note.file.path == note_of_store.path,
+            Self::Id => note.id == note_of_store.id,
             Self::Any => true,
         }
     }

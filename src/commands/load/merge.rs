@@ -1,27 +1,27 @@
-//! Two notes with one id as one: what is listed is united; of the rest, the later note has the last
-//! word. All by edits of the store's text, so that nothing else of it changes.
+//! Merges two notes with the same id: lists are united, and the other fields come from the later note. The store's text
+//! is edited, so that everything else in it stays.
 
 use crate::note::edit::{self, Edit};
 use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{Note, Value};
 
-/// What two notes come to.
+/// The result of a merge.
 pub(super) struct MergedNote {
-    /// The text that says it.
+    /// The merged text.
     pub(super) text: String,
-    /// What could not be said by both, as a code and a sentence.
+    /// What could not be merged: codes and sentences.
     pub(super) findings: Vec<(&'static str, String)>,
 }
 
 /// Merges a packed note into the store's text.
 ///
 /// # Errors
-/// Says why the store's text can't be edited so.
+/// The reason why the store's text can't be edited.
 pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<MergedNote, String> {
     let is_later = theirs.changed() > ours.changed();
     let (mut edits, kept) = additions(ours, theirs, is_later);
     if is_later {
-        edits.extend(last_words(ours, theirs));
+        edits.extend(newer_fields(ours, theirs));
     }
     edits.extend(custom_fields(ours, theirs, is_later));
     let bodies_differ = !same_text(ours.body(), theirs.body());
@@ -35,7 +35,7 @@ pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged
         let (kept, why) = if is_later { ("pack", "it is later") } else { ("store", "the pack's is not later") };
         findings.push(("bodies-differ", format!("the bodies differ; the {kept}'s is kept: {why}")));
     }
-    let mut left = left_fields(ours, theirs, is_later);
+    let mut left = unmerged_fields(ours, theirs, is_later);
     left.extend(kept);
     if !left.is_empty() {
         findings.push(("fields-differ", format!("the pack says something else of {}", left.join(", "))));
@@ -43,8 +43,8 @@ pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged
     Ok(MergedNote { text, findings })
 }
 
-/// What the packed note lists and the store's does not; and what both say otherwise of one source or link, and
-/// the store's word counts.
+/// Returns the edits that add the packed note's list items, and the names of fields in which both differ and the
+/// store's value is kept.
 fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<String>) {
     let missing = |ours: &[String], theirs: &[String]| -> Vec<String> {
         theirs.iter().filter(|text| !ours.contains(text)).cloned().collect()
@@ -70,12 +70,12 @@ fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<Stri
     )
 }
 
-/// What a later note says of itself; what it does not say stays.
-fn last_words(ours: &Note, theirs: &Note) -> Vec<Edit> {
+/// Returns the edits that set the fields of a later note; fields that it lacks stay.
+fn newer_fields(ours: &Note, theirs: &Note) -> Vec<Edit> {
     let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut edits = Vec::new();
-    let says_title = theirs.findings.iter().all(|finding| finding.code != "no-title");
-    if says_title && theirs.title != ours.title {
+    let has_title = theirs.findings.iter().all(|finding| finding.code != "no-title");
+    if has_title && theirs.title != ours.title {
         edits.push(text("title", &theirs.title));
     }
     if theirs.kind != ours.kind {
@@ -94,7 +94,7 @@ fn last_words(ours: &Note, theirs: &Note) -> Vec<Edit> {
     edits
 }
 
-/// The custom fields that the store's note lacks, or says otherwise and earlier.
+/// Returns the edits that add custom fields the store's note lacks, or replace those of an earlier one.
 fn custom_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<Edit> {
     let is_new =
         |(key, value): &&(String, Value)| field(&ours.custom, key).is_none_or(|have| is_later && have != value);
@@ -102,8 +102,8 @@ fn custom_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<Edit> {
     theirs.custom.iter().filter(is_new).map(edit).collect()
 }
 
-/// Names the fields of which the pack says something that does not come into the store.
-fn left_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<String> {
+/// Returns the names of the pack's fields that are not merged.
+fn unmerged_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<String> {
     let is_left =
         |(key, value): &&(String, Value)| !is_later && field(&ours.custom, key).is_some_and(|have| have != value);
     let custom = theirs.custom.iter().filter(is_left).map(|(key, _)| format!("`custom.{key}`"));
@@ -115,19 +115,19 @@ fn field<'a>(fields: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
     fields.iter().find(|(have, _)| have == key).map(|(_, value)| value)
 }
 
-/// Tells whether two texts are the same but for their line ends.
+/// Tells whether two texts differ only in line ends.
 fn same_text(a: &str, b: &str) -> bool {
     a == b || a.replace("\r\n", "\n") == b.replace("\r\n", "\n")
 }
 
-/// Makes sure that the merged text is read as what was meant.
-fn check(ours: &Note, text: &str, last: &Note, theirs: &Note) -> Result<(), String> {
+/// Checks that the merged text parses as the intended note.
+fn check(ours: &Note, text: &str, winner: &Note, theirs: &Note) -> Result<(), String> {
     let merged = Note::parse(&ours.path, text.as_bytes().to_vec());
-    let holds = |tags: &[String]| tags.iter().all(|tag| merged.tags.contains(tag));
+    let has_all = |tags: &[String]| tags.iter().all(|tag| merged.tags.contains(tag));
     let is_right = merged.id.as_str() == ours.id.claimed()
-        && same_text(merged.body(), last.body())
-        && holds(&ours.tags)
-        && holds(&theirs.tags)
+        && same_text(merged.body(), winner.body())
+        && has_all(&ours.tags)
+        && has_all(&theirs.tags)
         && ours.links.iter().chain(&theirs.links).all(|link| merged.links.contains(link));
     is_right.then_some(()).ok_or_else(|| "the two can't be put together without saying something else".to_owned())
 }

@@ -1,7 +1,7 @@
-//! `qipu load`: what a pack holds comes into the store, all of it or none.
+//! `qipu load`: writes the notes and attachments of a pack into the store, all or none.
 //!
-//! The whole pack is read and checked before the store is looked at, and everything is planned
-//! before the first file is written.
+//! The whole pack is parsed and checked before the store is opened, and all changes are planned before the first file
+//! is written.
 
 mod counterparts;
 mod merge;
@@ -19,7 +19,7 @@ use crate::store::{self, Change, Store};
 use counterparts::{Counterpart, Counterparts};
 use merge::merge;
 
-/// Loads a pack, or shows what that would do.
+/// Loads a pack, or reports what that would change.
 pub(super) fn run(request: &LoadRequest, current_dir: &Path) -> Result<Report, Error> {
     let pack = read(&request.pack, current_dir)?;
     if request.is_dry_run {
@@ -44,12 +44,12 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     })
 }
 
-/// What is to be done, and what is told of it.
+/// The planned changes, and the entries of the report.
 struct LoadPlan<'a> {
     store: &'a Store,
     request: &'a LoadRequest,
     changes: Vec<Change>,
-    /// The paths that the changes take.
+    /// The paths of the changes.
     taken: HashSet<String>,
     entries: Vec<Entry>,
     findings: Vec<DiagnosticEntry>,
@@ -66,21 +66,21 @@ impl<'a> LoadPlan<'a> {
         for (packed, theirs) in pack.notes.iter().zip(&notes) {
             progress::advance();
             match counterparts.of(packed) {
-                None => plan.create(packed, theirs)?,
-                Some(ours) => plan.meet(packed, theirs, ours)?,
+                None => plan.plan_creation(packed, theirs)?,
+                Some(ours) => plan.plan_conflict(packed, theirs, ours)?,
             }
         }
         for file in &pack.attachments {
             progress::advance();
-            plan.attach(file)?;
+            plan.plan_attachment(file)?;
         }
         Ok(plan)
     }
 
-    /// Plans a note that the store does not have, at its own path or beside what has it.
-    fn create(&mut self, packed: &PackedNote, theirs: &Note) -> Result<(), Error> {
+    /// Plans a note that the store does not have: at its own path, or at a derived one if that is taken.
+    fn plan_creation(&mut self, packed: &PackedNote, theirs: &Note) -> Result<(), Error> {
         let path = self.free_path(packed, theirs)?;
-        self.change(Some(&packed.id), Change::Create { path, new: packed.file.bytes.clone() });
+        self.add_change(Some(&packed.id), Change::Create { path, new: packed.file.bytes.clone() });
         Ok(())
     }
 
@@ -90,53 +90,52 @@ impl<'a> LoadPlan<'a> {
         if !is_taken(path) {
             return Ok(path.clone());
         }
-        let beside = format!("{}-{}.md", path.strip_suffix(".md").unwrap_or(path), packed.id);
-        // A note may have its id from its file's path.
-        let keeps_id = || Note::parse(&beside, packed.file.bytes.clone()).id == theirs.id;
-        if is_taken(&beside) || !keeps_id() {
+        let derived = format!("{}-{}.md", path.strip_suffix(".md").unwrap_or(path), packed.id);
+        // A note without an id in its frontmatter has it from its path.
+        let keeps_id = || Note::parse(&derived, packed.file.bytes.clone()).id == theirs.id;
+        if is_taken(&derived) || !keeps_id() {
             let message = format!("there is no place for `{}`: {} is taken", packed.id, self.store.shown(path));
             return Err(Error::new(ErrorKind::Store, message).hint("rename that file; nothing was written"));
         }
-        Ok(beside)
+        Ok(derived)
     }
 
-    /// Plans what becomes of a note that both have.
-    fn meet(&mut self, packed: &PackedNote, theirs: &Note, ours: &Counterpart) -> Result<(), Error> {
-        let note = &self.store.notes()[ours.place];
+    /// Plans the change of a note that the store has too.
+    fn plan_conflict(&mut self, packed: &PackedNote, theirs: &Note, ours: &Counterpart) -> Result<(), Error> {
+        let note = &self.store.notes()[ours.index];
         let new = match self.request.strategy {
             _ if ours.bytes == packed.file.bytes => None,
             Strategy::Skip => {
-                self.tell(Some(&note.id), "skipped", &note.path, None);
+                self.add_change_entry(Some(&note.id), "skipped", &note.path, None);
                 return Ok(());
             }
-            Strategy::Overwrite => self.overwriting(packed, theirs, ours),
+            Strategy::Overwrite => self.overwritten(packed, theirs, ours),
             Strategy::Merge => self.merged(packed, theirs, ours)?,
         };
         match new.filter(|new| *new != ours.bytes) {
-            None => self.tell(Some(&note.id), "unchanged", &note.path, None),
+            None => self.add_change_entry(Some(&note.id), "unchanged", &note.path, None),
             Some(new) => {
                 let change = Change::Replace { path: note.path.clone(), old: ours.bytes.clone(), new };
-                self.change(Some(&note.id), change);
+                self.add_change(Some(&note.id), change);
             }
         }
         Ok(())
     }
 
-    /// Returns the packed bytes; `None`, and a finding, where they would make another note there: one
-    /// may have its id from its file's path.
-    fn overwriting(&mut self, packed: &PackedNote, theirs: &Note, ours: &Counterpart) -> Option<Vec<u8>> {
-        let note = &self.store.notes()[ours.place];
+    /// Returns the packed bytes; `None`, with a diagnostic, if the note would get another id at the store's path.
+    fn overwritten(&mut self, packed: &PackedNote, theirs: &Note, ours: &Counterpart) -> Option<Vec<u8>> {
+        let note = &self.store.notes()[ours.index];
         let keeps_id = Note::parse(&note.path, packed.file.bytes.clone()).id == theirs.id;
         if !keeps_id {
             let message = format!("it is left as it was: the pack's has its id from its file's path, {}", theirs.path);
-            self.find(Some(&note.id), &note.path, "not-overwritten", message);
+            self.add_diagnostic(Some(&note.id), &note.path, "not-overwritten", message);
         }
         keeps_id.then(|| packed.file.bytes.clone())
     }
 
-    /// Returns the text that says what both notes say; `None`, and a finding, where there is none.
+    /// Returns the merged text; `None`, with a diagnostic, if the two can't be merged.
     fn merged(&mut self, packed: &PackedNote, theirs: &Note, ours: &Counterpart) -> Result<Option<Vec<u8>>, Error> {
-        let note = &self.store.notes()[ours.place];
+        let note = &self.store.notes()[ours.index];
         let text = match self.store.text_of(note) {
             Err(error) if error.kind == ErrorKind::Store => Err(error.message),
             Err(error) => return Err(error),
@@ -150,47 +149,57 @@ impl<'a> LoadPlan<'a> {
                 merged
                     .findings
                     .into_iter()
-                    .for_each(|(code, message)| self.find(Some(&note.id), &note.path, code, message));
+                    .for_each(|(code, message)| self.add_diagnostic(Some(&note.id), &note.path, code, message));
                 Ok(Some(merged.text.into_bytes()))
             }
             Err(reason) => {
-                self.find(Some(&note.id), &note.path, "not-merged", format!("it is left as it was: {reason}"));
+                self.add_diagnostic(
+                    Some(&note.id),
+                    &note.path,
+                    "not-merged",
+                    format!("it is left as it was: {reason}"),
+                );
                 Ok(None)
             }
         }
     }
 
-    fn attach(&mut self, file: &PackedFile) -> Result<(), Error> {
+    fn plan_attachment(&mut self, file: &PackedFile) -> Result<(), Error> {
         let path = file.path.clone();
         match self.store.file(&path)? {
-            None => self.change(None, Change::Create { path, new: file.bytes.clone() }),
-            Some(old) if old == file.bytes => self.tell(None, "unchanged", &path, None),
+            None => self.add_change(None, Change::Create { path, new: file.bytes.clone() }),
+            Some(old) if old == file.bytes => self.add_change_entry(None, "unchanged", &path, None),
             Some(old) if self.request.strategy == Strategy::Overwrite => {
-                self.change(None, Change::Replace { path, old, new: file.bytes.clone() });
+                self.add_change(None, Change::Replace { path, old, new: file.bytes.clone() });
             }
             Some(_) => {
-                self.tell(None, "skipped", &path, None);
-                self.find(None, &path, "attachment-differs", "the pack's is another; the store's is kept".to_owned());
+                self.add_change_entry(None, "skipped", &path, None);
+                self.add_diagnostic(
+                    None,
+                    &path,
+                    "attachment-differs",
+                    "the pack's is another; the store's is kept".to_owned(),
+                );
             }
         }
         Ok(())
     }
 
-    fn change(&mut self, id: Option<&NoteId>, change: Change) {
-        // What an attachment holds is no text to be read.
+    fn add_change(&mut self, id: Option<&NoteId>, change: Change) {
+        // Attachments are no text to be shown as a diff.
         let shows_diff = self.request.is_dry_run && id.is_some();
         let diff = shows_diff.then(|| change.diff(&self.store.shown_path));
-        self.tell(id, change.name(), change.path(), diff);
+        self.add_change_entry(id, change.name(), change.path(), diff);
         self.taken.insert(change.path().to_owned());
         self.changes.push(change);
     }
 
-    fn tell(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
+    fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
         let path = self.store.shown(path);
         self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), action, path, diff }));
     }
 
-    fn find(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
+    fn add_diagnostic(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
         let path = self.store.shown(path);
         self.findings.push(DiagnosticEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
     }
@@ -203,25 +212,25 @@ impl<'a> LoadPlan<'a> {
     }
 }
 
-/// Reads a packed note, of which the pack must say what its file says: what a reader of the pack has
-/// seen is what is loaded.
+/// Parses a packed note, and checks that the lines of the pack agree with its file: what readers of the pack see is
+/// what is loaded.
 fn parsed(packed: &PackedNote) -> Result<Note, Error> {
     let note = Note::parse(&packed.file.path, packed.file.bytes.clone());
-    let refused = |what: String| {
+    let rejected = |what: String| {
         Err(Error::new(ErrorKind::Store, format!("this pack can't be loaded: {what}")).hint("nothing was written"))
     };
     if note.id.as_str() != packed.id.claimed() {
-        return refused(format!("the file of `{}` is that of `{}`", packed.id, note.id));
+        return rejected(format!("the file of `{}` is that of `{}`", packed.id, note.id));
     }
-    let says = [
+    let agreements = [
         ("type", note.kind == packed.kind),
         ("title", note.title == packed.title),
         ("tags", note.tags == packed.tags),
         ("sources", note.sources == packed.sources),
     ];
     let is_text = std::str::from_utf8(&packed.file.bytes).is_ok();
-    match says.into_iter().find(|(_, is_true)| !is_true).filter(|_| is_text) {
-        Some((part, _)) => refused(format!("the {part} of `{}` in its lines is not what its file says", packed.id)),
+    match agreements.into_iter().find(|(_, is_equal)| !is_equal).filter(|_| is_text) {
+        Some((part, _)) => rejected(format!("the {part} of `{}` in its lines is not what its file says", packed.id)),
         None => Ok(note),
     }
 }
