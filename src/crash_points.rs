@@ -34,7 +34,7 @@ fn child() {
 /// Calls the program; `dies_at` is the point at which it dies. Returns whether it lived.
 fn call(dir: &Path, words: &[&str], dies_at: Option<usize>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "crash::child"]).env(DIR, dir).env(WORDS, words.join("\n"));
+    command.args(["--exact", "crash_points::child"]).env(DIR, dir).env(WORDS, words.join("\n"));
     command.env("XDG_CACHE_HOME", dir.join("cache"));
     command.env(POINT, dies_at.map_or(String::new(), |at| at.to_string()));
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()

@@ -1,63 +1,64 @@
-//! What a page's text refers to: links, embeds, block references, tags, anchors, queries.
+//! Scans a page's text for links, embeds, block references, tags, block ids and queries.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use crate::note::{Destination, InlineLink, destinations};
+use crate::note::{Destination, InlineLink, destinations, percent_decoded_bytes};
 
-/// How much of a text is looked through, in bytes: as much as is looked through for links in a note.
+/// The largest part of a text that is scanned, in bytes: the same as for links in a note.
 const MAX_PARSED: usize = 1024 * 1024;
 
-/// The most tags that are taken out of one text; more are no tags that anybody typed.
+/// The largest number of tags from one text; typed texts have fewer.
 const MAX_TAGS: usize = 500;
 
-/// What a reference names.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceTarget {
-    /// A page or file, as `[[target]]` names it.
+    /// A page or file, as in `[[target]]`.
     Wiki(String),
-    /// A file beside the page, decoded and without `#heading`.
+    /// The path of a file, percent-decoded and without `#heading`.
     Path(String),
     /// A block by its id.
     Block(String),
 }
 
-/// A place in a text that refers to something else.
+/// A reference in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextReference {
-    /// What it names.
+    /// Its target.
     pub target: ReferenceTarget,
-    /// Whether it shows what it names.
+    /// Whether it is an embed.
     pub is_embed: bool,
-    /// The bytes of the whole.
+    /// Its range in bytes.
     pub range: Range<usize>,
-    /// What stands behind the bar of `[[target|label]]`.
+    /// The label in `[[target|label]]`.
     pub label: Option<String>,
-    /// Where its target stands.
+    /// The range and syntax of its target.
     destination: Option<Destination>,
 }
 
 impl TextReference {
-    /// Returns the bytes of the target in its text, and what must stand there so that it names another.
+    /// Returns the range of the target in the text, and the text to put there so that it names `new`; `None` if the
+    /// target can't be replaced alone.
     pub fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
         self.destination.as_ref()?.replacement(text, new)
     }
 }
 
-/// What was found in a text.
+/// The result of scanning a text.
 #[derive(Debug, Default)]
 pub(super) struct ScannedText {
-    /// References in the order of the text.
+    /// References, in the order of the text.
     pub references: Vec<TextReference>,
-    /// Link definitions in the order of the text, whether or not something refers to them.
+    /// Link definitions, in the order of the text, whether used or not.
     pub definitions: Vec<TextReference>,
-    /// Tags, each once.
+    /// Tags, without duplicates.
     pub tags: Vec<String>,
-    /// The ids of blocks: `id:: x` and `^x`, in lower case.
+    /// Block ids, `id:: x` and `^x`, in lower case.
     pub blocks: HashSet<String>,
-    /// How many queries there are, which an app answers and a text does not.
+    /// The number of queries, which an app evaluates and a text can't.
     pub queries: usize,
 }
 
@@ -68,7 +69,7 @@ impl ScannedText {
     }
 }
 
-/// Looks through a text.
+/// Scans a text.
 pub(super) fn scan(text: &str) -> ScannedText {
     let parsed = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
     let options = Options::ENABLE_TABLES
@@ -81,32 +82,32 @@ pub(super) fn scan(text: &str) -> ScannedText {
     let destinations = destinations.map(|found| ((found.range.start, found.range.end), found)).collect();
     let mut scanner = Scanner { text: parsed, destinations, ..Scanner::default() };
     for (event, range) in parser.into_offset_iter() {
-        scanner.take(&event, range);
+        scanner.handle_event(&event, range);
     }
-    scanner.end_piece();
-    scanner.end()
+    scanner.end_run();
+    scanner.finish()
 }
 
 #[derive(Default)]
 struct Scanner<'a> {
     text: &'a str,
-    /// The destinations of links, by where these begin and end.
+    /// The destinations of links, by start and end of the link.
     destinations: HashMap<(usize, usize), Destination>,
     scan: ScannedText,
     seen_tags: HashSet<String>,
     in_code: bool,
-    /// How many links and images are open.
+    /// The number of open links and images.
     in_links: usize,
-    /// A run of plain text.
-    piece: Range<usize>,
+    /// The range of the current run of plain text.
+    run: Range<usize>,
 }
 
 impl Scanner<'_> {
-    fn take(&mut self, event: &Event<'_>, range: Range<usize>) {
+    fn handle_event(&mut self, event: &Event<'_>, range: Range<usize>) {
         if matches!(event, Event::Text(_)) && !self.in_code && self.in_links == 0 {
             return self.add_text(range);
         }
-        self.end_piece();
+        self.end_run();
         match event {
             Event::Start(Tag::CodeBlock(kind)) => {
                 self.in_code = true;
@@ -124,24 +125,24 @@ impl Scanner<'_> {
         }
     }
 
-    /// Text comes in pieces, cut where something might have begun.
+    /// The parser splits text wherever a construct might have begun.
     fn add_text(&mut self, range: Range<usize>) {
-        if self.piece.is_empty() || self.piece.end != range.start {
-            self.end_piece();
-            self.piece = range;
+        if self.run.is_empty() || self.run.end != range.start {
+            self.end_run();
+            self.run = range;
         } else {
-            self.piece.end = range.end;
+            self.run.end = range.end;
         }
     }
 
-    fn end_piece(&mut self) {
-        let piece = std::mem::take(&mut self.piece);
-        let Some(text) = self.text.get(piece.clone()).filter(|text| !text.is_empty()) else { return };
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        let Some(text) = self.text.get(run.clone()).filter(|text| !text.is_empty()) else { return };
         let queries = ["{{query", "#+BEGIN_QUERY", "#+begin_query"];
         self.scan.queries += queries.iter().map(|query| text.matches(query).count()).sum::<usize>();
         self.block_ids(text);
-        self.block_references(text, piece.start);
-        self.plain_tags(text, piece.start);
+        self.block_references(text, run.start);
+        self.plain_tags(text, run.start);
     }
 
     fn link(&mut self, link_type: LinkType, url: &CowStr<'_>, range: Range<usize>, is_embed: bool) {
@@ -165,22 +166,22 @@ impl Scanner<'_> {
             if path.is_empty() || has_scheme(path) {
                 return;
             }
-            ReferenceTarget::Path(decoded(path))
+            ReferenceTarget::Path(percent_decoded(path))
         };
         let destination = self.destinations.remove(&(range.start, range.end));
         let label = self.label(link_type, &range);
         self.scan.references.push(TextReference { target, is_embed, range, label, destination });
     }
 
-    /// Returns what stands behind the bar of a link in double brackets.
+    /// Returns the label of a link in double brackets.
     fn label(&self, link_type: LinkType, range: &Range<usize>) -> Option<String> {
         let is_labelled = link_type == LinkType::WikiLink { has_pothole: true };
         let inside = self.text.get(range.clone()).filter(|_| is_labelled)?.strip_suffix("]]")?;
         inside.split_once('|').map(|(_, label)| label.trim().to_owned())
     }
 
-    /// Ends with the destinations that no link has: those of definitions.
-    fn end(mut self) -> ScannedText {
+    /// Ends the scan. Destinations without a link are those of definitions.
+    fn finish(mut self) -> ScannedText {
         let mut left: Vec<Destination> = self.destinations.into_values().collect();
         left.sort_by_key(|found| found.range.start);
         let definition = |found: Destination| {
@@ -222,13 +223,13 @@ impl Scanner<'_> {
     }
 
     fn plain_tags(&mut self, text: &str, start: usize) {
-        for (at, _) in text.match_indices('#') {
-            let before = self.text.get(..start + at).and_then(|before| before.chars().next_back());
-            let begins = before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
-            let rest = text.get(at + 1..).unwrap_or_default();
+        for (offset, _) in text.match_indices('#') {
+            let before = self.text.get(..start + offset).and_then(|before| before.chars().next_back());
+            let is_at_start = before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
+            let rest = text.get(offset + 1..).unwrap_or_default();
             let end = rest.find(|c: char| !is_tag_char(c)).unwrap_or(rest.len());
             let tag = rest.get(..end).unwrap_or_default().trim_end_matches(['/', '-', '.', '\'']);
-            if begins && tag.chars().any(|c| c.is_alphabetic() || !c.is_ascii()) {
+            if is_at_start && tag.chars().any(|c| c.is_alphabetic() || !c.is_ascii()) {
                 self.tag(tag);
             }
         }
@@ -244,16 +245,16 @@ impl Scanner<'_> {
 fn is_tag_char(c: char) -> bool {
     c.is_alphanumeric()
         || matches!(c, '_' | '-' | '/' | '.' | '\'')
-        || (!c.is_ascii() && !c.is_whitespace() && !is_mark(c))
+        || (!c.is_ascii() && !c.is_whitespace() && !is_punctuation(c))
 }
 
-/// Marks of sentences beyond ASCII, which end a tag.
-fn is_mark(c: char) -> bool {
+/// Tells whether a character is punctuation beyond ASCII, which ends a tag.
+fn is_punctuation(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff1f}' | '«' | '»')
 }
 
-/// Tells whether an address leads to another place than a file: `https://…`, `mailto:…`.
+/// Tells whether a URL has a scheme, such as `https:` or `mailto:`, and so is no file.
 fn has_scheme(url: &str) -> bool {
     let is_word = |word: &str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     url.split_once(':').is_some_and(|(scheme, _)| is_word(scheme))
@@ -268,25 +269,9 @@ fn is_uuid(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Puts the characters of `%20` and the like in their places. What is no such code stays.
-pub(super) fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        let byte = code.filter(|code| !code.starts_with('+')).and_then(|code| u8::from_str_radix(code, 16).ok());
-        match byte.filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+/// Decodes percent-encoding. Invalid codes stay, and so does the whole text if the result is not UTF-8.
+pub(super) fn percent_decoded(text: &str) -> String {
+    String::from_utf8(percent_decoded_bytes(text)).unwrap_or_else(|_| text.to_owned())
 }
 
 #[cfg(test)]
@@ -318,9 +303,9 @@ mod tests {
         );
         assert!(scan(text).blocks.contains("6401ab12-x"));
         let found = scan(text);
-        let place = |one: &TextReference| text.get(one.replacement(text, "")?.0);
-        let places: Vec<_> = found.references.iter().filter_map(place).collect();
-        assert_eq!(places[..3], ["A b", "../assets/a%20b.png", "../assets/c d.png"]);
+        let replaced_text = |reference: &TextReference| text.get(reference.replacement(text, "")?.0);
+        let replaced_texts: Vec<_> = found.references.iter().filter_map(replaced_text).collect();
+        assert_eq!(replaced_texts[..3], ["A b", "../assets/a%20b.png", "../assets/c d.png"]);
     }
 
     #[test]
@@ -337,7 +322,7 @@ mod tests {
 
     #[test]
     fn codes_in_names_are_put_in_their_places() {
-        assert_eq!(decoded("a%2Fb%20c%zz%"), "a/b c%zz%");
-        assert_eq!(decoded("%ff"), "%ff");
+        assert_eq!(percent_decoded("a%2Fb%20c%zz%"), "a/b c%zz%");
+        assert_eq!(percent_decoded("%ff"), "%ff");
     }
 }

@@ -1,7 +1,7 @@
-//! The note that a page becomes: frontmatter above its own text.
+//! Composes the note that a page becomes: frontmatter above the page's own text.
 //!
-//! Under `custom` the note keeps where it comes from, a sum of what was read and a sum of what was
-//! written: so that another import knows it again, and knows whether somebody changed it since.
+//! A field under `custom` stores the source of the note, a digest of what was read and one of what was written: the
+//! next import recognizes the note, and knows whether it was edited since.
 
 use std::ops::Range;
 
@@ -10,19 +10,20 @@ use crate::note::edit::{self, Edit};
 use crate::note::{DEFAULT_KIND, IMPORTED as FIELD, Note, NoteId, Value, with_spans, yaml_scalar};
 use crate::request::ImportFrom;
 
-/// What stands for a sum until it is known; as long as one.
-const UNKNOWN: &str = "qipuqipuqipuqipu";
+/// The placeholder of a digest that is not known yet; it has the same length.
+const PLACEHOLDER: &str = "qipuqipuqipuqipu";
 
-/// The type of a page that names none and is no journal. It is no fleeting thought: somebody kept it.
+/// The type of a page that has none and is no journal. It is not the default type, which marks fleeting notes: its
+/// author kept the page.
 const KIND: &str = "permanent";
 
-/// The most bytes of properties that become frontmatter; well within what is read as such.
-const MAX_FRONT: usize = 128 * 1024;
+/// The largest size in bytes of properties that become frontmatter, well below the limit for parsing frontmatter.
+const MAX_FRONTMATTER_BYTES: usize = 128 * 1024;
 
-/// The most aliases or links that are added to a note.
+/// The largest number of aliases or links that are added to a note.
 const MAX_ADDED: usize = 500;
 
-/// Where a note comes from.
+/// The source of an imported note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provenance {
     /// The app.
@@ -31,14 +32,14 @@ pub struct Provenance {
     pub name: String,
     /// The path of the page's file in it.
     pub path: String,
-    /// A sum of what was read.
+    /// The digest of the page's file.
     pub read: String,
-    /// A sum of what was written.
+    /// The digest of the note's file.
     pub wrote: String,
 }
 
 impl Provenance {
-    /// Returns what a note says of where it comes from.
+    /// Reads the source of a note; `None` if it was not imported.
     pub fn of(note: &Note) -> Option<Self> {
         let (_, Value::Map(entries)) = note.custom.iter().find(|(key, _)| key == FIELD)? else { return None };
         let text = |name: &str| Some(entries.iter().find(|(key, _)| key == name)?.1.to_line());
@@ -47,112 +48,118 @@ impl Provenance {
     }
 }
 
-/// Tells whether a note's text is as an import wrote it; `wrote` is the sum in it.
+/// Tells whether a note's text is unchanged since the import; `wrote` is the digest in it.
 pub fn is_as_written(text: &str, wrote: &str) -> bool {
-    digest(&text.replacen(&format!("wrote: {wrote}"), &format!("wrote: {UNKNOWN}"), 1)) == wrote
+    digest(&text.replacen(&format!("wrote: {wrote}"), &format!("wrote: {PLACEHOLDER}"), 1)) == wrote
 }
 
-/// What a note says beside what its page does.
+/// Fields that a note gets in addition to those of its page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddedFields {
-    /// Other names that links use.
+    /// Names that links use for it.
     pub aliases: Vec<String>,
-    /// Links that the text makes in a way that is none here: type, note, block.
+    /// Links that the text has in a form that is no link in a note: type, target, block.
     pub links: Vec<(String, NoteId, Option<String>)>,
-    /// Bytes of the text that become others: of the text below frontmatter, or of all that the file says.
-    pub replaced: Option<Vec<(Range<usize>, String)>>,
-    /// Why all that the file says is kept as text, where it is.
+    /// Replacements in the body, or in the text of the whole file: range in bytes, new text.
+    pub replacements: Option<Vec<(Range<usize>, String)>>,
+    /// The reason why the whole file becomes the body, if it does.
     pub as_text: Option<String>,
 }
 
-/// A note's text, and what is odd about it.
+/// A note's text, and remarks about it.
 #[derive(Debug, Clone, Default)]
 pub struct ComposedNote {
     /// The text.
     pub text: String,
-    /// What could not be said in frontmatter.
-    pub refused: Vec<String>,
-    /// Why all that the file says is kept as text, where it is.
+    /// What could not become frontmatter, as clauses.
+    pub rejected: Vec<String>,
+    /// The reason why the whole file becomes the body, if it does.
     pub as_text: Option<String>,
 }
 
-/// Makes the note that a page becomes. Where its own frontmatter can't be added to, or its properties
-/// are too many, everything that the file says is kept as text.
+/// Composes the note of a page. If the page's own frontmatter can't be extended, or its properties are too large, the
+/// whole file becomes the body.
 pub fn compose(page: &ImportedPage, id: &NoteId, from: ImportFrom, name: &str, extra: &AddedFields) -> ComposedNote {
-    let stamp = stamp(page, from, name);
+    let provenance_field = provenance_field(page, from, name);
     let composed = match &extra.as_text {
         Some(reason) => Err(reason.clone()),
-        None => with_fields(page, id, &stamp, extra),
+        None => with_fields(page, id, &provenance_field, extra),
     };
     composed.unwrap_or_else(|reason| {
-        let (text, unadapted) = adapted(&page.whole, extra.replaced.clone().filter(|_| extra.as_text.is_some()));
-        let text = sealed(&(front_of(page, id, &stamp, extra, false) + &text));
+        let (text, link_remark) =
+            with_replacements(&page.file_text, extra.replacements.clone().filter(|_| extra.as_text.is_some()));
+        let text = with_checksum(&(format_frontmatter(page, id, &provenance_field, extra, false) + &text));
         let kept = format!("its fields are kept as text: {reason}");
-        ComposedNote { text, refused: [kept].into_iter().chain(unadapted).collect(), as_text: Some(reason) }
+        ComposedNote { text, rejected: [kept].into_iter().chain(link_remark).collect(), as_text: Some(reason) }
     })
 }
 
-/// Makes the note with the fields of its page.
+/// Composes the note with the fields of its page as frontmatter.
 fn with_fields(
     page: &ImportedPage,
     id: &NoteId,
-    stamp: &[(String, Value)],
+    provenance_field: &[(String, Value)],
     extra: &AddedFields,
 ) -> Result<ComposedNote, String> {
-    let front = page.text.get(..page.body_start).unwrap_or_default();
-    let (body, unadapted) = adapted(page.body(), extra.replaced.clone());
-    let (text, mut refused) = if page.has_frontmatter {
-        with_frontmatter(page, id, stamp, extra, &format!("{front}{body}"))?
+    let front = page.text.get(..page.body_offset).unwrap_or_default();
+    let (body, link_remark) = with_replacements(page.body(), extra.replacements.clone());
+    let (text, mut rejected) = if page.has_frontmatter {
+        extended_frontmatter(page, id, provenance_field, extra, &format!("{front}{body}"))?
     } else {
-        let front = front_of(page, id, stamp, extra, true);
-        if front.len() > MAX_FRONT {
+        let front = format_frontmatter(page, id, provenance_field, extra, true);
+        if front.len() > MAX_FRONTMATTER_BYTES {
             return Err("its properties are too long".to_owned());
         }
         (front + &body, Vec::new())
     };
-    refused.extend(unadapted);
-    let text = sealed(&text);
-    if says(&text, page, id) {
-        Ok(ComposedNote { text, refused, as_text: None })
+    rejected.extend(link_remark);
+    let text = with_checksum(&text);
+    if parses_as(&text, page, id) {
+        Ok(ComposedNote { text, rejected, as_text: None })
     } else {
         Err("its fields would say something else".to_owned())
     }
 }
 
-/// Puts other targets in the places of links; returns why, where that can't be done.
-fn adapted(text: &str, spans: Option<Vec<(Range<usize>, String)>>) -> (String, Option<String>) {
+/// Replaces the targets of links; if that fails, returns the unchanged text and the reason.
+fn with_replacements(text: &str, spans: Option<Vec<(Range<usize>, String)>>) -> (String, Option<String>) {
     match with_spans(text, spans.unwrap_or_default()) {
         Ok(text) => (text, None),
         Err(reason) => (text.to_owned(), Some(format!("its links stay as they are: {reason}"))),
     }
 }
 
-/// Writes the sum of a text into it.
-fn sealed(text: &str) -> String {
+/// Replaces the placeholder in a text by the digest of the text.
+fn with_checksum(text: &str) -> String {
     let sum = digest(text);
-    text.replacen(&format!("wrote: {UNKNOWN}"), &format!("wrote: {sum}"), 1)
+    text.replacen(&format!("wrote: {PLACEHOLDER}"), &format!("wrote: {sum}"), 1)
 }
 
-/// Tells whether a text is read as the note that it is to be.
-fn says(text: &str, page: &ImportedPage, id: &NoteId) -> bool {
+/// Tells whether a text parses as the intended note.
+fn parses_as(text: &str, page: &ImportedPage, id: &NoteId) -> bool {
     let note = Note::parse("notes/x.md", text.as_bytes().to_vec());
     let is_broken = note.findings.iter().any(|finding| finding.code.starts_with("frontmatter-"));
     !is_broken && note.id == *id && note.title == page.title && Provenance::of(&note).is_some()
 }
 
-fn stamp(page: &ImportedPage, from: ImportFrom, name: &str) -> Vec<(String, Value)> {
-    let entries =
-        [("from", from.name()), ("name", name), ("path", &page.source), ("read", &page.digest()), ("wrote", UNKNOWN)];
+fn provenance_field(page: &ImportedPage, from: ImportFrom, name: &str) -> Vec<(String, Value)> {
+    let entries = [
+        ("from", from.name()),
+        ("name", name),
+        ("path", &page.source),
+        ("read", &page.digest()),
+        ("wrote", PLACEHOLDER),
+    ];
     entries.iter().map(|(key, text)| ((*key).to_owned(), Value::text(*text))).collect()
 }
 
-/// Writes frontmatter for a text that has none.
-fn front_of(
+/// Formats frontmatter for a text that has none.
+fn format_frontmatter(
     page: &ImportedPage,
     id: &NoteId,
-    stamp: &[(String, Value)],
+    provenance_field: &[(String, Value)],
     extra: &AddedFields,
-    is_whole: bool,
+    has_fields: bool,
 ) -> String {
     let text = |text: &str| yaml_scalar(text, false);
     let list = |texts: &[String]| format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "));
@@ -166,10 +173,10 @@ fn front_of(
     field("created", page.created.clone());
     field("updated", page.updated.clone());
     field("date", page.day.map(|day| day.to_string()));
-    let tags: Vec<String> = page.tags.iter().filter(|_| is_whole).take(MAX_ADDED).cloned().collect();
+    let tags: Vec<String> = page.tags.iter().filter(|_| has_fields).take(MAX_ADDED).cloned().collect();
     field("tags", (!tags.is_empty()).then(|| list(&tags)));
     let aliases: Vec<String> =
-        page.aliases.iter().filter(|_| is_whole).chain(&extra.aliases).take(MAX_ADDED).cloned().collect();
+        page.aliases.iter().filter(|_| has_fields).chain(&extra.aliases).take(MAX_ADDED).cloned().collect();
     field("aliases", (!aliases.is_empty()).then(|| list(&aliases)));
     if !extra.links.is_empty() {
         lines.push("links:".to_owned());
@@ -179,69 +186,70 @@ fn front_of(
         lines.push(format!("  - {{type: {}, id: {id}{block}}}", text(kind)));
     }
     lines.push("custom:".to_owned());
-    let pairs: Vec<String> = stamp.iter().map(|(key, value)| format!("{key}: {}", text(&value.to_line()))).collect();
+    let pairs: Vec<String> =
+        provenance_field.iter().map(|(key, value)| format!("{key}: {}", text(&value.to_line()))).collect();
     lines.push(format!("  {FIELD}: {{{}}}", pairs.join(", ")));
-    for (key, value) in page.custom.iter().filter(|(key, _)| is_whole && key != FIELD) {
+    for (key, value) in page.custom.iter().filter(|(key, _)| has_fields && key != FIELD) {
         lines.push(format!("  {}: {}", text(key), yaml_scalar(value, true)));
     }
     lines.push("---".to_owned());
-    let end =
-        if page.whole.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let end = edit::line_end(&page.file_text);
     lines.join(end) + end
 }
 
-/// Adds to frontmatter of a page's own; what it says already stays in every byte.
-fn with_frontmatter(
+/// Extends the page's own frontmatter; every byte of it stays. Returns the text, and the fields that could not be
+/// added.
+fn extended_frontmatter(
     page: &ImportedPage,
     id: &NoteId,
-    stamp: &[(String, Value)],
+    provenance_field: &[(String, Value)],
     extra: &AddedFields,
     text: &str,
 ) -> Result<(String, Vec<String>), String> {
     let note = |folder: &str| Note::parse(&format!("{folder}/x.md"), text.as_bytes().to_vec());
-    let said = note("notes");
-    if said.findings.iter().any(|finding| finding.code == "not-a-map" || finding.code.starts_with("frontmatter-")) {
+    let parsed = note("notes");
+    if parsed.findings.iter().any(|finding| finding.code == "not-a-map" || finding.code.starts_with("frontmatter-")) {
         return Err("its frontmatter can't be added to".to_owned());
     }
-    let lacks = |code: &str| said.findings.iter().any(|finding| finding.code == code);
+    let has_finding = |code: &str| parsed.findings.iter().any(|finding| finding.code == code);
     let set = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut needed = Vec::new();
-    if said.id != *id || lacks("no-id") {
+    if parsed.id != *id || has_finding("no-id") {
         needed.push(set("id", id.as_str()));
     }
-    if said.title != page.title || lacks("no-title") {
+    if parsed.title != page.title || has_finding("no-title") {
         needed.push(set("title", &page.title));
     }
     let mut wanted = Vec::new();
-    // A type that is not the folder's own was given.
-    if said.kind == DEFAULT_KIND && note("mocs").kind != DEFAULT_KIND {
+    // The parsed type depends on the folder only if the frontmatter has none.
+    if parsed.kind == DEFAULT_KIND && note("mocs").kind != DEFAULT_KIND {
         wanted.push(set("type", page.kind.as_deref().unwrap_or(KIND)));
     }
-    if let Some(day) = page.day.filter(|_| said.date.is_none()) {
+    if let Some(day) = page.day.filter(|_| parsed.date.is_none()) {
         wanted.push(Edit::SetPlain { key: "date", text: day.to_string() });
     }
-    let marked = said.tags.iter().filter(|tag| tag.starts_with('#'));
-    wanted.extend(marked.map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
+    let hashed_tags = parsed.tags.iter().filter(|tag| tag.starts_with('#'));
+    wanted.extend(hashed_tags.map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
     let item = |key: &'static str| move |text: &String| Edit::AddItem { key, text: text.clone() };
-    let tags = page.tags.iter().filter(|tag| !said.tags.contains(tag)).take(MAX_ADDED);
+    let tags = page.tags.iter().filter(|tag| !parsed.tags.contains(tag)).take(MAX_ADDED);
     wanted.extend(tags.map(item("tags")));
     let aliases =
-        page.aliases.iter().chain(&extra.aliases).filter(|alias| !said.aliases.contains(alias)).take(MAX_ADDED);
+        page.aliases.iter().chain(&extra.aliases).filter(|alias| !parsed.aliases.contains(alias)).take(MAX_ADDED);
     wanted.extend(aliases.map(item("aliases")));
     for (kind, id, block) in extra.links.iter().take(MAX_ADDED) {
         let mut entries = vec![("type", kind.clone()), ("id", id.to_string())];
         entries.extend(block.clone().map(|block| ("block", block)));
         wanted.push(Edit::AddMap { key: "links", entries });
     }
-    needed.push(Edit::SetCustomValue { key: FIELD.to_owned(), value: Value::Map(stamp.to_vec()) });
+    needed.push(Edit::SetCustomValue { key: FIELD.to_owned(), value: Value::Map(provenance_field.to_vec()) });
     let mut text = edit::apply(text, &needed)?;
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for edit in wanted {
         match edit::apply(&text, std::slice::from_ref(&edit)) {
             Ok(edited) => text = edited,
-            Err(reason) => refused.push(reason),
+            Err(reason) => rejected.push(reason),
         }
     }
-    refused.dedup();
-    Ok((text, refused))
+    rejected.dedup();
+    Ok((text, rejected))
 }

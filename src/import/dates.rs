@@ -1,153 +1,110 @@
-//! Days in the names of journals, as apps are told to write them: `yyyy_MM_dd`, `MMM do, yyyy`.
+//! Dates in the names of journals, in the configurable formats of apps: `yyyy_MM_dd`, `MMM do, yyyy`.
 
-use jiff::civil::{Date, Weekday};
+use jiff::civil::{Date, date};
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-/// A piece of a pattern.
+/// A part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PatternPart {
-    Year,
-    ShortYear,
-    Month,
-    PlainMonth,
-    MonthName,
-    ShortMonthName,
-    Day,
-    PlainDay,
+    /// A conversion specifier of [`jiff::fmt::strtime`].
+    Code(&'static str),
+    /// The day of the month with its English suffix.
     OrdinalDay,
-    WeekdayName,
-    ShortWeekdayName,
-    Text(char),
+    Literal(char),
 }
 
-/// How a day is written.
+/// A date format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DatePattern(Vec<PatternPart>);
 
 impl DatePattern {
-    /// Reads a pattern. Letters that stand for nothing known stand for themselves.
+    /// Parses a pattern. Letters that are no code are literal, and so is text in `'…'` or `[…]`.
     pub(super) fn new(text: &str) -> Self {
-        const WORDS: [(&str, PatternPart); 19] = [
-            ("yyyy", PatternPart::Year),
-            ("YYYY", PatternPart::Year),
-            ("yy", PatternPart::ShortYear),
-            ("YY", PatternPart::ShortYear),
-            ("MMMM", PatternPart::MonthName),
-            ("MMM", PatternPart::ShortMonthName),
-            ("MM", PatternPart::Month),
-            ("M", PatternPart::PlainMonth),
-            ("dddd", PatternPart::WeekdayName),
-            ("ddd", PatternPart::ShortWeekdayName),
-            ("dd", PatternPart::Day),
-            ("DD", PatternPart::Day),
-            ("do", PatternPart::OrdinalDay),
-            ("Do", PatternPart::OrdinalDay),
-            ("d", PatternPart::PlainDay),
-            ("D", PatternPart::PlainDay),
-            ("EEEE", PatternPart::WeekdayName),
-            ("EEE", PatternPart::ShortWeekdayName),
-            ("E", PatternPart::ShortWeekdayName),
+        use PatternPart::{Code, OrdinalDay};
+        const CODES: [(&str, PatternPart); 19] = [
+            ("yyyy", Code("%Y")),
+            ("YYYY", Code("%Y")),
+            ("yy", Code("%y")),
+            ("YY", Code("%y")),
+            ("MMMM", Code("%B")),
+            ("MMM", Code("%b")),
+            ("MM", Code("%m")),
+            ("M", Code("%-m")),
+            ("dddd", Code("%A")),
+            ("ddd", Code("%a")),
+            ("dd", Code("%d")),
+            ("DD", Code("%d")),
+            ("do", OrdinalDay),
+            ("Do", OrdinalDay),
+            ("d", Code("%-d")),
+            ("D", Code("%-d")),
+            ("EEEE", Code("%A")),
+            ("EEE", Code("%a")),
+            ("E", Code("%a")),
         ];
-        let (mut pieces, mut rest) = (Vec::new(), text);
+        let (mut parts, mut rest) = (Vec::new(), text);
         while let Some(first) = rest.chars().next() {
             let close = [('\'', '\''), ('[', ']')].into_iter().find(|(open, _)| *open == first).map(|(_, close)| close);
             let quoted = close.and_then(|close| rest.get(1..)?.split_once(close));
             if let Some((inside, after)) = quoted {
-                pieces.extend(inside.chars().map(PatternPart::Text));
+                parts.extend(inside.chars().map(PatternPart::Literal));
                 rest = after;
                 continue;
             }
-            let word = WORDS.iter().find_map(|(word, piece)| Some((piece, rest.strip_prefix(word)?)));
-            let (piece, after) = match word {
-                Some((piece, after)) => (piece.clone(), after),
-                None => (PatternPart::Text(first), rest.get(first.len_utf8()..).unwrap_or_default()),
-            };
-            pieces.push(piece);
+            let code = CODES.iter().find_map(|(code, part)| Some((part.clone(), rest.strip_prefix(code)?)));
+            let literal = || (PatternPart::Literal(first), rest.get(first.len_utf8()..).unwrap_or_default());
+            let (part, after) = code.unwrap_or_else(literal);
+            parts.push(part);
             rest = after;
         }
-        Self(pieces)
+        Self(parts)
     }
 
-    /// Writes a day.
-    pub(super) fn write(&self, day: Date) -> String {
-        self.0.iter().map(|piece| written(piece, day)).collect()
+    /// Formats a day.
+    pub(super) fn format(&self, day: Date) -> String {
+        let format_part = |part: &PatternPart| match part {
+            PatternPart::Code(code) => day.strftime(code).to_string(),
+            PatternPart::OrdinalDay => format!("{}{}", day.day(), ordinal_suffix(day.day().into())),
+            PatternPart::Literal(c) => c.to_string(),
+        };
+        self.0.iter().map(format_part).collect()
     }
 
-    /// Reads a day that is the whole of a text.
-    pub(super) fn read(&self, text: &str) -> Option<Date> {
+    /// Parses a text that is a day and nothing else.
+    pub(super) fn parse(&self, text: &str) -> Option<Date> {
         let (mut year, mut month, mut day, mut rest) = (None, None, None, text);
-        for piece in &self.0 {
-            let (value, after) = match piece {
-                PatternPart::Text(c) => (0, rest.strip_prefix(*c)?),
-                PatternPart::Year => digits(rest, 4, 4)?,
-                PatternPart::ShortYear | PatternPart::Month | PatternPart::Day => digits(rest, 2, 2)?,
-                PatternPart::PlainMonth | PatternPart::PlainDay => digits(rest, 1, 2)?,
-                PatternPart::OrdinalDay => {
-                    let (value, after) = digits(rest, 1, 2)?;
-                    (value, after.strip_prefix(suffix(value))?)
+        for part in &self.0 {
+            let code = match part {
+                PatternPart::Literal(c) => {
+                    rest = rest.strip_prefix(*c)?;
+                    continue;
                 }
-                PatternPart::MonthName => named(rest, &MONTHS, usize::MAX)?,
-                PatternPart::ShortMonthName => named(rest, &MONTHS, 3)?,
-                PatternPart::WeekdayName => named(rest, &WEEKDAYS, usize::MAX)?,
-                PatternPart::ShortWeekdayName => named(rest, &WEEKDAYS, 3)?,
+                PatternPart::OrdinalDay => "%-d",
+                PatternPart::Code(code) => code,
             };
-            rest = after;
-            match piece {
-                PatternPart::Year => year = Some(value),
-                PatternPart::ShortYear => year = Some(2000 + value),
-                PatternPart::Month | PatternPart::PlainMonth | PatternPart::MonthName | PatternPart::ShortMonthName => {
-                    month = Some(value)
-                }
-                PatternPart::Day | PatternPart::PlainDay | PatternPart::OrdinalDay => day = Some(value),
+            let (value, after) = match code {
+                "%Y" => digits(rest, 4, 4)?,
+                "%-m" | "%-d" => digits(rest, 1, 2)?,
+                "%B" | "%b" => parse_name(rest, code, (1..=12).map(|month| date(2024, month, 1)))?,
+                // The first of January 2024 was a Monday.
+                "%A" | "%a" => parse_name(rest, code, (1..=7).map(|day| date(2024, 1, day)))?,
+                _ => digits(rest, 2, 2)?,
+            };
+            rest = if *part == PatternPart::OrdinalDay { after.strip_prefix(ordinal_suffix(value))? } else { after };
+            match code {
+                "%Y" => year = Some(value),
+                "%y" => year = Some(2000 + value),
+                "%m" | "%-m" | "%B" | "%b" => month = Some(value),
+                "%d" | "%-d" => day = Some(value),
                 _ => {}
             }
         }
         let date = Date::new(year?, i8::try_from(month?).ok()?, i8::try_from(day?).ok()?).ok()?;
-        // The day of the week, too, must be that day's.
-        (rest.is_empty() && self.write(date) == text).then_some(date)
+        // Formatting again also checks the day of the week.
+        (rest.is_empty() && self.format(date) == text).then_some(date)
     }
 }
 
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
-fn written(piece: &PatternPart, day: Date) -> String {
-    let month = usize::try_from(day.month()).ok().and_then(|month| MONTHS.get(month.checked_sub(1)?)).unwrap_or(&"");
-    let weekday = usize::try_from(Weekday::to_monday_zero_offset(day.weekday()))
-        .ok()
-        .and_then(|place| WEEKDAYS.get(place))
-        .unwrap_or(&"");
-    let short = |name: &str| name.chars().take(3).collect();
-    match piece {
-        PatternPart::Year => format!("{:04}", day.year()),
-        PatternPart::ShortYear => format!("{:02}", day.year() % 100),
-        PatternPart::Month => format!("{:02}", day.month()),
-        PatternPart::PlainMonth => day.month().to_string(),
-        PatternPart::MonthName => (*month).to_owned(),
-        PatternPart::ShortMonthName => short(month),
-        PatternPart::Day => format!("{:02}", day.day()),
-        PatternPart::PlainDay => day.day().to_string(),
-        PatternPart::OrdinalDay => format!("{}{}", day.day(), suffix(day.day().into())),
-        PatternPart::WeekdayName => (*weekday).to_owned(),
-        PatternPart::ShortWeekdayName => short(weekday),
-        PatternPart::Text(c) => c.to_string(),
-    }
-}
-
-fn suffix(day: i16) -> &'static str {
+fn ordinal_suffix(day: i16) -> &'static str {
     match day {
         11..=13 => "th",
         _ if day % 10 == 1 => "st",
@@ -157,22 +114,23 @@ fn suffix(day: i16) -> &'static str {
     }
 }
 
-fn digits(text: &str, least: usize, most: usize) -> Option<(i16, &str)> {
-    let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
-    (count >= least).then(|| Some((text.get(..count)?.parse().ok()?, text.get(count..)?))).flatten()
+/// Parses `min` to `max` digits at the start of a text. Returns the number and the rest.
+fn digits(text: &str, min: usize, max: usize) -> Option<(i16, &str)> {
+    let count = text.bytes().take(max).take_while(u8::is_ascii_digit).count();
+    (count >= min).then(|| Some((text.get(..count)?.parse().ok()?, text.get(count..)?))).flatten()
 }
 
-fn named<'a>(text: &'a str, names: &[&str], chars: usize) -> Option<(i16, &'a str)> {
-    names.iter().enumerate().find_map(|(place, name)| {
-        let name = name.get(..chars.min(name.len())).unwrap_or(name);
-        Some((i16::try_from(place + 1).ok()?, text.strip_prefix(name)?))
-    })
+/// Parses the name at the start of a text that `code` gives one of the dates. Returns the position of that date, from 1,
+/// and the rest.
+fn parse_name<'a>(text: &'a str, code: &str, dates: impl Iterator<Item = Date>) -> Option<(i16, &'a str)> {
+    let rest = |date: Date| text.strip_prefix(&date.strftime(code).to_string());
+    (1..).zip(dates).find_map(|(position, date)| Some((position, rest(date)?)))
 }
 
-/// Reads a day written with the year first, as most names of journals are.
-pub(super) fn usual(text: &str) -> Option<Date> {
-    let is_usual = |text: &str| text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'_');
-    is_usual(text).then(|| text.replace('_', "-").parse().ok()).flatten()
+/// Parses a day such as `2025-03-05` or `2025_03_05`, the most common names of journals.
+pub(super) fn parse_iso_day(text: &str) -> Option<Date> {
+    let has_iso_form = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'_');
+    has_iso_form.then(|| text.replace('_', "-").parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -190,14 +148,14 @@ mod tests {
             ("E, d MMMM yy", "Wed, 5 March 25"),
             ("dddd Do [of] MMMM YYYY", "Wednesday 5th of March 2025"),
         ] {
-            assert_eq!(DatePattern::new(pattern).write(day), text);
-            assert_eq!(DatePattern::new(pattern).read(text), Some(day), "{pattern}");
+            assert_eq!(DatePattern::new(pattern).format(day), text);
+            assert_eq!(DatePattern::new(pattern).parse(text), Some(day), "{pattern}");
         }
         for text in ["Mar 5rd, 2025", "Feb 30th, 2025", "Mar 5th, 2025 ", "", "Mar 5th, 20256"] {
-            assert_eq!(DatePattern::new("MMM do, yyyy").read(text), None, "{text}");
+            assert_eq!(DatePattern::new("MMM do, yyyy").parse(text), None, "{text}");
         }
-        assert_eq!(usual("2025_03_05"), Some(day));
-        assert_eq!(usual("2025-13-05"), None);
+        assert_eq!(parse_iso_day("2025_03_05"), Some(day));
+        assert_eq!(parse_iso_day("2025-13-05"), None);
     }
 
     #[test]
@@ -205,7 +163,7 @@ mod tests {
         let pattern = DatePattern::new("MMM do, yyyy");
         let mut day: Date = "2024-01-01".parse().unwrap();
         for _ in 0..366 {
-            assert_eq!(pattern.read(&pattern.write(day)), Some(day));
+            assert_eq!(pattern.parse(&pattern.format(day)), Some(day));
             day = day.tomorrow().unwrap();
         }
     }

@@ -1,13 +1,13 @@
-//! Logseq graphs: pages and journals as outlines, titles in file names, `key:: value` properties.
+//! Logseq graphs: outlines in pages and journals, titles in file names, and `key:: value` properties.
 
-use super::body::decoded;
-use super::dates::{DatePattern, usual};
+use super::body::percent_decoded;
+use super::dates::{DatePattern, parse_iso_day};
 use super::properties::{self, items, plain};
-use super::{FileRole, ImportedPage, ending, stem, titled};
+use super::{FileRole, ImportedPage, extension, stem, to_title};
 
-/// What `config.edn` says of names.
+/// The settings in `config.edn` that concern names.
 #[derive(Debug, Clone)]
-pub(super) struct LogseqSettings {
+pub struct LogseqSettings {
     pages: String,
     journals: String,
     title: DatePattern,
@@ -15,9 +15,9 @@ pub(super) struct LogseqSettings {
 }
 
 impl LogseqSettings {
-    /// Reads `config.edn`, as far as it is about names.
-    pub(super) fn read(text: &str) -> Self {
-        let value = |key: &str, usual: &str| setting(text, key).unwrap_or_else(|| usual.to_owned());
+    /// Parses `config.edn`; missing settings have Logseq's defaults.
+    pub(super) fn parse(text: &str) -> Self {
+        let value = |key: &str, default: &str| setting(text, key).unwrap_or_else(|| default.to_owned());
         Self {
             pages: format!("{}/", value(":pages-directory", "pages").trim_matches('/')),
             journals: format!("{}/", value(":journals-directory", "journals").trim_matches('/')),
@@ -26,39 +26,39 @@ impl LogseqSettings {
         }
     }
 
-    /// Says what becomes of a file.
+    /// Returns how a file is imported.
     pub(super) fn role(&self, path: &str) -> FileRole {
         let is_in = |folder: &str| path.starts_with(folder);
-        match ending(path).as_str() {
-            _ if is_in("logseq/") => FileRole::Own,
-            _ if is_in("whiteboards/") => FileRole::Left("a whiteboard is no text"),
-            _ if is_in("draws/") => FileRole::Left("a drawing is no text"),
+        match extension(path).as_str() {
+            _ if is_in("logseq/") => FileRole::AppInternal,
+            _ if is_in("whiteboards/") => FileRole::Unsupported("a whiteboard is no text"),
+            _ if is_in("draws/") => FileRole::Unsupported("a drawing is no text"),
             _ if is_in("assets/") => FileRole::Attachment,
             "md" | "markdown" => FileRole::Page,
-            "org" => FileRole::Left("org mode is not read; export the page as markdown"),
-            "excalidraw" | "tldr" => FileRole::Left("a drawing is no text"),
+            "org" => FileRole::Unsupported("org mode is not read; export the page as markdown"),
+            "excalidraw" | "tldr" => FileRole::Unsupported("a drawing is no text"),
             _ => FileRole::Attachment,
         }
     }
 
-    /// Returns the path of a file without the folder that all files of its kind are in.
+    /// Returns the path of a file without the folder of its kind.
     pub(super) fn plain_path<'a>(&self, path: &'a str) -> &'a str {
         let folders = [self.pages.as_str(), self.journals.as_str(), "assets/"];
         folders.iter().find_map(|folder| path.strip_prefix(folder)).unwrap_or(path)
     }
 
-    /// Reads a page.
+    /// Parses a page.
     pub(super) fn page(&self, path: &str, text: &str) -> ImportedPage {
         let day = self.day(path);
         let name = match day {
-            Some(day) => self.title.write(day),
-            None => decoded(&stem(path).replace("___", "/")),
+            Some(day) => self.title.format(day),
+            None => percent_decoded(&stem(path).replace("___", "/")),
         };
-        let mut page = ImportedPage::read(path, &name, day, text);
+        let mut page = ImportedPage::parse(path, &name, day, text);
         if !page.has_frontmatter {
             let head = properties::head(text);
             page.text = text.get(head.range.end..).unwrap_or_default().to_owned();
-            head.properties.into_iter().for_each(|(key, value)| take(&mut page, key, value));
+            head.properties.into_iter().for_each(|(key, value)| add_property(&mut page, key, value));
         }
         let iso = day.map(|day| day.to_string()).filter(|iso| *iso != page.title && !page.aliases.contains(iso));
         page.aliases.extend(iso);
@@ -67,52 +67,52 @@ impl LogseqSettings {
 
     fn day(&self, path: &str) -> Option<jiff::civil::Date> {
         let name = path.strip_prefix(self.journals.as_str())?;
-        let name = decoded(stem(name));
-        self.file.read(&name).or_else(|| usual(&name)).or_else(|| self.title.read(&name))
+        let name = percent_decoded(stem(name));
+        self.file.parse(&name).or_else(|| parse_iso_day(&name)).or_else(|| self.title.parse(&name))
     }
 }
 
-/// Takes a property of a page.
-fn take(page: &mut ImportedPage, key: String, value: String) {
-    let add = |have: &mut Vec<String>, new: Vec<String>| {
+/// Adds a property to a page.
+fn add_property(page: &mut ImportedPage, key: String, value: String) {
+    let add = |known: &mut Vec<String>, new: Vec<String>| {
         for text in new {
-            if !have.contains(&text) {
-                have.push(text);
+            if !known.contains(&text) {
+                known.push(text);
             }
         }
     };
     match key.as_str() {
-        "title" if !value.is_empty() => page.title = titled(&plain(&value)),
+        "title" if !value.is_empty() => page.title = to_title(&plain(&value)),
         "alias" | "aliases" => add(&mut page.aliases, items(&value)),
         "tag" | "tags" => add(&mut page.tags, items(&value)),
-        // A note has one type: the first; the others become tags.
+        // A note has one type, the first; the others become tags.
         "type" if !items(&value).is_empty() && page.day.is_none() => {
             let mut types = items(&value).into_iter();
             page.kind = types.next();
             add(&mut page.tags, types.collect());
         }
-        "created-at" if moment(&value).is_some() => page.created = moment(&value),
-        "updated-at" if moment(&value).is_some() => page.updated = moment(&value),
+        "created-at" if timestamp(&value).is_some() => page.created = timestamp(&value),
+        "updated-at" if timestamp(&value).is_some() => page.updated = timestamp(&value),
         _ => {
             page.property_links.extend(properties::pages(&value).into_iter().map(|name| (key.clone(), name)));
             if key == "id" {
-                page.block = Some(value.to_lowercase());
+                page.block_id = Some(value.to_lowercase());
             }
-            if !page.custom.iter().any(|(have, _)| *have == key) {
+            if !page.custom.iter().any(|(known, _)| *known == key) {
                 page.custom.push((key, value));
             }
         }
     }
 }
 
-/// Reads milliseconds since 1970.
-fn moment(value: &str) -> Option<String> {
-    let millis: i64 = value.parse().ok()?;
-    let moment = jiff::Timestamp::from_second(millis / 1000).ok().filter(|_| millis > 0)?;
-    Some(moment.to_string())
+/// Parses milliseconds since 1970 into a timestamp.
+fn timestamp(value: &str) -> Option<String> {
+    let milliseconds: i64 = value.parse().ok()?;
+    let timestamp = jiff::Timestamp::from_second(milliseconds / 1000).ok().filter(|_| milliseconds > 0)?;
+    Some(timestamp.to_string())
 }
 
-/// Returns the text that a key has in EDN. Comments go from `;` to the end of a line.
+/// Returns the string value of a key in EDN. Comments begin with `;`.
 fn setting(text: &str, key: &str) -> Option<String> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with(';'));
     let value = |line: &str| {
@@ -130,16 +130,16 @@ mod tests {
     #[test]
     fn settings_are_read() {
         let text = ";; :journal/page-title-format \"no\"\n{:journal/page-title-format \"yyyy-MM-dd\"\n :pages-directory \"p\"}";
-        let settings = LogseqSettings::read(text);
+        let settings = LogseqSettings::parse(text);
         assert_eq!(settings.page("journals/2025_03_05.md", "").title, "2025-03-05");
         assert_eq!(settings.plain_path("p/a.md"), "a.md");
-        assert_eq!(LogseqSettings::read("").page("journals/2025_03_05.md", "").title, "Mar 5th, 2025");
+        assert_eq!(LogseqSettings::parse("").page("journals/2025_03_05.md", "").title, "Mar 5th, 2025");
     }
 
     #[test]
     fn a_page_says_what_its_properties_say() {
         let text = "title:: A/b\nalias:: c, [[d, e]]\ntags:: x\ntype:: [[Book]]\nauthor:: [[Ann]]\ncreated-at:: 1741168800000\n\n- text #y\n";
-        let page = LogseqSettings::read("").page("pages/a___b.md", text).read_body();
+        let page = LogseqSettings::parse("").page("pages/a___b.md", text).with_body_scanned();
         assert_eq!((page.title.as_str(), page.kind.as_deref()), ("A/b", Some("Book")));
         assert_eq!(
             (page.aliases.as_slice(), page.tags.as_slice()),
@@ -149,13 +149,13 @@ mod tests {
         assert_eq!(page.property_links, [("author".to_owned(), "Ann".to_owned())]);
         assert_eq!(page.created.as_deref(), Some("2025-03-05T10:00:00Z"));
         assert_eq!(page.text, "- text #y\n");
-        let page = LogseqSettings::read("").page("pages/a.md", "type:: [[Tool]], [[Whiteboard/Object]]\ntags:: x\n");
+        let page = LogseqSettings::parse("").page("pages/a.md", "type:: [[Tool]], [[Whiteboard/Object]]\ntags:: x\n");
         assert_eq!(page.kind.as_deref(), Some("Tool"));
         assert_eq!(page.tags, ["Whiteboard/Object", "x"]);
         for (file, title) in
             [("a___b%3Fc.md", "a/b?c"), ("x%2Fy.md", "x/y"), ("plain.MD", "plain"), (" .md", "Untitled")]
         {
-            assert_eq!(LogseqSettings::read("").page(&format!("pages/{file}"), "").title, title);
+            assert_eq!(LogseqSettings::parse("").page(&format!("pages/{file}"), "").title, title);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Folders of other note apps as pages: what a page is called, what it says of itself, what it
-//! refers to; and the note that it becomes. Pure: texts in, texts out.
+//! Reads the folders of other note apps as pages, with their titles, properties and references, and composes the note
+//! that a page becomes. Pure: texts in, texts out.
 
 mod body;
 mod compose;
@@ -18,41 +18,42 @@ pub use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written}
 pub use names::{ResolvedName, Vault};
 pub use paths::{attachment_path, markdown_path, note_path};
 
-use crate::note::{JOURNAL, Note};
+use crate::note::{JOURNAL, Note, Value};
 use crate::request::ImportFrom;
 use body::ScannedText;
+use logseq::LogseqSettings;
+use obsidian::ObsidianSettings;
 
-/// Endings of files that people put beside their notes.
+/// Extensions of files that are imported as attachments even if no page links to them.
 const MEDIA: [&str; 26] = [
     "3gp", "avif", "bmp", "flac", "gif", "heic", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3", "mp4", "oga", "ogg", "ogv",
     "opus", "pdf", "png", "svg", "tif", "tiff", "wav", "webm", "webp", "epub",
 ];
 
-/// What becomes of a file.
+/// How a file is imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileRole {
-    /// It is a page, which becomes a note.
+    /// A page, which becomes a note.
     Page,
-    /// It is kept as it is, among the attachments.
+    /// A file that is copied to the attachments.
     Attachment,
-    /// It can't be carried over, and why.
-    Left(&'static str),
-    /// It is the app's own.
-    Own,
+    /// A file that can't be imported, and the reason as a clause.
+    Unsupported(&'static str),
+    /// A file of the app itself, which is ignored.
+    AppInternal,
 }
 
-/// What an app is told about the folder, as far as it matters here.
+/// The settings of an app for the folder, as far as they concern an import.
 #[derive(Debug, Clone)]
-pub struct AppSettings(SettingsOfApp);
-
-#[derive(Debug, Clone)]
-enum SettingsOfApp {
-    Logseq(logseq::LogseqSettings),
-    Obsidian(obsidian::ObsidianSettings),
+pub enum AppSettings {
+    /// The settings of a Logseq graph.
+    Logseq(LogseqSettings),
+    /// The settings of an Obsidian vault.
+    Obsidian(ObsidianSettings),
 }
 
 impl AppSettings {
-    /// Returns the file in the folder that holds them.
+    /// Returns the path of the settings file in the folder.
     pub fn file(from: ImportFrom) -> &'static str {
         match from {
             ImportFrom::Logseq => "logseq/config.edn",
@@ -60,96 +61,96 @@ impl AppSettings {
         }
     }
 
-    /// Reads them. What they don't say is as the app has it on its first day.
-    pub fn read(from: ImportFrom, text: &str) -> Self {
-        Self(match from {
-            ImportFrom::Logseq => SettingsOfApp::Logseq(logseq::LogseqSettings::read(text)),
-            ImportFrom::Obsidian => SettingsOfApp::Obsidian(obsidian::ObsidianSettings::read(text)),
-        })
-    }
-
-    /// Says what becomes of a file, by its path in the folder.
-    pub fn role(&self, path: &str) -> FileRole {
-        match &self.0 {
-            SettingsOfApp::Logseq(settings) => settings.role(path),
-            SettingsOfApp::Obsidian(_) => obsidian::role(path),
+    /// Parses the settings file; missing settings have the defaults of the app.
+    pub fn parse(from: ImportFrom, text: &str) -> Self {
+        match from {
+            ImportFrom::Logseq => Self::Logseq(LogseqSettings::parse(text)),
+            ImportFrom::Obsidian => Self::Obsidian(ObsidianSettings::parse(text)),
         }
     }
 
-    /// Tells whether a file is an attachment whether or not a page links to it: pictures, sound, films and
-    /// documents; in Logseq, what lies among the assets.
+    /// Returns how a file is imported, by its path in the folder.
+    pub fn role(&self, path: &str) -> FileRole {
+        match self {
+            Self::Logseq(settings) => settings.role(path),
+            Self::Obsidian(_) => obsidian::role(path),
+        }
+    }
+
+    /// Tells whether a file is imported even if no page links to it: pictures, sound, films and documents; in Logseq
+    /// all assets.
     pub fn is_media(&self, path: &str) -> bool {
-        let is_asset = matches!(&self.0, SettingsOfApp::Logseq(_)) && path.starts_with("assets/");
-        is_asset || MEDIA.contains(&ending(path).as_str())
+        let is_asset = matches!(self, Self::Logseq(_)) && path.starts_with("assets/");
+        is_asset || MEDIA.contains(&extension(path).as_str())
     }
 
-    /// Reads a page; `text` is its file's.
+    /// Parses a page; `text` is the content of its file.
     pub fn page(&self, path: &str, text: &str) -> ImportedPage {
-        let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let page = match &self.0 {
-            SettingsOfApp::Logseq(settings) => settings.page(path, whole),
-            SettingsOfApp::Obsidian(settings) => settings.page(path, whole),
+        let file_text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let page = match self {
+            Self::Logseq(settings) => settings.page(path, file_text),
+            Self::Obsidian(settings) => settings.page(path, file_text),
         };
-        page.read_body()
+        page.with_body_scanned()
     }
 
-    /// Returns the path of a page's file as it would be in a store, without the folder of the store and
-    /// without what the app puts all pages in.
+    /// Returns the path of a file without the folder in which the app puts all files of its kind.
     fn plain_path<'a>(&self, path: &'a str) -> &'a str {
-        match &self.0 {
-            SettingsOfApp::Logseq(settings) => settings.plain_path(path),
-            SettingsOfApp::Obsidian(_) => path,
+        match self {
+            Self::Logseq(settings) => settings.plain_path(path),
+            Self::Obsidian(_) => path,
         }
     }
 }
 
-/// A page, and what it says.
+/// A parsed page.
 #[derive(Debug, Default)]
 pub struct ImportedPage {
-    /// Its file's path in the folder.
+    /// The path of its file in the folder.
     pub source: String,
     /// Its title.
     pub title: String,
-    /// Its type, where it says so or is a journal.
+    /// Its type, if it has one or is a journal.
     pub kind: Option<String>,
-    /// The day it belongs to.
+    /// The day of a journal.
     pub day: Option<Date>,
-    /// When it was made.
+    /// The time of its creation, as an ISO 8601 timestamp.
     pub created: Option<String>,
-    /// When it was changed.
+    /// The time of its last change, as an ISO 8601 timestamp.
     pub updated: Option<String>,
     /// Other titles.
     pub aliases: Vec<String>,
-    /// Tags, those in the text included.
+    /// Its tags, including those in the text.
     pub tags: Vec<String>,
-    /// Other properties, in their order.
+    /// Other properties, in the order of the page: key, value.
     pub custom: Vec<(String, String)>,
-    /// Pages that properties name, each with the property's name.
+    /// The pages that properties link to: key, page name.
     pub property_links: Vec<(String, String)>,
-    /// The id of the whole page among the ids of blocks.
-    pub block: Option<String>,
-    /// The id that its own frontmatter gives it.
+    /// The block id of the whole page.
+    pub block_id: Option<String>,
+    /// The id in its own frontmatter.
     pub own_id: Option<String>,
-    /// What the file says.
-    pub whole: String,
-    /// What becomes the note's text: without properties that become frontmatter; with frontmatter of its own.
+    /// The text of the file.
+    pub file_text: String,
+    /// The text that becomes the note's: without properties that become frontmatter, but with the page's own
+    /// frontmatter.
     pub text: String,
-    /// Whether that begins with frontmatter of its own.
+    /// Whether `text` begins with frontmatter.
     pub has_frontmatter: bool,
-    /// Where the text below frontmatter of its own begins.
-    body_start: usize,
+    /// The offset of the body in `text`.
+    body_offset: usize,
     scan: ScannedText,
 }
 
 impl ImportedPage {
-    /// Reads a page with the title that its file's name says, and the day that it belongs to as a journal.
-    fn read(path: &str, name: &str, day: Option<Date>, text: &str) -> Self {
+    /// Creates a page with the title given by its file name, and the day it belongs to as a journal.
+    fn parse(path: &str, name: &str, day: Option<Date>, text: &str) -> Self {
         let mut page = Self {
             source: path.to_owned(),
-            title: titled(name),
+            title: to_title(name),
             kind: day.map(|_| JOURNAL.to_owned()),
             day,
-            whole: text.to_owned(),
+            file_text: text.to_owned(),
             text: text.to_owned(),
             ..Self::default()
         };
@@ -157,33 +158,33 @@ impl ImportedPage {
         page
     }
 
-    /// Returns a sum of what the file says.
+    /// Returns a digest of the file's text.
     pub fn digest(&self) -> String {
-        digest(&self.whole)
+        digest(&self.file_text)
     }
 
-    /// Returns what its text refers to.
+    /// Returns the references in its body.
     pub fn references(&self) -> &[TextReference] {
         &self.scan.references
     }
 
-    /// Returns what stands for other places in its text, definitions included; or in all that its file says.
-    pub fn targets(&self, is_whole: bool) -> Vec<TextReference> {
-        if is_whole { body::scan(&self.whole).targets() } else { self.scan.targets() }
+    /// Returns the references and link definitions in its body, or in the text of the whole file.
+    pub fn targets(&self, is_whole_file: bool) -> Vec<TextReference> {
+        if is_whole_file { body::scan(&self.file_text).targets() } else { self.scan.targets() }
     }
 
-    /// Returns its text without fields of its own.
+    /// Returns its text without frontmatter.
     pub fn body(&self) -> &str {
-        self.text.get(self.body_start..).unwrap_or_default()
+        self.text.get(self.body_offset..).unwrap_or_default()
     }
 
-    /// Returns how many queries it holds.
+    /// Returns the number of queries in its body.
     pub fn queries(&self) -> usize {
         self.scan.queries
     }
 
-    /// Returns where the text below its own frontmatter begins.
-    fn find_body(&self) -> usize {
+    /// Returns the offset of the body in `text`.
+    fn body_offset(&self) -> usize {
         if !self.has_frontmatter {
             return 0;
         }
@@ -191,8 +192,8 @@ impl ImportedPage {
         self.text.len().saturating_sub(note.body().len())
     }
 
-    fn read_body(mut self) -> Self {
-        self.body_start = self.find_body();
+    fn with_body_scanned(mut self) -> Self {
+        self.body_offset = self.body_offset();
         self.scan = body::scan(self.body());
         for tag in &self.scan.tags {
             if !self.tags.contains(tag) {
@@ -202,28 +203,25 @@ impl ImportedPage {
         self
     }
 
-    /// Takes what frontmatter of its own says.
+    /// Reads the page's own frontmatter.
     fn read_frontmatter(&mut self) {
         let note = Note::parse("notes/x.md", self.text.clone().into_bytes());
-        let said = note.body().len() < self.text.len();
-        if !said {
+        if note.body().len() == self.text.len() {
             return;
         }
         self.has_frontmatter = true;
-        let lacks = |code: &str| note.findings.iter().any(|finding| finding.code == code);
-        if !lacks("no-title") {
+        let has_finding = |code: &str| note.findings.iter().any(|finding| finding.code == code);
+        if !has_finding("no-title") {
             self.title = note.title.clone();
         }
-        if !lacks("no-id") && !lacks("impossible-id") {
+        if !has_finding("no-id") && !has_finding("impossible-id") {
             self.own_id = Some(note.id.to_string());
         }
         let unknown = |names: [&str; 2]| {
-            let has =
-                |(key, _): &&(String, crate::note::Value)| names.iter().any(|name| key.eq_ignore_ascii_case(name));
-            let found = note.unknown.iter().filter(has).flat_map(|(_, value)| texts(value));
-            found.collect::<Vec<_>>()
+            let is_named = |(key, _): &&(String, Value)| names.iter().any(|name| key.eq_ignore_ascii_case(name));
+            note.unknown.iter().filter(is_named).flat_map(|(_, value)| texts(value)).collect::<Vec<_>>()
         };
-        let is_new = |have: &[String], text: &String| !text.is_empty() && !have.contains(text);
+        let is_new = |known: &[String], text: &String| !text.is_empty() && !known.contains(text);
         for tag in note.tags.iter().cloned().chain(unknown(["tag", "Tags"])) {
             let tag = tag.trim_start_matches('#').trim().to_owned();
             if is_new(&self.tags, &tag) {
@@ -242,43 +240,48 @@ impl ImportedPage {
     }
 }
 
-/// Returns the texts that a value holds: a list's, or those of a text with commas between.
-fn texts(value: &crate::note::Value) -> Vec<String> {
+/// Returns the items of a list, or the parts of a text between commas.
+fn texts(value: &Value) -> Vec<String> {
     match value {
-        crate::note::Value::List(items) => items.iter().map(|item| item.to_line().trim().to_owned()).collect(),
+        Value::List(items) => items.iter().map(|item| item.to_line().trim().to_owned()).collect(),
         other => other.to_line().split(',').map(|text| text.trim().to_owned()).collect(),
     }
 }
 
-/// Returns a short sum of a text that never reads as a number.
+/// Returns a digest of a text: 15 hex digits of its SHA-256 after an `s`, so that YAML never reads it as a number.
 fn digest(text: &str) -> String {
-    let sum = Sha256::digest(text.as_bytes());
-    let hex: String = sum.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let digest = Sha256::digest(text.as_bytes());
+    let hex: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     format!("s{}", hex.get(1..).unwrap_or_default())
 }
 
-/// Returns a number that stands for a page: the same for the same page of the same folder.
+/// Returns the first 64 bits of the SHA-256 of app, folder name and path: the seed of the id of the note for that page.
 pub fn page_hash(from: ImportFrom, name: &str, path: &str) -> u64 {
-    let sum = Sha256::digest(format!("{}\0{name}\0{path}", from.name()).as_bytes());
-    sum.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    let digest = Sha256::digest(format!("{}\0{name}\0{path}", from.name()).as_bytes());
+    digest.iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
-/// Returns a text that can be a title: on one line, composed as links write it.
-fn titled(text: &str) -> String {
+/// Returns a text as a title: on one line and in Unicode normal form C, as links spell it.
+fn to_title(text: &str) -> String {
     use unicode_normalization::UnicodeNormalization;
     let text: String = text.nfc().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let text = text.trim();
     if text.is_empty() { "Untitled".to_owned() } else { text.to_owned() }
 }
 
-/// Returns the name of a file without its ending.
+/// Returns the name of a file without its extension.
 fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(stem, _)| stem)
 }
 
-/// Returns the ending of a file's name, in small letters.
-fn ending(path: &str) -> String {
+/// Returns a path without the extension of its file.
+fn without_extension(path: &str) -> &str {
+    path.rsplit_once('.').map_or(path, |(name, _)| name)
+}
+
+/// Returns the extension of a file's name, in lower case.
+fn extension(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default()
+    name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default()
 }

@@ -1,48 +1,47 @@
-//! From what a page refers to, to what it means in the app that it was written in.
+//! Resolves the references of pages as the app resolves them.
 
 use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::body::ReferenceTarget;
-use super::{ImportedPage, stem};
+use super::{ImportedPage, stem, without_extension};
 use crate::graph::join_path;
 use crate::request::ImportFrom;
 
-/// What a reference leads to.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResolvedName {
-    /// A page, by its place.
+    /// The index of a page.
     Page(usize),
-    /// Another file, by its path in the folder.
+    /// The path of another file in the folder.
     File(String),
 }
 
-/// All pages of a folder, and the names they go by there.
+/// All pages of a folder, with an index of their names.
 #[derive(Debug)]
 pub struct Vault {
-    /// The pages in the order of their paths.
+    /// The pages, in the order of their paths.
     pub pages: Vec<ImportedPage>,
     from: ImportFrom,
-    /// Titles and, in Logseq, aliases; file names in Obsidian. Several may share one.
+    /// Pages by folded title and, in Logseq, alias; in Obsidian by file name. Several pages may share a name.
     by_name: HashMap<String, Vec<usize>>,
-    /// Files and pages by their paths in small letters.
+    /// Files and pages by folded path.
     by_path: HashMap<String, ResolvedName>,
-    /// Files by their names in small letters, in the order of their paths.
+    /// Paths of files by folded name, sorted.
     files: HashMap<String, Vec<String>>,
     blocks: HashMap<String, usize>,
-    /// Each page's path without its ending, as names are compared.
+    /// The folded path of each page, without extension.
     plain_paths: Vec<String>,
 }
 
-/// Brings a name to the form in which names are compared.
+/// Returns the form in which names are compared: trimmed, in Unicode normal form C and lower case.
 fn folded(name: &str) -> String {
     name.trim().nfc().collect::<String>().to_lowercase()
 }
 
 impl Vault {
-    /// Makes a vault of pages and the paths of other files. Of pages with one title, in Obsidian, all
-    /// but the first are given their paths for titles.
+    /// Creates a vault. In Obsidian, of pages with the same title all but the first get their paths as titles.
     pub fn new(from: ImportFrom, mut pages: Vec<ImportedPage>, files: &[String]) -> Self {
         let (mut by_name, mut by_path, mut blocks) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut files_by_name: HashMap<String, Vec<String>> = HashMap::new();
@@ -50,93 +49,95 @@ impl Vault {
             by_path.insert(folded(path), ResolvedName::File(path.clone()));
             files_by_name.entry(folded(path.rsplit('/').next().unwrap_or(path))).or_default().push(path.clone());
         }
-        for (place, page) in pages.iter().enumerate() {
-            by_path.insert(folded(&page.source), ResolvedName::Page(place));
-            for block in page.scan.blocks.iter().chain(&page.block) {
-                blocks.entry(block.clone()).or_insert(place);
+        for (index, page) in pages.iter().enumerate() {
+            by_path.insert(folded(&page.source), ResolvedName::Page(index));
+            for block_id in page.scan.blocks.iter().chain(&page.block_id) {
+                blocks.entry(block_id.clone()).or_insert(index);
             }
         }
-        let mut add = |name: &str, place: usize| {
-            let places: &mut Vec<usize> = by_name.entry(folded(name)).or_default();
-            if places.last() != Some(&place) {
-                places.push(place);
+        let mut add = |name: &str, index: usize| {
+            let indices: &mut Vec<usize> = by_name.entry(folded(name)).or_default();
+            if indices.last() != Some(&index) {
+                indices.push(index);
             }
         };
         match from {
             ImportFrom::Logseq => {
-                pages.iter().enumerate().for_each(|(place, page)| add(&page.title, place));
+                pages.iter().enumerate().for_each(|(index, page)| add(&page.title, index));
                 let aliases = pages
                     .iter()
                     .enumerate()
-                    .flat_map(|(place, page)| page.aliases.iter().map(move |alias| (place, alias)));
-                aliases.for_each(|(place, alias)| add(alias, place));
+                    .flat_map(|(index, page)| page.aliases.iter().map(move |alias| (index, alias)));
+                aliases.for_each(|(index, alias)| add(alias, index));
             }
             ImportFrom::Obsidian => {
                 let mut order: Vec<usize> = (0..pages.len()).collect();
-                let depth = |place: &usize| (pages[*place].source.matches('/').count(), &pages[*place].source);
+                let depth = |index: &usize| (pages[*index].source.matches('/').count(), &pages[*index].source);
                 order.sort_by(|a, b| depth(a).cmp(&depth(b)));
-                order.iter().for_each(|place| add(stem(&pages[*place].source), *place));
+                order.iter().for_each(|index| add(stem(&pages[*index].source), *index));
             }
         }
-        let plain_paths = pages.iter().map(|page| folded(without_ending(&page.source))).collect();
+        let plain_paths = pages.iter().map(|page| folded(without_extension(&page.source))).collect();
         let mut vault = Self { pages: Vec::new(), from, by_name, by_path, files: files_by_name, blocks, plain_paths };
-        vault.tell_apart(&mut pages);
+        vault.disambiguate_titles(&mut pages);
         vault.pages = pages;
         vault
     }
 
-    /// Gives pages that share a file name titles of their own.
-    fn tell_apart(&self, pages: &mut [ImportedPage]) {
+    /// Gives pages that share a file name titles of their own, except to the first.
+    fn disambiguate_titles(&self, pages: &mut [ImportedPage]) {
         if self.from == ImportFrom::Logseq {
             return;
         }
-        for (place, page) in pages.iter_mut().enumerate() {
+        for (index, page) in pages.iter_mut().enumerate() {
             let name = stem(&page.source);
-            let is_first = self.by_name.get(&folded(name)).and_then(|places| places.first()) == Some(&place);
+            let is_first = self.by_name.get(&folded(name)).and_then(|indices| indices.first()) == Some(&index);
             if !is_first && folded(&page.title) == folded(name) {
-                page.title = super::titled(without_ending(&page.source));
+                page.title = super::to_title(without_extension(&page.source));
             }
         }
     }
 
-    /// Returns how many pages there are with a title.
+    /// Returns the number of pages with a title.
     pub fn count(&self, title: &str) -> usize {
         self.by_name.get(&folded(title)).map_or(0, Vec::len)
     }
 
-    /// Finds what a page refers to.
+    /// Resolves a reference; `from` is the path of the page.
     pub fn resolve(&self, from: &str, target: &ReferenceTarget) -> Option<ResolvedName> {
         match target {
-            ReferenceTarget::Block(id) => self.blocks.get(id).map(|place| ResolvedName::Page(*place)),
-            ReferenceTarget::Path(path) => self.path(from, path).or_else(|| match self.from {
-                // A path that says where it begins means no other file.
-                ImportFrom::Obsidian if !path.starts_with("./") && !path.starts_with("../") => self.named(from, path),
+            ReferenceTarget::Block(id) => self.blocks.get(id).map(|index| ResolvedName::Page(*index)),
+            ReferenceTarget::Path(path) => self.find_path(from, path).or_else(|| match self.from {
+                // A path with an explicit start names no other file.
+                ImportFrom::Obsidian if !path.starts_with("./") && !path.starts_with("../") => {
+                    self.find_by_name(from, path)
+                }
                 _ => None,
             }),
-            ReferenceTarget::Wiki(name) => self.named(from, name).or_else(|| {
+            ReferenceTarget::Wiki(name) => self.find_by_name(from, name).or_else(|| {
                 let (name, _heading) = name.split_once('#')?;
-                self.named(from, name)
+                self.find_by_name(from, name)
             }),
         }
     }
 
-    /// Tells whether there is no file at a path, so that only one with its name can be meant.
+    /// Tells whether there is no file at a path, so that a reference can only mean a file of that name.
     pub fn is_by_name(&self, from: &str, path: &str) -> bool {
-        self.path(from, path).is_none()
+        self.find_path(from, path).is_none()
     }
 
-    /// Tells whether a page has a block.
-    pub fn has_block(&self, place: usize, id: &str) -> bool {
-        self.pages.get(place).is_some_and(|page| page.scan.blocks.contains(&id.to_lowercase()))
+    /// Tells whether a page has a block id.
+    pub fn has_block(&self, index: usize, id: &str) -> bool {
+        self.pages.get(index).is_some_and(|page| page.scan.blocks.contains(&id.to_lowercase()))
     }
 
-    fn path(&self, from: &str, path: &str) -> Option<ResolvedName> {
-        let beside = || self.by_path.get(&folded(&join_path(from, path)?)).cloned();
-        let in_folder = || self.by_path.get(&folded(&join_path("", path)?)).cloned();
-        if path.starts_with('/') { in_folder() } else { beside().or_else(in_folder) }
+    fn find_path(&self, from: &str, path: &str) -> Option<ResolvedName> {
+        let in_folder_of_page = || self.by_path.get(&folded(&join_path(from, path)?)).cloned();
+        let from_root = || self.by_path.get(&folded(&join_path("", path)?)).cloned();
+        if path.starts_with('/') { from_root() } else { in_folder_of_page().or_else(from_root) }
     }
 
-    fn named(&self, from: &str, name: &str) -> Option<ResolvedName> {
+    fn find_by_name(&self, from: &str, name: &str) -> Option<ResolvedName> {
         let name = name.trim();
         if name.is_empty() {
             return None;
@@ -145,34 +146,33 @@ impl Vault {
             return self
                 .by_name
                 .get(&folded(name))
-                .and_then(|places| places.first())
-                .map(|place| ResolvedName::Page(*place));
+                .and_then(|indices| indices.first())
+                .map(|index| ResolvedName::Page(*index));
         }
         let has_ending = [".md", ".markdown"].iter().any(|ending| folded(name).ends_with(ending));
-        let name = if has_ending { without_ending(name) } else { name };
-        let page = ["md", "markdown"].iter().find_map(|ending| self.path("", &format!("{name}.{ending}")));
-        let file = || if has_ending { None } else { self.path("", name).or_else(|| self.file(name)) };
-        page.or_else(|| self.note(from, name)).or_else(file)
+        let name = if has_ending { without_extension(name) } else { name };
+        let page = ["md", "markdown"].iter().find_map(|ending| self.find_path("", &format!("{name}.{ending}")));
+        let file = || if has_ending { None } else { self.find_path("", name).or_else(|| self.find_file(name)) };
+        page.or_else(|| self.find_page(from, name)).or_else(file)
     }
 
-    /// Finds a note by the end of its path: one below the folder of the note that names it, else
-    /// the first.
-    fn note(&self, from: &str, name: &str) -> Option<ResolvedName> {
+    /// Finds a note by the end of its path: preferably below the folder of the referring note, else the first.
+    fn find_page(&self, from: &str, name: &str) -> Option<ResolvedName> {
         let wanted = folded(name.trim_start_matches("./").trim_start_matches('/'));
         let last = wanted.rsplit('/').next().unwrap_or(&wanted);
-        let path_of = |place: usize| self.plain_paths.get(place).map_or("", String::as_str);
-        let ends = |place: &&usize| {
-            let path = path_of(**place);
+        let path_of = |index: usize| self.plain_paths.get(index).map_or("", String::as_str);
+        let ends = |index: &&usize| {
+            let path = path_of(**index);
             path == wanted || path.strip_suffix(&wanted).is_some_and(|before| before.ends_with('/'))
         };
-        let places = self.by_name.get(last)?;
+        let indices = self.by_name.get(last)?;
         let from = folded(from);
         let folder = from.get(..from.rfind('/').map_or(0, |at| at + 1)).unwrap_or_default();
-        let beside = places.iter().filter(ends).find(|place| path_of(**place).starts_with(folder));
-        beside.or_else(|| places.iter().find(ends)).map(|place| ResolvedName::Page(*place))
+        let in_folder_of_page = indices.iter().filter(ends).find(|index| path_of(**index).starts_with(folder));
+        in_folder_of_page.or_else(|| indices.iter().find(ends)).map(|index| ResolvedName::Page(*index))
     }
 
-    fn file(&self, name: &str) -> Option<ResolvedName> {
+    fn find_file(&self, name: &str) -> Option<ResolvedName> {
         let wanted = folded(name.trim_start_matches("./").trim_start_matches('/'));
         let last = wanted.rsplit('/').next().unwrap_or(&wanted);
         let ends = |path: &&String| {
@@ -181,8 +181,4 @@ impl Vault {
         };
         self.files.get(last)?.iter().find(ends).cloned().map(ResolvedName::File)
     }
-}
-
-fn without_ending(path: &str) -> &str {
-    path.rsplit_once('.').map_or(path, |(name, _)| name)
 }

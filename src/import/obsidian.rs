@@ -1,18 +1,18 @@
-//! Obsidian vaults: notes with YAML frontmatter, named by their files, in folders.
+//! Obsidian vaults: notes with YAML frontmatter, named by their files.
 
-use super::dates::{DatePattern, usual};
-use super::{FileRole, ImportedPage, ending, stem};
+use super::dates::{DatePattern, parse_iso_day};
+use super::{FileRole, ImportedPage, extension, stem, without_extension};
 
-/// What `daily-notes.json` says.
+/// The settings in `daily-notes.json`.
 #[derive(Debug, Clone)]
-pub(super) struct ObsidianSettings {
+pub struct ObsidianSettings {
     folder: String,
     format: DatePattern,
 }
 
 impl ObsidianSettings {
-    /// Reads `daily-notes.json`.
-    pub(super) fn read(text: &str) -> Self {
+    /// Parses `daily-notes.json`; missing settings have Obsidian's defaults.
+    pub(super) fn parse(text: &str) -> Self {
         let json: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
         let text = |key: &str| json.get(key).and_then(serde_json::Value::as_str).filter(|text| !text.is_empty());
         let folder = text("folder").map(|folder| folder.trim_matches('/')).filter(|folder| !folder.is_empty());
@@ -22,27 +22,28 @@ impl ObsidianSettings {
         }
     }
 
-    /// Reads a note.
+    /// Parses a note.
     pub(super) fn page(&self, path: &str, text: &str) -> ImportedPage {
-        ImportedPage::read(path, stem(path), self.day(path), text)
+        ImportedPage::parse(path, stem(path), self.day(path), text)
     }
 
-    /// A daily note lies where the settings say, or its whole name is a day.
+    /// Returns the day of a daily note: one in the configured folder with a name in the configured format, or one whose
+    /// whole name is a day.
     fn day(&self, path: &str) -> Option<jiff::civil::Date> {
-        let name = path.rsplit_once('.').map_or(path, |(name, _)| name);
-        let set = name.strip_prefix(self.folder.as_str()).and_then(|name| self.format.read(name));
-        set.or_else(|| usual(stem(path)))
+        let name = without_extension(path);
+        let configured = name.strip_prefix(self.folder.as_str()).and_then(|name| self.format.parse(name));
+        configured.or_else(|| parse_iso_day(stem(path)))
     }
 }
 
-/// Says what becomes of a file.
+/// Returns how a file is imported.
 pub(super) fn role(path: &str) -> FileRole {
-    match ending(path).as_str() {
+    match extension(path).as_str() {
         "md" | "markdown" => FileRole::Page,
-        "canvas" => FileRole::Left("a canvas is no text"),
-        "base" => FileRole::Left("a base is a query over notes, and nothing answers it here"),
-        "excalidraw" => FileRole::Left("a drawing is no text"),
-        "org" => FileRole::Left("org mode is not read; export the page as markdown"),
+        "canvas" => FileRole::Unsupported("a canvas is no text"),
+        "base" => FileRole::Unsupported("a base is a query over notes, and nothing answers it here"),
+        "excalidraw" => FileRole::Unsupported("a drawing is no text"),
+        "org" => FileRole::Unsupported("org mode is not read; export the page as markdown"),
         _ => FileRole::Attachment,
     }
 }
@@ -54,7 +55,7 @@ mod tests {
     #[test]
     fn a_note_says_what_its_frontmatter_says() {
         let text = "---\ntags: [\"#a\", b]\nalias: x, y\nup: \"[[Home]]\"\n---\n# H\n#c text\n";
-        let page = ObsidianSettings::read("").page("dir/Some note.md", text).read_body();
+        let page = ObsidianSettings::parse("").page("dir/Some note.md", text).with_body_scanned();
         assert_eq!(page.title, "Some note");
         assert_eq!(page.tags, ["a", "b", "c"]);
         assert_eq!(page.aliases, ["x", "y"]);
@@ -64,7 +65,7 @@ mod tests {
 
     #[test]
     fn daily_notes_have_their_day() {
-        let day = |settings: &str, path: &str| ObsidianSettings::read(settings).day(path).map(|day| day.to_string());
+        let day = |settings: &str, path: &str| ObsidianSettings::parse(settings).day(path).map(|day| day.to_string());
         assert_eq!(day("", "2025-03-05.md").as_deref(), Some("2025-03-05"));
         assert_eq!(day("{\"folder\":\"Daily\"}", "deep/2025-03-05.md").as_deref(), Some("2025-03-05"));
         let settings = "{\"folder\":\"Daily/\",\"format\":\"YYYY/MMMM/Do\"}";

@@ -1,14 +1,13 @@
-//! Where pages and files of a folder come to lie in a store, and how one leads to the other.
+//! The paths in the store of pages and files, and relative paths between them.
 
-use super::{AppSettings, ImportedPage};
+use super::{AppSettings, ImportedPage, without_extension};
 use crate::note::{JOURNAL, MOC, percent_encoded};
 
-/// The longest name of a file or folder that is made, and the longest path, in bytes. Other systems
-/// allow little more.
-const MAX_NAME: usize = 150;
-const MAX_PATH: usize = 600;
+/// The longest name of a file or folder, and the longest path, in bytes: within the limits of common file systems.
+const MAX_NAME_BYTES: usize = 150;
+const MAX_PATH_BYTES: usize = 600;
 
-/// Returns the path in the store that a page's file would have; `None` where that would be too long.
+/// Returns the path in the store for a page; `None` if it would be too long.
 pub fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<String> {
     let folder = match page.kind.as_deref() {
         Some(MOC) => "mocs",
@@ -17,41 +16,40 @@ pub fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<String> 
         _ => "notes",
     };
     let plain = settings.plain_path(&page.source);
-    let plain = plain.rsplit_once('.').map_or(plain, |(name, _)| name);
-    within(&format!("{folder}/{}.md", tame(plain)))
+    let plain = without_extension(plain);
+    if_short_enough(&format!("{folder}/{}.md", sanitized(plain)))
 }
 
-/// Returns the path in the store that a file would have among the attachments; `None` where that would
-/// be too long.
+/// Returns the path in the store for an attachment; `None` if it would be too long.
 pub fn attachment_path(settings: &AppSettings, path: &str) -> Option<String> {
-    within(&format!("attachments/{}", tame(settings.plain_path(path))))
+    if_short_enough(&format!("attachments/{}", sanitized(settings.plain_path(path))))
 }
 
-fn within(path: &str) -> Option<String> {
-    (path.len() <= MAX_PATH).then(|| path.to_owned())
+fn if_short_enough(path: &str) -> Option<String> {
+    (path.len() <= MAX_PATH_BYTES).then(|| path.to_owned())
 }
 
-/// Makes names that every file system takes, and that are not hidden.
-fn tame(path: &str) -> String {
-    let names: Vec<String> = path.split('/').map(tame_name).collect();
+/// Replaces characters in names that some file systems reject, and removes leading dots, which would hide a file.
+fn sanitized(path: &str) -> String {
+    let names: Vec<String> = path.split('/').map(sanitized_name).collect();
     names.join("/")
 }
 
-fn tame_name(name: &str) -> String {
-    let is_odd = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
-    let name: String = name.chars().map(|c| if is_odd(c) { '-' } else { c }).collect();
+fn sanitized_name(name: &str) -> String {
+    let is_invalid = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
+    let name: String = name.chars().map(|c| if is_invalid(c) { '-' } else { c }).collect();
     let name = name.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
-    // The end says what kind of file it is.
-    let (stem, ending) = name.rsplit_once('.').filter(|(_, ending)| ending.len() <= 10).unwrap_or((name, ""));
-    let stem = stem.get(..stem.floor_char_boundary(MAX_NAME)).unwrap_or(stem).trim_end();
-    match (stem, ending) {
+    // The extension is kept in full.
+    let (stem, extension) = name.rsplit_once('.').filter(|(_, extension)| extension.len() <= 10).unwrap_or((name, ""));
+    let stem = stem.get(..stem.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or(stem).trim_end();
+    match (stem, extension) {
         ("", "") => "_".to_owned(),
         (stem, "") => stem.to_owned(),
-        (stem, ending) => format!("{}.{ending}", if stem.is_empty() { "_" } else { stem }),
+        (stem, extension) => format!("{}.{extension}", if stem.is_empty() { "_" } else { stem }),
     }
 }
 
-/// Returns the way from one file to another in the store, as markdown links write it.
+/// Returns the percent-encoded path of `to` relative to the folder of `from`, as markdown links contain it.
 pub fn markdown_path(from: &str, to: &str) -> String {
     percent_encoded(&crate::graph::relative_path(from, to))
 }
@@ -62,23 +60,23 @@ mod tests {
 
     #[test]
     fn ways_lead_there() {
-        for (from, to, way) in [
+        for (from, to, path) in [
             ("notes/a.md", "attachments/b c.png", "../attachments/b%20c.png"),
             ("notes/x/a.md", "notes/x/b.md", "b.md"),
             ("notes/x/a.md", "notes/y/b(1).md", "../y/b%281%29.md"),
             ("journals/a.md", "journals/é/日.md", "é/日.md"),
             ("notes/notes/a.md", "notes/notes", "../notes"),
         ] {
-            assert_eq!(markdown_path(from, to), way);
-            assert_eq!(crate::graph::join_path(from, &super::super::body::decoded(way)).as_deref(), Some(to));
+            assert_eq!(markdown_path(from, to), path);
+            assert_eq!(crate::graph::join_path(from, &super::super::body::percent_decoded(path)).as_deref(), Some(to));
         }
     }
 
     #[test]
     fn names_are_tamed() {
-        assert_eq!(tame("a:b/..c?/ d ."), "a-b/c-/d");
-        assert_eq!(tame("/..//x"), "_/_/_/x");
-        assert!(tame(&"é".repeat(400)).len() <= MAX_NAME + 11);
-        assert_eq!(tame(&format!("{}.png", "x".repeat(300))).len(), MAX_NAME + 4);
+        assert_eq!(sanitized("a:b/..c?/ d ."), "a-b/c-/d");
+        assert_eq!(sanitized("/..//x"), "_/_/_/x");
+        assert!(sanitized(&"é".repeat(400)).len() <= MAX_NAME_BYTES + 11);
+        assert_eq!(sanitized(&format!("{}.png", "x".repeat(300))).len(), MAX_NAME_BYTES + 4);
     }
 }

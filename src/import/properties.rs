@@ -1,31 +1,31 @@
-//! `key:: value` lines at the head of a page.
+//! `key:: value` properties at the head of a Logseq page.
 
 use std::ops::Range;
 
-/// The most properties that are taken off a page; more are no properties that anybody typed.
+/// The largest number of properties of a page; a longer run of such lines is text.
 const MAX_PROPERTIES: usize = 200;
 
-/// What stands at the head of a page.
+/// The properties at the head of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PageHead {
     /// Keys in lower case, and values.
     pub(super) properties: Vec<(String, String)>,
-    /// The bytes that hold them and nothing else; empty where they can't be taken out of the text.
+    /// The range of bytes with nothing but properties; empty if they can't be removed from the text.
     pub(super) range: Range<usize>,
 }
 
-/// Reads the properties of a page: its first lines, or its first block where that holds nothing else.
+/// Parses the properties of a page: its first lines, or its first block if that has nothing else.
 pub(super) fn head(text: &str) -> PageHead {
     let Some(first) = text.lines().next() else { return PageHead::default() };
     let is_block = first.starts_with("- ");
     let (mut properties, mut end) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
-        let inside = match (is_block, end) {
-            (true, 0) => line.get(2..).unwrap_or_default(),
-            (true, _) if !line.starts_with("  ") => break,
+        let inside = match end {
+            0 if is_block => line.get(2..).unwrap_or_default(),
+            _ if is_block && !line.starts_with("  ") => break,
             _ => line,
         };
-        let Some(property) = property(inside) else { break };
+        let Some(property) = parse_property(inside) else { break };
         if properties.len() == MAX_PROPERTIES {
             return PageHead::default();
         }
@@ -34,7 +34,7 @@ pub(super) fn head(text: &str) -> PageHead {
     }
     let rest = text.get(end..).unwrap_or_default();
     let next = rest.lines().next().unwrap_or_default();
-    // A block with more text is no head, and one with blocks below it can't be taken from above them.
+    // A block with more text is no head. One with child blocks is, but stays, as its children would lose their parent.
     if is_block && next.starts_with([' ', '\t']) {
         let has_children = next.trim_start().starts_with("- ");
         return if has_children { PageHead { properties, range: 0..0 } } else { PageHead::default() };
@@ -43,7 +43,7 @@ pub(super) fn head(text: &str) -> PageHead {
     PageHead { properties, range: 0..end + blank.map_or(0, str::len) }
 }
 
-fn property(line: &str) -> Option<(String, String)> {
+fn parse_property(line: &str) -> Option<(String, String)> {
     let (key, value) = line.trim_end_matches(['\n', '\r']).split_once("::")?;
     let key = key.trim_start_matches([' ', '\t']);
     let is_key = !key.is_empty()
@@ -53,7 +53,7 @@ fn property(line: &str) -> Option<(String, String)> {
     (is_key && is_value).then(|| (key.to_lowercase(), value.trim().to_owned()))
 }
 
-/// Returns the items of a value: with commas between, each maybe in `[[…]]`, `#…` or quotes.
+/// Splits a value at commas into items; each may be in `[[…]]`, `#…` or quotes.
 pub(super) fn items(value: &str) -> Vec<String> {
     let (mut items, mut item, mut depth) = (Vec::new(), String::new(), 0_usize);
     let mut chars = value.chars().peekable();
@@ -73,7 +73,7 @@ pub(super) fn items(value: &str) -> Vec<String> {
     items.iter().map(|item| plain(item)).filter(|item| !item.is_empty()).collect()
 }
 
-/// Takes `#`, `[[…]]` and quotes off a text.
+/// Removes `#`, `[[…]]` and quotes around an item.
 pub(super) fn plain(item: &str) -> String {
     let item = item.trim();
     let item = item.strip_prefix('#').unwrap_or(item);
@@ -83,7 +83,7 @@ pub(super) fn plain(item: &str) -> String {
     quoted.unwrap_or(item).trim().to_owned()
 }
 
-/// Returns the pages that a value names in `[[…]]`.
+/// Returns the page names in `[[…]]` in a value.
 pub(super) fn pages(value: &str) -> Vec<String> {
     let inside = value.split("[[").skip(1).filter_map(|rest| rest.split_once("]]"));
     let name = |(name, _): (&str, &str)| name.split('|').next().unwrap_or_default().trim().to_owned();

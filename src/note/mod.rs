@@ -49,7 +49,7 @@ pub use inline_styles::{InlineStyle, StyleSet};
 pub use language::Language;
 pub use link_types::LinkTypes;
 pub(crate) use markdown::without_code;
-pub(crate) use percent::percent_encoded;
+pub(crate) use percent::{percent_decoded_bytes, percent_encoded};
 pub use records::{
     CHUNK, EncodedTarget, Identity, LinkFields, ListFields, PARTS, RecordColumns, RecordColumnsBuilder, RecordRef,
     RecordSource, Relations,

@@ -1,6 +1,11 @@
 //! Percent-encoding of the paths of links (RFC 3986, section 2.1).
 
 pub(super) fn percent_decoded(path: &str) -> String {
+    String::from_utf8_lossy(&percent_decoded_bytes(path)).into_owned()
+}
+
+/// Decodes percent-encoding; an invalid code stays as it is written.
+pub(crate) fn percent_decoded_bytes(path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
     while let Some(byte) = rest.next() {
@@ -14,7 +19,7 @@ pub(super) fn percent_decoded(path: &str) -> String {
             _ => bytes.push(byte),
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    bytes
 }
 
 fn hex(byte: u8) -> Option<u8> {
@@ -23,9 +28,12 @@ fn hex(byte: u8) -> Option<u8> {
 
 /// Encodes the characters that end a destination in markdown or that decoding changes.
 pub(crate) fn percent_encoded(path: &str) -> String {
-    let is_safe = |c: char| match c.is_ascii() {
-        true => c.is_ascii_alphanumeric() || "-_.~',+=@/".contains(c),
-        false => !c.is_whitespace() && !c.is_control(),
+    let is_safe = |c: char| {
+        if c.is_ascii() {
+            c.is_ascii_alphanumeric() || "-_.~',+=@/".contains(c)
+        } else {
+            !c.is_whitespace() && !c.is_control()
+        }
     };
     let mut new = String::with_capacity(path.len());
     for c in path.chars() {

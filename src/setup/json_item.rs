@@ -13,7 +13,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value as Json;
 
 use super::RecipeState;
-use super::managed_section::line_end;
+use crate::note::edit::line_end;
 
 /// The indent and line end of a value that is written over several lines; `None` if it shares its line with others.
 pub(super) type LineStyle<'a> = Option<(&'a str, &'a str)>;
@@ -179,7 +179,7 @@ impl JsonItem<'_> {
         }
     }
 
-    /// Returns the key, in the container at `depth`, of what leads to the item; `None` in a list.
+    /// Returns the key in the container at `depth` that leads to the item; `None` in a list.
     fn key(&self, depth: usize) -> Option<&str> {
         self.keys.get(depth).copied().or(match self.kind {
             ItemKind::Property(name) => Some(name),

@@ -7,6 +7,8 @@ use std::ops::Range;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
+use crate::note::edit::line_end;
+
 /// The syntax of the markers in one kind of file.
 #[derive(Debug)]
 pub(super) struct MarkerStyle {
@@ -14,7 +16,7 @@ pub(super) struct MarkerStyle {
     begin: &'static str,
     /// The suffix of the opening line.
     close: &'static str,
-    /// The prefix of the closing line, and the whole of it.
+    /// The closing line.
     end: &'static str,
     /// Whether markers in fenced code blocks are ignored.
     has_fences: bool,
@@ -166,12 +168,6 @@ pub(super) fn insert(style: &MarkerStyle, old: Option<&str>, head: &str, text: &
     let text = text.replace('\n', line_end);
     new.push_str(&format!("{opening}{line_end}{text}{}{line_end}", style.end));
     new
-}
-
-/// Returns the line end of the first line; LF if there is none.
-pub(super) fn line_end(text: &str) -> &'static str {
-    let first = text.split_inclusive('\n').next();
-    if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
 
 impl<'a> ManagedSection<'a> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::managed_section::line_end;
+use crate::note::edit::line_end;
 use crate::note::{Value, Yaml, YamlKind, parse_yaml};
 
 /// The comment behind an item of ours, or behind the flow list that contains it.

@@ -1,5 +1,5 @@
-//! What links of pages need, so that each leads to the same page as before: names as aliases, other
-//! kinds of links in frontmatter, the new places of files.
+//! Keeps the links of pages intact: missing names become aliases, other kinds of links go into the frontmatter, and
+//! paths are updated.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -13,76 +13,76 @@ use crate::progress;
 use crate::request::ImportRequest;
 use crate::store::{Change, Store};
 
-/// The type of a link of which nothing more is known.
+/// The type of a link without a type.
 const RELATED: &str = "related";
 
-/// What is told: a path in the folder, a code, a sentence.
-pub(super) type ImportRemark = Vec<(String, &'static str, String)>;
+/// Remarks: path in the folder, code, sentence.
+pub(super) type ImportRemarks = Vec<(String, &'static str, String)>;
 
-/// Completes drafts and returns what is odd about their links.
-pub(super) fn carry_over(
+/// Completes the drafts so that their links resolve as before, and returns remarks about those that do not.
+pub(super) fn import_links(
     store: &Store,
     source: &SourceFolder,
     request: &ImportRequest,
     drafts: &mut [Draft<'_>],
-) -> ImportRemark {
+) -> ImportRemarks {
     let _work = progress::begin("carrying over links", 2 * drafts.len());
-    for place in 0..drafts.len() {
+    for index in 0..drafts.len() {
         progress::advance();
-        write(source, request, drafts, place, |_| {});
+        add_fields(source, request, drafts, index, |_| {});
     }
     let aliases = missing_names(&after(store, drafts), source, drafts);
-    for (place, names) in aliases {
-        write(source, request, drafts, place, |extra| extra.aliases = names);
+    for (index, names) in aliases {
+        add_fields(source, request, drafts, index, |extra| extra.aliases = names);
     }
     let store = after(store, drafts);
     let mut linker = Linker::new(&store, source, drafts);
     let missing = |draft: &Draft<'_>| {
         progress::advance();
-        linker.missing(draft)
+        linker.missing_links(draft)
     };
     let links: Vec<LinkSet> = drafts.iter().map(missing).collect();
-    let told = linker.told();
-    for (place, links) in links.into_iter().enumerate().filter(|(_, links)| !links.is_empty()) {
-        write(source, request, drafts, place, |extra| extra.links = links);
+    let remarks = linker.remarks();
+    for (index, links) in links.into_iter().enumerate().filter(|(_, links)| !links.is_empty()) {
+        add_fields(source, request, drafts, index, |extra| extra.links = links);
     }
-    told
+    remarks
 }
 
-/// Writes a note anew with more in it. Links are adapted in the text that it gets: its page's, or all that the
-/// file says where its fields can't be kept as such.
-fn write(
+/// Composes a note again with more fields. Links are replaced in the text that it gets: the body of the page, or the
+/// whole file if its fields can't be kept as such.
+fn add_fields(
     source: &SourceFolder,
     request: &ImportRequest,
     drafts: &mut [Draft<'_>],
-    place: usize,
+    index: usize,
     add: impl FnOnce(&mut AddedFields),
 ) {
-    let Some(draft) = drafts.get_mut(place) else { return };
+    let Some(draft) = drafts.get_mut(index) else { return };
     add(&mut draft.extra);
-    rewrite(source, request, drafts, place);
-    let Some(draft) = drafts.get_mut(place) else { return };
+    recompose(source, request, drafts, index);
+    let Some(draft) = drafts.get_mut(index) else { return };
     if draft.composed.as_text.is_some() && draft.extra.as_text.is_none() {
-        (draft.extra.as_text, draft.extra.replaced) = (draft.composed.as_text.clone(), None);
-        rewrite(source, request, drafts, place);
+        (draft.extra.as_text, draft.extra.replacements) = (draft.composed.as_text.clone(), None);
+        recompose(source, request, drafts, index);
     }
 }
 
-fn rewrite(source: &SourceFolder, request: &ImportRequest, drafts: &mut [Draft<'_>], place: usize) {
-    let Some(draft) = drafts.get(place) else { return };
-    let is_whole = draft.extra.as_text.is_some();
-    let new = || moved(source, drafts, place, &draft.page.targets(is_whole));
-    let replaced = draft.extra.replaced.clone().unwrap_or_else(new);
-    let Some(draft) = drafts.get_mut(place) else { return };
-    draft.extra.replaced = Some(replaced);
-    draft.write(request);
+fn recompose(source: &SourceFolder, request: &ImportRequest, drafts: &mut [Draft<'_>], index: usize) {
+    let Some(draft) = drafts.get(index) else { return };
+    let is_whole_file = draft.extra.as_text.is_some();
+    let new = || replacements(source, drafts, index, &draft.page.targets(is_whole_file));
+    let replacements = draft.extra.replacements.clone().unwrap_or_else(new);
+    let Some(draft) = drafts.get_mut(index) else { return };
+    draft.extra.replacements = Some(replacements);
+    draft.compose_again(request);
 }
 
-/// Returns the store as it would be.
+/// Returns the store as it would be after the import.
 fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
     let change = |draft: &Draft<'_>| {
         let (path, new) = (draft.path.clone(), draft.composed.text.clone().into_bytes());
-        match &draft.fate {
+        match &draft.action {
             ImportAction::New => Some(Change::Create { path, new }),
             ImportAction::Follows { .. } => Some(Change::Replace { path, old: Vec::new(), new }),
             ImportAction::Kept { .. } => None,
@@ -91,32 +91,32 @@ fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
     store.after(&drafts.iter().filter_map(change).collect::<Vec<_>>())
 }
 
-/// Returns the bytes of a page's text that name a place which is another now, with what stands there then.
-fn moved(
+/// Returns the replacements for references to moved files: range in bytes, new text.
+fn replacements(
     source: &SourceFolder,
     drafts: &[Draft<'_>],
-    place: usize,
+    index: usize,
     references: &[TextReference],
 ) -> Vec<(Range<usize>, String)> {
-    let Some(draft) = drafts.get(place) else { return Vec::new() };
-    let mut replaced = Vec::new();
-    // What stands in a link that is written anew as a whole goes with it.
+    let Some(draft) = drafts.get(index) else { return Vec::new() };
+    let mut replacements = Vec::new();
+    // References inside a link that is replaced as a whole are skipped.
     let mut whole = 0..0;
     for reference in references {
-        if let Some((range, new)) = new_place(source, drafts, draft, reference)
+        if let Some((range, new)) = replacement(source, drafts, draft, reference)
             && !whole.contains(&range.start)
         {
             if range == reference.range {
                 whole = range.clone();
             }
-            replaced.push((range, new));
+            replacements.push((range, new));
         }
     }
-    replaced
+    replacements
 }
 
-/// Returns the bytes of a reference that name a place which is another now, with what stands there then.
-fn new_place(
+/// Returns the replacement for a reference to a moved file; `None` if none is needed.
+fn replacement(
     source: &SourceFolder,
     drafts: &[Draft<'_>],
     draft: &Draft<'_>,
@@ -132,42 +132,47 @@ fn new_place(
             let stays = join_path(&draft.path, path).as_deref() == Some(to);
             reference.replacement(draft.text(), &crate::graph::relative_path(&draft.path, to)).filter(|_| !stays)
         }
-        (ReferenceTarget::Wiki(name), ResolvedName::File(_)) => attached(draft, reference, name, to),
+        (ReferenceTarget::Wiki(name), ResolvedName::File(_)) => attachment_link(draft, reference, name, to),
         _ => None,
     }
 }
 
-/// Returns what `[[file]]` or `![[file]]` becomes, where it does not lead to the file as it stands.
-fn attached(draft: &Draft<'_>, reference: &TextReference, name: &str, to: &str) -> Option<(Range<usize>, String)> {
+/// Returns the replacement for `[[file]]` or `![[file]]`; `None` if it leads to the file unchanged.
+fn attachment_link(
+    draft: &Draft<'_>,
+    reference: &TextReference,
+    name: &str,
+    to: &str,
+) -> Option<(Range<usize>, String)> {
     let (file, part) = name.split_once('#').map_or((name, None), |(file, part)| (file, Some(part)));
     let inside = to.strip_prefix("attachments/")?;
     let part = part.map(|part| format!("#{part}")).unwrap_or_default();
     if reference.is_embed {
         let is_name = !inside.contains(['[', ']', '|', '#']);
-        let is_as_it_should = !is_name || file.trim() == inside || file.trim() == to;
-        return reference.replacement(draft.text(), &format!("{inside}{part}")).filter(|_| !is_as_it_should);
+        let is_current = !is_name || file.trim() == inside || file.trim() == to;
+        return reference.replacement(draft.text(), &format!("{inside}{part}")).filter(|_| !is_current);
     }
-    // Only an embed names a file; a link in double brackets names a note.
+    // Only an embed may name a file; a link in double brackets names a note.
     let label = reference.label.as_deref().unwrap_or(name);
     let label: String =
         label.chars().flat_map(|c| [Some('\\').filter(|_| "[]\\`*_<>".contains(c)), Some(c)]).flatten().collect();
     Some((reference.range.clone(), format!("[{label}]({}{part})", markdown_path(&draft.path, to))))
 }
 
-/// Returns for pages the names that links give them and that lead nowhere yet.
+/// Returns, by page index, the names that links use for the page and that do not resolve yet.
 fn missing_names(after: &Store, source: &SourceFolder, drafts: &[Draft<'_>]) -> BTreeMap<usize, Vec<String>> {
     let names = NameIndex::new(after.notes());
     let mut missing: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for draft in drafts {
         for reference in draft.page.references() {
             let ReferenceTarget::Wiki(target) = &reference.target else { continue };
-            let Some(ResolvedName::Page(place)) = source.resolve(draft.page, &reference.target) else { continue };
+            let Some(ResolvedName::Page(index)) = source.resolve(draft.page, &reference.target) else { continue };
             let name = target.split('#').next().unwrap_or_default().trim();
             if name.is_empty() || names.resolve(target).is_some() {
                 continue;
             }
-            let known = missing.entry(place).or_default();
-            if !known.iter().any(|have| have.to_lowercase() == name.to_lowercase()) {
+            let known = missing.entry(index).or_default();
+            if !known.iter().any(|known| known.to_lowercase() == name.to_lowercase()) {
                 known.push(name.to_owned());
             }
         }
@@ -175,36 +180,36 @@ fn missing_names(after: &Store, source: &SourceFolder, drafts: &[Draft<'_>]) -> 
     missing
 }
 
-/// Finds what the notes as they would be don't say of their pages' links.
+/// Finds links of pages that are missing in the composed notes.
 struct Linker<'a> {
     after: &'a Store,
     names: NameIndex<'a>,
     source: &'a SourceFolder,
     drafts: &'a [Draft<'a>],
-    /// Names that lead to nothing, with the first page that has one and how often it stands there.
-    nothing: BTreeMap<(&'static str, String), (String, usize)>,
-    told: ImportRemark,
+    /// Unresolved names by code: the first page that has the name, and the number of references.
+    unresolved: BTreeMap<(&'static str, String), (String, usize)>,
+    remarks: ImportRemarks,
 }
 
-/// Links of a note's frontmatter: type, note, block.
+/// Links in a note's frontmatter: type, target, block.
 type LinkSet = Vec<(String, NoteId, Option<String>)>;
 
 impl<'a> Linker<'a> {
     fn new(after: &'a Store, source: &'a SourceFolder, drafts: &'a [Draft<'a>]) -> Self {
         let names = NameIndex::new(after.notes());
-        Self { after, names, source, drafts, nothing: BTreeMap::new(), told: Vec::new() }
+        Self { after, names, source, drafts, unresolved: BTreeMap::new(), remarks: Vec::new() }
     }
 
-    /// Links that a page makes and its note does not: in properties, to blocks, or by a name that another
-    /// note has.
-    fn missing(&mut self, draft: &Draft<'_>) -> LinkSet {
-        let mut have = self.linked(draft);
+    /// Returns the links of a page that its note lacks: those in properties, to blocks, or by a name that belongs to
+    /// another note.
+    fn missing_links(&mut self, draft: &Draft<'_>) -> LinkSet {
+        let mut known = self.linked(draft);
         let mut links = Vec::new();
         for reference in draft.page.references() {
             let found = self.source.resolve(draft.page, &reference.target);
-            self.look(draft, reference, found.as_ref());
+            self.check(draft, reference, found.as_ref());
             let Some(ResolvedName::Page(to)) = found else { continue };
-            let Some(to) = self.drafts.get(to).filter(|to| have.insert(to.id.clone())) else { continue };
+            let Some(to) = self.drafts.get(to).filter(|to| known.insert(to.id.clone())) else { continue };
             let block = match &reference.target {
                 ReferenceTarget::Block(block) => Some(block.clone()),
                 _ => None,
@@ -219,18 +224,18 @@ impl<'a> Linker<'a> {
             let Some(to) = self.drafts.get(to).filter(|to| to.id != draft.id) else { continue };
             let is_kind = property != RELATED && self.after.config.link_types.knows(property);
             let kind = if is_kind { property.as_str() } else { RELATED };
-            let is_said = links.iter().any(|(have, id, _): &(String, NoteId, _)| have == kind && *id == to.id);
-            if (have.insert(to.id.clone()) || is_kind) && !is_said {
+            let is_duplicate = links.iter().any(|(known, id, _): &(String, NoteId, _)| known == kind && *id == to.id);
+            if (known.insert(to.id.clone()) || is_kind) && !is_duplicate {
                 links.push((kind.to_owned(), to.id.clone(), None));
             }
         }
         links
     }
 
-    /// Returns the notes that a note links to as it stands, itself among them.
+    /// Returns the note itself and the notes to which it links.
     fn linked(&self, draft: &Draft<'_>) -> HashSet<NoteId> {
         let notes = self.after.notes();
-        let Some(note) = self.after.position(&draft.id).and_then(|place| notes.get(place)) else {
+        let Some(note) = self.after.position(&draft.id).and_then(|index| notes.get(index)) else {
             return HashSet::new();
         };
         let lead = |link: &InlineLink| match self.names.resolve_link(&note.path, NoteTarget::of(link)) {
@@ -239,61 +244,61 @@ impl<'a> Linker<'a> {
         };
         let inline = note.inline_links().iter().filter_map(lead);
         let typed = note.links.iter().filter_map(|link| self.names.resolve(&link.target));
-        let id = |place: usize| notes.get(place).map(|note| note.id.clone());
+        let id = |index: usize| notes.get(index).map(|note| note.id.clone());
         inline.chain(typed).filter_map(id).chain([draft.id.clone()]).collect()
     }
 
-    /// Looks whether a reference leads where it did.
-    fn look(&mut self, draft: &Draft<'_>, reference: &TextReference, found: Option<&ResolvedName>) {
+    /// Checks whether a reference still has the same target, and adds a remark if not.
+    fn check(&mut self, draft: &Draft<'_>, reference: &TextReference, found: Option<&ResolvedName>) {
         match (&reference.target, found) {
-            (ReferenceTarget::Wiki(target), Some(ResolvedName::Page(place))) => {
-                let there = self.names.resolve(target).and_then(|place| self.after.notes().get(place));
-                let meant = self.drafts.get(*place).map(|to| &to.id);
-                if let Some(there) = there.filter(|there| Some(&there.id) != meant) {
+            (ReferenceTarget::Wiki(target), Some(ResolvedName::Page(index))) => {
+                let actual = self.names.resolve(target).and_then(|index| self.after.notes().get(index));
+                let intended = self.drafts.get(*index).map(|to| &to.id);
+                if let Some(actual) = actual.filter(|actual| Some(&actual.id) != intended) {
                     let message = format!(
                         "`[[{target}]]` leads to `{}` here; the frontmatter links the page that is meant",
-                        there.id
+                        actual.id
                     );
-                    self.told.push((draft.page.source.clone(), "link-elsewhere", message));
+                    self.remarks.push((draft.page.source.clone(), "link-elsewhere", message));
                 }
                 let anchor = target.split_once("#^").map(|(_, anchor)| anchor);
-                if let Some(anchor) = anchor.filter(|anchor| !self.source.vault.has_block(*place, anchor)) {
-                    self.lost("broken-block", anchor, draft);
+                if let Some(anchor) = anchor.filter(|anchor| !self.source.vault.has_block(*index, anchor)) {
+                    self.add_unresolved("broken-block", anchor, draft);
                 }
             }
             (ReferenceTarget::Wiki(target), None)
                 if !target.starts_with('#') && self.names.resolve(target).is_none() =>
             {
-                self.lost("broken-link", target, draft);
+                self.add_unresolved("broken-link", target, draft);
             }
-            (ReferenceTarget::Block(block), None) => self.lost("broken-block", block, draft),
-            (ReferenceTarget::Path(path), None) => self.lost("broken-link", path, draft),
+            (ReferenceTarget::Block(block), None) => self.add_unresolved("broken-block", block, draft),
+            (ReferenceTarget::Path(path), None) => self.add_unresolved("broken-link", path, draft),
             (ReferenceTarget::Path(path), Some(found)) if self.source.vault.is_by_name(&draft.page.source, path) => {
                 let to = match found {
-                    ResolvedName::Page(place) => self.drafts.get(*place).map_or("", |to| &to.page.source),
+                    ResolvedName::Page(index) => self.drafts.get(*index).map_or("", |to| &to.page.source),
                     ResolvedName::File(path) => path,
                 };
                 let message = format!("no file at `{path}`; the link leads to `{to}`, which has the name");
-                self.told.push((draft.page.source.clone(), "link-by-name", message));
+                self.remarks.push((draft.page.source.clone(), "link-by-name", message));
             }
             _ => {}
         }
     }
 
-    fn lost(&mut self, code: &'static str, name: &str, draft: &Draft<'_>) {
+    fn add_unresolved(&mut self, code: &'static str, name: &str, draft: &Draft<'_>) {
         let name = (code, name.to_owned());
-        self.nothing.entry(name).or_insert_with(|| (draft.page.source.clone(), 0)).1 += 1;
+        self.unresolved.entry(name).or_insert_with(|| (draft.page.source.clone(), 0)).1 += 1;
     }
 
-    /// Returns what is told: one line for each name that leads to nothing.
-    fn told(self) -> ImportRemark {
-        let nothing = self.nothing.into_iter().map(|((code, name), (path, count))| {
+    /// Returns the remarks, with one for each unresolved name.
+    fn remarks(self) -> ImportRemarks {
+        let unresolved = self.unresolved.into_iter().map(|((code, name), (path, count))| {
             let times = if count > 1 { format!(", in {count} places") } else { String::new() };
             (path, code, format!("broken link: no note named `{name}`{times}"))
         });
-        let mut told: ImportRemark = self.told.into_iter().chain(nothing).collect();
-        told.sort();
-        told.dedup();
-        told
+        let mut remarks: ImportRemarks = self.remarks.into_iter().chain(unresolved).collect();
+        remarks.sort();
+        remarks.dedup();
+        remarks
     }
 }

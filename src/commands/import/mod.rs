@@ -1,8 +1,7 @@
-//! `qipu import`: the notes of another app come into the store, all of them or none. Its folder is
-//! read and nothing else.
+//! `qipu import`: imports the notes of another app, all or none. Its folder is only read.
 //!
-//! Everything is planned before the first file is written. A note that was imported before is known
-//! by what it says of its source: it follows its page as long as nobody changed it in the store.
+//! All changes are planned before the first file is written. A note stores its source; the next import updates it with
+//! its page unless it was edited in the store.
 
 mod drafts;
 mod links;
@@ -19,16 +18,15 @@ use crate::request::{ImportFrom, ImportRequest};
 use crate::store::{self, Change, ExternalDir, Store};
 use drafts::{Draft, ImportAction};
 
-/// The longest attachment that is taken, and the most of all that are taken at once, in bytes: what
-/// is planned is held in memory.
+/// The largest attachment, and the largest total of attachments in one import, in bytes: planned changes are in memory.
 const MAX_ATTACHMENT: u64 = 64 * 1024 * 1024;
 const MAX_ATTACHMENTS: u64 = 512 * 1024 * 1024;
 
-/// Kinds of findings that a folder may have hundreds of, and how many of each are shown one by one.
+/// Codes of diagnostics that a folder may have by the hundred, and the number of each that are reported one by one.
 const REPEATED: [&str; 4] = ["broken-block", "broken-link", "link-by-name", "query"];
 const MAX_REPEATED: usize = 10;
 
-/// Imports a folder, or shows what that would do.
+/// Imports a folder, or reports what that would change.
 pub(super) fn run(request: &ImportRequest, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = Store::open(&request.location, current_dir)?;
@@ -42,17 +40,17 @@ pub(super) fn run(request: &ImportRequest, current_dir: &Path) -> Result<Report,
     Ok(plan.into_report())
 }
 
-/// A folder as it was read.
+/// The content of the app's folder.
 struct SourceFolder {
     folder: ExternalDir,
-    /// What the folder is called in the notes.
+    /// The name of the folder in the notes' provenance.
     name: String,
     settings: AppSettings,
     vault: Vault,
-    /// Where each attachment comes to lie, by its path in the folder.
+    /// The path in the store of each attachment, sorted by its path in the folder.
     attachments: Vec<(String, String)>,
-    /// What can't be carried over: a path in the folder, a code, a sentence.
-    left: Vec<(String, &'static str, String)>,
+    /// Files that can't be imported: path in the folder, code, message.
+    unsupported: Vec<(String, &'static str, String)>,
 }
 
 impl SourceFolder {
@@ -61,24 +59,24 @@ impl SourceFolder {
         let folder = ExternalDir::open(&request.dir, current_dir)?;
         store::expect_apart(&folder, store)?;
         expect_vault(request, &folder, store)?;
-        let settings = AppSettings::read(request.from, &folder.settings(AppSettings::file(request.from)));
-        let (mut pages, mut files, mut left) = (Vec::new(), Vec::new(), Vec::new());
-        let mut leave = |path: &str, why: String| left.push((path.to_owned(), "not-imported", why));
+        let settings = AppSettings::parse(request.from, &folder.settings(AppSettings::file(request.from)));
+        let (mut pages, mut files, mut unsupported) = (Vec::new(), Vec::new(), Vec::new());
+        let mut skip = |path: &str, reason: String| unsupported.push((path.to_owned(), "not-imported", reason));
         let work = progress::begin("reading the folder", folder.files.len());
         for file in &folder.files {
             progress::advance();
             match settings.role(&file.path) {
-                FileRole::Own => {}
-                FileRole::Left(why) => leave(&file.path, why.to_owned()),
+                FileRole::AppInternal => {}
+                FileRole::Unsupported(reason) => skip(&file.path, reason.to_owned()),
                 FileRole::Attachment => files.push(file.path.clone()),
                 FileRole::Page => match text(file.read(MAX_BYTES as u64)) {
                     Ok(text) => pages.push(settings.page(&file.path, &text)),
-                    Err(why) => leave(&file.path, why),
+                    Err(reason) => skip(&file.path, reason),
                 },
             }
         }
         drop(work);
-        folder.passed_over.iter().for_each(|(path, why)| leave(path, why.clone()));
+        folder.passed_over.iter().for_each(|(path, reason)| skip(path, reason.clone()));
         if request.from == ImportFrom::Logseq && !is_graph(&folder) {
             let message = format!("{} is no Logseq graph: no page or journal in it", request.dir.display());
             return Err(Error::usage(message).hint("give the folder that holds pages/ and journals/"));
@@ -89,26 +87,26 @@ impl SourceFolder {
         let (files, others): (Vec<String>, Vec<String>) =
             files.into_iter().partition(|path| settings.is_media(path) || linked.contains(path));
         if let Some(first) = others.first() {
-            let why = format!("{} files that no page links to were not imported, this one first", others.len());
-            left.push((first.clone(), "not-imported", why));
+            let reason = format!("{} files that no page links to were not imported, this one first", others.len());
+            unsupported.push((first.clone(), "not-imported", reason));
         }
-        let attachments = attachment_places(&settings, &files);
-        Ok(Self { folder, name, settings, vault, attachments, left })
+        let attachments = attachment_paths(&settings, &files);
+        Ok(Self { folder, name, settings, vault, attachments, unsupported })
     }
 
-    /// Returns where an attachment comes to lie in the store.
+    /// Returns the path in the store of an attachment.
     fn attachment(&self, path: &str) -> Option<&str> {
-        let place = self.attachments.binary_search_by(|(have, _)| have.as_str().cmp(path)).ok()?;
-        self.attachments.get(place).map(|(_, to)| to.as_str())
+        let index = self.attachments.binary_search_by(|(known, _)| known.as_str().cmp(path)).ok()?;
+        self.attachments.get(index).map(|(_, to)| to.as_str())
     }
 
-    /// Finds what a page refers to.
+    /// Resolves a reference of a page.
     fn resolve(&self, page: &ImportedPage, target: &ReferenceTarget) -> Option<ResolvedName> {
         self.vault.resolve(&page.source, target)
     }
 }
 
-/// Returns the files that pages link to. A folder may hold much that is none of its pages' business.
+/// Returns the files that pages link to. A folder may contain many other files.
 fn linked_files(vault: &Vault) -> HashSet<String> {
     let of_page = |page: &ImportedPage| {
         let found = page.references().iter().filter_map(|reference| vault.resolve(&page.source, &reference.target));
@@ -121,7 +119,7 @@ fn linked_files(vault: &Vault) -> HashSet<String> {
     vault.pages.iter().flat_map(of_page).collect()
 }
 
-/// Refuses the folder of a project that holds the store: its README and other documents are no vault.
+/// Rejects the folder of a project that contains the store, unless forced: its README and other documents are no vault.
 fn expect_vault(request: &ImportRequest, folder: &ExternalDir, store: &Store) -> Result<(), Error> {
     let is_project = request.from == ImportFrom::Obsidian && folder.contains(store) && !folder.has_folder(".obsidian");
     if !is_project || request.is_forced {
@@ -131,7 +129,7 @@ fn expect_vault(request: &ImportRequest, folder: &ExternalDir, store: &Store) ->
     Err(Error::usage(message).hint("give the vault's folder, or add --force to import every markdown file in it"))
 }
 
-/// Tells whether a folder holds what a graph does.
+/// Tells whether a folder has the structure of a Logseq graph.
 fn is_graph(folder: &ExternalDir) -> bool {
     folder.files.iter().any(|file| {
         let is_page = file.path.ends_with(".md") || file.path.ends_with(".markdown") || file.path.ends_with(".org");
@@ -144,30 +142,30 @@ fn text(read: Result<Vec<u8>, String>) -> Result<String, String> {
         .map_err(|error| format!("it is not UTF-8 from byte {} on; convert it first", error.utf8_error().valid_up_to()))
 }
 
-/// Gives every attachment a place, by the order of their paths in the folder. Where two have one,
-/// the second gets a number that stands for its path.
-fn attachment_places(settings: &AppSettings, files: &[String]) -> Vec<(String, String)> {
+/// Assigns a path in the store to each attachment, in the order of `files`. If a path is taken, the next attachment
+/// gets a name derived from its path in the folder.
+fn attachment_paths(settings: &AppSettings, files: &[String]) -> Vec<(String, String)> {
     let mut taken = drafts::TakenPaths::default();
-    let place = |path: &String| {
-        let number = NoteId::generated(crate::import::page_hash(ImportFrom::Logseq, "", path));
+    let assign = |path: &String| {
+        let id = NoteId::generated(crate::import::page_hash(ImportFrom::Logseq, "", path));
         let wanted = attachment_path(settings, path).filter(|to| taken.is_free(to));
-        let beside = || {
-            let ending = path
-                .rsplit_once('.')
-                .map(|(_, ending)| ending)
-                .filter(|ending| ending.len() <= 10 && ending.bytes().all(|b| b.is_ascii_alphanumeric()));
-            ending.map_or_else(|| format!("attachments/{number}"), |ending| format!("attachments/{number}.{ending}"))
+        let derived = || {
+            let extension = path.rsplit_once('.').map(|(_, extension)| extension);
+            let is_valid =
+                |extension: &&str| extension.len() <= 10 && extension.bytes().all(|b| b.is_ascii_alphanumeric());
+            let extension = extension.filter(is_valid).map(|extension| format!(".{extension}")).unwrap_or_default();
+            format!("attachments/{id}{extension}")
         };
-        let to = wanted.unwrap_or_else(beside);
-        taken.take(&to);
+        let to = wanted.unwrap_or_else(derived);
+        taken.insert(&to);
         (path.clone(), to)
     };
-    let mut places: Vec<_> = files.iter().map(place).collect();
-    places.sort();
-    places
+    let mut paths: Vec<_> = files.iter().map(assign).collect();
+    paths.sort();
+    paths
 }
 
-/// What is to be done, and what is told of it.
+/// The planned changes, and the entries of the report.
 struct ImportPlan<'a> {
     store: &'a Store,
     source: &'a SourceFolder,
@@ -181,24 +179,24 @@ impl<'a> ImportPlan<'a> {
     fn of(store: &'a Store, source: &'a SourceFolder, request: &'a ImportRequest) -> Result<Self, Error> {
         let (changes, entries, findings) = (Vec::new(), Vec::new(), Vec::new());
         let mut plan = Self { store, source, request, changes, entries, findings };
-        let mut drafts = drafts::make(store, source, request)?;
-        let told = links::carry_over(store, source, request, &mut drafts);
-        drafts.iter().for_each(|draft| plan.take(draft));
-        plan.attach()?;
-        for (path, code, message) in &source.left {
-            plan.find(None, path, code, message.clone());
+        let mut drafts = drafts::create(store, source, request)?;
+        let remarks = links::import_links(store, source, request, &mut drafts);
+        drafts.iter().for_each(|draft| plan.plan_note(draft));
+        plan.plan_attachments()?;
+        for (path, code, message) in &source.unsupported {
+            plan.add_diagnostic(None, path, code, message.clone());
         }
-        drafts.iter().for_each(|draft| plan.find_odd(draft));
-        for (path, code, message) in told {
-            plan.find(None, &path, code, message);
+        drafts.iter().for_each(|draft| plan.add_diagnostics(draft));
+        for (path, code, message) in remarks {
+            plan.add_diagnostic(None, &path, code, message);
         }
         Ok(plan)
     }
 
-    /// Plans what becomes of a page.
-    fn take(&mut self, draft: &Draft<'_>) {
+    /// Plans the change of a page's note.
+    fn plan_note(&mut self, draft: &Draft<'_>) {
         let new = draft.composed.text.clone().into_bytes();
-        let change = match &draft.fate {
+        let change = match &draft.action {
             ImportAction::Kept { .. } => None,
             ImportAction::New => Some(Change::Create { path: draft.path.clone(), new }),
             ImportAction::Follows { old } => {
@@ -207,40 +205,37 @@ impl<'a> ImportPlan<'a> {
             }
         };
         match change {
-            Some(change) => self.change(Some(&draft.id), change),
+            Some(change) => self.add_change(Some(&draft.id), change),
             None => {
-                let action = if matches!(draft.fate, ImportAction::Kept { is_conflict: true }) {
-                    "skipped"
-                } else {
-                    "unchanged"
-                };
-                self.tell(Some(&draft.id), action, &draft.path, None);
+                let is_conflict = draft.action == ImportAction::Kept { is_conflict: true };
+                let action = if is_conflict { "skipped" } else { "unchanged" };
+                self.add_change_entry(Some(&draft.id), action, &draft.path, None);
             }
         }
     }
 
-    /// Tells what is odd about a page and its note.
-    fn find_odd(&mut self, draft: &Draft<'_>) {
+    /// Adds the diagnostics of a page and its note.
+    fn add_diagnostics(&mut self, draft: &Draft<'_>) {
         let source = draft.page.source.clone();
         if draft.page.queries() > 0 {
             let message = "queries are kept as text and are not run".to_owned();
-            self.find(Some(&draft.id), &source, "query", message);
+            self.add_diagnostic(Some(&draft.id), &source, "query", message);
         }
-        if let ImportAction::Kept { is_conflict: true } = draft.fate {
+        if draft.action == (ImportAction::Kept { is_conflict: true }) {
             let message =
                 "the page and its note were both changed since the last import; the note stays as it is".to_owned();
-            self.find(Some(&draft.id), &source, "import-conflict", message);
+            self.add_diagnostic(Some(&draft.id), &source, "import-conflict", message);
         }
-        for reason in &draft.composed.refused {
-            self.find(Some(&draft.id), &source, "field-not-carried", reason.clone());
+        for reason in &draft.composed.rejected {
+            self.add_diagnostic(Some(&draft.id), &source, "field-not-carried", reason.clone());
         }
-        for (code, message) in &draft.odd {
-            self.find(Some(&draft.id), &source, code, message.clone());
+        for (code, message) in &draft.remarks {
+            self.add_diagnostic(Some(&draft.id), &source, code, message.clone());
         }
     }
 
     /// Plans the attachments.
-    fn attach(&mut self) -> Result<(), Error> {
+    fn plan_attachments(&mut self) -> Result<(), Error> {
         let mut left = MAX_ATTACHMENTS;
         let by_path: HashMap<&str, &store::ExternalFile> =
             self.source.folder.files.iter().map(|file| (file.path.as_str(), file)).collect();
@@ -251,7 +246,7 @@ impl<'a> ImportPlan<'a> {
             let bytes = match file.read(MAX_ATTACHMENT) {
                 Ok(bytes) => bytes,
                 Err(why) => {
-                    self.find(
+                    self.add_diagnostic(
                         None,
                         path,
                         "not-imported",
@@ -261,41 +256,41 @@ impl<'a> ImportPlan<'a> {
                 }
             };
             match self.store.file(to)? {
-                Some(old) if old == bytes => self.tell(None, "unchanged", to, None),
+                Some(old) if old == bytes => self.add_change_entry(None, "unchanged", to, None),
                 Some(_) => {
-                    self.tell(None, "skipped", to, None);
+                    self.add_change_entry(None, "skipped", to, None);
                     let message = format!("{} is there and is another; it stays", self.store.shown(to));
-                    self.find(None, path, "attachment-differs", message);
+                    self.add_diagnostic(None, path, "attachment-differs", message);
                 }
                 None if bytes.len() as u64 > left => {
                     let message = format!(
                         "attachments of more than {MAX_ATTACHMENTS} bytes are too many for one call; import again"
                     );
-                    self.find(None, path, "not-imported", message);
+                    self.add_diagnostic(None, path, "not-imported", message);
                 }
                 None => {
                     left -= bytes.len() as u64;
-                    self.change(None, Change::Create { path: to.clone(), new: bytes });
+                    self.add_change(None, Change::Create { path: to.clone(), new: bytes });
                 }
             }
         }
         Ok(())
     }
 
-    fn change(&mut self, id: Option<&NoteId>, change: Change) {
+    fn add_change(&mut self, id: Option<&NoteId>, change: Change) {
         let shows_diff = self.request.is_dry_run && id.is_some();
         let diff = shows_diff.then(|| change.diff(&self.store.shown_path));
-        self.tell(id, change.name(), change.path(), diff);
+        self.add_change_entry(id, change.name(), change.path(), diff);
         self.changes.push(change);
     }
 
-    fn tell(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
+    fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
         let path = self.store.shown(path);
         self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), action, path, diff }));
     }
 
-    /// Tells of something in the folder.
-    fn find(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
+    /// Adds a diagnostic about a file of the folder.
+    fn add_diagnostic(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
         let path = shown(&self.request.dir, path);
         self.findings.push(DiagnosticEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
     }
@@ -310,7 +305,7 @@ impl<'a> ImportPlan<'a> {
     }
 }
 
-/// Counts notes and attachments by what became of them.
+/// Counts notes and attachments by action.
 fn totals(entries: &[Entry]) -> Vec<Entry> {
     let mut counts: BTreeMap<(bool, &str), usize> = BTreeMap::new();
     for entry in entries {
@@ -325,7 +320,7 @@ fn totals(entries: &[Entry]) -> Vec<Entry> {
     counts.into_iter().map(fact).collect()
 }
 
-/// Keeps the first findings of each repetitive kind, and one that counts the others.
+/// Drops all but the first diagnostics of each repeated code, and adds one with the number dropped.
 fn shortened(findings: Vec<DiagnosticEntry>) -> Vec<DiagnosticEntry> {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut is_kept = |finding: &DiagnosticEntry| {
@@ -345,7 +340,7 @@ fn shortened(findings: Vec<DiagnosticEntry>) -> Vec<DiagnosticEntry> {
     kept
 }
 
-/// Returns the path of a file in the folder, as the user named that.
+/// Returns the path of a file in the folder, below the folder's path as the user gave it.
 fn shown(dir: &Path, path: &str) -> String {
     let shown: PathBuf = dir.join(path);
     shown.to_string_lossy().into_owned()

@@ -116,7 +116,7 @@ fn read(text: &str) -> (Frontmatter, Range<usize>) {
 }
 
 /// Returns the line ending of the first line.
-fn line_end(text: &str) -> &'static str {
+pub(crate) fn line_end(text: &str) -> &'static str {
     if text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
 
