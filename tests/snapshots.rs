@@ -1,108 +1,120 @@
-//! Snapshots over the fixtures: every command, in every format, without a budget and in two small
-//! ones. One loop, so that a new format or command inherits them all.
+//! Snapshots over the fixtures: every command, in every format, without a budget and in two small ones. Each case in each
+//! format is a test of its own, such as `research::context_note::json`, with the snapshot `research@context-note@json`.
 //!
-//! `INSTA_UPDATE=always cargo test --test snapshots` accepts what is there now.
+//! `INSTA_UPDATE=always cargo test --test snapshots` accepts the current answers.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+#![allow(clippy::unwrap_used, missing_docs)]
 
 mod support;
 
 use support::process::call;
 
-/// The questions that are asked of each store: a name, and the words of the command line, with `|` between.
-const RESEARCH: [(&str, &str); 42] = [
-    ("prime", "prime"),
-    ("context-query", "context|--query|Can we just call fsync again when it fails?"),
-    ("context-note", "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner"),
-    ("context-tag", "context|--tag|errors|--without-body|--max-notes|5"),
-    ("context-moc", "context|--moc|qp-9f2t|--without-body"),
-    ("context-walk", "context|--walk|qp-0k9z|--max-hops|1|--min-value|80|--without-body"),
-    ("context-filter", "context|--custom-filter|kind=decision|--with-body|--no-banner"),
-    ("context-backlinks", "context|qp-p1j5|--backlinks|--without-body"),
-    ("context-scripts", "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body"),
-    ("context-nothing", "context|--query|zzzz"),
-    (
-        "need-decide",
-        "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--max-notes|4|--today|2025-03-31",
-    ),
-    (
-        "need-verify",
-        "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--max-notes|5|--today|2025-03-31",
-    ),
-    ("need-extract", "context|--query|retry fsync|--abstraction|extract|--max-notes|3"),
-    ("need-summary", "context|--tag|errors|--abstraction|summary|--target-tokens|120"),
-    ("need-nothing", "context|--query|zzzz|--purpose|answer|--today|2025-03-31"),
-    ("need-expand", "context|--expand|qp-h2v6|--include|derivation,evidence,contradictions"),
-    ("question-patterns", "context|--query|What patterns do you see in my journals?|--today|2025-03-31"),
-    ("question-comparison", "context|--query|compare today's journal with last week|--today|2025-03-31|--without-body"),
-    ("question-journal", "context|--query|today's journal|--today|2025-03-31"),
-    (
-        "question-blocks",
-        "context|--query|Summarize [[Projects]] and fsync from last week|--today|2025-03-31|--blocks|matched|--max-notes|5",
-    ),
-    ("journal", "journal|--date|last Wednesday|--today|2025-03-31"),
-    ("search", "search|Can we just call fsync again when it fails?|--limit|4"),
-    ("search-explain", "search|torn-writes|-drives|checksum*|--limit|3|--explain"),
-    ("search-spelling", "search|fsyncc|postgre|--limit|2"),
-    ("related", "related|qp-h2v6|--limit|4"),
-    ("show", "show|qp-h2v6|qp-n2g8|--links"),
-    ("list", "list|--tag|errors|--sort|value"),
-    ("inbox", "inbox"),
-    ("tags", "tags"),
-    ("status", "status"),
-    ("doctor", "doctor"),
-    ("eval", "eval|../eval/research.jsonl|--today|2025-03-31"),
-    ("dump", "dump|-|--note|qp-1c7q"),
-    ("import", "import|logseq|../graph|--dry-run"),
-    ("setup-list", "setup"),
-    ("setup-print", "setup|agents-md|--print"),
-    ("link-list", "link|list|qp-9f2t"),
-    ("link-tree", "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4"),
-    ("link-tree-out", "link|tree|qp-o4l9|--direction|out|--typed-only"),
-    ("link-path", "link|path|qp-0k9z|qp-q8s2"),
-    ("graph", "graph|--walk|qp-o4l9|--max-hops|1"),
-    ("link-path-none", "link|path|qp-0k9z|qp-q8s2|--type|same-as"),
-];
-
-const HOSTILE: [(&str, &str); 11] = [
-    ("prime", "prime"),
-    ("context-all", "context|--min-value|0|--custom|--with-body|--max-notes|27"),
-    ("context-forged", "context|--note|forged-records|--note|escapes|--with-body"),
-    (
-        "question",
-        "context|--query|[[forged-records]] [[escapes]] last week \u{1b}[31m 2025-02-30|--blocks|all|--max-notes|2|--today|2025-03-31",
-    ),
-    ("search", "search|forged escapes title|--limit|6"),
-    ("show", "show|forged-records|escapes|--links"),
-    ("list", "list"),
-    ("doctor", "doctor"),
-    ("link-list", "link|list|links"),
-    ("link-tree", "link|tree|cycle-a"),
-    ("link-path", "link|path|twice~2|deep-note|--no-inversion"),
-];
-
-const FORMATS: [&str; 3] = ["human", "json", "records"];
-/// What weighed notes can be shown in, too.
-const PROMPT: &str = "prompt";
+/// The budgets in which each case is run, in characters.
 const BUDGETS: [&str; 3] = ["", "300", "2000"];
 
-#[test]
-fn every_command_in_every_format_and_budget() {
+/// Defines tests: for each store its cases, each with its formats and the words of its command line, with `|` between.
+macro_rules! snapshots {
+    ($($store:ident { $($case:ident [$($format:ident)*] $words:literal;)* })*) => {
+        $(mod $store {
+            $(mod $case {
+                $(#[test]
+                fn $format() {
+                    super::super::check(stringify!($store), stringify!($case), stringify!($format), $words);
+                })*
+            })*
+        })*
+    };
+}
+
+snapshots! {
+    research {
+        prime [human json records] "prime";
+        context_query [json records] "context|--query|Can we just call fsync again when it fails?";
+        context_query_short [human] "context|--query|Can we just call fsync again when it fails?|--max-notes|3";
+        context_note [human json records] "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner";
+        context_tag [human json records] "context|--tag|errors|--without-body|--max-notes|5";
+        context_moc [human json records] "context|--moc|qp-9f2t|--without-body";
+        context_walk [human json records] "context|--walk|qp-0k9z|--max-hops|1|--min-value|80|--without-body";
+        context_filter [human json records] "context|--custom-filter|kind=decision|--with-body|--no-banner";
+        context_backlinks [human json records] "context|qp-p1j5|--backlinks|--without-body";
+        context_scripts [human json records] "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body";
+        context_nothing [human json records] "context|--query|zzzz";
+        need_decide [json]
+            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--max-notes|4|--today|2025-03-31";
+        need_decide_extract [human records prompt]
+            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--abstraction|extract|--max-notes|3|--today|2025-03-31";
+        need_verify [json records prompt]
+            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--max-notes|5|--today|2025-03-31";
+        need_verify_short [human]
+            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--max-notes|2|--today|2025-03-31";
+        need_extract [human json records prompt] "context|--query|retry fsync|--abstraction|extract|--max-notes|3";
+        need_summary [human json records prompt] "context|--tag|errors|--abstraction|summary|--target-tokens|120";
+        need_nothing [human json records prompt] "context|--query|zzzz|--purpose|answer|--today|2025-03-31";
+        need_expand [human json records prompt] "context|--expand|qp-h2v6|--include|derivation,evidence,contradictions";
+        question_patterns [human json records]
+            "context|--query|What patterns do you see in my journals?|--today|2025-03-31";
+        question_comparison [human json records]
+            "context|--query|compare today's journal with last week|--today|2025-03-31|--without-body";
+        question_journal [human json records] "context|--query|today's journal|--today|2025-03-31";
+        question_blocks [human json records]
+            "context|--query|Summarize [[Projects]] and fsync from last week|--today|2025-03-31|--blocks|matched|--max-notes|5";
+        journal [human json records] "journal|--date|last Wednesday|--today|2025-03-31";
+        search [human json records] "search|Can we just call fsync again when it fails?|--limit|4";
+        search_explain [human json records] "search|torn-writes|-drives|checksum*|--limit|3|--explain";
+        search_spelling [human json records] "search|fsyncc|postgre|--limit|2";
+        related [human json records] "related|qp-h2v6|--limit|4";
+        show [human json records] "show|qp-h2v6|qp-n2g8|--links";
+        list [human json records] "list|--tag|errors|--sort|value";
+        inbox [human json records] "inbox";
+        tags [human json records] "tags";
+        status [human json records] "status";
+        doctor [human json records] "doctor";
+        eval [human json records] "eval|../eval/research.jsonl|--today|2025-03-31";
+        dump [human json records] "dump|-|--note|qp-1c7q";
+        import [human json records] "import|logseq|../graph|--dry-run";
+        setup_list [human json records] "setup";
+        setup_print [human json records] "setup|agents-md|--print";
+        link_list [human json records] "link|list|qp-9f2t";
+        link_tree [human json records] "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4";
+        link_tree_out [human json records] "link|tree|qp-o4l9|--direction|out|--typed-only";
+        link_path [human json records] "link|path|qp-0k9z|qp-q8s2";
+        graph [human json records] "graph|--walk|qp-o4l9|--max-hops|1";
+        link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--type|same-as";
+    }
+    hostile {
+        prime [human json records] "prime";
+        context_all [json] "context|--min-value|0|--custom|--with-body|--max-notes|27";
+        context_fields [human records]
+            "context|--note|links|--note|colon-title|--note|broken-yaml|--note|scalar-lists|--note|2025-03-05|--note|No-id-no-title-o8i5o3hd|--note|alias-bomb|--custom|--with-body";
+        context_escapes [human records]
+            "context|--note|cycle-a|--note|cycle-b|--note|deep-note|--note|duplicate-keys|--note|empty|--note|escapes|--note|forged-records|--custom|--with-body";
+        context_values [human records]
+            "context|--note|heading-only|--note|impossible|--note|inner-map|--note|latin-1|--note|map|--note|nulls|--custom|--with-body";
+        context_texts [human records]
+            "context|--note|bom-crlf|--note|only-frontmatter|--note|qp-2pr9iknr|--note|qp-u6v6iuo0|--note|summary-section|--note|twice|--note|twice~2|--custom|--with-body";
+        context_forged [human json records] "context|--note|forged-records|--note|escapes|--with-body";
+        question [human json records]
+            "context|--query|[[forged-records]] [[escapes]] last week \u{1b}[31m 2025-02-30|--blocks|all|--max-notes|2|--today|2025-03-31";
+        search [human json records] "search|forged escapes title|--limit|6";
+        show [human json records] "show|forged-records|escapes|--links";
+        list [human json records] "list";
+        doctor [human json records] "doctor";
+        link_list [human json records] "link|list|links";
+        link_tree [human json records] "link|tree|cycle-a";
+        link_path [human json records] "link|path|twice~2|deep-note|--no-inversion";
+    }
+}
+
+fn check(store: &str, case: &str, format: &str, words: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let _bound = settings.bind_to_scope();
-    for (store, questions) in [("research", RESEARCH.as_slice()), ("hostile", HOSTILE.as_slice())] {
-        for (name, words) in questions {
-            let prompt = Some(PROMPT).filter(|_| name.starts_with("need-"));
-            for format in FORMATS.into_iter().chain(prompt) {
-                insta::assert_snapshot!(format!("{store}@{name}@{format}"), in_every_budget(store, words, format));
-            }
-        }
-    }
+    let name = format!("{store}@{}@{format}", case.replace('_', "-"));
+    insta::assert_snapshot!(name, answers_in_every_budget(store, words, format));
 }
 
-fn in_every_budget(store: &str, words: &str, format: &str) -> String {
+fn answers_in_every_budget(store: &str, words: &str, format: &str) -> String {
     let mut text = String::new();
     for budget in BUDGETS {
         let mut args: Vec<&str> = words.split('|').collect();
@@ -115,8 +127,8 @@ fn in_every_budget(store: &str, words: &str, format: &str) -> String {
         if let Some(error) = answer.error {
             text.push_str(&error.to_text(false));
         } else {
-            let limit = budget.parse().unwrap_or(usize::MAX);
-            assert!(answer.stdout.chars().count() <= limit);
+            let max_chars = budget.parse().unwrap_or(usize::MAX);
+            assert!(answer.stdout.chars().count() <= max_chars);
         }
     }
     text

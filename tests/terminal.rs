@@ -21,7 +21,7 @@ fn screen(columns: usize, has_color: bool) -> Screen {
 
 /// The law of fit holds for the text that is written, colours and all; and only our own colours are in it.
 #[test]
-fn budgets_and_colours_are_sound_on_any_screen() {
+fn budgets_and_colours_are_correct_on_any_screen() {
     let color = Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
     let strategy = (stores(), prop::collection::vec(0_usize..4000, 2), 1_usize..120, any::<bool>());
     let check = |text: &str| {
@@ -58,41 +58,45 @@ fn budgets_and_colours_are_sound_on_any_screen() {
         .unwrap();
 }
 
-/// What the documents of a store look like on a terminal, plain and in colour.
-#[test]
-fn answers_on_a_terminal() {
+/// Defines a test for each call whose answer on a terminal, plain and in colour, is a snapshot.
+macro_rules! snapshots_on_a_terminal {
+    ($($test:ident: $store:literal, $case:literal, [$($word:literal),*];)*) => {
+        $(#[test]
+        fn $test() {
+            check_on_a_terminal($store, $case, &[$($word),*]);
+        })*
+    };
+}
+
+snapshots_on_a_terminal! {
+    list_on_a_terminal: "research", "list", ["list", "--tag", "errors"];
+    search_on_a_terminal: "research", "search", ["search", "fsync again", "--limit", "3"];
+    show_on_a_terminal: "research", "show", ["show", "qp-h2v6", "--today", "2025-03-31"];
+    context_on_a_terminal: "research", "context", ["context", "--note", "qp-9f2t", "--banner"];
+    blocks_on_a_terminal: "research", "blocks",
+        ["context", "--query", "fsync from last week", "--blocks", "top", "--max-notes", "3", "--today", "2025-03-31"];
+    link_tree_on_a_terminal: "research", "link-tree",
+        ["link", "tree", "qp-9f2t", "--max-hops", "2", "--max-fanout", "4"];
+    tags_on_a_terminal: "research", "tags", ["tags"];
+    doctor_on_a_terminal: "hostile", "doctor", ["doctor"];
+    show_hostile_notes_on_a_terminal: "hostile", "show", ["show", "forged-records", "escapes", "--links"];
+}
+
+fn check_on_a_terminal(store: &str, case: &str, args: &[&str]) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let _bound = settings.bind_to_scope();
-    let calls: [(&str, &str, &[&str]); 9] = [
-        ("list", "research", &["list", "--tag", "errors"]),
-        ("search", "research", &["search", "fsync again", "--limit", "3"]),
-        ("show", "research", &["show", "qp-h2v6", "--today", "2025-03-31"]),
-        ("context", "research", &["context", "--note", "qp-9f2t", "--banner"]),
-        (
-            "blocks",
-            "research",
-            &["context", "--query", "fsync from last week", "--blocks", "top", "--today", "2025-03-31"],
-        ),
-        ("link-tree", "research", &["link", "tree", "qp-9f2t", "--max-hops", "2", "--max-fanout", "4"]),
-        ("tags", "research", &["tags"]),
-        ("doctor", "hostile", &["doctor"]),
-        ("show", "hostile", &["show", "forged-records", "escapes", "--links"]),
-    ];
-    for (name, store, args) in calls {
-        let shown = |columns, has_color| {
-            let answer = call_on_terminal(&format!("fixtures/{store}"), args, columns, has_color);
-            format!("==== {columns} columns\n{}", answer.stdout.replace('\u{1b}', "ESC"))
-        };
-        let text = shown(60, false) + &shown(100, true);
-        insta::assert_snapshot!(format!("terminal@{store}@{name}"), text);
-    }
+    let shown = |columns, has_color| {
+        let answer = call_on_terminal(&format!("fixtures/{store}"), args, columns, has_color);
+        format!("==== {columns} columns\n{}", answer.stdout.replace('\u{1b}', "ESC"))
+    };
+    insta::assert_snapshot!(format!("terminal@{store}@{case}"), shown(60, false) + &shown(100, true));
 }
 
-/// `--color` goes before what the surroundings say, in both ways.
+/// `--color` overrides the terminal and the variables, in both directions.
 #[test]
-fn colour_is_a_choice() {
+fn flags_override_the_choice_of_colours() {
     let colored = |args: &[&str], has_color| {
         call_on_terminal("fixtures/research", &[&["tags"], args].concat(), 80, has_color).stdout.contains('\u{1b}')
     };
