@@ -1,6 +1,8 @@
-//! The real binary in a real process: what can't be seen from inside.
+//! The real binary in a process of its own: exit codes, pipes, permissions and concurrent writers.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+mod support;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -9,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The binary in a directory, with nothing of this process's surroundings.
+/// Returns a call of the binary in a directory, without the environment of this process.
 fn qipu(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
     command.current_dir(dir).env_clear().stdin(Stdio::null());
@@ -24,7 +26,7 @@ fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
 }
 
-/// The binary in a directory, for a user who has to ask for rights: root without what makes modes of files mean nothing.
+/// Runs the binary in a directory as a user whom file modes restrict: root without the capabilities that override them.
 #[cfg(target_os = "linux")]
 fn without_privileges(dir: &Path, args: &[&str], stdin: Stdio) -> Output {
     use std::os::unix::fs::MetadataExt;
@@ -38,7 +40,7 @@ fn without_privileges(dir: &Path, args: &[&str], stdin: Stdio) -> Output {
     command.args(args).stdin(stdin).output().unwrap()
 }
 
-/// What a client says that searches once.
+/// The messages of an MCP client that searches once.
 const MCP_SEARCH: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#,
     r#""capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#,
@@ -66,7 +68,7 @@ fn a_journal_that_cannot_be_read_gets_no_second_one() {
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "needs setpriv"]
-fn notes_that_cannot_be_read_are_told_and_keep_from_what_needs_them_all() {
+fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
     use std::os::unix::fs::PermissionsExt;
     let note = |id: &str| format!("---\nid: {id}\ntitle: {id}\ntags: [x]\n---\n[[a]]\n");
     for unreadable in ["notes/sub", "notes/sub/b.md"] {
@@ -123,7 +125,7 @@ fn notes_that_cannot_be_read_are_told_and_keep_from_what_needs_them_all() {
 #[cfg(unix)]
 #[test]
 #[ignore = "needs bash"]
-fn a_limit_for_files_costs_the_index_and_not_the_answer() {
+fn a_file_size_limit_prevents_the_index_but_not_the_answer() {
     let notes: Vec<(String, String)> = (0..400)
         .map(|number| (format!("notes/n{number}.md"), format!("# Title {number}\n\nalpha word{number}\n")))
         .collect();
@@ -162,16 +164,6 @@ fn demo() -> std::path::PathBuf {
     Path::new(ROOT).join("fixtures/research")
 }
 
-fn store(notes: &[(&str, &[u8])]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, bytes) in notes {
-        let file = dir.path().join(".qipu").join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, bytes).unwrap();
-    }
-    dir
-}
-
 #[test]
 fn answers_go_to_stdout_and_errors_to_stderr() {
     let output = run(&demo(), &["context", "--note", "qp-h2v6"]);
@@ -204,7 +196,7 @@ fn help_and_version_are_answers() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_pipe_is_no_error() {
     let big = "a line of text\n".repeat(100_000);
     let dir = store(&[("notes/a.md", big.as_bytes())]);
     let mut child =
@@ -215,9 +207,9 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
 }
 
-/// The same store gives the same bytes whatever the machine looks like.
+/// The same store gives the same bytes in any environment.
 #[test]
-fn surroundings_make_no_difference() {
+fn the_environment_does_not_change_the_answer() {
     let words: [&[&str]; 4] = [
         &["prime", "--records"],
         &["context", "--query", "fsync", "--json"],
@@ -259,9 +251,9 @@ fn surroundings_make_no_difference() {
     }
 }
 
-/// Links out of the store, pipes, folders that look like notes: passed over, never waited for.
+/// Links out of the store, pipes and folders named like notes are skipped without blocking.
 #[test]
-fn what_is_no_note_is_passed_over() {
+fn files_that_are_no_notes_are_skipped() {
     let dir =
         store(&[("notes/real.md", b"Real."), ("notes/folder.md/inner.md", b"Inner."), ("outside.md", b"No note.")]);
     let notes = dir.path().join(".qipu/notes");
@@ -286,7 +278,9 @@ fn what_is_no_note_is_passed_over() {
 
 use std::os::unix::ffi::OsStrExt;
 
-/// Holds a lease on the file that is named, as servers of files do, until somebody wants to read it.
+use support::files::store_of_bytes as store;
+
+/// Holds a lease on a file, as file servers do, until another process opens it (fcntl(2), F_SETLEASE).
 #[cfg(target_os = "linux")]
 const HOLDER: &str = "
 import fcntl, signal, sys
@@ -300,7 +294,7 @@ sys.stdin.read()
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "needs python3"]
-fn a_note_that_somebody_has_a_lease_on_is_waited_for() {
+fn a_note_with_a_file_lease_is_waited_for() {
     let dir = store(&[("notes/held.md", b"Held."), ("notes/free.md", b"Free.")]);
     let note = dir.path().join(".qipu/notes/held.md");
     let mut python = Command::new("python3");
@@ -362,7 +356,7 @@ fn number(name: &str, usual: usize) -> usize {
 /// whole, and nobody waits for a lock of the dead.
 /// `QIPU_WRITERS=8 QIPU_ROUNDS=200 cargo test --release --test binary writers` runs it longer.
 #[test]
-fn writers_at_once_lose_nothing_and_half_write_nothing() {
+fn concurrent_writers_lose_nothing_and_write_no_partial_file() {
     let (writers, rounds) = (number("QIPU_WRITERS", 6), number("QIPU_ROUNDS", 12));
     let dir = store(&[
         ("notes/a.md", b"---\nid: a\ntitle: A # kept\ntags: [first]\n---\nBody of a.\n"),

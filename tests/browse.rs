@@ -115,7 +115,7 @@ fn browse(tmux: &Tmux, words: &str) {
 
 #[test]
 #[ignore = "needs tmux"]
-fn a_person_finds_a_note_walks_along_links_and_quits() {
+fn a_user_finds_a_note_follows_links_and_quits() {
     let tmux = Tmux::new(&[]);
     browse(&tmux, "");
     tmux.wait_for("56/56");
@@ -150,7 +150,7 @@ fn a_person_finds_a_note_walks_along_links_and_quits() {
 
 #[test]
 #[ignore = "needs tmux"]
-fn the_editor_is_lent_the_terminal_and_changes_are_seen() {
+fn the_editor_gets_the_terminal_and_its_changes_are_shown() {
     let editor = "printf 'written by hand\\n' >> ";
     let tmux = Tmux::new(&[("VISUAL", editor)]);
     browse(&tmux, "--today 2030-02-03 retry until");
@@ -162,7 +162,7 @@ fn the_editor_is_lent_the_terminal_and_changes_are_seen() {
     assert!(text.contains("updated: 2030-02-03"), "as `qipu edit` does:\n{text}");
     tmux.press(&["Enter", "G"]);
     tmux.wait_for("written by hand");
-    // Somebody else changes it.
+    // Another process changes the note.
     fs::write(&file, text.replace("written by hand", "written by another hand")).unwrap();
     tmux.wait_for("written by another hand");
     tmux.press(&["Escape"]);
@@ -178,12 +178,12 @@ fn the_editor_is_lent_the_terminal_and_changes_are_seen() {
 
 #[test]
 #[ignore = "needs tmux"]
-fn the_shell_gets_the_terminal_for_a_while() {
+fn suspending_restores_the_terminal_for_the_shell() {
     let tmux = Tmux::new(&[]);
     browse(&tmux, "retry until");
     tmux.wait_for("1/56");
     tmux.press(&["C-z"]);
-    // What the shell says of a program that was stopped: 128 and the signal.
+    // The shell reports a stopped program as 128 plus the signal.
     tmux.expect_restored(148);
     tmux.type_in("clear; fg; echo ended with $?");
     tmux.press(&["Enter"]);
@@ -195,7 +195,7 @@ fn the_shell_gets_the_terminal_for_a_while() {
 }
 
 #[test]
-fn without_a_terminal_it_says_what_works_there() {
+fn browse_without_a_terminal_suggests_other_commands() {
     let dir = research("qipu-pipe");
     let output = Command::new(QIPU).arg("browse").current_dir(dir.path()).stdin(Stdio::null()).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), b"".as_slice()));

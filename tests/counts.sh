@@ -17,7 +17,7 @@ extract() {
     echo "$work/$2/src"
 }
 
-before=${1:-eecaeef}
+before=${1:-721ad8f}
 counts "$(extract "$before" before)" > "$work/before.txt"
 counts "$([ $# -gt 1 ] && extract "$2" after || echo "$PWD/src")" > "$work/after.txt"
 echo "$before → ${2:-working tree}"

@@ -1,4 +1,4 @@
-//! Changing a note changes the bytes of one field and no others, whatever the note looks like.
+//! An edit changes the bytes of one field and no others in notes of any form.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
@@ -42,7 +42,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// A link of another note that says more than qipu reads.
+/// A link with attributes that qipu does not read.
 fn link() -> Value {
     let page = Value::Text { text: "7".into(), plain: true };
     Value::Map(vec![("id".into(), Value::text("z")), ("page".into(), page), ("why".into(), Value::text("a: b"))])
@@ -108,7 +108,7 @@ fn an_edit_changes_its_field_and_nothing_else() {
     assert!(refused < 300, "{refused} edits were refused");
 }
 
-/// What an edit of a list says nothing about stays in it, in its order.
+/// Items that an edit of a list does not name stay in it, in their order.
 fn check_others_stay(before: &Note, after: &Note, edit: &Edit) -> Result<(), TestCaseError> {
     let tags = |note: &Note, but: &str| note.tags.iter().filter(|tag| *tag != but).cloned().collect::<Vec<_>>();
     match edit {

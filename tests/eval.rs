@@ -73,7 +73,7 @@ fn the_judged_set_reaches_its_floors() {
 
 /// Every question has an answer in the fixtures: a note that is named exists, a passage stands in one.
 #[test]
-fn every_judged_answer_is_in_the_store() {
+fn every_expected_answer_is_in_the_store() {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/eval/research.jsonl")).unwrap();
     for line in text.lines() {
         let question: Value = serde_json::from_str(line).unwrap();

@@ -107,7 +107,7 @@ fn differences<T: PartialEq>(old: &BTreeMap<String, T>, new: &BTreeMap<String, T
     all.into_iter().filter(|path| old.get(*path) != new.get(*path)).cloned().collect()
 }
 
-/// Tells whether an answer says that nothing was written.
+/// Returns whether an answer reports that nothing was written.
 fn is_idle(answer: &str) -> bool {
     let lines = answer.lines().filter(|line| !line.starts_with("warning: "));
     lines
@@ -219,9 +219,9 @@ fn graph() -> (Files, Links) {
     (files, wanted)
 }
 
-/// What loops over many files says how far it is: somebody who looks all the time sees each name at last.
+/// Loops over many files report progress: a frequent observer sees the name of each phase.
 #[test]
-fn long_work_tells_how_far_it_is() {
+fn long_work_reports_progress() {
     let (files, _) = graph();
     let dir = project(&files);
     import(&dir, "logseq");
@@ -247,7 +247,7 @@ fn long_work_tells_how_far_it_is() {
 }
 
 #[test]
-fn a_logseq_graph_arrives_whole() {
+fn a_logseq_graph_is_imported_completely() {
     let (files, wanted) = graph();
     assert!(files.len() > 300);
     let dir = project(&files);
@@ -257,7 +257,7 @@ fn a_logseq_graph_arrives_whole() {
     for (title, wanted) in &wanted {
         assert_eq!(&links(&store, title), wanted, "{title}");
     }
-    // Tags in brackets are links too; nobody made the page `two words`.
+    // Tags in brackets are links too; the page `two words` does not exist.
     assert_eq!(unresolved(&store), BTreeSet::from(["2025 plan".to_owned(), "Nowhere".to_owned()]));
     for (path, text) in files.iter().filter(|(path, _)| path.starts_with("pages/") && path.ends_with(".md")) {
         let note =
@@ -348,7 +348,7 @@ fn vault() -> (Files, Links) {
 }
 
 #[test]
-fn an_obsidian_vault_arrives_whole() {
+fn an_obsidian_vault_is_imported_completely() {
     let (files, wanted) = vault();
     let dir = project(&files);
     let told = import(&dir, "obsidian");
@@ -407,7 +407,7 @@ fn an_import_ends_with_totals_and_repeats_no_finding_endlessly() {
 }
 
 #[test]
-fn a_missing_path_leads_to_no_other_file_without_a_word() {
+fn a_missing_path_resolves_to_another_file_only_with_a_finding() {
     let files = [
         ("A.md", "[b](./B.md) ![p](sub/p.png) [c](C.md)\n"),
         ("sub/B.md", "b\n"),
@@ -438,7 +438,7 @@ fn a_project_is_imported_into_its_own_store_only_when_that_is_meant() {
 }
 
 #[test]
-fn a_note_follows_its_page_until_somebody_changes_it() {
+fn a_note_follows_its_page_until_it_is_edited() {
     let dir = of(&[("A.md", "one\n"), ("B.md", "one [[A]]\n"), ("C.md", "one\n")]);
     import(&dir, "obsidian");
     let id = |title: &str| note(&store(&dir), title).id.to_string();
@@ -463,7 +463,7 @@ fn a_note_follows_its_page_until_somebody_changes_it() {
 }
 
 #[test]
-fn another_folder_with_the_same_names_takes_nothing_away() {
+fn another_folder_with_the_same_names_overwrites_nothing() {
     let dir = of(&[("pages/contents.md", "- first\n")]);
     import(&dir, "logseq");
     let other = dir.path().join("other/pages");
@@ -482,7 +482,7 @@ fn another_folder_with_the_same_names_takes_nothing_away() {
 }
 
 #[test]
-fn what_shares_a_name_stays_apart() {
+fn files_that_share_a_name_stay_separate() {
     let dir = of(&[
         ("Index.md", "[[A/Index]] [[B/Index|b]]"),
         ("A/Index.md", "[[Index]]"),
@@ -511,7 +511,7 @@ fn what_shares_a_name_stays_apart() {
 }
 
 #[test]
-fn what_is_no_graph_or_lies_in_the_store_is_refused() {
+fn a_source_that_is_no_graph_or_inside_the_store_is_refused() {
     let dir = of(&[("a.md", "x")]);
     for (words, said) in [
         ("import logseq source", "no Logseq graph"),
@@ -599,7 +599,7 @@ fn odd_text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn no_source_does_any_harm() {
+fn hostile_sources_are_imported_safely() {
     let source = prop::collection::vec((odd_path(), odd_text()), 1..12);
     runner(150)
         .run(&(source, any::<bool>()), |(files, is_logseq)| {

@@ -1,4 +1,4 @@
-//! The index is never a truth: whatever happens to notes and to it, answers are those of the files.
+//! The index is derived data: after any changes of notes and of the index, answers equal those from the files alone.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -28,7 +28,7 @@ fn settle() {
 enum Event {
     /// A note gets a text; of the same length as any other with that letter.
     Write(usize, char),
-    /// A note's file is replaced by another one, with the moments of the old one.
+    /// The file of a note is replaced by another one with the same modification time.
     Swap(usize, char),
     Delete(usize),
     Rename(usize, usize),
@@ -38,17 +38,17 @@ enum Event {
     Folder(usize, Option<usize>),
     /// Nothing, for longer than a file is young.
     Rest,
-    /// The index is written anew, at a time when the files are settled or young.
+    /// The index is rebuilt, while the files are settled or still racy.
     Rebuild(bool),
     /// A byte of one of the files of the index is another.
     Flip(usize, prop::sample::Index),
     /// One of the files ends early.
     Cut(usize, prop::sample::Index),
-    /// One of the files is that of an earlier moment.
+    /// An earlier version of one of the files is restored.
     Restore(usize),
     /// One of the files is not there, or a folder is in its place.
     Remove(usize, bool),
-    /// A process that writes the index is killed after so many microseconds.
+    /// A process that writes the index is killed after a number of microseconds.
     Kill(u64),
 }
 
@@ -166,7 +166,7 @@ fn happen(dir: &Path, event: &Event, old: &Old) {
     }
 }
 
-/// The binary in a directory, with nothing of this process's surroundings.
+/// Returns a call of the binary in a directory, without the environment of this process.
 fn binary(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
     command.args(args).current_dir(dir).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -199,7 +199,7 @@ const QUESTIONS: [&[&str]; 16] = [
 ];
 
 #[test]
-fn answers_are_those_of_the_files_whatever_happens() {
+fn answers_equal_those_without_an_index_after_any_events() {
     generators::runner(25)
         .run(&prop::collection::vec(event(), 4..14), |events| {
             let dir = tempfile::tempdir().unwrap();
@@ -250,7 +250,7 @@ fn settled_notes_are_not_read_again() {
 /// What is kept of folders is used, or the test above shows little. On other systems they are listed each time.
 #[cfg(target_os = "linux")]
 #[test]
-fn folders_that_look_as_they_did_are_not_listed_again() {
+fn unchanged_folders_are_not_listed_again() {
     let dir = large_store_in_memory();
     let dir = dir.path();
     for name in ["a/b/c.md", "a/other.md", "z.md"] {
@@ -300,7 +300,7 @@ fn large_store() -> tempfile::TempDir {
     filled(tempfile::tempdir().unwrap())
 }
 
-/// The same where folders can be known again, whatever temporary files lie on.
+/// Returns the same store on a filesystem with reliable directory times, whichever has the temporary files.
 #[cfg(target_os = "linux")]
 fn large_store_in_memory() -> tempfile::TempDir {
     filled(tempfile::tempdir_in("/dev/shm").unwrap())
@@ -316,7 +316,7 @@ fn filled(dir: tempfile::TempDir) -> tempfile::TempDir {
 }
 
 #[test]
-fn readers_and_writers_at_once_see_what_was_written() {
+fn readers_and_writers_see_completed_writes() {
     let rounds: usize = std::env::var("QIPU_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     let dir = large_store();
     let path = dir.path();
@@ -355,9 +355,9 @@ fn readers_and_writers_at_once_see_what_was_written() {
 }
 
 #[test]
-fn an_index_is_kept_elsewhere_where_the_store_can_not_be_written() {
+fn an_index_of_a_read_only_store_is_written_to_the_user_cache() {
     let (dir, cache) = (large_store(), tempfile::tempdir().unwrap());
-    // A file where the folder would be: nothing can be written there, by nobody.
+    // A file in place of the folder: not even root can write an index there.
     fs::write(dir.path().join(".qipu/cache"), "").unwrap();
     settle();
     let with = |args: &[&str]| {
@@ -376,7 +376,7 @@ fn an_index_is_kept_elsewhere_where_the_store_can_not_be_written() {
 
 /// Whichever block of the index is damaged, what is answered and planned is what the files say.
 #[test]
-fn commands_that_do_more_than_answer_trust_no_damaged_index_either() {
+fn commands_that_write_trust_no_corrupt_index_either() {
     let dir = large_store();
     settle();
     output(dir.path(), &["search", "word7"]);
@@ -396,7 +396,7 @@ fn commands_that_do_more_than_answer_trust_no_damaged_index_either() {
 }
 
 #[test]
-fn where_the_time_goes_is_told_beside_the_answer() {
+fn verbose_timings_go_to_stderr() {
     let dir = large_store();
     let told = binary(dir.path(), &["search", "word7", "--verbose"]).stderr(Stdio::piped()).output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
@@ -408,7 +408,7 @@ fn where_the_time_goes_is_told_beside_the_answer() {
 
 #[cfg(unix)]
 #[test]
-fn notes_whose_names_are_no_utf8_keep_their_text() {
+fn notes_with_names_outside_utf8_keep_their_text() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let dir = large_store();
@@ -440,7 +440,7 @@ fn notes_whose_names_are_no_utf8_keep_their_text() {
 /// opened.
 #[cfg(target_os = "linux")]
 #[test]
-fn notes_that_no_path_leads_to_are_passed_over() {
+fn notes_beyond_the_path_length_limit_are_skipped() {
     let dir = large_store_in_memory();
     let cache = dir.path().join(".qipu/cache");
     let mut folder = dir.path().join(".qipu/notes");
@@ -482,7 +482,7 @@ fn many_folders_are_listed_with_few_descriptors() {
 
 #[cfg(unix)]
 #[test]
-fn a_cache_that_leads_elsewhere_is_not_followed() {
+fn a_cache_folder_that_is_a_link_is_not_followed() {
     let (dir, elsewhere) = (large_store(), tempfile::tempdir().unwrap());
     std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(".qipu/cache")).unwrap();
     output(dir.path(), &["search", "word7"]);
@@ -496,7 +496,7 @@ fn a_cache_that_leads_elsewhere_is_not_followed() {
 }
 
 #[test]
-fn an_index_is_not_written_again_for_files_that_stay_young() {
+fn an_index_is_not_rewritten_for_files_that_stay_racy() {
     let dir = large_store();
     let later = std::time::SystemTime::now() + Duration::from_secs(3_600);
     for note in 0..150 {
@@ -512,7 +512,7 @@ fn an_index_is_not_written_again_for_files_that_stay_young() {
 }
 
 #[test]
-fn an_index_that_can_not_be_read_is_made_anew() {
+fn an_unreadable_index_is_rebuilt() {
     let dir = large_store();
     settle();
     let right = output(dir.path(), &["search", "word7"]);
@@ -527,7 +527,7 @@ fn an_index_that_can_not_be_read_is_made_anew() {
     assert_eq!(output(dir.path(), &["search", "word7"]), right);
 }
 
-/// What a search that was told to say where its time goes says of links.
+/// Returns what a search with `--verbose` reports about links.
 fn told_of_links(dir: &Path) -> String {
     let told = binary(dir, &["search", "word7", "--verbose"]).stderr(Stdio::piped()).output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
@@ -582,7 +582,7 @@ fn links_are_resolved_once() {
 }
 
 #[test]
-fn links_that_were_kept_for_another_index_are_not_taken() {
+fn cached_links_of_another_index_are_not_used() {
     let (dir, index) = store_with_kept_links();
     let dir = dir.path();
     let old = fs::read(&index).unwrap();
@@ -597,7 +597,7 @@ fn links_that_were_kept_for_another_index_are_not_taken() {
 }
 
 #[test]
-fn links_that_can_not_be_read_are_resolved_again() {
+fn unreadable_cached_links_are_resolved_again() {
     let (dir, index) = store_with_kept_links();
     let dir = dir.path();
     let good = fs::read(&index).unwrap();
@@ -616,9 +616,9 @@ fn links_that_can_not_be_read_are_resolved_again() {
     assert!(index.is_dir());
 }
 
-/// Many threads on few cores: whoever waits for something takes up what another one waits for.
+/// With many threads on few cores, a thread that waits must not take work that another one waits for.
 #[test]
-fn threads_that_share_a_call_do_not_wait_for_each_other() {
+fn threads_of_one_call_do_not_deadlock() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
     for note in 0..1000 {

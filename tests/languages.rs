@@ -103,7 +103,7 @@ fn the_right_note_is_first_in_every_language() {
 }
 
 #[test]
-fn what_nobody_wrote_is_not_found() {
+fn words_that_occur_in_no_note_find_nothing() {
     let store = fixture();
     for query in ["電停", "猫犬", "データ構造体", "재시작", "qqqq", "E0503", "18.2.2", "?!", "-", "'"] {
         let found = ids(&store, query);

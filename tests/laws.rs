@@ -58,7 +58,7 @@ fn a_hooks_answer_is_sound() {
         .unwrap();
 }
 
-/// Returns the characters of a text that nobody sees, or that reorder others, where no script and no emoji needs them.
+/// Returns the characters of a text that are invisible or reorder others, unless a script or an emoji needs them.
 fn hidden(text: &str) -> Vec<char> {
     let invisible = Regex::new(r"[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cc}--[\n\t]]").unwrap();
     let is_needed = |found: &regex::Match| {
@@ -76,7 +76,7 @@ fn hidden(text: &str) -> Vec<char> {
 /// An instruction that nobody sees reaches nobody: in no answer of any command and format, nor in what programs make
 /// of it, is a character that is invisible or reorders others.
 #[test]
-fn no_answer_holds_what_nobody_sees() {
+fn no_answer_contains_invisible_characters() {
     let terminal = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
     let formats = [Format::Prompt, Format::Facts, Format::Hook];
     let pictures = [Picture::Dot, Picture::Mermaid, Picture::Markdown, Picture::Graphml];
@@ -177,7 +177,7 @@ fn check_honest(report: &Report, whole: &str, text: &str, budget: usize, format:
     }
 }
 
-/// People are told of what is missing too: bundles in their third line, all else in the last.
+/// The human format also reports truncation: bundles in the third line, other answers in the last.
 fn check_says_what_is_missing(report: &Report, text: &str, is_missing: bool) {
     let line = match report.head.mode {
         ReportKind::Context => text.lines().nth(2),
@@ -188,7 +188,7 @@ fn check_says_what_is_missing(report: &Report, text: &str, is_missing: bool) {
     assert_eq!(says_so, is_missing, "{text}");
 }
 
-/// Returns what an answer says of itself: whether it is truncated, and how many notes it shows.
+/// Returns what an answer reports: whether it is truncated, and the number of notes that it shows.
 fn is_truncated(text: &str, format: Format) -> (bool, usize) {
     match format {
         Format::Json => {
@@ -472,7 +472,7 @@ fn check_name(rest: &str, prefix: &str) {
 
 /// What is shown is what a plain greedy packing of the unbudgeted answer shows, note by note.
 #[test]
-fn whole_notes_in_rank_order_and_one_that_does_not_fit_is_passed_over() {
+fn notes_are_shown_whole_in_rank_order_and_skipped_if_they_do_not_fit() {
     let mut runner = runner(300);
     runner
         .run(&(stores(), 60_usize..3000, 0_usize..200, any::<bool>()), |(store, budget, less, is_near)| {
@@ -555,7 +555,7 @@ fn tokens_are_four_characters_and_the_stricter_limit_wins() {
         .unwrap();
 }
 
-/// Any text is a question: it is answered, or its warning is told, within the budget.
+/// Any text is a valid question: its answer or warning stays within the budget.
 #[test]
 fn any_text_is_a_question() {
     let phrases = include_str!("../src/calendar/phrases.tsv").lines().filter_map(|line| line.split_once('\t'));
@@ -661,7 +661,7 @@ fn the_order_of_files_makes_no_difference() {
 /// The ids of files that name none depend on their paths alone, whatever other files come and go; all ids differ, and
 /// each names its note.
 #[test]
-fn ids_of_files_without_one_stay_when_others_come_and_go() {
+fn derived_ids_do_not_depend_on_other_files() {
     let name =
         prop::sample::select(vec!["a", "b", "a-b", "a--b", "a b", "é", "README", "readme", "notes", "2025-03-05"]);
     let folder = prop::sample::select(vec!["notes", "mocs", "journals"]);
@@ -725,7 +725,7 @@ fn a_note_is_shown_once() {
 
 /// What a format leaves out of a text does not count against it.
 #[test]
-fn a_note_that_fits_is_not_passed_over_for_characters_that_nobody_sees() {
+fn invisible_characters_do_not_push_out_a_note_that_fits() {
     let odd = format!("---\nid: a\ntitle: A\nsummary: \"x{} y\"\n---\n", "\\x1c\\t\\n\\r ".repeat(300));
     let plain = format!("---\nid: b\ntitle: B\nsummary: {}\n---\n", "long ".repeat(200));
     let store = store_of(vec![("notes/a.md".into(), odd.into_bytes()), ("notes/b.md".into(), plain.into_bytes())]);

@@ -67,7 +67,7 @@ fn run<F: Future>(work: F) -> F::Output {
 
 /// A change waits for the lock that another process holds, and keeps no read waiting.
 #[test]
-fn a_change_that_waits_lets_reads_go_first() {
+fn a_waiting_change_does_not_block_reads() {
     let project = project();
     let lock = fs::File::open(project.path().join(".qipu")).unwrap();
     lock.lock().unwrap();
@@ -182,7 +182,7 @@ fn a_bad_argument_is_an_error_that_names_it_and_the_server_lives_on() {
             assert_eq!(result.is_error, Some(true), "{tool} {arguments}");
             assert!(text(&result).contains(named), "{tool} {arguments}: {}", text(&result));
         }
-        // A budget too small for anything is such an error too, and says what would do.
+        // A budget that is too small for any answer is such an error too, and names the smallest that works.
         let small = call(&client, "get_context", json!({"topic": "cache", "max_tokens": 3})).await;
         assert_eq!(small.is_error, Some(true));
         let found = call(&client, "get_context", json!({"topic": "cache"})).await;
@@ -192,7 +192,7 @@ fn a_bad_argument_is_an_error_that_names_it_and_the_server_lives_on() {
 }
 
 #[test]
-fn what_changes_on_disk_is_known_to_the_next_call() {
+fn the_next_call_reflects_changes_on_disk() {
     let project = project();
     let root = project.path();
     run(async {
@@ -221,7 +221,7 @@ fn what_changes_on_disk_is_known_to_the_next_call() {
 /// The resident memory of a process in kB.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_day_that_is_given_counts_in_every_call() {
+fn the_given_day_applies_to_every_call() {
     run(async {
         let tmp = project();
         note(tmp.path(), "qp-d", "type: fleeting\nupdated: 2025-03-01\n", "The lantern hangs in the hall.");
@@ -285,7 +285,7 @@ fn server(project: &tempfile::TempDir) -> std::process::Child {
 }
 
 #[test]
-fn stdout_carries_the_protocol_alone() {
+fn stdout_carries_only_the_protocol() {
     use std::io::{BufRead, BufReader, Write};
     let project = project();
     let mut child = server(&project);
@@ -357,7 +357,7 @@ fn texts_and_errors_are_harmless() {
 
 /// Clients that hand the structured part to a model get no more than was asked for.
 #[test]
-fn what_is_structured_is_as_short_as_the_text_may_be() {
+fn structured_content_obeys_the_budget_of_the_text() {
     let project = project();
     for number in 0..60 {
         let fields = format!("tags: [t{number}]\nsummary: The lantern number {number} is what this note is about.\n");
@@ -397,7 +397,7 @@ fn what_is_structured_is_as_short_as_the_text_may_be() {
 
 /// JSON-RPC 2.0, section 5.1: a line that can't be read is answered, and the server lives on.
 #[test]
-fn lines_that_can_not_be_read_are_answered() {
+fn unreadable_lines_are_answered() {
     use std::io::{BufRead, BufReader, Write};
     let project = project();
     let mut child = server(&project);

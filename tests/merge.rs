@@ -92,7 +92,7 @@ impl Repository {
         self.commit("ours");
     }
 
-    /// Merges `theirs` and tells whether that went without a conflict.
+    /// Merges `theirs`. Returns whether that caused no conflict.
     fn merges(&self) -> bool {
         let output = self.run("git", &["merge", "--quiet", "-m", "merged", "theirs"]);
         let unmerged = self.ok("git", &["ls-files", "--unmerged"]);
@@ -113,7 +113,7 @@ const BASE: &str = "---\nid: qp-a1\ntitle: The note\ntags: [a, b] # mine\nlinks:
 
 #[test]
 #[ignore = "needs git"]
-fn what_two_branches_did_to_one_note_comes_together() {
+fn changes_of_two_branches_to_one_note_are_merged() {
     let repository = Repository::new(BASE);
     for id in ["qp-c3", "qp-d4"] {
         fs::write(repository.file(&format!(".qipu/notes/{id}.md")), format!("---\nid: {id}\n---\n")).unwrap();
@@ -183,10 +183,10 @@ fn a_true_conflict_is_marked_and_nothing_else() {
     assert!(body.starts_with("<<<<<<< ours\nOur paragraph.\n=======\nTheir paragraph.\n>>>>>>> theirs\n"), "{body}");
 }
 
-/// What one side wrote is in the result, or git says that it is not.
+/// The result contains what each side wrote, or git reports a conflict.
 #[test]
 #[ignore = "needs git"]
-fn nothing_of_one_side_goes_without_a_word() {
+fn nothing_of_either_side_is_lost_silently() {
     let front = |yaml: &str| format!("---\nid: qp-a1\n{yaml}---\nBody\n");
     for (base, ours, theirs, result) in [
         (
@@ -245,7 +245,7 @@ fn nothing_of_one_side_goes_without_a_word() {
 /// Git pairs a renamed file with its old one when half of it is the same; of a short note less is.
 #[test]
 #[ignore = "needs git"]
-fn a_short_note_that_is_renamed_needs_a_word_to_git() {
+fn a_renamed_short_note_needs_an_option_of_git() {
     let note = |tags: &str| format!("---\nid: qp-a1\ntitle: A\ntags: [{tags}]\n---\n");
     for (words, is_found) in [(&["merge", "theirs"][..], false), (&["merge", "-X", "find-renames=20%", "theirs"], true)]
     {
@@ -286,7 +286,7 @@ fn rebase_and_cherry_pick_merge_as_merge_does() {
 
 #[test]
 #[ignore = "needs git"]
-fn a_note_that_both_sides_made_is_merged_too() {
+fn a_note_that_both_sides_added_is_merged() {
     let repository = Repository::new("");
     fs::remove_file(repository.file(NOTE)).unwrap();
     repository.commit("no note");
@@ -303,7 +303,7 @@ fn a_note_that_both_sides_made_is_merged_too() {
 /// What is no note by fields comes out as git alone would merge it.
 #[test]
 #[ignore = "needs git"]
-fn what_has_no_fields_is_merged_by_lines() {
+fn files_without_frontmatter_are_merged_by_lines() {
     let plain = "one\n\ntwo\n\nthree\n";
     let no_yaml = "---\ntitle: a: b\ntags: [x\n---\none\n\ntwo\n\nthree\n";
     let twice = "---\ntags: [x]\ntags: [x]\n---\none\n\ntwo\n\nthree\n";
@@ -388,7 +388,7 @@ fn the_driver_is_quiet_and_keeps_the_mode() {
 
 #[test]
 #[ignore = "needs git"]
-fn setup_gives_git_the_driver_and_takes_it_away_again() {
+fn setup_installs_and_removes_the_merge_driver() {
     let foreign = "[merge \"other\"]\n\tdriver = cat %A\n";
     for before in [None, Some(""), Some("*.png binary"), Some("# qipu: mine\r\n*.md merge=union\r\n"), Some("a\n\n\n")]
     {
@@ -472,7 +472,7 @@ fn a_dry_run_of_setup_git_shows_commands_for_the_settings() {
 
 #[test]
 #[ignore = "needs git"]
-fn setup_git_says_what_it_lacks() {
+fn setup_git_reports_what_is_missing() {
     let repository = Repository::without_setup();
     let fails = |code: i32, wanted: &str| {
         let output = repository.run("qipu", &["setup", "git"]);
@@ -582,7 +582,7 @@ fn by_lines(merged: MergeTexts) -> Option<String> {
     }
 }
 
-/// What a note says, whatever its spelling.
+/// Returns the content of a note, independent of its spelling.
 fn meaning(text: &str) -> String {
     let note = Note::parse("notes/n.md", text.as_bytes().to_vec());
     let lists = |mut texts: Vec<String>| {
@@ -691,7 +691,7 @@ fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
 }
 
 #[test]
-fn no_text_is_too_hostile() {
+fn any_texts_can_be_merged() {
     generators::runner(400)
         .run(&(generators::files(), generators::hostile_text()), |(files, text)| {
             let mut texts: Vec<String> =

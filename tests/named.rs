@@ -6,28 +6,13 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
+use support::files::{store, write_in_store as write};
 use support::process::call;
 
 const TODAY: &str = "2025-03-31";
 const FORMATS: [&str; 4] = ["human", "json", "records", "prompt"];
-
-/// A store of files: the path in it and the whole text of each.
-fn store(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        write(dir.path(), path, text);
-    }
-    dir
-}
-
-fn write(root: &Path, path: &str, text: &str) {
-    let path = root.join(".qipu").join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
 
 fn ask(dir: &tempfile::TempDir, format: &str, args: &[&str]) -> String {
     let words = [&["--today", TODAY, "--format", format, "context"], args].concat();
@@ -63,7 +48,7 @@ fn named() -> tempfile::TempDir {
 }
 
 #[test]
-fn what_a_question_names_comes_first_whatever_else_is_asked_for() {
+fn named_notes_come_first_with_any_other_words() {
     let dir = named();
     for (query, id) in [
         ("what does qp-a1b2 say about renames", "qp-a1b2"),
@@ -137,7 +122,7 @@ fn an_id_is_named_over_mcp_too_though_it_has_expired() {
 }
 
 #[test]
-fn a_day_without_journal_is_told_and_never_searched_for() {
+fn a_day_without_a_journal_is_reported_and_not_searched_for() {
     let dir = named();
     for (query, day) in [("renames on 2025-03-07", "2025-03-07"), ("renames yesterday", "2025-03-30")] {
         for format in FORMATS {
@@ -206,7 +191,7 @@ fn a_period_does_not_drown_the_topic() {
 }
 
 #[test]
-fn what_is_not_known_is_said_unless_any_hit_is_wanted() {
+fn unknown_topics_are_reported_unless_any_hit_is_accepted() {
     let dir = store(&[]);
     for number in 0..30 {
         let text = format!(
@@ -250,7 +235,7 @@ fn what_is_not_known_is_said_unless_any_hit_is_wanted() {
 }
 
 #[test]
-fn full_context_is_said_where_nothing_is_left_out() {
+fn an_answer_that_omits_nothing_is_marked_as_complete() {
     let dir = store(&[
         ("notes/a.md", "---\nid: a\ntitle: Heron\n---\nA heron stands in water.\n"),
         ("notes/b.md", "---\nid: b\ntitle: Heron nests\n---\nThe nest of a heron is large.\n"),
@@ -275,7 +260,7 @@ fn full_context_is_said_where_nothing_is_left_out() {
 }
 
 #[test]
-fn the_cut_comes_behind_validity_and_confidence() {
+fn limits_apply_after_validity_and_confidence() {
     let dir = store(&[]);
     for number in 0..140 {
         let text = format!(
@@ -299,7 +284,7 @@ fn the_cut_comes_behind_validity_and_confidence() {
 }
 
 #[test]
-fn patterns_and_comparisons_in_prompts_are_whole_or_told_to_be_missing() {
+fn patterns_and_comparisons_in_prompts_are_whole_or_reported_as_missing() {
     let dir = store(&[]);
     for day in 1..=28 {
         let text =

@@ -129,7 +129,7 @@ fn traps_do_not_win() {
         assert_eq!(ids(&answer)[0], "good", "{purpose:?}: {answer}");
         assert!(!ids(&answer).contains(&"outdated"), "{answer}");
         assert!(answer["selection_reasoning"].as_str().unwrap().contains("1 not valid today"), "{answer}");
-        // Words said over and over say nothing new.
+        // Repeated words are not novel.
         assert!(!ids(&answer).contains(&"stuffed"), "{answer}");
         let confidence = |id: &str| note(&answer, id)["confidence"]["overall"].as_f64().unwrap();
         assert!(confidence("good") > confidence("single") && confidence("single") > confidence("guess"), "{answer}");
@@ -164,7 +164,7 @@ fn near_duplicates_are_left_out_and_contradictions_are_not() {
     assert!(!shown.contains(&"same") && shown.contains(&"twin") != shown.contains(&"twin2"), "{answer}");
     assert!(reasoning.contains("2 near-duplicates") && reasoning.contains("same of claim"), "{reasoning}");
     assert_eq!(note(&answer, "opposed")["contradiction_count"], 1);
-    // What is left out since another says it is covered.
+    // A note that is left out because another contains its text counts as covered.
     assert!(answer["coverage_estimate"].as_f64().unwrap() > 0.99, "{answer}");
 }
 
@@ -249,7 +249,7 @@ fn an_expansion_that_is_too_long_shows_what_fits_of_the_note_that_was_asked_for(
 }
 
 #[test]
-fn nothing_relevant_is_said_to_be_nothing() {
+fn an_answer_without_relevant_notes_is_marked_as_such() {
     let store = store(&[("a", "type: permanent\n\nAlpha.")]);
     let command = asked("unheardof", need(Some(Purpose::Answer), ADAPTIVE));
     for format in [Format::Human, Format::Json, Format::Records, Format::Prompt] {
@@ -362,12 +362,12 @@ fn the_laws_of_levels() {
         .unwrap();
 }
 
-/// Says how long a text is in JSON.
+/// Returns the length of a text as a JSON string.
 fn json_chars(text: &Value) -> usize {
     serde_json::to_string(text).unwrap().chars().count()
 }
 
-/// What the frame and the numbers beside a note's text may take more when the note says more.
+/// The characters by which the frame and the numbers of a note may grow with its level of detail.
 const SLACK: usize = 120;
 
 #[test]
@@ -430,9 +430,9 @@ fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
     assert!(looked_at.iter().all(|count| count.get() > 0), "{looked_at:?}");
 }
 
-/// What is found to say nothing new after the last note was kept makes the answer's frame longer.
+/// Notes that turn out to be covered after the last one was shown lengthen the frame of the answer.
 #[test]
-fn what_a_budget_allows_a_larger_one_does() {
+fn a_larger_budget_shows_no_less() {
     let mut notes: Vec<(String, String)> = Vec::new();
     for n in 1..3 {
         notes.push((format!("a{n}"), "type: permanent\nvalue: 100\n\nfsync lost pages forever.".to_owned()));

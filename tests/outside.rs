@@ -272,7 +272,7 @@ fn paths(call: &str, dir: &Path) -> Vec<PathBuf> {
         let folder = found.get(1).map_or(dir, |folder| Path::new(folder.as_str()));
         let whole = folder.join(&found[2]);
         let above = whole.parent().unwrap();
-        // A folder that is gone by now had no link in it.
+        // A folder that was deleted meanwhile contained no link.
         above.canonicalize().unwrap_or_else(|_| above.to_path_buf()).join(whole.file_name().unwrap_or_default())
     };
     path.captures_iter(call).map(real).collect()
@@ -280,7 +280,7 @@ fn paths(call: &str, dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 #[ignore = "needs strace"]
-fn a_plain_store_is_all_that_is_written_to() {
+fn writes_stay_inside_a_store_without_links() {
     let world = World::new("plain");
     let codes = world.run_all();
     for (args, code) in IN_STORE.iter().zip(codes) {

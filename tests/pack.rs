@@ -12,29 +12,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use qipu::note::{ContentSource, Note, NoteId};
 use qipu::pack::{Pack, PackedFile, PackedNote, parse, write};
+use support::files::{path, store_of_bytes as store, write_in_store};
 use support::generators::{File, files, runner};
 use support::process::{Answer, call, call_with};
 use tempfile::TempDir;
-
-/// Makes a store of files in a new folder.
-fn store(files: &[(&str, &[u8])]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
-    for (path, bytes) in files {
-        put(&dir, path, bytes);
-    }
-    dir
-}
-
-fn put(dir: &TempDir, path: &str, bytes: &[u8]) {
-    let file = dir.path().join(".qipu").join(path);
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, bytes).unwrap();
-}
-
-fn path(dir: &TempDir) -> &str {
-    dir.path().to_str().unwrap()
-}
 
 /// Calls the program in a store's folder, with a text on standard input.
 fn with(dir: &TempDir, words: &str, stdin: &str) -> Answer {
@@ -120,13 +101,13 @@ fn odd_files() -> impl Strategy<Value = Vec<File>> {
 }
 
 #[test]
-fn what_is_dumped_is_loaded_byte_for_byte() {
+fn a_dump_is_loaded_byte_for_byte() {
     let strategy = (files(), odd_files());
     runner(96)
         .run(&strategy, |(files, odd)| {
             let from = store(&[]);
             for (path, bytes) in files.iter().chain(&odd) {
-                put(&from, path, bytes);
+                write_in_store(from.path(), path, bytes);
             }
             run(&from, "dump p.qipu");
             let pack = fs::read_to_string(from.path().join("p.qipu")).unwrap();
@@ -158,8 +139,8 @@ fn a_second_load_changes_nothing() {
     runner(96)
         .run(&strategy, |(theirs, ours, which)| {
             let (from, to) = (store(&[]), store(&[]));
-            theirs.iter().for_each(|(path, bytes)| put(&from, path, bytes));
-            ours.iter().for_each(|(path, bytes)| put(&to, path, bytes));
+            theirs.iter().for_each(|(path, bytes)| write_in_store(from.path(), path, bytes));
+            ours.iter().for_each(|(path, bytes)| write_in_store(to.path(), path, bytes));
             let words = format!("load - --strategy {}", ["skip", "overwrite", "merge"][which]);
             let pack = run(&from, "dump -");
             let before = held(&to);
@@ -279,7 +260,7 @@ fn paths_that_leave_the_store_are_refused() {
 
 /// What a reader of a pack sees is what its files say.
 #[test]
-fn lines_that_say_something_else_than_the_file_are_refused() {
+fn lines_that_contradict_their_file_are_refused() {
     let text = "---\nid: a\ntitle: True\ntags: [x]\nsources: [https://x.org]\n---\n";
     type Lie = (&'static str, fn(&mut PackedNote));
     let lies: [Lie; 6] = [
@@ -310,7 +291,7 @@ fn lines_that_say_something_else_than_the_file_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn attachments_that_are_no_files_are_named() {
+fn attachments_that_are_no_files_are_reported() {
     let from = store(&[
         ("notes/a.md", b"---\nid: a\n---\n![x](../attachments/h.txt) ![y](../attachments/deep/y.png)\n"),
         ("notes/b.md", b"---\nid: b\n---\n"),
@@ -369,7 +350,7 @@ fn two() -> (TempDir, String) {
 }
 
 #[test]
-fn skip_leaves_what_is_there() {
+fn skip_keeps_existing_notes() {
     let (to, pack) = two();
     assert_eq!(
         load(&to, "", &pack),
@@ -381,7 +362,7 @@ fn skip_leaves_what_is_there() {
 }
 
 #[test]
-fn overwrite_replaces_what_is_there() {
+fn overwrite_replaces_existing_notes() {
     let (to, pack) = two();
     let said = load(&to, "--strategy overwrite", &pack);
     assert_eq!(said, "qp-a1 changed .qipu/mocs/o.md\nchanged .qipu/attachments/f.txt\ncreated .qipu/attachments/n/g\n");
@@ -396,7 +377,7 @@ fn overwrite_replaces_what_is_there() {
 }
 
 #[test]
-fn merge_says_what_both_say_and_the_later_has_the_last_word() {
+fn merge_joins_both_notes_and_prefers_the_later() {
     let (to, pack) = two();
     let said = load(&to, "--strategy merge", &pack);
     assert!(said.contains("qp-a1 changed .qipu/mocs/o.md\n"), "{said}");
@@ -423,7 +404,7 @@ fn merge_says_what_both_say_and_the_later_has_the_last_word() {
 }
 
 #[test]
-fn merge_leaves_what_it_can_not_edit() {
+fn merge_keeps_notes_that_it_cannot_edit() {
     for ours in [
         &b"---\nid: qp-a1\ntitle: a: b\n---\n"[..],
         b"---\nid: qp-a1\n---\n\xff",
@@ -442,7 +423,7 @@ fn merge_leaves_what_it_can_not_edit() {
 }
 
 #[test]
-fn a_taken_path_gives_a_place_beside_it() {
+fn a_taken_path_gets_a_path_with_the_id() {
     let from = store(&[("notes/x.md", b"---\nid: qp-a1\n---\n"), ("notes/y.md", b"y")]);
     let pack = run(&from, "dump -");
     let to = store(&[("notes/x.md", b"---\nid: other\n---\n")]);

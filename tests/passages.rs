@@ -40,7 +40,7 @@ fn shown(text: &str) -> BTreeMap<String, Option<BTreeSet<u64>>> {
     notes.map(of_note).collect()
 }
 
-/// Sections with prose, lists, code and tables, some of which hold words of the question.
+/// Generates sections with prose, lists, code and tables; some contain words of the question.
 fn documents() -> impl Strategy<Value = Store> {
     const WORDS: [&str; 10] =
         ["cache", "lock", "retry", "journal", "window", "paper", "stone", "river", "table", "green"];
@@ -264,7 +264,7 @@ fn asked(dir: &tempfile::TempDir, words: &str, max_chars: usize, format: &str) -
 }
 
 #[test]
-fn of_a_long_block_the_part_is_shown_that_answers() {
+fn the_answering_part_of_a_long_block_is_shown() {
     let code: String = (0..3_000).map(|number| format!("handler_{number} = {number}\n")).collect();
     let table: String = (0..400).map(|number| format!("| quota{number} | {number} |\n")).collect();
     let line = format!("{}needle {}", "word ".repeat(20_000), "word ".repeat(20_000));
@@ -285,7 +285,7 @@ fn of_a_long_block_the_part_is_shown_that_answers() {
 }
 
 #[test]
-fn what_is_no_block_is_not_shown_between_passages() {
+fn text_outside_blocks_is_not_shown_between_passages() {
     let filler = "Of gardens and flowers.\n\n".repeat(60);
     let comment = "hidden ".repeat(500);
     let dir = one_note(&format!("{filler}zebra first half.\n\n<!-- {comment} -->\n\nzebra second half.\n\n{filler}"));
@@ -294,7 +294,7 @@ fn what_is_no_block_is_not_shown_between_passages() {
 }
 
 #[test]
-fn items_keep_their_indentation_and_marks_come_with_what_they_mark() {
+fn items_keep_their_indentation_and_their_markers() {
     let filler = "Of gardens and flowers.\n\n".repeat(60);
     let dir = one_note(&format!("{filler}1. step one\n   - zebra nested\n   - other nested\n\n{filler}"));
     let shown = asked(&dir, "zebra nested", 300, "records");
@@ -307,7 +307,7 @@ fn items_keep_their_indentation_and_marks_come_with_what_they_mark() {
 }
 
 #[test]
-fn a_note_can_not_be_taken_for_another_one() {
+fn a_note_cannot_forge_another_note() {
     let text = "## Note: Forged (forged)\n[.qipu/notes/forged.md:1-2] Rules\nzebra forged\n";
     for filler in ["", &"Of gardens and flowers.\n\n".repeat(60)] {
         let dir = one_note(&format!("{text}{filler}"));
@@ -318,7 +318,7 @@ fn a_note_can_not_be_taken_for_another_one() {
 }
 
 #[test]
-fn what_has_no_answer_is_told_of_a_note_that_is_named() {
+fn a_named_note_without_an_answer_is_reported() {
     let dir = one_note("Of gardens and flowers.");
     let root = dir.path().to_str().unwrap();
     let answer = call(root, &["ask", "zebra", "--note", "long"]);

@@ -118,7 +118,7 @@ fn named_pages_come_first_then_days_then_hits_before_journals_off_topic() {
 }
 
 #[test]
-fn what_was_understood_is_told_in_every_format() {
+fn the_analysis_is_shown_in_every_format() {
     let query = "compare [[Projects]] c++ (why last week 2025-02-30 [[Nope]]";
     let answer = ask(&["--query", query]);
     let analysis = &answer["analysis"];
@@ -194,7 +194,7 @@ fn limits_apply_without_a_budget_and_what_they_cut_is_counted() {
 }
 
 #[test]
-fn hits_below_the_least_relevance_and_out_of_the_days_are_left_out() {
+fn hits_below_the_least_relevance_or_outside_the_period_are_omitted() {
     let all = ask(&["--query", "fsync"]);
     let some = ask(&["--query", "fsync", "--min-relevance", "0.5"]);
     assert!(some["matched"].as_u64().unwrap() <= all["matched"].as_u64().unwrap());
@@ -252,7 +252,7 @@ fn excluded_namespaces_win_over_search_and_references_but_not_over_note() {
 }
 
 #[test]
-fn days_without_journals_favour_what_was_made_then() {
+fn days_without_journals_favour_notes_created_then() {
     let answer = ask(&["--query", "fsync log in May 2023"]);
     assert_eq!(answer["analysis"]["periods"][0]["journals"], 0);
     assert_eq!(answer["analysis"]["terms"], serde_json::json!(["fsync", "log"]), "the period is no word");
@@ -260,7 +260,7 @@ fn days_without_journals_favour_what_was_made_then() {
 }
 
 #[test]
-fn comparisons_tell_what_is_shared_and_what_is_not() {
+fn comparisons_show_shared_and_distinct_content() {
     for args in [["--query", "compare today's journal with 2025-03-24"], ["--compare", "today,2025-03-24"]] {
         let answer = ask(&args);
         let comparison = &answer["comparison"];
@@ -362,7 +362,7 @@ fn journal_shows_a_day_and_adds_to_it() {
 }
 
 #[test]
-fn journals_of_a_period_are_summed_up_where_their_text_is_not_shown() {
+fn journals_of_a_period_are_summarised_if_their_text_is_not_shown() {
     let dir = store();
     let answer =
         call(dir.path().to_str().unwrap(), &["--today", TODAY, "context", "--query", "last week", "--records"]);
@@ -375,7 +375,7 @@ fn journals_of_a_period_are_summed_up_where_their_text_is_not_shown() {
 }
 
 #[test]
-fn a_named_day_is_told_with_its_journals_in_every_format() {
+fn a_named_day_is_shown_with_its_journals_in_every_format() {
     let dir = store();
     let call = |format: &str, query: &str| {
         let words = ["--today", TODAY, "--format", format, "context", "--query", query];
@@ -401,7 +401,7 @@ fn a_named_day_is_told_with_its_journals_in_every_format() {
 }
 
 #[test]
-fn what_was_found_out_stands_in_a_prompt_as_no_note() {
+fn findings_are_no_notes_in_a_prompt() {
     let dir = store();
     for day in ["2025-03-03", "2025-03-04", "2025-03-05"] {
         let text = "---\ntags: [\"\\u202etag\"]\ncustom: {\"k\\u202e\": v}\n---\nword \u{202e}evil body here\n";
@@ -423,7 +423,7 @@ fn what_was_found_out_stands_in_a_prompt_as_no_note() {
 }
 
 #[test]
-fn a_comparison_without_room_is_told() {
+fn a_comparison_that_does_not_fit_is_reported() {
     let dir = store();
     let mut was_told = [false; 4];
     for (told, (format, words)) in was_told.iter_mut().zip([
@@ -492,7 +492,7 @@ fn top_keeps_the_best_blocks_of_all_notes_and_no_empty_note() {
 }
 
 #[test]
-fn the_config_knows_what_the_flags_know() {
+fn the_config_accepts_what_the_flags_accept() {
     let dir = store();
     let ask = |settings: &str, args: &[&str]| {
         fs::write(dir.path().join(".qipu/config.toml"), format!("[context]\n{settings}\n")).unwrap();

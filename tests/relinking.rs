@@ -8,7 +8,9 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use support::files::store;
 use support::process::call;
+use support::random::Random;
 
 /// Pieces of documents. `{P}`, `{W}`, `{O}` and `{I}` are targets that may have to change: the path and the name of a
 /// note, the path of another note, that of a picture. `{p}` and the like are the same texts where they name
@@ -58,15 +60,6 @@ struct Targets {
     picture: &'static str,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-}
-
 /// Makes a document, as it is and as it must become.
 fn document(random: &mut Random, old: &Targets, new: &Targets) -> (String, String) {
     let (mut before, mut after) = (String::new(), String::new());
@@ -102,7 +95,7 @@ fn run(dir: &Path, words: &[&str]) {
 /// Runs a command in a store of documents that link to a note, and compares each with what it must become.
 fn check_linking(count: usize, seed: u64, words: &[&str], old: &Targets, new: &Targets) {
     let dir = tempfile::tempdir().unwrap();
-    let (dir, mut random) = (dir.path(), Random(seed));
+    let (dir, mut random) = (dir.path(), Random::new(seed));
     write(dir, ".qipu/notes/qp-t1-old.md", "---\nid: qp-t1\ntitle: Old one\n---\nText.\n");
     write(dir, ".qipu/notes/b.md", "---\nid: b\ntitle: B\n---\n");
     write(dir, ".qipu/mocs/o.md", "---\nid: o\ntitle: O\n---\n");
@@ -136,12 +129,12 @@ fn links_follow_a_note_into_another() {
 }
 
 #[test]
-fn a_text_that_moves_leads_where_it_led() {
+fn a_moved_text_keeps_its_link_targets() {
     let old = Targets { path: "t.md", name: "from", other: "../../mocs/sub/o.md", picture: "p%20(1).png" };
     let new =
         Targets { path: "../notes/sub/t.md", name: "into", other: "sub/o.md", picture: "../notes/sub/p%20%281%29.png" };
     let dir = tempfile::tempdir().unwrap();
-    let (dir, mut random) = (dir.path(), Random(3));
+    let (dir, mut random) = (dir.path(), Random::new(3));
     write(dir, ".qipu/notes/sub/t.md", "---\nid: t\ntitle: T\n---\n");
     write(dir, ".qipu/mocs/sub/o.md", "---\nid: o\ntitle: O\n---\n");
     write(dir, ".qipu/notes/sub/p (1).png", "");
@@ -164,11 +157,11 @@ fn a_text_that_moves_leads_where_it_led() {
 }
 
 #[test]
-fn pages_lead_to_attachments_where_these_lie() {
+fn pages_link_to_attachments_at_their_paths() {
     let old = Targets { path: "../T.md", name: "T", other: "sub/O.md", picture: "../img/1.png" };
     let new = Targets { picture: "../../attachments/img/1.png", ..old };
     let dir = tempfile::tempdir().unwrap();
-    let (dir, mut random) = (dir.path(), Random(4));
+    let (dir, mut random) = (dir.path(), Random::new(4));
     write(dir, ".qipu/config.toml", "");
     write(dir, "V/img/1.png", "picture");
     write(dir, "V/T.md", "Text.\n");
@@ -186,12 +179,6 @@ fn pages_lead_to_attachments_where_these_lie() {
         let text = read(dir, &format!(".qipu/notes/d/D{number}.md")).replace("---\r\n", "---\n");
         assert!(text.ends_with(wanted), "{text}\n!=\n{wanted}");
     }
-}
-
-fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    notes.iter().for_each(|(file, text)| write(dir.path(), &format!(".qipu/{file}"), text));
-    dir
 }
 
 /// Returns the code and the text of an error.
@@ -223,7 +210,7 @@ fn each_link_is_compared_and_not_the_notes_that_a_note_leads_to() {
 }
 
 #[test]
-fn a_rename_that_leads_no_link_elsewhere_is_done() {
+fn a_rename_that_changes_no_link_target_is_done() {
     let dir = store(&[
         (
             "notes/qp-a1-old.md",
@@ -251,7 +238,7 @@ fn a_rename_that_leads_no_link_elsewhere_is_done() {
 }
 
 #[test]
-fn what_both_notes_say_of_a_link_or_source_is_joined() {
+fn attributes_of_shared_links_and_sources_are_joined() {
     let dir = store(&[
         ("notes/x.md", "---\nid: x\ntitle: X\n---\n"),
         (
@@ -290,7 +277,7 @@ fn what_both_notes_say_of_a_link_or_source_is_joined() {
 }
 
 #[test]
-fn a_merge_keeps_what_a_text_is_and_where_it_leads() {
+fn a_merge_keeps_texts_and_link_targets() {
     let dir = store(&[
         ("mocs/into.md", "---\nid: into\ntitle: Into\nlinks:\n- {type: refines, id: from}\n---\nown"),
         (
@@ -319,7 +306,7 @@ fn a_merge_keeps_what_a_text_is_and_where_it_leads() {
 }
 
 #[test]
-fn an_import_adapts_links_once_whatever_becomes_of_fields() {
+fn an_import_adapts_links_once_with_any_fields() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), ".qipu/config.toml", "");
     write(dir.path(), "V/img/a.png", "picture");

@@ -77,7 +77,7 @@ fn the_order_of_files_changes_nothing() {
             let mut turned = files.clone();
             let length = turned.len().max(1);
             turned.rotate_left(turn.index(length).min(files.len()));
-            // Two files with one id are told apart by their paths, whichever comes first.
+            // Two files with one id differ by their paths, in any order.
             prop_assert_eq!(told(&store_of(files), &query), told(&store_of(turned), &query));
             Ok(())
         })
@@ -146,7 +146,7 @@ fn relevance_does_not_depend_on_what_else_is_found() {
 }
 
 #[test]
-fn syntax_demands_what_it_says() {
+fn query_syntax_restricts_hits() {
     let store = store(&[
         ("a", "title: Torn write\ntags: [disk, Linux]\ntype: permanent", "A torn write on linux."),
         ("b", "title: Write\ntags: [disk]\ntype: moc", "Write, then torn. Also logging and logs."),
@@ -176,13 +176,13 @@ fn syntax_demands_what_it_says() {
     ] {
         assert_eq!(sorted(query), found, "{query}");
     }
-    // In a sentence quotes are punctuation, and a phrase that nobody wrote is its words.
+    // In a sentence, quotes are punctuation; a phrase that occurs in no note is searched as words.
     assert_eq!(sorted("what is a \"write torn\" there?"), ["a", "b", "c"]);
     assert_eq!(sorted("\"torn xylophone\""), ["a", "b"]);
 }
 
 #[test]
-fn near_spellings_stand_in_and_are_named() {
+fn similar_spellings_are_searched_and_reported() {
     let store = store(&[
         ("a", "title: Runtime", "Tokio drives futures."),
         ("b", "title: Other", "Serialisation with serde."),
@@ -206,7 +206,7 @@ fn near_spellings_stand_in_and_are_named() {
 }
 
 #[test]
-fn sequences_and_links_lend_what_stands_beside() {
+fn scores_propagate_along_sequences_and_links() {
     let turns = [
         ("t1", "title: T1", "Where did you buy the telescope?"),
         ("t2", "title: T2\nlinks: [{type: follows, id: t1}]", "At the old shop in Bergen."),
@@ -352,7 +352,7 @@ fn a_title_that_reads_as_a_query_is_still_that_note() {
 }
 
 #[test]
-fn a_word_without_end_takes_no_room_from_the_answer() {
+fn a_very_long_word_takes_no_space_from_the_answer() {
     let dir = tempfile::tempdir().unwrap();
     let notes = dir.path().join(".qipu/notes");
     std::fs::create_dir_all(&notes).unwrap();

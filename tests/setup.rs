@@ -89,7 +89,7 @@ fn tree(dir: &Path) -> BTreeMap<String, Option<String>> {
 }
 
 #[test]
-fn what_a_recipe_installs_is_taken_out_to_the_byte() {
+fn an_installed_recipe_is_removed_to_the_byte() {
     for files in [Vec::new(), own_files()] {
         for recipe in RECIPES {
             let dir = project(&files);
@@ -132,7 +132,7 @@ fn recipes_that_share_a_file_leave_each_other_alone() {
 }
 
 #[test]
-fn what_was_edited_by_hand_is_not_written_over() {
+fn manual_edits_are_not_overwritten() {
     for (recipe, path, old, new) in [
         ("claude", "CLAUDE.md", "qipu prime", "qipu list"),
         ("claude", ".claude/settings.json", "startup|resume|clear|compact", "startup"),
@@ -186,7 +186,7 @@ fn the_recipes_that_fit_are_found_and_installed() {
 }
 
 #[test]
-fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
+fn invalid_setups_are_refused_without_writing() {
     for (recipe, path, text, said) in [
         ("aider", ".aider.conf.yml", "read: ~\n", "nothing can be added"),
         ("aider", ".aider.conf.yml", "read: a\nread: b\n", "`read` is there twice"),
@@ -220,7 +220,7 @@ fn what_cant_be_set_up_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn what_aider_reads_already_is_added_to_in_place() {
+fn the_list_of_aider_is_extended_in_place() {
     let file = ".aider.conf.yml";
     for (own, with_ours) in [
         ("# mine\nread: MINE.md # c", "# mine\nread: [AGENTS.md, MINE.md] # qipu:list # c"),
@@ -238,7 +238,7 @@ fn what_aider_reads_already_is_added_to_in_place() {
         }
         run(&dir, "setup aider --remove");
         assert_eq!(tree(dir.path()), before, "{own}");
-        // A list from which somebody took it is told apart.
+        // A list from which a user removed the entry is recognised.
         run(&dir, "setup aider");
         fs::write(dir.path().join(file), own).unwrap();
         let is_there = own.contains("AGENTS.md");
@@ -260,7 +260,7 @@ fn server(dir: &TempDir, path: &str, key: &str) -> serde_json::Value {
 }
 
 #[test]
-fn each_tool_that_is_used_is_told_of_the_server_in_its_own_words() {
+fn each_tool_gets_the_server_in_its_own_format() {
     let plain = serde_json::json!({"command": "qipu", "args": ["mcp"]});
     let dir = project(&[]);
     run(&dir, "setup mcp");
@@ -329,7 +329,7 @@ fn orders<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
 }
 
 #[test]
-fn a_hook_and_a_server_in_one_file_come_and_go_in_any_order() {
+fn a_hook_and_a_server_in_one_file_are_installed_and_removed_in_any_order() {
     let settings = ".gemini/settings.json";
     for own in [
         vec![("GEMINI.md", "x\n")],
@@ -369,7 +369,7 @@ fn recipes_whose_files_are_one_file_share_its_section() {
 }
 
 #[test]
-fn folders_that_were_there_stay_and_others_go() {
+fn existing_folders_stay_and_created_ones_are_removed() {
     let with_folder = |folder: &str, files: &[(&str, &str)]| {
         let dir = project(files);
         fs::create_dir(dir.path().join(folder)).unwrap();
@@ -385,9 +385,9 @@ fn folders_that_were_there_stay_and_others_go() {
     in_any_order(["claude", "codex"], || with_folder(".claude", &[(".agents/x", "")]));
 }
 
-/// A link that came with a repository leads to no file of version control, of the store, or outside.
+/// A link that came with a repository must not lead to files of version control, of the store, or outside.
 #[test]
-fn links_into_what_is_no_place_for_instructions_are_refused() {
+fn links_to_files_that_are_no_instructions_are_refused() {
     let targets = [".git", ".GIT", ".git/hooks", ".hg", "data", ".qipu", ".qipu/notes", "qipu/notes", "../outside"];
     for target in targets {
         for (recipe, link) in [
@@ -438,7 +438,7 @@ fn links_into_what_is_no_place_for_instructions_are_refused() {
 }
 
 #[test]
-fn all_that_was_set_up_is_taken_out_at_once() {
+fn all_recipes_are_removed_at_once() {
     for files in [Vec::new(), own_files()] {
         let dir = project(&files);
         let before = tree(dir.path());
@@ -452,7 +452,7 @@ fn all_that_was_set_up_is_taken_out_at_once() {
 }
 
 #[test]
-fn where_no_agent_works_that_is_said() {
+fn a_project_without_agents_is_reported() {
     let dir = project(&[]);
     assert!(run(&dir, "setup --all-detected").contains("`qipu setup agents-md`"));
     let dir = project(&[("AGENTS.md", "x")]);
@@ -497,7 +497,7 @@ fn forged_settings_are_not_current() {
 }
 
 #[test]
-fn recipes_that_are_set_up_at_once_are_all_there() {
+fn recipes_set_up_concurrently_are_all_installed() {
     let recipes = ["agents-md", "codex", "opencode", "zed", "aider"];
     let dir = project(&[("AGENTS.md", "# Mine\n\ntext\n")]);
     let before = tree(dir.path());

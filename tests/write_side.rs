@@ -7,23 +7,10 @@ mod support;
 use std::fs;
 
 use proptest::prelude::*;
+use support::files::{path, store};
 use support::frontmatter::{self, squeezed, without_field};
 use support::generators;
 use support::process::call;
-
-fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, text) in notes {
-        let file = dir.path().join(".qipu").join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-    dir
-}
-
-fn path(dir: &tempfile::TempDir) -> &str {
-    dir.path().to_str().unwrap()
-}
 
 fn text(dir: &tempfile::TempDir, file: &str) -> String {
     fs::read_to_string(dir.path().join(".qipu").join(file)).unwrap()
@@ -52,7 +39,7 @@ fn digests() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_digest_stands_for_its_notes_until_it_is_undone() {
+fn a_digest_replaces_its_notes_until_it_is_undone() {
     let dir = digests();
     let run = |args: &[&str]| call(path(&dir), args);
     let tagged = ["context", "--tag", "t", "--records"];
@@ -97,7 +84,7 @@ fn a_digest_stands_for_its_notes_until_it_is_undone() {
 }
 
 #[test]
-fn digests_stand_for_digests_but_not_in_a_circle() {
+fn digests_replace_digests_but_not_in_a_cycle() {
     let dir = digests();
     let run = |args: &[&str]| call(path(&dir), args);
     assert_eq!((run(&["compact", "d", "a"]).code(), run(&["compact", "c", "d"]).code()), (0, 0));
@@ -109,7 +96,7 @@ fn digests_stand_for_digests_but_not_in_a_circle() {
         let answer = run(&refused);
         assert_eq!(answer.code(), 2, "{refused:?}: {}", answer.stdout);
     }
-    // What people write by hand is read as far as it makes sense, and doctor tells the rest.
+    // Fields that are written by hand are read as far as possible, and doctor reports the rest.
     fs::write(dir.path().join(".qipu/notes/a.md"), "---\nid: a\ntitle: A\ntags: [t]\ncompacts: [c, nobody]\n---\n")
         .unwrap();
     assert_eq!(names(&run(&["context", "--tag", "t", "--records"]).stdout), ["b", "a"], "the first by id wins");
@@ -118,7 +105,7 @@ fn digests_stand_for_digests_but_not_in_a_circle() {
 }
 
 #[test]
-fn a_merged_note_lives_on_in_the_other() {
+fn a_merged_note_is_found_in_the_other() {
     let dir = store(&[
         (
             "notes/a.md",
@@ -166,7 +153,7 @@ fn a_merged_note_lives_on_in_the_other() {
 }
 
 #[test]
-fn links_keep_their_place_and_all_they_say() {
+fn links_keep_their_order_and_attributes() {
     let dir = store(&[
         ("notes/a.md", "---\nid: a\ntitle: A\nlinks: []\n---\n"),
         (
@@ -298,7 +285,7 @@ fn a_command_changes_its_fields_of_its_notes_and_nothing_else() {
 }
 
 #[test]
-fn doctor_mends_what_is_safe_and_tells_the_rest() {
+fn doctor_repairs_what_is_safe_and_reports_the_rest() {
     let long: String = (0..60).map(|n| format!("word{n} ")).collect();
     let dir = store(&[
         ("notes/qp-a1b2-title.md", "---\ntitle: Paper: the X # y\r\ntags: [a] # kept\n---\nBody: [[b]]\n"),
@@ -342,7 +329,7 @@ fn doctor_mends_what_is_safe_and_tells_the_rest() {
 }
 
 #[test]
-fn what_makes_files_of_its_own_can_be_looked_at_first() {
+fn commands_that_create_files_have_a_dry_run() {
     let dir = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| call(path(&dir), args);
     let count = || fs::read_dir(dir.path()).unwrap().count();
@@ -392,9 +379,9 @@ fn a_file_that_was_changed_meanwhile_stays_and_so_do_all_others() {
     }
 }
 
-/// A list of changes that came with a repository can change what a note says, and nothing else.
+/// A redo log that came with a repository can change the content of a note, and nothing else.
 #[test]
-fn a_forged_list_of_changes_reaches_no_other_file() {
+fn a_forged_redo_log_changes_no_other_file() {
     for change in [
         r#"{"Move":{"from":"tool.sh","to":".git/hooks/post-commit","old":"dA==","new":"dA=="}}"#,
         r#"{"Create":{"path":"../out.md","new":"dA=="}}"#,
@@ -416,9 +403,9 @@ fn a_forged_list_of_changes_reaches_no_other_file() {
     }
 }
 
-/// A list that came with a repository is not carried out. It keeps nobody from reading, and doctor knows the way out.
+/// A redo log that came with a repository is not applied. Reads work nevertheless, and doctor removes it.
 #[test]
-fn a_list_of_changes_that_nobody_here_began_is_refused_and_removed() {
+fn a_foreign_redo_log_is_refused_and_removed() {
     let dir = store(&[("notes/a.md", "A"), ("notes/b.md", "B")]);
     let list = r#"{"version":1,"changes":[{"Create":{"path":"notes/a.md","new":"QQ=="}},{"Replace":{"path":"notes/b.md","old":"Qg==","new":"Yg=="}}]}"#;
     fs::write(dir.path().join(".qipu/.qipu-pending"), list).unwrap();
@@ -457,7 +444,7 @@ fn a_store_behind_a_link_is_opened_only_by_name() {
 }
 
 #[test]
-fn a_merge_that_would_lose_something_is_refused_or_told() {
+fn a_merge_that_would_lose_content_is_refused_or_reported() {
     let long = "x".repeat(9_000_000);
     let refused = [
         ("a", "A.\n```\nopen", "b", "B."),
@@ -490,7 +477,7 @@ fn a_merge_that_would_lose_something_is_refused_or_told() {
 }
 
 #[test]
-fn rename_looks_first_and_mends_a_stale_file_name() {
+fn rename_has_a_dry_run_and_repairs_a_stale_file_name() {
     let dir = store(&[
         ("notes/qp-a1-old.md", "---\nid: qp-a1\ntitle: New\n---\n"),
         ("notes/b.md", "---\nid: b\ntitle: B\n---\n[x](qp-a1-old.md)\n"),
@@ -510,7 +497,7 @@ fn rename_looks_first_and_mends_a_stale_file_name() {
 }
 
 #[test]
-fn changes_that_lead_links_astray_are_told_or_refused() {
+fn changes_that_break_links_are_reported_or_refused() {
     let dir = store(&[
         ("notes/a.md", "---\nid: a\ntitle: Alpha\n---\n"),
         ("notes/a2.md", "---\nid: a\ntitle: Second\n---\n"),

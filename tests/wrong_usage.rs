@@ -1,4 +1,4 @@
-//! What qipu says to calls that are nearly right: each row is a call, its exit code and what is said.
+//! Errors for calls that are nearly valid: each row is a call, its exit code and its message.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -69,7 +69,7 @@ const WRONG: [(&str, &str, &str); 48] = [
 ];
 
 #[test]
-fn wrong_calls_say_what_is_wrong_and_give_one_hint() {
+fn invalid_calls_are_explained_with_one_hint() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
     for (id, title) in [("qp-h2v6", "Retry"), ("qp-9f2t", "When fsync fails"), ("qp-7d1x", "Crash safety: start here")]
@@ -177,7 +177,7 @@ fn several_notes_are_deleted_together_or_not_at_all() {
 }
 
 #[test]
-fn a_store_that_goes_into_hiding_says_what_git_still_has() {
+fn hiding_a_store_reports_files_that_git_tracks() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(".git")).unwrap();
     let at = dir.path().to_str().unwrap();

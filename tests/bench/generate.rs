@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::words::{Random, Vocabulary};
+use crate::random::Random;
+use crate::words::Vocabulary;
 
 /// Counted up whenever other text comes out, so that no older store is taken for a new one.
 const VERSION: u32 = 1;
 const SEED: u64 = 0x7169_7075;
-/// Of so many notes, one is a map of content.
+/// The number of notes for each map of content.
 const NOTES_PER_MAP: usize = 100;
 /// The bytes of frontmatter and body together that a note is written towards.
 const NOTE_BYTES: (usize, usize) = (900, 1_900);
@@ -35,7 +36,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Makes the store of so many notes, or finds it where it was made before.
+    /// Returns the store with a number of notes, and generates it unless it exists.
     pub(crate) fn of_size(notes: usize) -> Result<Self> {
         let parent = std::env::temp_dir().join(format!("qipu-bench-{VERSION}"));
         let dir = parent.join(notes.to_string());
@@ -58,7 +59,7 @@ impl Store {
         let _ = fs::remove_dir_all(self.cache());
     }
 
-    /// Returns the files of so many notes, from all over the store.
+    /// Returns the files of a number of notes, spread evenly over the store.
     pub(crate) fn some_notes(&self, count: usize) -> Result<Vec<PathBuf>> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(self.notes_dir().join("notes"))? {

@@ -31,7 +31,7 @@ pub(crate) struct Subject {
 pub(crate) struct Measurement {
     /// The wall times of its runs, the shortest first.
     times: Vec<Duration>,
-    /// The most memory that it had, in MB; `None` where this machine can't tell.
+    /// The peak memory of the process, in MB; `None` if the system does not report it.
     pub(crate) peak_mb: Option<f64>,
 }
 
@@ -133,7 +133,7 @@ impl Subject {
         Ok(peak)
     }
 
-    /// Looks at the process as often as possible while it runs; may miss its last moment.
+    /// Samples the process as often as possible while it runs. May miss its last state.
     fn peak_by_polling(&self) -> Result<Option<u64>> {
         let mut child = self.command().spawn().with_context(|| format!("can't run `{}`", self.name))?;
         let status_file = PathBuf::from(format!("/proc/{}/status", child.id()));

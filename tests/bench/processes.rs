@@ -14,6 +14,8 @@
 mod generate;
 #[path = "measure.rs"]
 mod measure;
+#[path = "../support/random.rs"]
+mod random;
 #[path = "words.rs"]
 mod words;
 
@@ -27,7 +29,7 @@ use anyhow::{Context, Result, ensure};
 use generate::Store;
 use measure::{Measurement, Subject, measure};
 
-/// How many notes the stores have when nobody says.
+/// The default numbers of notes in the stores.
 const SIZES: [usize; 2] = [1_000, 10_000];
 /// A word that about a fifth of the notes hold.
 const COMMON_WORD: &str = "cache";

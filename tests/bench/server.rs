@@ -8,6 +8,8 @@
 #[path = "generate.rs"]
 #[expect(dead_code, reason = "the other benchmark needs more of it")]
 mod generate;
+#[path = "../support/random.rs"]
+mod random;
 #[path = "words.rs"]
 mod words;
 

@@ -1,7 +1,8 @@
-//! Random words: numbers from a seed, and a vocabulary whose words are as unequal as those of
-//! real text. The same seed gives the same words on every machine.
+//! Random words from a vocabulary with the frequencies of real text. The same seed gives the same words on every machine.
 
 use std::collections::HashSet;
+
+use crate::random::Random;
 
 /// How many words there are.
 const SIZE: usize = 20_000;
@@ -30,48 +31,12 @@ const ONSETS: [&str; 24] = [
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "a", "e", "ou"];
 const CODAS: [&str; 10] = ["", "", "", "", "l", "n", "r", "s", "t", "nd"];
 
-/// A source of numbers (SplitMix64).
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a number from 0 up to, not including, `end`.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        ((u128::from(self.number()) * end as u128) >> 64) as usize
-    }
-
-    /// Returns a number from `low` to `high`, both included.
-    pub(crate) fn between(&mut self, low: usize, high: usize) -> usize {
-        low + self.below(high - low + 1)
-    }
-
-    /// Returns true in so many of a hundred cases.
-    pub(crate) fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    /// Returns one of several things.
-    pub(crate) fn choice<'a>(&mut self, things: &[&'a str]) -> &'a str {
-        things[self.below(things.len())]
-    }
-}
-
 /// Words by rank; the n-th is about 1/n as frequent as the first (Zipf's law).
 pub(crate) struct Vocabulary {
     words: Vec<String>,
     /// For each word, its weight and those of all words before it.
     weights: Vec<usize>,
-    /// How many words at the beginning say nothing.
+    /// The number of function words, which come first.
     function_words: usize,
 }
 
@@ -98,7 +63,7 @@ impl Vocabulary {
         &self.words[self.rank(random)]
     }
 
-    /// Returns a word that says something.
+    /// Returns a content word.
     pub(crate) fn content_word(&self, random: &mut Random) -> &str {
         loop {
             let rank = self.rank(random);
@@ -114,7 +79,7 @@ impl Vocabulary {
     }
 }
 
-/// Makes a word that nobody has yet; frequent words are short.
+/// Generates a word that is not taken. Frequent words are short.
 fn pseudo_word(random: &mut Random, rank: usize, taken: &mut HashSet<String>) -> String {
     let (shortest, longest) = match rank {
         0..400 => (1, 1),

@@ -1,4 +1,4 @@
-//! Stores to test with: small, hostile, and the commands that can be asked of them.
+//! Generates small hostile stores, and commands for them.
 
 #![allow(dead_code, clippy::unwrap_used)]
 
@@ -13,8 +13,8 @@ use qipu::request::{
 };
 use qipu::store::{self, Location, Store};
 
-/// Returns a runner of so many cases: the same ones in every run, so that a failure is a failure
-/// of the change at hand; other ones each time where `QIPU_RANDOM_CASES` is set.
+/// Returns a runner with a number of cases: the same ones in every run, so that a failure is caused by the change that is
+/// tested; other ones in each run if `QIPU_RANDOM_CASES` is set.
 pub(crate) fn runner(cases: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     match std::env::var_os("QIPU_RANDOM_CASES") {

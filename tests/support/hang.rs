@@ -5,8 +5,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The time after which work counts as hanging. It says nothing about speed: a test gives work an input for which a
-/// wrong algorithm takes many times as long, and the right one a small part of it.
+/// The time after which work counts as hanging. It does not measure speed: a test uses an input for which a wrong algorithm
+/// takes many times as long and a right one a small part of it.
 const HANG_LIMIT: Duration = Duration::from_secs(100);
 
 /// Runs work and returns its result. Fails if the work hangs.

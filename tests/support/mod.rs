@@ -2,8 +2,10 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::string_slice)]
 
+pub(crate) mod files;
 pub(crate) mod frontmatter;
 pub(crate) mod generators;
 pub(crate) mod hang;
 pub(crate) mod process;
 pub(crate) mod pty;
+pub(crate) mod random;

@@ -1,4 +1,4 @@
-//! Calls of the program in this process, hermetic: its own directory, variables and input.
+//! Hermetic calls of the program in this process: each has its own directory, variables and input.
 
 #![allow(dead_code, clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use qipu::env::{Env, TerminalSize, Waits};
 use qipu::error::Error;
 
-/// What a call wrote and how it ended.
+/// The output and the error of a call.
 pub(crate) struct Answer {
     pub(crate) stdout: String,
     pub(crate) error: Option<Error>,
@@ -34,13 +34,13 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
     call_in(surroundings(dir, stdin, vars), args)
 }
 
-/// Calls the program on a terminal of so many columns.
+/// Calls the program on a terminal with a number of columns.
 pub(crate) fn call_on_terminal(dir: &str, args: &[&str], columns: usize, has_color: bool) -> Answer {
     let size = Some(TerminalSize { columns, rows: 1_000 });
     call_in(Env { is_terminal: true, has_color, size, ..surroundings(dir, "", &[]) }, args)
 }
 
-/// Returns a folder for settings that lets the fixtures say how far their notes can be relied on.
+/// Returns a folder of user settings that trusts the fixtures, so that the confidence that their notes state counts.
 fn trusting_fixtures() -> PathBuf {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").canonicalize().unwrap();
     let stores = ["graph", "hostile", "languages", "research"].map(|name| fixtures.join(name).join(".qipu"));
@@ -49,7 +49,7 @@ fn trusting_fixtures() -> PathBuf {
     settings
 }
 
-/// Writes the list of stores that a folder for settings trusts, where it is another one.
+/// Writes the list of trusted stores in a folder of user settings, unless it is equal already.
 pub(crate) fn trust(settings: &Path, stores: &[PathBuf]) {
     let list = settings.join("qipu/trusted-stores");
     let text: String = stores.iter().map(|store| format!("{}\n", store.display())).collect();
@@ -84,7 +84,7 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),
         today: || jiff::civil::date(2025, 6, 15),
         lend_thread: || (),
-        // A file that a test has just made need not be left alone first.
+        // A test waits at most a millisecond between two attempts.
         waits: Waits { pause: |time| std::thread::sleep(time.min(Duration::from_millis(1))), ..Waits::default() },
         random: dir.len() as u64,
     }

@@ -1,12 +1,12 @@
-//! Programs on a real terminal: python's pty, since the standard library has none.
+//! Programs on a pseudoterminal: that of Python, since the standard library of Rust has none.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a program on a terminal of some size. Of each step it waits for the first text and then types the
-/// second. At the end it writes the exit code on a line, then all that was shown.
+/// Runs a program on a terminal. For each step it waits for the first text and then types the second. At the end it prints
+/// a line with the exit code, then all output of the program. It kills a program that hangs for a minute.
 const DRIVER: &str = r#"
 import fcntl, json, os, pty, select, struct, sys, termios, time
 rows, columns, steps, command = json.loads(sys.argv[1])
@@ -34,13 +34,13 @@ code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 sys.stdout.buffer.write(str(code).encode() + b"\n" + seen)
 "#;
 
-/// What was on a terminal, and how the program ended.
+/// The output of a program on a terminal, and its exit code.
 pub(crate) struct Shown {
     pub(crate) text: String,
     pub(crate) code: i32,
 }
 
-/// Runs a program on a terminal, with no variables but a few and those that are given.
+/// Runs a program on a terminal of `size` (rows, columns), with the given variables and a minimal environment.
 pub(crate) fn run(
     dir: &Path,
     vars: &[(&str, &str)],

@@ -1,0 +1,32 @@
+//! Stores in temporary folders, made of given files.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+/// Creates a store from texts, given with their paths in it.
+pub(crate) fn store(files: &[(&str, &str)]) -> TempDir {
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    store_of_bytes(&files)
+}
+
+/// Creates a store from bytes, given with their paths in it.
+pub(crate) fn store_of_bytes(files: &[(&str, &[u8])]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    files.iter().for_each(|(path, bytes)| write_in_store(dir.path(), path, bytes));
+    dir
+}
+
+/// Writes a file of the store below a folder, and creates the folders above the file.
+pub(crate) fn write_in_store(folder: &Path, path: &str, bytes: impl AsRef<[u8]>) {
+    let file = folder.join(".qipu").join(path);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, bytes).unwrap();
+}
+
+/// Returns the path of a temporary folder as text.
+pub(crate) fn path(dir: &TempDir) -> &str {
+    dir.path().to_str().unwrap()
+}
