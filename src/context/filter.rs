@@ -72,11 +72,11 @@ impl FieldFilter {
         match (&self.test, field) {
             (FieldTest::Present, field) => field.is_some(),
             (FieldTest::Absent, field) => field.is_none(),
-            (FieldTest::Differs(unwanted), field) => {
-                !field.is_some_and(|field| any_text(&field, &|text| equals(text, unwanted)))
+            (FieldTest::Differs(excluded), field) => {
+                !field.is_some_and(|field| any_text(&field, &|text| equals(text, excluded)))
             }
             (_, None) => false,
-            (FieldTest::Equals(wanted), Some(field)) => any_text(&field, &|text| equals(text, wanted)),
+            (FieldTest::Equals(expected), Some(field)) => any_text(&field, &|text| equals(text, expected)),
             (FieldTest::Compares(comparison, operand), Some(field)) => {
                 any_text(&field, &|text| compare(text, operand).is_some_and(|order| comparison.allows(order)))
             }
@@ -115,14 +115,14 @@ fn filter(key: &str, test: FieldTest) -> Option<FieldFilter> {
 }
 
 fn operand(text: &str) -> Option<Operand> {
-    number(text).map(Operand::Number).or_else(|| is_date(text).then(|| Operand::Date(text.to_owned())))
+    parse_number(text).map(Operand::Number).or_else(|| is_date(text).then(|| Operand::Date(text.to_owned())))
 }
 
 /// Parses a decimal number, without the `inf`, `nan` and `1_000` of programming languages.
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     let is_decimal = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
-    let number: f64 = is_decimal.then(|| text.parse().ok()).flatten()?;
-    number.is_finite().then_some(number)
+    let parse_number: f64 = is_decimal.then(|| text.parse().ok()).flatten()?;
+    parse_number.is_finite().then_some(parse_number)
 }
 
 fn is_date(text: &str) -> bool {
@@ -140,10 +140,10 @@ impl ComparisonOperator {
     }
 }
 
-fn equals(text: &str, wanted: &str) -> bool {
-    match (number(text), number(wanted)) {
-        (Some(text), Some(wanted)) => text == wanted,
-        _ => text == wanted,
+fn equals(text: &str, expected: &str) -> bool {
+    match (parse_number(text), parse_number(expected)) {
+        (Some(text), Some(expected)) => text == expected,
+        _ => text == expected,
     }
 }
 
@@ -151,10 +151,10 @@ fn equals(text: &str, wanted: &str) -> bool {
 /// their first ten characters.
 fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
     match operand {
-        Operand::Number(wanted) => number(text)?.partial_cmp(wanted),
-        Operand::Date(wanted) => {
+        Operand::Number(expected) => parse_number(text)?.partial_cmp(expected),
+        Operand::Date(expected) => {
             let day = text.get(..10).filter(|day| is_date(day))?;
-            Some(day.cmp(wanted))
+            Some(day.cmp(expected))
         }
     }
 }

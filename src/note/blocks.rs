@@ -87,13 +87,13 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
     let mut depth = 0_usize;
     let mut heading: Option<(usize, String)> = None;
     // The depth of the open quote, table or other container, whose content is one block.
-    let mut other: Option<usize> = None;
+    let mut container_depth: Option<usize> = None;
     for (event, range) in parser(body).into_offset_iter() {
         match event {
-            Event::Start(_) if other.is_some() => depth += 1,
-            Event::End(_) if other.is_some() => {
+            Event::Start(_) if container_depth.is_some() => depth += 1,
+            Event::End(_) if container_depth.is_some() => {
                 depth = depth.saturating_sub(1);
-                other = other.filter(|open| *open < depth);
+                container_depth = container_depth.filter(|open| *open < depth);
             }
             Event::Start(Tag::List(_)) => {
                 reader.begin_list(&range);
@@ -126,7 +126,7 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
                 if depth == 0 {
                     reader.add_top_level(kind(&tag), range);
                 }
-                other = Some(depth);
+                container_depth = Some(depth);
                 depth += 1;
             }
             Event::End(_) => depth = depth.saturating_sub(1),
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn anchors_name_blocks_and_are_no_part_of_their_text() {
         let body = "A paragraph. ^one\n\n- item ^two\n  - inner\n    id:: 65f-3\n- 2^10 stays\n\n| a |\n|---|\n\n^table\n\n```\nx ^no\n```\n";
-        let found: Vec<_> = blocks(body).into_iter().map(|block| (block.text, block.anchor)).collect();
+        let anchors: Vec<_> = blocks(body).into_iter().map(|block| (block.text, block.anchor)).collect();
         let expected = [
             ("A paragraph.", Some("one")),
             ("item", Some("two")),
@@ -342,7 +342,7 @@ mod tests {
             ("```\nx ^no\n```", None),
         ];
         let expected = expected.map(|(text, anchor)| (text.to_owned(), anchor.map(str::to_owned)));
-        assert_eq!(found, expected);
+        assert_eq!(anchors, expected);
     }
 
     #[test]

@@ -47,10 +47,8 @@ impl Destination {
         if target.is_empty() || matches!(link_type, LinkType::Autolink | LinkType::Email) {
             return None;
         }
-        let link = match is_wiki {
-            true => InlineLink::Wiki(target.to_owned()),
-            false => InlineLink::Path(percent_decoded(target)),
-        };
+        let link =
+            if is_wiki { InlineLink::Wiki(target.to_owned()) } else { InlineLink::Path(percent_decoded(target)) };
         let borrowed = matches!(dest, CowStr::Borrowed(_)).then(|| span_of(text, target)).flatten();
         let span = borrowed.or_else(|| without_fragment(text, scanned()?));
         Some(Self { range, link, fragment, span })
@@ -97,7 +95,7 @@ pub(crate) fn destinations(body: &str) -> Vec<Destination> {
         return Vec::new();
     }
     let mut events = parser(body).into_offset_iter();
-    let mut found = definitions(body, events.reference_definitions());
+    let mut destinations = definitions(body, events.reference_definitions());
     // The open links: type, destination, label, and the end of the text so far.
     let mut open: Vec<(LinkType, CowStr<'_>, CowStr<'_>, usize)> = Vec::new();
     while let Some((event, range)) = events.next() {
@@ -111,23 +109,24 @@ pub(crate) fn destinations(body: &str) -> Vec<Destination> {
                     LinkType::Inline => scanned_after(body, text_end..range.end, "](", &dest),
                     _ => scanned_definition(body, events.reference_definitions().get(&label)?.span.clone(), &dest),
                 };
-                found.extend(Destination::read(body, link_type, &dest, range.clone(), scanned));
+                destinations.extend(Destination::read(body, link_type, &dest, range.clone(), scanned));
                 open.iter_mut().next_back().into_iter().for_each(|(.., end)| *end = range.end);
             }
             _ => open.iter_mut().next_back().into_iter().for_each(|(.., end)| *end = range.end),
         }
     }
-    found.sort_by_key(|found| (found.range.start, Reverse(found.range.end)));
-    found
+    destinations.sort_by_key(|destination| (destination.range.start, Reverse(destination.range.end)));
+    destinations
 }
 
+/// Returns the destinations of link definitions.
 fn definitions(body: &str, definitions: &RefDefs<'_>) -> Vec<Destination> {
-    let found = definitions.iter().filter_map(|(_, definition)| {
+    let destinations = definitions.iter().filter_map(|(_, definition)| {
         let span = definition.span.clone();
         let scanned = || scanned_definition(body, span.clone(), &definition.dest);
         Destination::read(body, LinkType::Reference, &definition.dest, span.clone(), scanned)
     });
-    found.collect()
+    destinations.collect()
 }
 
 /// Scans the destination of a definition `[label]: destination`.
@@ -191,19 +190,12 @@ fn scanned_len(text: &str, is_end: impl Fn(char, usize) -> bool) -> usize {
 /// # Errors
 /// A sentence with the link that can't be changed by itself.
 pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
-    let found = destinations(body).into_iter().filter(Destination::is_local);
-    let new = |found: &Destination| {
-        let old = match &found.link {
-            InlineLink::Wiki(old) | InlineLink::Path(old) => old,
-        };
-        new_target(&found.link).filter(|new| new != old)
-    };
     let mut spans = Vec::new();
-    for found in found {
-        if let Some(new) = new(&found) {
-            let replacement = found.replacement(body, &new);
-            spans.push(replacement.ok_or_else(|| format!("the bytes of a link that becomes `{new}` are not known"))?);
-        }
+    for destination in destinations(body).into_iter().filter(Destination::is_local) {
+        let (InlineLink::Wiki(old) | InlineLink::Path(old)) = &destination.link;
+        let Some(new) = new_target(&destination.link).filter(|new| new != old) else { continue };
+        let replacement = destination.replacement(body, &new);
+        spans.push(replacement.ok_or_else(|| format!("the bytes of a link that becomes `{new}` are not known"))?);
     }
     if spans.is_empty() {
         return Ok(body.to_owned());
@@ -211,19 +203,19 @@ pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<St
     let text = with_spans(body, spans)?;
     // A longer text is parsed only in part, and the parts of the two texts end at different positions.
     let is_whole = body.len().max(text.len()) <= MAX_PARSED;
-    let wanted = |link: InlineLink| match (new_target(&link), link) {
+    let expected = |link: InlineLink| match (new_target(&link), link) {
         (Some(new), InlineLink::Wiki(_)) => InlineLink::Wiki(new),
         (Some(new), InlineLink::Path(_)) => InlineLink::Path(new),
         (None, link) => link,
     };
-    if is_whole && outline(body, wanted) != outline(&text, |link| link) {
+    if is_whole && events_with_targets(body, expected) != events_with_targets(&text, |link| link) {
         return Err("its text would be read in another way with other links in it".to_owned());
     }
     Ok(text)
 }
 
 /// Returns the events of a document, with the targets of links mapped by `target`.
-pub(super) fn outline(body: &str, target: impl Fn(InlineLink) -> InlineLink) -> Vec<Event<'static>> {
+pub(super) fn events_with_targets(body: &str, target: impl Fn(InlineLink) -> InlineLink) -> Vec<Event<'static>> {
     let mut is_bare_wiki = false;
     let event = |event: Event<'_>| match event {
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
@@ -271,7 +263,7 @@ fn encoded_path(source: &str, old: &str, new: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Pieces that make and break links, in whatever order they stand. A target is written in one way only.
+    /// Pieces that form or break links in any order. A target has one spelling.
     const PIECES: [&str; 68] = [
         "[a](a.md)",
         "[a](<a.md> 'a.md')",
@@ -343,7 +335,7 @@ mod tests {
         "**",
     ];
 
-    /// Other targets, each a text that stands nowhere else.
+    /// Other targets, each a text that occurs nowhere else.
     fn other(link: &InlineLink) -> Option<String> {
         let new = match link {
             InlineLink::Wiki(name) => return name.strip_prefix("Note A").map(|rest| format!("QW{rest}")),
@@ -386,12 +378,12 @@ mod tests {
             let back = back.iter().fold(new.clone(), |text, (new, old)| text.replace(new, old));
             assert_eq!(back, body, "{new:?}");
             let targets = |body: &str| destinations(body).into_iter().map(|found| found.link).collect::<Vec<_>>();
-            let wanted = targets(&body).into_iter().map(|link| match (other(&link), link) {
+            let expected = targets(&body).into_iter().map(|link| match (other(&link), link) {
                 (Some(new), InlineLink::Wiki(_)) => InlineLink::Wiki(new),
                 (Some(new), InlineLink::Path(_)) => InlineLink::Path(new),
                 (None, link) => link,
             });
-            assert!(wanted.eq(targets(&new)), "{body:?} {new:?}");
+            assert!(expected.eq(targets(&new)), "{body:?} {new:?}");
             changed += usize::from(new != body);
         }
         assert!(changed > 6_000, "only {changed} documents had links");

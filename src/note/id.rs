@@ -165,12 +165,12 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 }
 
 /// Writes the low bits of a number as [`HASH_LEN`] letters and digits.
-fn base36(mut number: u64) -> String {
+fn base36(mut value: u64) -> String {
     let digits = b"0123456789abcdefghijklmnopqrstuvwxyz";
     (0..HASH_LEN)
         .map(|_| {
-            let digit = digits[(number % 36) as usize];
-            number /= 36;
+            let digit = digits[(value % 36) as usize];
+            value /= 36;
             char::from(digit)
         })
         .collect()

@@ -271,7 +271,7 @@ impl Note {
             findings.push(Diagnostic::new("long-body", message));
         }
         let fields = frontmatter::read(&text, &parts, &mut findings);
-        let body = if fields.is_text { frontmatter::whole(&text) } else { parts.body };
+        let body = if fields.is_text { frontmatter::range_without_bom(&text) } else { parts.body };
         let (id, meta) = Metadata::from_fields(path, &text, body.clone(), fields, findings);
         Self {
             id,

@@ -1,5 +1,6 @@
 //! Percent-encoding of the paths of links (RFC 3986, section 2.1).
 
+/// Decodes a path; bytes that are not UTF-8 become replacement characters.
 pub(super) fn percent_decoded(path: &str) -> String {
     String::from_utf8_lossy(&percent_decoded_bytes(path)).into_owned()
 }

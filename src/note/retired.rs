@@ -31,8 +31,8 @@ impl Metadata {
     /// Returns a field without a meaning for qipu, from the top level or else from `custom`; `None` if it is absent or
     /// null.
     pub fn field(&self, name: &str) -> Option<&Value> {
-        let found = self.unknown.iter().chain(&self.custom).find(|(key, _)| key == name);
-        found.map(|(_, value)| value).filter(|value| !value.is_null())
+        let field = self.unknown.iter().chain(&self.custom).find(|(key, _)| key == name);
+        field.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 
     /// Returns the date in a field.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use super::destinations::outline;
+use super::destinations::events_with_targets;
 use super::inline_links::definitions;
 use super::markdown::{MAX_PARSED, is_closed, parser};
 
@@ -37,11 +37,11 @@ impl Section {
         if !is_closed(body) {
             return Err("its text ends inside a block of code or a comment".to_owned());
         }
-        let (body_definitions, text) = (definitions(body), definitions(&self.text));
-        let clashes = |(name, to): &(String, String)| {
-            body_definitions.iter().any(|(have, body_definitions)| have == name && body_definitions != to)
+        let (body_labels, text_labels) = (definitions(body), definitions(&self.text));
+        let is_conflict = |(label, destination): &(String, String)| {
+            body_labels.iter().any(|(other, other_destination)| other == label && other_destination != destination)
         };
-        if text.iter().any(clashes) {
+        if text_labels.iter().any(is_conflict) {
             return Err("both define one name for links, each in its own way".to_owned());
         }
         if !footnotes(body).is_disjoint(&footnotes(&self.text)) {
@@ -51,16 +51,17 @@ impl Section {
             let text = text.replace('\n', end);
             if text.is_empty() || text.ends_with('\n') { text } else { text + end }
         };
-        let body_definitions =
-            if body.is_empty() || body.ends_with('\n') { body.to_owned() } else { format!("{body}{end}") };
+        let has_line_end = body.is_empty() || body.ends_with('\n');
+        let body = if has_line_end { body.to_owned() } else { format!("{body}{end}") };
         let (head, text) = (with_line_end(&self.head), with_line_end(&self.text));
         let between = if text.is_empty() { "" } else { end };
-        let whole = format!("{body_definitions}{end}{head}{between}{text}");
+        let whole = format!("{body}{end}{head}{between}{text}");
         if whole.len() > MAX_PARSED {
             return Err(format!("the two are longer than {MAX_PARSED} bytes, and links beyond are not read"));
         }
-        let parts = [&body_definitions, &head, &text].into_iter().flat_map(|part| outline(part, |link| link));
-        let is_same = parts.eq(outline(&whole, |link| link));
+        let events = |text: &str| events_with_targets(text, |link| link);
+        let parts = [&body, &head, &text].into_iter().flat_map(|part| events(part));
+        let is_same = parts.eq(events(&whole));
         is_same.then_some(whole).ok_or_else(|| "one of the two would be read in another way".to_owned())
     }
 }

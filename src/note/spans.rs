@@ -21,8 +21,9 @@ pub(crate) fn with_spans(text: &str, mut spans: Vec<(Range<usize>, String)>) -> 
     Ok(result)
 }
 
-/// Replaces one byte range of a text; a range outside the text is an empty text.
+/// Replaces one byte range of a text.
 pub(super) fn splice(text: &str, range: Range<usize>, new: &str) -> String {
+    debug_assert!(text.get(range.clone()).is_some(), "{range:?} is not a range of the text");
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
     format!("{before}{new}{after}")

@@ -137,6 +137,7 @@ impl<'a> TreeBuilder<'a> {
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(OpenCollection { mut node, anchor, .. }) = self.open.pop() else {
+                    debug_assert!(false, "a list or map ends that is not open");
                     return Ok(());
                 };
                 node.span.end = node.span.end.max(span.end);

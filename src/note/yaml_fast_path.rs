@@ -274,16 +274,15 @@ mod tests {
         text
     }
 
-    /// The tree with its lines, and with the place of whatever is written on one line.
+    /// Describes a tree with its lines, and with the ranges of nodes on one line.
     fn shape(node: &Yaml<'_>, text: &str) -> String {
-        let written = text.get(node.span.clone()).unwrap_or_default();
-        let place =
-            if written.contains('\n') || written.is_empty() { String::new() } else { format!("{:?}", node.span) };
+        let source = text.get(node.span.clone()).unwrap_or_default();
+        let range = if source.contains('\n') || source.is_empty() { String::new() } else { format!("{:?}", node.span) };
         let (line, all) = (node.line, |nodes: Vec<String>| nodes.join(","));
         match &node.kind {
-            YamlNode::Scalar { text, plain } => format!("{text:?} {plain} {line} {place}"),
-            YamlNode::List(items) if written.starts_with('[') => {
-                format!("[{}] {line} {place}", all(items.iter().map(|item| shape(item, text)).collect()))
+            YamlNode::Scalar { text, plain } => format!("{text:?} {plain} {line} {range}"),
+            YamlNode::List(items) if source.starts_with('[') => {
+                format!("[{}] {line} {range}", all(items.iter().map(|item| shape(item, text)).collect()))
             }
             YamlNode::List(items) => format!("[{}] {line}", all(items.iter().map(|item| shape(item, text)).collect())),
             YamlNode::Map(entries) => {

@@ -4,9 +4,9 @@ use super::timestamp::Timestamp;
 use super::value::Value;
 use super::yaml::{self, Yaml, YamlNode};
 
-/// Writes a text as a YAML scalar: plain if every parser reads it as that text, else in double quotes. With `typed`, a
+/// Writes a text as a YAML scalar: plain if every parser reads it as that text, else in double quotes. With `can_be_typed`, a
 /// text that looks like a number or boolean is written plain, so that it is one.
-pub(crate) fn scalar(text: &str, typed: bool) -> String {
+pub(crate) fn scalar(text: &str, can_be_typed: bool) -> String {
     let is_plain_char = |c: char| {
         c.is_alphanumeric()
             || matches!(
@@ -21,7 +21,7 @@ pub(crate) fn scalar(text: &str, typed: bool) -> String {
     let is_url = text.starts_with("http")
         && text.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '#' | '"' | ',' | '?' | '[' | ']' | '{' | '}'))
         && !text.ends_with(':');
-    if is_url || (is_plain && (!looks_typed(text) || (typed && !is_misread_when_plain(text)))) {
+    if is_url || (is_plain && (!looks_typed(text) || (can_be_typed && !is_misread_when_plain(text)))) {
         return text.to_owned();
     }
     let mut quoted = String::from("\"");

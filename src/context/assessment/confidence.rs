@@ -67,9 +67,9 @@ impl<'a, 's> Assessor<'a, 's> {
     pub(super) fn linked(&self, index: usize, kind: &str) -> BTreeSet<usize> {
         let graph = self.graph;
         let types = &self.session.store.config.link_types;
-        let out = graph.outgoing(index).filter(|edge| edge.kind == kind).map(|edge| edge.to);
-        let back = graph.incoming(index).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
-        out.chain(back).collect()
+        let outgoing = graph.outgoing(index).filter(|edge| edge.kind == kind).map(|edge| edge.to);
+        let incoming = graph.incoming(index).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
+        outgoing.chain(incoming).collect()
     }
 
     /// Returns the notes that contradict a note, in either direction.
@@ -229,7 +229,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the days since the last change of a note, or since the day of a journal; at least 0.
     fn days_old(&self, note: &Note) -> Option<f64> {
-        let day = journal_day(note).or_else(|| note.changed().map(|stamp| stamp.date()))?;
+        let day = journal_day(note).or_else(|| note.changed().map(|time| time.date()))?;
         let days = day.until(self.today?).ok()?.get_days();
         Some(f64::from(days.max(0)))
     }
@@ -247,8 +247,8 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the applicability: higher if a tag of the note is in the query.
     fn applicability(&self, index: usize) -> f64 {
-        let is_asked = |tag: &String| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
-        if self.note(index).tags.iter().any(is_asked) { 0.8 } else { 0.6 }
+        let is_in_query = |tag: &String| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
+        if self.note(index).tags.iter().any(is_in_query) { 0.8 } else { 0.6 }
     }
 }
 
@@ -287,8 +287,8 @@ fn overall(dimensions: &[f64; 6]) -> f64 {
 }
 
 /// Rounds to four decimals, so that numbers are equal on every machine and equal to what is shown.
-pub(super) fn rounded(number: f64) -> f64 {
-    (number * 10_000.0).round() / 10_000.0
+pub(super) fn rounded(value: f64) -> f64 {
+    (value * 10_000.0).round() / 10_000.0
 }
 
 #[cfg(test)]
@@ -327,7 +327,8 @@ mod tests {
             ("j", "links:\n- type: derived-from\n  id: k\ngenerated: true"),
             ("k", "links:\n- type: derived-from\n  id: j"),
         ];
-        let trust = with_assessor(&notes, |assessor, at| notes.map(|(id, _)| rounded(assessor.trust(at(id)))));
+        let trust =
+            with_assessor(&notes, |assessor, index_of| notes.map(|(id, _)| rounded(assessor.trust(index_of(id)))));
         assert_eq!(trust, [0.2, 0.9, 0.75, 0.85, 0.6, 0.4, 0.8, 0.63, 0.63, 0.4, 0.5]);
     }
 
@@ -342,8 +343,9 @@ mod tests {
             ("c", "type: literature\nupdated: 2024-12-05"),
             ("d", "type: permanent\nupdated: 2020-01-01\nlinks:\n- type: derived-from\n  id: b"),
         ];
-        let dimensions =
-            with_assessor(&notes, |assessor, at| notes.map(|(id, _)| assessor.confidence(at(id)).dimensions.unwrap()));
+        let dimensions = with_assessor(&notes, |assessor, index_of| {
+            notes.map(|(id, _)| assessor.confidence(index_of(id)).dimensions.unwrap())
+        });
         assert_eq!(dimensions[0], [0.6, 0.5, 0.9, 1.0, rounded(1.0 - 0.216), 0.6]);
         assert_eq!(dimensions[1], [0.5, 0.2, 0.3, 0.5, 0.2, 0.6]);
         assert_eq!(dimensions[2], [0.5, 0.3, 0.3, 0.5, 0.2, 0.6]);
@@ -355,7 +357,7 @@ mod tests {
             + 0.15 * 0.2_f64.ln()
             + 0.1 * 0.6_f64.ln())
         .exp();
-        let overall = with_assessor(&notes, |assessor, at| assessor.confidence(at("d")).overall);
+        let overall = with_assessor(&notes, |assessor, index_of| assessor.confidence(index_of("d")).overall);
         assert!((overall - by_hand).abs() < 1e-4, "{overall} {by_hand}");
     }
 
@@ -365,7 +367,7 @@ mod tests {
             let opponent = format!("{fields}\nlinks:\n- type: contradicts\n  id: a");
             let notes =
                 [("a", "links:\n- type: contradicts\n  id: b"), ("b", opponent.as_str()), ("c", "confidence: 0.1")];
-            with_assessor(&notes, |assessor, at| assessor.confidence(at("a")).dimensions.unwrap()[2])
+            with_assessor(&notes, |assessor, index_of| assessor.confidence(index_of("a")).dimensions.unwrap()[2])
         };
         let consistency = ["confidence: 0.3", "confidence: 0.6", "confidence: 0.9", "verified: true"].map(against);
         assert_eq!(consistency, [0.5, 0.3, 0.1, 0.0]);
@@ -376,7 +378,7 @@ mod tests {
     #[test]
     fn stated_dimensions_stand_beside_derived_ones() {
         let notes = [("a", "confidence:\n  corroboration: 1\n  overall: 0.4"), ("b", "confidence: high")];
-        let found = with_assessor(&notes, |assessor, at| ["a", "b"].map(|id| assessor.confidence(at(id))));
+        let found = with_assessor(&notes, |assessor, index_of| ["a", "b"].map(|id| assessor.confidence(index_of(id))));
         assert_eq!((found[0].overall, found[0].dimensions.map(|all| all[4])), (0.4, Some(1.0)));
         assert_eq!((found[1].overall, found[1].dimensions, found[1].label()), (0.8, None, "high"));
     }

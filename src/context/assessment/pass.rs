@@ -157,7 +157,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
         origins.into_iter().chain(opponents).flatten().collect()
     }
 
-    /// Ranks the assessed notes, of which the first `chosen` may be shown by themselves.
+    /// Ranks the assessed notes. The first `chosen` may be shown by themselves.
     pub(super) fn into_ranked_notes(
         self,
         entries_before: usize,

@@ -64,7 +64,7 @@ fn double_brackets_name_by_id_title_alias_and_file() {
         let question = understood(text);
         assert_eq!(ids(&question).join(" "), id, "{text}");
         assert_eq!(!question.warnings.is_empty(), id.contains('+'), "{text}: {:?}", question.warnings);
-        // An id and a day are no words that a note holds.
+        // An id or a day is not searched for.
         let is_name = id.starts_with("qp-j") || text == "[[qp-b2]]";
         assert_eq!(question.rest.is_none(), is_name, "the words of a reference are searched for too: {text}");
     }

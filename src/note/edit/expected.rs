@@ -121,18 +121,18 @@ pub(super) fn entries_with_nulls(entries: &[(String, Value)]) -> Vec<(String, Va
 /// Tells whether an item of a list contains all entries. A text in the position of a map is the id or the address, and a
 /// link without a type has the type `related`.
 pub(super) fn contains_entries(item: &Value, entries: &[(&'static str, String)]) -> bool {
-    let is_default_type = |key: &str, wanted: &str| key == "type" && wanted == "related";
-    let is_equal = |value: &Value, wanted: &str| {
+    let is_default_type = |key: &str, expected: &str| key == "type" && expected == "related";
+    let is_equal = |value: &Value, expected: &str| {
         let line = value.to_line();
-        line.trim() == wanted || link_target(line.trim()) == wanted
+        line.trim() == expected || link_target(line.trim()) == expected
     };
     let has_value = |value: &Value| !value.is_null() && !value.to_line().trim().is_empty();
-    entries.iter().all(|(key, wanted)| match item {
+    entries.iter().all(|(key, expected)| match item {
         Value::Map(fields) => match fields.iter().find(|(name, value)| name == key && has_value(value)) {
-            Some((_, value)) => is_equal(value, wanted),
-            None => is_default_type(key, wanted),
+            Some((_, value)) => is_equal(value, expected),
+            None => is_default_type(key, expected),
         },
-        text_or_list => is_default_type(key, wanted) || (*key != "type" && is_equal(text_or_list, wanted)),
+        text_or_list => is_default_type(key, expected) || (*key != "type" && is_equal(text_or_list, expected)),
     })
 }
 

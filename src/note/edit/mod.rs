@@ -13,7 +13,7 @@ pub use operation::Edit;
 
 use super::InlineLink;
 use super::destinations::relinked;
-use super::frontmatter::{self, Frontmatter, TextParts, split, whole};
+use super::frontmatter::{self, Frontmatter, TextParts, range_without_bom, split};
 use super::section::Section;
 use super::spans::splice;
 use super::yaml_document::YamlDocument;
@@ -44,7 +44,7 @@ fn with_body(text: &str, body: &str) -> Result<String, String> {
     let body = body.replace("\r\n", "\n").replace('\n', line_end);
     let (fields, old) = read(text);
     let mut front = text.get(..old.start).unwrap_or_default().to_owned();
-    let has_front = old.start > whole(text).start;
+    let has_front = old.start > range_without_bom(text).start;
     if has_front && !front.ends_with('\n') && !body.is_empty() {
         front.push_str(line_end);
     }
@@ -52,7 +52,7 @@ fn with_body(text: &str, body: &str) -> Result<String, String> {
     for between in ["", &empty] {
         let new = format!("{front}{between}{body}");
         let parts = split(&new);
-        let is_well_formed = !parts.unclosed && parts.yaml.is_some() == (has_front || !between.is_empty());
+        let is_well_formed = !parts.is_unclosed && parts.yaml.is_some() == (has_front || !between.is_empty());
         let (new_fields, range) = read(&new);
         if is_well_formed && new_fields == fields && new.get(range) == Some(&body) {
             return Ok(new);
@@ -111,7 +111,7 @@ fn with_lines(text: &str, lines: &str, is_apart: bool) -> Result<String, String>
 fn read(text: &str) -> (Frontmatter, Range<usize>) {
     let parts = split(text);
     let fields = frontmatter::read(text, &parts, &mut Vec::new());
-    let body = if fields.is_text { whole(text) } else { parts.body };
+    let body = if fields.is_text { range_without_bom(text) } else { parts.body };
     (Frontmatter { is_text: false, ..fields }, body)
 }
 
@@ -137,9 +137,9 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     for candidate in candidates(&document, edit) {
         let has_expected_fields =
             YamlDocument::parse(&candidate, "\n").is_ok_and(|new| are_same_fields(&new.values(), &expected, true));
-        let whole = splice(text, range.clone(), &candidate);
-        if has_expected_fields && split(&whole).body.len() == parts.body.len() {
-            return Ok(whole);
+        let new_text = splice(text, range.clone(), &candidate);
+        if has_expected_fields && split(&new_text).body.len() == parts.body.len() {
+            return Ok(new_text);
         }
     }
     Err(format!("`{}` is written in a way that can't be changed without touching other fields", edit.key()))
@@ -147,7 +147,7 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
 
 /// Applies an edit of the frontmatter to a note without frontmatter.
 fn with_new_frontmatter(text: &str, parts: &TextParts, edit: &Edit) -> Result<String, String> {
-    if parts.unclosed {
+    if parts.is_unclosed {
         return Err("the frontmatter has no closing `---`".to_owned());
     }
     let line_end = line_end(text);
@@ -157,302 +157,4 @@ fn with_new_frontmatter(text: &str, parts: &TextParts, edit: &Edit) -> Result<St
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn note(yaml: &str) -> String {
-        format!("---\n{yaml}---\nBody\n")
-    }
-
-    fn edited(yaml: &str, edit: Edit) -> String {
-        let text = apply(&note(yaml), &[edit]).unwrap_or_else(|error| panic!("{error}: {yaml}"));
-        text.strip_prefix("---\n").unwrap().strip_suffix("---\nBody\n").unwrap().to_owned()
-    }
-
-    fn set(text: &str) -> Edit {
-        Edit::SetText { key: "title".into(), text: text.into() }
-    }
-
-    #[test]
-    fn setting_a_text_changes_its_bytes_alone() {
-        let cases = [
-            ("id: a\ntitle: Old # why\ntags: []\n", "id: a\ntitle: New # why\ntags: []\n"),
-            ("title:   'Old'\n# c\nid: a\n", "title:   New\n# c\nid: a\n"),
-            ("title:\nid: a\n", "title: New\nid: a\n"),
-            ("title: >-\n  Old\n  lines\n\nid: a\n", "title: New\n\nid: a\n"),
-            ("title: >+ # why, see #12\n  Old\nid: a\n", "title: New # why, see #12\nid: a\n"),
-            ("title: !!str | # why\n  Old\nid: a\n", "title: New # why\nid: a\n"),
-            ("title: old\n  goes on # c\nid: a\n", "title: New # c\nid: a\n"),
-            ("title: [[old]]\nid: a\n", "title: New\nid: a\n"),
-            ("id: a\n", "id: a\ntitle: New\n"),
-            ("", "title: New\n"),
-            ("# only a comment\n", "# only a comment\ntitle: New\n"),
-            ("\"title\": Old\n", "\"title\": New\n"),
-        ];
-        for (before, after) in cases {
-            assert_eq!(edited(before, set("New")), after);
-        }
-        assert_eq!(edited("title: a\n", set("b: \"c\" #d")), "title: \"b: \\\"c\\\" #d\"\n");
-        assert_eq!(
-            apply("Body\r\n", &[set("New")]).unwrap(),
-            "Body\r\n".replace("Body", "---\r\ntitle: New\r\n---\r\nBody")
-        );
-        assert_eq!(
-            apply("\u{feff}---\r\nid: a\r\n---\r\nB", &[set("New")]).unwrap(),
-            "\u{feff}---\r\nid: a\r\ntitle: New\r\n---\r\nB"
-        );
-    }
-
-    #[test]
-    fn lists_keep_their_style() {
-        let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
-        let remove = |text: &str| Edit::RemoveItem { key: "tags", text: text.into() };
-        for (before, edit, after) in [
-            ("tags: [a, b] # c\n", add("x"), "tags: [a, b, x] # c\n"),
-            ("tags: [a, b,]\n", add("x"), "tags: [a, b, x]\n"),
-            ("tags: []\n", add("x"), "tags: [x]\n"),
-            ("tags: one\n", add("x"), "tags: [one, x]\n"),
-            ("tags: ~\n", add("x"), "tags: [x]\n"),
-            ("id: a\n", add("x y: z"), "id: a\ntags: [\"x y: z\"]\n"),
-            ("tags:\n  - a # 1\n  - b # 2\nid: q\n", add("x"), "tags:\n  - a # 1\n  - b # 2\n  - x\nid: q\n"),
-            ("tags:\n- a\n# end\nid: q\n", add("x"), "tags:\n- a\n- x\n# end\nid: q\n"),
-            ("tags: [a, b]\n", add("b"), "tags: [a, b]\n"),
-            ("tags: [a, b, c]\n", remove("a"), "tags: [b, c]\n"),
-            ("tags: [a, b, c]\n", remove("c"), "tags: [a, b]\n"),
-            ("tags: [a]\n", remove("a"), "tags: []\n"),
-            ("tags: a\n", remove("a"), "tags: []\n"),
-            ("tags:\n  - a # 1\n  - b # 2\nid: q\n", remove("a"), "tags:\n  - b # 2\nid: q\n"),
-            ("tags:\n  - a\nid: q\n", remove("a"), "tags: []\nid: q\n"),
-            ("tags: [a]\n", remove("z"), "tags: [a]\n"),
-        ] {
-            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
-        }
-    }
-
-    #[test]
-    fn maps_in_lists_and_custom_fields() {
-        let link = |kind: &str, id: &str| vec![("type", kind.to_owned()), ("id", id.to_owned())];
-        let add = |kind, id| Edit::AddMap { key: "links", entries: link(kind, id) };
-        for (before, edit, after) in [
-            ("id: a\n", add("supports", "b"), "id: a\nlinks:\n  - type: supports\n    id: b\n"),
-            (
-                "links:\n- type: x\n  id: y # c\nid: q\n",
-                add("t", "b"),
-                "links:\n- type: x\n  id: y # c\n- type: t\n  id: b\nid: q\n",
-            ),
-            ("links: [{type: x, id: y}]\n", add("t", "b"), "links: [{type: x, id: y}, {type: t, id: b}]\n"),
-            ("links:\n  - {type: x, id: y}\n", add("t", "b"), "links:\n  - {type: x, id: y}\n  - type: t\n    id: b\n"),
-            (
-                "links:\n- type: x\n  id: y\n- type: z\n  id: y\n",
-                Edit::RemoveMap { key: "links", entries: link("x", "y") },
-                "links:\n- type: z\n  id: y\n",
-            ),
-            (
-                "custom:\n  a: 1\n  b: 2 # c\nid: q\n",
-                Edit::SetCustom { key: "c".into(), text: "3".into() },
-                "custom:\n  a: 1\n  b: 2 # c\n  c: 3\nid: q\n",
-            ),
-            ("custom: {a: 1}\n", Edit::SetCustom { key: "c".into(), text: "x".into() }, "custom: {a: 1, c: x}\n"),
-            ("custom:\n  a: 1 # c\n", Edit::SetCustom { key: "a".into(), text: "2".into() }, "custom:\n  a: 2 # c\n"),
-            ("id: q\n", Edit::SetCustom { key: "a".into(), text: "2".into() }, "id: q\ncustom:\n  a: 2\n"),
-        ] {
-            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
-        }
-    }
-
-    #[test]
-    fn a_renamed_item_keeps_its_place_and_all_comments() {
-        let rename = || Edit::RenameItem { key: "tags", from: "old".into(), to: "new".into() };
-        for (before, after) in [
-            ("tags: [old, x] # c\n", "tags: [new, x] # c\n"),
-            ("tags:\n  # a\n  - old # why\n  - x\n", "tags:\n  # a\n  - new # why\n  - x\n"),
-            ("tags:\n- old # 1\n- new # 2\nid: q\n", "tags:\n- new # 1\n# 2\nid: q\n"),
-            ("tags:\n  - 'new' # 1\n  - x\n  - old # 2\n", "tags:\n  - 'new' # 1\n  - x\n  # 2\n"),
-            ("tags: [old, # 1\n  x, new]\n", "tags: [new, # 1\n  x]\n"),
-            ("tags: [old, old]\n", "tags: [new]\n"),
-            ("tags: old # c\n", "tags: [new] # c\n"),
-            ("tags: old, x\n", "tags: [new, x]\n"),
-            ("tags: [x]\n", "tags: [x]\n"),
-            ("id: q\n", "id: q\n"),
-        ] {
-            assert_eq!(edited(before, rename()), after, "{before}");
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_read_the_same_by_every_reader_of_yaml() {
-        let custom = |text: &str| edited("id: q\n", Edit::SetCustom { key: "k".into(), text: text.into() });
-        for text in ["-", "0x_", "1_000", "._1", "2024-13-45", "why?", "https://a.org/?q=1"] {
-            assert_eq!(custom(text), format!("id: q\ncustom:\n  k: \"{text}\"\n"));
-        }
-        for text in ["7", "-0.5", "2024-12-05", "1.2.3", "true", "a_b", "https://a.org/p"] {
-            assert_eq!(custom(text), format!("id: q\ncustom:\n  k: {text}\n"));
-        }
-        assert_eq!(edited("title: null\n", set("null")), "title: \"null\"\n");
-    }
-
-    #[test]
-    fn tags_in_one_text_are_several() {
-        let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
-        let remove = |text: &str| Edit::RemoveItem { key: "tags", text: text.into() };
-        for (before, edit, after) in [
-            ("tags: a, b # c\n", add("c"), "tags: [a, b, c] # c\n"),
-            ("tags: \"a, 2025\"\n", add("c"), "tags: [a, \"2025\", c]\n"),
-            ("tags: a, 2025\n", add("c"), "tags: [a, \"2025\", c]\n"),
-            ("tags: 2024, yes\n", add("c"), "tags: [\"2024\", \"yes\", c]\n"),
-            ("tags: 2025\n", add("c"), "tags: [2025, c]\n"),
-            ("tags: a, b\n", add("b"), "tags: a, b\n"),
-            ("tags: a, b\n", remove("a"), "tags: [b]\n"),
-            ("tags: a, b\n", remove("a, b"), "tags: a, b\n"),
-            ("tags: a\n", remove("a"), "tags: []\n"),
-        ] {
-            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
-        }
-    }
-
-    #[test]
-    fn comments_outlive_items() {
-        let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
-        let remove = |text: &str| Edit::RemoveItem { key: "tags", text: text.into() };
-        let link = || Edit::AddMap { key: "links", entries: vec![("id", "b".into())] };
-        for (before, edit, after) in [
-            ("tags: # keep me\n  # and me\n  - a\nid: q\n", remove("a"), "tags: [] # keep me\n  # and me\nid: q\n"),
-            ("tags:\n  # keep me\n  - a # 1\n  - b\n", remove("a"), "tags:\n  # keep me\n  - b\n"),
-            ("tags: [a, b, # second\n c]\n", remove("c"), "tags: [a, b, # second\n ]\n"),
-            ("tags: [a, b, # second\n c,]\n", remove("c"), "tags: [a, b, # second\n ]\n"),
-            ("tags: [a, # first\n b]\n", remove("a"), "tags: [ # first\n b]\n"),
-            ("tags: [a # first\n , b]\n", remove("a"), "tags: [ # first\n  b]\n"),
-            ("tags: [a, # x, y\n b # p, q\n]\n", add("c"), "tags: [a, # x, y\n b, c # p, q\n]\n"),
-            ("tags: [a, b, # x, y\n]\n", add("c"), "tags: [a, b, c # x, y\n]\n"),
-            ("tags: [ # none\n]\n", add("c"), "tags: [c # none\n]\n"),
-            ("tags: [a, b, c, b, c]\n", remove("c"), "tags: [a, b, b]\n"),
-            ("tags: [a, # 1\n  a]\n", remove("a"), "tags: [ # 1\n  ]\n"),
-            ("tags: # none\nid: q\n", add("c"), "tags: [c] # none\nid: q\n"),
-            ("links: # none\nid: q\n", link(), "links: [{id: b}] # none\nid: q\n"),
-        ] {
-            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
-        }
-    }
-
-    #[test]
-    fn frontmatter_in_braces_gets_its_fields_inside() {
-        let add = |text: &str| Edit::AddItem { key: "tags", text: text.into() };
-        let link = || Edit::AddMap { key: "links", entries: vec![("type", "t".into()), ("id", "b".into())] };
-        let custom = || Edit::SetCustom { key: "a".into(), text: "1".into() };
-        for (before, edit, after) in [
-            ("{id: f, tags: [x]}\n", set("New"), "{id: f, tags: [x], title: New}\n"),
-            ("{\n  id: f, # c, d\n}\n", set("New"), "{\n  id: f, title: New # c, d\n}\n"),
-            ("{id: f,\n tags: [x] # c\n}\n", add("c"), "{id: f,\n tags: [x, c] # c\n}\n"),
-            ("{\"id\":\"f\"}\n", add("c"), "{\"id\":\"f\", tags: [c]}\n"),
-            ("{id: f}\n", link(), "{id: f, links: [{type: t, id: b}]}\n"),
-            ("{links: , id: f}\n", link(), "{links: [{type: t, id: b}] , id: f}\n"),
-            ("{id: f}\n", custom(), "{id: f, custom: {a: 1}}\n"),
-            ("{id: f, custom: {b: 2}}\n", custom(), "{id: f, custom: {b: 2, a: 1}}\n"),
-            ("{}\n", set("New"), "{title: New}\n"),
-        ] {
-            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
-        }
-    }
-
-    #[test]
-    fn a_link_gets_another_target_in_its_place() {
-        let to = |kind: &str, id: &str| Edit::Retarget {
-            key: "links",
-            entries: vec![("type", kind.into()), ("id", id.into())],
-            to: "new".into(),
-        };
-        for (before, edit, after) in [
-            (
-                "links:\n- type: t # 1\n  id: b # 2\n  why: x\n# c\n- type: t\n  id: z\n",
-                to("t", "b"),
-                "links:\n- type: t # 1\n  id: new # 2\n  why: x\n# c\n- type: t\n  id: z\n",
-            ),
-            ("links: [{id: b, type: t, why: [1]}, z]\n", to("t", "b"), "links: [{id: new, type: t, why: [1]}, z]\n"),
-            ("links: [b, z] # c\n", to("related", "b"), "links: [new, z] # c\n"),
-            ("links: b # c\n", to("related", "b"), "links: new # c\n"),
-            ("links: {id: b, why: c}\n", to("related", "b"), "links: {id: new, why: c}\n"),
-            ("links: [[b]]\n", to("related", "b"), "links: [[new]]\n"),
-            ("links:\n  - [[b|label]]\n  - z\n", to("related", "b"), "links:\n  - [[new|label]]\n  - z\n"),
-            ("links:\n  - id: '[[b]]'\n", to("related", "b"), "links:\n  - id: \"[[new]]\"\n"),
-            (
-                "links:\n  - b\n  - z\n  - id: new # kept\n",
-                to("related", "b"),
-                "links:\n  - new\n  - z\n  - id: new # kept\n",
-            ),
-            ("links: [new, z, b]\n", to("related", "b"), "links: [new, z, new]\n"),
-            ("links: [z, z, b]\n", to("related", "b"), "links: [z, z, new]\n"),
-            ("links: [b, {id: new, why: x}]\n", to("related", "b"), "links: [new, {id: new, why: x}]\n"),
-            ("links: [{type: t, id: b}]\n", to("related", "b"), "links: [{type: t, id: b}]\n"),
-        ] {
-            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
-        }
-    }
-
-    #[test]
-    fn copied_values_keep_what_they_are() {
-        let value = |yaml: &str| YamlDocument::parse(yaml, "\n").unwrap().values()[0].1.clone();
-        let custom = |yaml: &str| Edit::SetCustomValue { key: "k".into(), value: value(yaml) };
-        let link = |yaml: &str| Edit::AddValue { key: "links", value: value(yaml) };
-        for (before, edit, after) in [
-            ("id: q\n", custom("x: \"007\"\n"), "id: q\ncustom:\n  k: \"007\"\n"),
-            ("id: q\n", custom("x: 007\n"), "id: q\ncustom:\n  k: 007\n"),
-            ("id: q\n", custom("x: !!str 007\n"), "id: q\ncustom:\n  k: \"007\"\n"),
-            ("id: q\n", custom("x: {a: !!str 7, b: !!int 7}\n"), "id: q\ncustom:\n  k: {a: \"7\", b: 7}\n"),
-            ("custom:\n  k: 007\n", custom("x: '007'\n"), "custom:\n  k: \"007\"\n"),
-            ("custom:\n  k: 007\n", custom("x: 007\n"), "custom:\n  k: 007\n"),
-            ("id: q\n", custom("x: 2025-01-01T10:00:00Z\n"), "id: q\ncustom:\n  k: 2025-01-01T10:00:00Z\n"),
-            ("id: q\n", custom("x:\n- 'true'\n- {a: 1, b: }\n"), "id: q\ncustom:\n  k: [\"true\", {a: 1, b: null}]\n"),
-            ("links: [z]\n", link("x: {id: b, page: 7}\n"), "links: [z, {id: b, page: 7}]\n"),
-            ("links:\n- z\n", link("x: {id: b, page: '7'}\n"), "links:\n- z\n- id: b\n  page: \"7\"\n"),
-            ("id: q\n", link("x: [[b]]\n"), "id: q\nlinks: [[[b]]]\n"),
-        ] {
-            assert_eq!(edited(before, edit.clone()), after, "{before} {edit:?}");
-        }
-    }
-
-    #[test]
-    fn no_body_becomes_fields() {
-        let with_body = |text: &str, body: &str| apply(text, &[Edit::SetBody(body.into())]);
-        for (before, body, after) in [
-            ("Old\n", "---\nid: x\n---\nNew\n", "---\n---\n---\nid: x\n---\nNew\n"),
-            ("Old\n", "---\nid: x\n\nNew\n", "---\n---\n---\nid: x\n\nNew\n"),
-            ("Old\n", "---\nNew\n", "---\n---\n---\nNew\n"),
-            ("Old\n", "\u{feff}New\n", "---\n---\n\u{feff}New\n"),
-            ("Old\n", "New\n", "New\n"),
-            ("Old\r\n", "---\nid: x\n---\n", "---\r\n---\r\n---\r\nid: x\r\n---\r\n"),
-            ("---\nid: a\n---", "New\n", "---\nid: a\n---\nNew\n"),
-            ("---\nid: a\n---\nOld", "---\nid: x\n---\n", "---\nid: a\n---\n---\nid: x\n---\n"),
-        ] {
-            assert_eq!(with_body(before, body).unwrap(), after);
-            assert!(apply(after, &[set("T")]).is_ok(), "{after}");
-        }
-        assert!(with_body("---\nid: a\nno end\n", "New\n").is_err());
-    }
-
-    #[test]
-    fn appended_lines_change_no_byte_before_them() {
-        let append =
-            |text: &str, is_apart| apply(text, &[Edit::Append { lines: "- x\n  y".into(), is_apart }]).unwrap();
-        for (before, is_apart, added) in [
-            ("---\r\nid: a\r\n---\r\nfirst\nsecond\n", true, "\n- x\n  y\n"),
-            ("---\nid: a\n---\nfirst\r\nsecond\r\n", true, "\r\n- x\r\n  y\r\n"),
-            ("first\nsecond\r\nthird\rx\n", true, "\n- x\n  y\n"),
-            ("---\nid: a\n---\n- a\n- \n", false, "- x\n  y\n"),
-            ("---\nid: a\n---\ntext  \n \n", true, "- x\n  y\n"),
-            ("---\nid: a\n---\n- a", false, "\n- x\n  y\n"),
-            ("---\nid: a\n---\ntext", true, "\n\n- x\n  y\n"),
-            ("---\nid: a\n---\n", true, "- x\n  y\n"),
-            ("---\r\nid: a\r\n---", true, "\r\n- x\r\n  y\r\n"),
-            ("", true, "- x\n  y\n"),
-        ] {
-            assert_eq!(append(before, is_apart), format!("{before}{added}"), "{before:?}");
-        }
-    }
-
-    #[test]
-    fn what_can_not_be_changed_alone_is_refused() {
-        assert!(apply("---\ntitle: Paper: X\n---\n", &[set("New")]).unwrap_err().contains("line 2"));
-        assert!(apply("---\ntitle: X\nno end", &[set("New")]).is_err());
-        assert!(apply(&note("title: &a Old\nother: *a\n"), &[set("New")]).is_err());
-    }
-}
+mod tests;

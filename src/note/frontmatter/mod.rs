@@ -48,19 +48,19 @@ pub(crate) struct TextParts {
     /// The text below the frontmatter.
     pub(crate) body: Range<usize>,
     /// Whether the opening marker has no closing one.
-    pub(crate) unclosed: bool,
+    pub(crate) is_unclosed: bool,
 }
 
 /// Returns the byte range of a text without its byte order mark.
-pub(crate) fn whole(text: &str) -> Range<usize> {
+pub(crate) fn range_without_bom(text: &str) -> Range<usize> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     start..text.len()
 }
 
 /// Finds the frontmatter of a text that begins with a line `---`, after an optional byte order mark.
 pub(crate) fn split(text: &str) -> TextParts {
-    let none = |unclosed| TextParts { yaml: None, body: whole(text), unclosed };
-    let mut lines = lines_from(text, whole(text).start);
+    let none = |is_unclosed| TextParts { yaml: None, body: range_without_bom(text), is_unclosed };
+    let mut lines = lines_from(text, range_without_bom(text).start);
     let Some(first) = lines.next().filter(|line| is_marker(text, line, "---")) else {
         return none(false);
     };
@@ -69,7 +69,7 @@ pub(crate) fn split(text: &str) -> TextParts {
             if !may_be_fields(text.get(first.end..line.start).unwrap_or_default()) {
                 return none(false);
             }
-            return TextParts { yaml: Some(first.end..line.start), body: line.end..text.len(), unclosed: false };
+            return TextParts { yaml: Some(first.end..line.start), body: line.end..text.len(), is_unclosed: false };
         }
     }
     none(true)

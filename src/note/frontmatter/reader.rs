@@ -27,7 +27,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     pub(super) fn read_parts(&mut self, text: &'a str, parts: &TextParts) {
         match &parts.yaml {
             Some(range) => self.read(text.get(range.clone()).unwrap_or_default()),
-            None if parts.unclosed => {
+            None if parts.is_unclosed => {
                 self.report("frontmatter-unclosed", 1, "the frontmatter has no closing `---`");
                 self.salvage(leading_fields(text.get(parts.body.clone()).unwrap_or_default()));
             }

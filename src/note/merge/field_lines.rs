@@ -36,7 +36,7 @@ impl<'a> FieldLines<'a> {
     /// A sentence: the frontmatter is not closed, is not YAML, has a field twice, or has two fields on one line.
     pub(super) fn read(text: &'a str) -> Result<Self, String> {
         let parts = split(text);
-        if parts.unclosed {
+        if parts.is_unclosed {
             return Err("the frontmatter has no closing `---`".to_owned());
         }
         let part = |range: Range<usize>| text.get(range).unwrap_or_default();

@@ -27,7 +27,7 @@ pub(super) fn merge_sets(
     if merged.items.is_empty() && (ours.is_none() || theirs.is_none()) {
         return Some(None);
     }
-    keys.written(host, &merged, line_end).map(Some)
+    keys.with_items(host, &merged, line_end).map(Some)
 }
 
 /// Returns the items of a list field; an absent field has none.
@@ -195,7 +195,7 @@ impl<'k> ItemKeys<'k> {
     }
 
     /// Writes the merged items into the lines of a field without touching an item that stays.
-    fn written(&self, host: &FieldText, merged: &ItemSet, line_end: LineEnding) -> Option<FieldText> {
+    fn with_items(&self, host: &FieldText, merged: &ItemSet, line_end: LineEnding) -> Option<FieldText> {
         let key = self.field;
         let mut field = host.clone();
         let old = ItemSet::of(self, items(key, Some(host)));

@@ -112,6 +112,7 @@ impl MergedFields {
                 orphaned.push_str(&added_comments(in_base.map_or("", |field| field.above), "", field.above));
                 continue;
             }
+            debug_assert!(index < inserted.len(), "a field has no position");
             if let Some(inserted) = inserted.get_mut(index) {
                 inserted.push(MergedField { key: field.key.clone(), above: field.above.to_owned(), versions });
             }

@@ -177,7 +177,7 @@ impl<'m> NameIndex<'m> {
 
     /// Records a note under all names that equal one of its names; `match_of` compares the two exactly. Mentions that are
     /// not explicit match titles only, in any case.
-    fn record(&mut self, note: usize, name: &str, is_title: bool, match_of: impl Fn(&str) -> NameMatch) {
+    fn record(&mut self, index: usize, name: &str, is_title: bool, match_of: impl Fn(&str) -> NameMatch) {
         let may_match = self.has_length.get(name.len()).is_some_and(|has_length| *has_length);
         if !may_match && (is_plain(name) || name.len() > MAX_KEY_GROWTH * MAX_NAME) {
             return;
@@ -189,7 +189,7 @@ impl<'m> NameIndex<'m> {
             let mentioned = mention.and_then(|mention| Some((mention, mention.names.get(*name_index)?)));
             if let (Some((mention, mentioned)), Some(matches)) = (mentioned, matches) {
                 let name_match = if mention.is_explicit { match_of(mentioned) } else { NameMatch::TitleInAnyCase };
-                matches.push((name_match, note));
+                matches.push((name_match, index));
             }
         }
     }
