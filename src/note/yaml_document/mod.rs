@@ -22,13 +22,13 @@ thread_local! {
 type Replacement = (Range<usize>, String);
 
 /// A key and its value.
-type Entry<'a> = (Yaml<'a>, Yaml<'a>);
+type YamlEntry<'a> = (Yaml<'a>, Yaml<'a>);
 
 /// Parsed frontmatter and its text.
 pub(super) struct YamlDocument<'a> {
     pub(super) yaml: &'a str,
     pub(super) line_end: &'static str,
-    pub(super) entries: Vec<Entry<'a>>,
+    pub(super) entries: Vec<YamlEntry<'a>>,
     /// The offset of the opening brace, if all fields are in one flow map.
     brace: Option<usize>,
 }
@@ -61,7 +61,7 @@ impl<'a> YamlDocument<'a> {
         self.entries.iter().map(|(key, value)| (name_of(key), Value::from_yaml(value))).collect()
     }
 
-    pub(super) fn entry(&self, key: &str) -> Option<&Entry<'a>> {
+    pub(super) fn entry(&self, key: &str) -> Option<&YamlEntry<'a>> {
         self.entries.iter().find(|(name, _)| name_of(name) == key)
     }
 
@@ -88,7 +88,7 @@ impl<'a> YamlDocument<'a> {
 
     /// Tells whether a field occupies whole lines without a comment, so that removing them loses nothing else.
     pub(super) fn has_removable_lines(&self, key: &str) -> bool {
-        let has_own_lines = |(name, value): &Entry<'_>| {
+        let has_own_lines = |(name, value): &YamlEntry<'_>| {
             let end = self.next_line(self.end_of_entry(name, value));
             self.brace.is_none() && !self.has_comment(name.span.end..end)
         };
@@ -193,7 +193,7 @@ impl<'a> YamlDocument<'a> {
     }
 
     /// Returns the insertion of new fields into a map; `None` for a block map without fields.
-    fn new_fields(&self, map: &Yaml<'_>, fields: &[Entry<'_>], new: &[String]) -> Option<Replacement> {
+    fn new_fields(&self, map: &Yaml<'_>, fields: &[YamlEntry<'_>], new: &[String]) -> Option<Replacement> {
         if self.is_flow(map) {
             let last = fields.last().map(|(key, value)| self.end_of_entry(key, value));
             return Some(self.flow_insertion(map.span.start, last, &new.join(", ")));
@@ -287,7 +287,7 @@ impl<'a> YamlDocument<'a> {
         text
     }
 
-    fn spans_of(&self, entries: &[Entry<'_>]) -> Vec<Range<usize>> {
+    fn spans_of(&self, entries: &[YamlEntry<'_>]) -> Vec<Range<usize>> {
         entries.iter().map(|(key, value)| key.span.start..self.end_of_entry(key, value)).collect()
     }
 

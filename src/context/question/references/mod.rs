@@ -147,7 +147,7 @@ fn best(matches: &[(NameMatch, usize)]) -> Vec<usize> {
 }
 
 /// The names of mentions, indexed by their keys.
-struct NameIndex<'m> {
+struct MentionIndex<'m> {
     mentions: &'m [Mention],
     /// For each key, the indices of a mention and of one of its names.
     by_key: HashMap<String, Vec<(usize, usize)>, RandomState>,
@@ -158,7 +158,7 @@ struct NameIndex<'m> {
     buffer: String,
 }
 
-impl<'m> NameIndex<'m> {
+impl<'m> MentionIndex<'m> {
     fn new(mentions: &'m [Mention]) -> Self {
         let matches = mentions.iter().map(|mention| vec![Vec::new(); mention.names.len()]).collect();
         let mut by_key: HashMap<String, Vec<(usize, usize)>, RandomState> = HashMap::default();
@@ -208,7 +208,7 @@ impl<'m> NameIndex<'m> {
 
 /// Returns the matching notes of each name of each mention.
 fn matches(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<NoteMatches>> {
-    let mut names = NameIndex::new(mentions);
+    let mut names = MentionIndex::new(mentions);
     let has_explicit = mentions.iter().any(|mention| mention.is_explicit);
     let notes_to_visit = if names.by_key.is_empty() { &[] } else { notes };
     for (index, note) in notes_to_visit.iter().enumerate() {
