@@ -28,11 +28,6 @@ impl<T: Copy + Default + Ord + TryInto<usize>> Offsets<T> {
         self.ends.push(end);
     }
 
-    /// Removes all rows, but keeps the capacity.
-    pub(crate) fn clear(&mut self) {
-        self.ends.clear();
-    }
-
     /// Reserves capacity for exactly `rows` more rows.
     pub(crate) fn reserve_exact(&mut self, rows: usize) {
         self.ends.reserve_exact(rows);

@@ -10,7 +10,7 @@ macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub struct $name(pub(crate) u32);
+        pub(crate) struct $name(pub(crate) u32);
 
         impl $name {
             /// Returns the id as an index into an array.

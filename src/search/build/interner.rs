@@ -35,7 +35,7 @@ impl InternKey {
     }
 }
 
-/// Interns raw tokens. Ids are assigned in the order of the first occurrences, those of a text with long tokens first.
+/// Interns raw tokens. Ids are assigned by first occurrence; within one text, long tokens come first.
 #[derive(Default)]
 pub(crate) struct TokenInterner {
     /// The tokens in their first spelling, plain inline tokens in lower case, one after another.
