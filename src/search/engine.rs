@@ -16,7 +16,7 @@ use super::read::forward::DocText;
 use super::score::best_answer::BestAnswer;
 use super::score::block_scorer::BlockScorer;
 use super::score::duplicates::{self, Alike};
-use super::score::hit::{Hit, ScoreBreakdown};
+use super::score::hit::Hit;
 use super::score::neighbourhood::Neighbourhood;
 use super::score::proximity::contains_sequence;
 use super::score::ranking::Ranker;
@@ -154,13 +154,13 @@ impl<'a> Engine<'a> {
     fn drop_missing_phrases(&self, plan: &mut Plan) {
         plan.phrases.retain(|terms| {
             let notes = self.index.notes_with_all(terms).into_par_iter();
-            notes.any(|note| self.contains_phrase(note, &self.index.text(note), terms))
+            notes.any(|note| self.contains_phrase(&self.notes[note], &self.index.text(note), terms))
         });
     }
 
     /// Returns whether terms are adjacent in a note: in its title, one of its aliases, its body, or a summary in its
     /// frontmatter.
-    fn contains_phrase(&self, note: usize, text: &DocText<TermId>, terms: &[TermId]) -> bool {
+    fn contains_phrase(&self, note: &Note, text: &DocText<TermId>, terms: &[TermId]) -> bool {
         let (body, summary) = text.body.split_at_checked(text.body_len).unwrap_or((&text.body, &[]));
         contains_sequence(body, terms)
             || contains_sequence(summary, terms)
@@ -168,9 +168,10 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns whether terms are adjacent in a note's title or in one of its aliases, which are one text in the index.
-    fn title_contains_phrase(&self, position: usize, text: &DocText<TermId>, terms: &[TermId]) -> bool {
-        let note = self.notes.get(position).filter(|_| contains_sequence(&text.title, terms));
-        let Some(note) = note else { return false };
+    fn title_contains_phrase(&self, note: &Note, text: &DocText<TermId>, terms: &[TermId]) -> bool {
+        if !contains_sequence(&text.title, terms) {
+            return false;
+        }
         let is_one_text = terms.len() < 2 || !note.has_aliases();
         let contains = |name: &str| contains_sequence(&all_terms(name, &self.index), terms);
         is_one_text || contains(note.title()) || note.ties().aliases.iter().any(|alias| contains(alias))
@@ -178,10 +179,10 @@ impl<'a> Engine<'a> {
 
     /// Returns the notes that contain excluded words or phrases.
     fn excluded_notes(&self, plan: &Plan) -> HashSet<usize> {
-        let contains = |note: usize, terms: &[TermId]| match terms {
+        let contains = |note, terms: &[TermId]| match terms {
             [only] if !self.index.is_stop(*only) => true,
             [only] => contains_term(&self.index.text(note), *only),
-            terms => self.contains_phrase(note, &self.index.text(note), terms),
+            terms => self.contains_phrase(&self.notes[note], &self.index.text(note), terms),
         };
         let excluded = plan.excluded.iter().map(|terms| {
             let notes = self.index.notes_with_all(terms).into_par_iter();
@@ -201,13 +202,16 @@ impl<'a> Engine<'a> {
             return passes_filters;
         }
         let text = self.index.text(position);
-        plan.titles.iter().all(|terms| self.title_contains_phrase(position, &text, terms))
-            && plan.phrases.iter().all(|terms| self.contains_phrase(position, &text, terms))
+        plan.titles.iter().all(|terms| self.title_contains_phrase(note, &text, terms))
+            && plan.phrases.iter().all(|terms| self.contains_phrase(note, &text, terms))
     }
 
     /// Returns all notes that pass, by descending value, for a query of conditions without words.
     fn all_by_value(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Hit> {
-        let mut hits: Vec<Hit> = (0..self.notes.len()).filter(|note| passes(*note)).map(exact_hit).collect();
+        let mut hits: Vec<Hit> = (0..self.notes.len())
+            .filter(|note| passes(*note))
+            .map(|note| Hit { note, relevance: 1.0, ..Hit::default() })
+            .collect();
         hits.sort_by_key(|hit| (Reverse(self.notes[hit.note].value_or_default()), hit.note));
         hits
     }
@@ -237,15 +241,10 @@ impl<'a> Engine<'a> {
             }
         }
         let others = named.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
-        hits.extend(others.map(|(note, _)| exact_hit(*note)));
+        hits.extend(others.map(|(note, _)| Hit { note: *note, relevance: 1.0, ..Hit::default() }));
         // The sort is stable: the order of the scores remains in both groups.
         hits.sort_by_key(|hit| named.binary_search(&hit.note).is_err());
     }
-}
-
-/// Returns a hit that meets the query exactly, without a score.
-fn exact_hit(note: usize) -> Hit {
-    Hit { note, score: 0.0, relevance: 1.0, breakdown: ScoreBreakdown::default() }
 }
 
 fn has_tag(note: &Note, tag: &str) -> bool {

@@ -5,7 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rayon::prelude::*;
 
+use crate::search::ids::TermId;
 use crate::search::read::composite_index::CompositeIndex;
+use crate::search::read::forward::DocText;
 
 /// The number of adjacent terms that are compared as one.
 const SHINGLE: usize = 3;
@@ -38,7 +40,7 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
     let mut hashes = vec![0; index.term_count()];
     index.for_each_term(|id, term| hashes[id.index()] = hash(&term.text));
     let texts: Vec<Vec<u64>> =
-        (0..index.note_count()).into_par_iter().map(|note| shingles(index, note, &hashes)).collect();
+        (0..index.note_count()).into_par_iter().map(|note| shingles(&index.text(note), &hashes)).collect();
     let mut notes_with: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut duplicates = Vec::new();
     for (second, text) in texts.iter().enumerate().filter(|(_, text)| text.len() >= MIN_SHINGLES) {
@@ -71,8 +73,7 @@ fn hash(value: &impl Hash) -> u64 {
 }
 
 /// Returns the distinct hashes of a body's shingles, in ascending order.
-fn shingles(index: &CompositeIndex, note: usize, hashes: &[u64]) -> Vec<u64> {
-    let text = index.text(note);
+fn shingles(text: &DocText<TermId>, hashes: &[u64]) -> Vec<u64> {
     let terms = text.body.get(..text.paragraphs.total() as usize).unwrap_or_default();
     let terms: Vec<u64> = terms.iter().map(|term| hashes.get(term.index()).copied().unwrap_or_default()).collect();
     let mut shingles: Vec<u64> = terms.windows(SHINGLE).map(|run| hash(&run)).collect();

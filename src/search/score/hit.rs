@@ -23,7 +23,7 @@ pub struct ScoreBreakdown {
 }
 
 /// A note that a query finds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Hit {
     /// The position of the note among those that were searched.
     pub note: usize,

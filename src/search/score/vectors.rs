@@ -64,7 +64,7 @@ impl<'a> Vectors<'a> {
             positions.resize(self.index.term_count().max(positions.len()), 0);
             self.index.term_freqs(note, positions)
         });
-        let norms = self.weights.norms(self.index, note);
+        let norms = self.weights.length_norms(self.index.norms(note), self.index);
         let weight = |(term, freqs): &(TermId, FieldTermFreqs)| {
             let idf = self.idf.get(term.index()).copied().unwrap_or_default();
             let x = self.weights.weigh(freqs, &norms).total();

@@ -2,6 +2,7 @@
 
 use crate::search::build::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
+use crate::search::read::segment::FieldNorms;
 
 /// The constants of the ranking formula.
 #[derive(Debug, Clone)]
@@ -65,9 +66,8 @@ impl Weights {
         Self { k1, ..Self::default() }
     }
 
-    /// Returns the length norms of a note.
-    pub(crate) fn norms(&self, index: &CompositeIndex, note: usize) -> LengthNorms {
-        let lengths = index.norms(note);
+    /// Returns the length norms of a note with these lengths.
+    pub(crate) fn length_norms(&self, lengths: FieldNorms, index: &CompositeIndex) -> LengthNorms {
         LengthNorms {
             body: length_norm(self.b_body, lengths.body, index.average_body_len()),
             title: length_norm(self.b_title, lengths.title, index.average_title_len()),
