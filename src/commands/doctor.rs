@@ -1,4 +1,4 @@
-//! `qipu doctor`: what is wrong or odd in a store. It only looks, unless it is told to mend.
+//! `qipu doctor`: reports the defects of a store, and repairs some with `--fix`.
 
 use std::path::{Path, PathBuf};
 
@@ -14,68 +14,71 @@ use crate::search::{Alike, Engine};
 use crate::setup::{self, Project};
 use crate::store::{self, Location, Store, UnknownKey, relative_to};
 
-/// Reports every finding, by path and line; errors (with `--strict`, warnings too) fail the check.
+/// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, store: &Store) -> Report {
     report(request, store, Vec::new())
 }
 
-/// Puts right what is safe, and reports that and what remains.
+/// Repairs what can be repaired safely, and reports the repairs and the remaining diagnostics.
 pub(super) fn run_fix(request: &DoctorRequest, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = open(request, current_dir)?;
         let planned = repair::plan(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
-        let gone = store.foreign_list(&request.location).into_iter().chain(store.left_over());
-        entries.extend(gone.map(|path| removed(&store, &path)));
-        entries.extend(left_beside(&store, request).iter().map(|path| removed_beside(&store, path)));
+        let removed_paths = store.foreign_list(&request.location).into_iter().chain(store.left_over());
+        entries.extend(removed_paths.map(|path| removed_file(&store, &path)));
+        entries.extend(stale_project_files(&store, request).iter().map(|path| removed_project_file(&store, path)));
         return Ok(report(request, &store, entries));
     }
     let location = Location { no_index: true, ..request.location.clone() };
-    let (store, lock, mut gone) = Store::open_to_mend(&location, current_dir)?;
+    let (store, lock, mut removed_paths) = Store::open_to_mend(&location, current_dir)?;
     let planned = repair::plan(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
-    gone.extend(store.remove_left_over(&lock)?);
-    entries.extend(gone.iter().map(|path| removed(&store, path)));
-    for path in left_beside(&store, request) {
+    removed_paths.extend(store.remove_left_over(&lock)?);
+    entries.extend(removed_paths.iter().map(|path| removed_file(&store, path)));
+    for path in stale_project_files(&store, request) {
         store::remove_stale_file(&path)?;
-        entries.push(removed_beside(&store, &path));
+        entries.push(removed_project_file(&store, &path));
     }
     Ok(report(request, &open(request, current_dir)?, entries))
 }
 
-/// Opens the store for a check: of each file, what it holds now counts, not what an index knows.
+/// Opens the store for a check, without its index: the current content of each file counts.
 pub(super) fn open(request: &DoctorRequest, current_dir: &Path) -> Result<Store, Error> {
     Store::open(&Location { no_index: true, ..request.location.clone() }, current_dir)
 }
 
-fn removed(store: &Store, path: &str) -> Entry {
+/// Reports that a file of the store is removed.
+fn removed_file(store: &Store, path: &str) -> Entry {
     Entry::Change(ChangeEntry { id: None, action: "deleted", path: store.shown(path), diff: None })
 }
 
-/// Lists the temporary files that commands which died left in the project, in the folders that setup writes into.
-fn left_beside(store: &Store, request: &DoctorRequest) -> Vec<PathBuf> {
+/// Lists the temporary files of killed processes in those folders of the project that `setup` writes to.
+fn stale_project_files(store: &Store, request: &DoctorRequest) -> Vec<PathBuf> {
     let place = Project::find(&request.location, store.current_dir(), false);
     setup::target_folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
 }
 
-fn removed_beside(store: &Store, path: &Path) -> Entry {
-    Entry::Change(ChangeEntry { id: None, action: "deleted", path: shown_beside(store, path), diff: None })
+/// Reports that a file outside the store is removed.
+fn removed_project_file(store: &Store, path: &Path) -> Entry {
+    Entry::Change(ChangeEntry { id: None, action: "deleted", path: shown_project_path(store, path), diff: None })
 }
 
-/// Shows the path of a file that is not in the store.
-fn shown_beside(store: &Store, path: &Path) -> String {
+/// Returns the path of a file outside the store, relative to the current directory.
+fn shown_project_path(store: &Store, path: &Path) -> String {
     relative_to(path, store.current_dir()).trim_end_matches('/').to_owned()
 }
 
+/// Returns the report of the diagnostics, behind the entries of repairs.
 fn report(request: &DoctorRequest, store: &Store, mut entries: Vec<Entry>) -> Report {
-    let mut findings = note_findings(store);
-    findings.extend(link_findings(store));
-    findings.extend(belief_findings(store));
-    findings.extend(duplicate_findings(store));
-    findings.extend(file_findings(store, request));
-    findings.extend(config_findings(store));
+    let mut findings = note_diagnostics(store);
+    findings.extend(link_diagnostics(store));
+    findings.extend(field_diagnostics(store));
+    findings.extend(duplicate_diagnostics(store));
+    findings.extend(file_diagnostics(store, request));
+    findings.extend(config_diagnostics(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.is_error).count();
     let warnings = findings.len() - errors;
@@ -88,12 +91,13 @@ fn report(request: &DoctorRequest, store: &Store, mut entries: Vec<Entry>) -> Re
     report
 }
 
+/// Returns a count with its noun.
 fn counted(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
-/// What stands where notes are and is none.
-fn file_findings(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEntry> {
+/// Returns diagnostics about files that are no notes: ignored, of an unfinished command, or temporary ones.
+fn file_diagnostics(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEntry> {
     let finding = |is_error: bool, code: &'static str, path: &str, message: &str| DiagnosticEntry {
         is_error,
         code,
@@ -102,23 +106,23 @@ fn file_findings(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEntry>
         line: None,
         message: message.to_owned(),
     };
-    let odd = store.passed_over();
-    let odd = odd.iter().map(|(path, why)| finding(true, "passed-over", path, why));
+    let ignored = store.passed_over();
+    let ignored = ignored.iter().map(|(path, why)| finding(true, "passed-over", path, why));
     let unfinished = store
         .unfinished(&request.location)
         .map(|why| DiagnosticEntry { path: store.pending_path(), ..finding(true, "unfinished-change", "", &why) });
     let why = "left over by a process that died; `qipu doctor --fix` takes it away";
     let left = store.left_over();
     let left = left.iter().map(|path| finding(false, "left-over", path, why));
-    let beside = left_beside(store, request);
-    let beside = beside
+    let of_project = stale_project_files(store, request);
+    let of_project = of_project
         .iter()
-        .map(|path| DiagnosticEntry { path: shown_beside(store, path), ..finding(false, "left-over", "", why) });
-    odd.chain(unfinished).chain(left).chain(beside).collect()
+        .map(|path| DiagnosticEntry { path: shown_project_path(store, path), ..finding(false, "left-over", "", why) });
+    ignored.chain(unfinished).chain(left).chain(of_project).collect()
 }
 
-/// Settings of the config that mean nothing.
-fn config_findings(store: &Store) -> Vec<DiagnosticEntry> {
+/// Returns diagnostics about unknown settings in the config.
+fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let finding = |key: &UnknownKey| DiagnosticEntry {
         is_error: false,
         code: "unknown-setting",
@@ -130,8 +134,8 @@ fn config_findings(store: &Store) -> Vec<DiagnosticEntry> {
     store.config.unknown_keys.iter().map(finding).collect()
 }
 
-/// Notes that say almost what another one does.
-fn duplicate_findings(store: &Store) -> Vec<DiagnosticEntry> {
+/// Returns diagnostics about near-duplicates.
+fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let notes = store.notes();
     let finding = |alike: &Alike| {
         let (first, second) = (&notes[alike.first], &notes[alike.second]);
@@ -143,7 +147,8 @@ fn duplicate_findings(store: &Store) -> Vec<DiagnosticEntry> {
     Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
 }
 
-fn note_findings(store: &Store) -> Vec<DiagnosticEntry> {
+/// Returns the diagnostics of each note.
+fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
         let findings =
             note.findings.iter().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding));
@@ -152,20 +157,21 @@ fn note_findings(store: &Store) -> Vec<DiagnosticEntry> {
     store.notes().iter().flat_map(of_note).collect()
 }
 
-/// Fields that say how far a note can be relied on, and make no sense.
-fn belief_findings(store: &Store) -> Vec<DiagnosticEntry> {
+/// Returns diagnostics about invalid values in the fields that state how trustworthy a note is.
+fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
-        let odd = invalid_fields(note).into_iter().map(|(field, expected)| {
+        let invalid = invalid_fields(note).into_iter().map(|(field, expected)| {
             let message = format!("`{field}` counts as absent: expected {expected}");
             let finding = Diagnostic { code: "odd-belief", line: None, message };
             DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
         });
-        odd.collect::<Vec<_>>()
+        invalid.collect::<Vec<_>>()
     };
     store.notes().iter().flat_map(of_note).collect()
 }
 
-fn link_findings(store: &Store) -> Vec<DiagnosticEntry> {
+/// Returns diagnostics about links, and about digests that contradict one another.
+fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let types = &store.config.link_types;
     let graph = Graph::new(store.notes(), types);
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! `qipu dump`: notes and their attachments as one text.
+//! `qipu dump`: packs notes and their attachments into one text.
 
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
@@ -14,11 +14,15 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Rep
 use crate::request::DumpRequest;
 use crate::store::{self, PassedOver, Store};
 
-/// Packs the selected notes, or the whole store, into a file or into the answer itself.
+/// Packs the selected notes, or the whole store, into a file or into the answer.
+///
+/// # Errors
+/// `Store` for a path that can't be loaded again; `Failure` for a file that changes meanwhile; `Usage` for a file that is
+/// no pack, or that belongs to the store.
 pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(&request.location, current_dir)?;
-    let (store, all) = store.trusted(&request.location, current_dir, |store| packed(store, request))?;
-    let (store, (pack, odd)) = (&*ManuallyDrop::new(store), all?);
+    let (store, all) = store.trusted(&request.location, current_dir, |store| pack_selection(store, request))?;
+    let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
     let text = pack::write(&pack);
     let mode = ReportKind::Change { command: "dump", is_dry_run: false };
     let head = ReportHead::new(mode, Some(&store.shown_path));
@@ -29,12 +33,13 @@ pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, E
     let action = store::export(&request.location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
-    let odd_notes = if request.selection.is_none() { store.passed_over() } else { Vec::new() };
-    entries.extend(odd_notes.into_iter().chain(odd).map(|(path, why)| left_out(store, &path, why)));
+    let ignored = if request.selection.is_none() { store.passed_over() } else { Vec::new() };
+    entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, why)));
     Ok(Report::new(head, entries))
 }
 
-fn left_out(store: &Store, path: &str, why: &str) -> Entry {
+/// Reports that a file is not in the pack, and why.
+fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
     Entry::Finding(DiagnosticEntry {
         is_error: false,
         code: "not-dumped",
@@ -45,40 +50,43 @@ fn left_out(store: &Store, path: &str, why: &str) -> Entry {
     })
 }
 
-/// Returns the pack, and what stands among the attachments that it should hold and is none.
-fn packed(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<PassedOver>), Error> {
+/// Returns the pack, and the files among the wanted attachments that can't be packed, with the reasons.
+fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<PassedOver>), Error> {
     if request.selection.is_none() {
         store.expect_all_readable()?;
     }
-    let places: BTreeSet<usize> = match &request.selection {
+    let positions: BTreeSet<usize> = match &request.selection {
         None => (0..store.notes().len()).collect(),
         Some(selectors) => {
             select(&Session::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect()
         }
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);
-    let work = progress::begin("packing notes", places.len());
-    let notes: Result<Vec<PackedNote>, Error> = places.iter().map(|place| packed_note(store, &graph, *place)).collect();
+    let work = progress::begin("packing notes", positions.len());
+    let notes: Result<Vec<PackedNote>, Error> =
+        positions.iter().map(|position| pack_note(store, &graph, *position)).collect();
     drop(work);
-    let (mut wanted, mut odd) = (store.attachments()?, store.passed_over_attachments());
+    let (mut wanted, mut skipped) = (store.attachments()?, store.passed_over_attachments());
     if request.selection.is_some() {
-        let linked: BTreeSet<String> = places.iter().flat_map(|place| linked_files(&store.notes()[*place])).collect();
+        let linked: BTreeSet<String> =
+            positions.iter().flat_map(|position| linked_files(&store.notes()[*position])).collect();
         wanted.retain(|path| linked.contains(path));
         let is_below = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        odd.retain(|(path, _)| linked.iter().any(|link| link == path || is_below(link, path)));
+        skipped.retain(|(path, _)| linked.iter().any(|link| link == path || is_below(link, path)));
     }
     let _work = progress::begin("packing attachments", wanted.len());
-    let attachments: Result<Vec<PackedFile>, Error> = wanted.into_iter().map(|path| packed_file(store, path)).collect();
+    let attachments: Result<Vec<PackedFile>, Error> = wanted.into_iter().map(|path| pack_file(store, path)).collect();
     let pack = Pack { store: store.shown_path.clone(), notes: notes?, attachments: attachments? };
-    Ok((pack, odd))
+    Ok((pack, skipped))
 }
 
-fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedNote, Error> {
+/// Packs the note at `position`.
+fn pack_note(store: &Store, graph: &Graph<'_>, position: usize) -> Result<PackedNote, Error> {
     progress::advance();
-    let known = &store.notes()[place];
-    check_path(store, &known.path, true)?;
+    let known = &store.notes()[position];
+    expect_loadable_path(store, &known.path, true)?;
     let bytes = store.bytes_of(known)?;
-    // What is said of the note is said of these bytes, whatever an editor did in the meantime.
+    // The fields must be those of these bytes: an editor may have changed the file since it was opened.
     let note = Note::parse(&known.path, bytes.clone());
     if note.id.as_str() != known.id.claimed() {
         let message = format!("{} was changed while it was read", store.shown(&known.path));
@@ -95,21 +103,22 @@ fn packed_note(store: &Store, graph: &Graph<'_>, place: usize) -> Result<PackedN
         title: note.title.clone(),
         tags: note.tags.clone(),
         sources: note.sources.clone(),
-        links: graph.outgoing(place).map(link).collect(),
+        links: graph.outgoing(position).map(link).collect(),
         file: PackedFile { path: note.path, bytes },
     })
 }
 
-fn packed_file(store: &Store, path: String) -> Result<PackedFile, Error> {
+/// Packs an attachment.
+fn pack_file(store: &Store, path: String) -> Result<PackedFile, Error> {
     progress::advance();
-    check_path(store, &path, false)?;
+    expect_loadable_path(store, &path, false)?;
     let gone = || Error::new(ErrorKind::Failure, format!("{} went away while it was read", store.shown(&path)));
     let bytes = store.file(&path)?.ok_or_else(gone)?;
     Ok(PackedFile { path, bytes })
 }
 
-/// Refuses a path that no store would take back.
-fn check_path(store: &Store, path: &str, is_note: bool) -> Result<(), Error> {
+/// Refuses a path that `qipu load` would refuse.
+fn expect_loadable_path(store: &Store, path: &str, is_note: bool) -> Result<(), Error> {
     match pack::path_fault(path, is_note) {
         None => Ok(()),
         Some(fault) => {
@@ -119,13 +128,13 @@ fn check_path(store: &Store, path: &str, is_note: bool) -> Result<(), Error> {
     }
 }
 
-/// Returns the paths in the store that a note's links may mean: from the note's folder, and for
-/// `[[file]]` also from the store's and from that of attachments, as editors write them.
+/// Returns the paths in the store that a note's links may mean: relative to the note's folder, and for `[[file]]` also to
+/// the store and to the folder of attachments, as editors write them.
 fn linked_files(note: &Note) -> Vec<String> {
-    let places = |(path, is_wiki): (String, bool)| {
+    let paths = |(path, is_wiki): (String, bool)| {
         let bases = [note.path.as_str(), "", "attachments/"];
         let bases = bases.into_iter().take(if is_wiki { 3 } else { 1 });
         bases.filter_map(|base| join_path(base, &path)).collect::<Vec<String>>()
     };
-    note.linked_files().into_iter().flat_map(places).collect()
+    note.linked_files().into_iter().flat_map(paths).collect()
 }

@@ -1,4 +1,4 @@
-//! `qipu graph`: notes and the links between them.
+//! `qipu graph`: reports notes and the links between them.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,26 +10,28 @@ use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report,
 use crate::request::{GraphRequest as Request, OutputFile};
 use crate::store::Store;
 
-/// Reports the selected notes, or all of them by value, each with its links to those before it.
-pub(super) fn run(request: &Request, desk: &Session<'_>) -> Result<Report, Error> {
-    let store = desk.store;
+/// Reports the selected notes, or all notes by value, each with its links to the notes before it. Takes O(notes + links).
+pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Error> {
+    let store = session.store;
     let selection = match &request.selection {
-        Some(selectors) => select(desk, selectors, request.max_hits, request.max_notes)?,
-        None => everything(request, store),
+        Some(selectors) => select(session, selectors, request.max_hits, request.max_notes)?,
+        None => all_notes(request, store),
     };
-    let Selection { notes: places, digests, matched, spellings, .. } = selection;
-    let graph = desk.graph().compacted(&digests);
-    let number_of: HashMap<usize, usize> = places.iter().enumerate().map(|(number, place)| (*place, number)).collect();
-    let entry = |(number, place): (usize, &usize)| {
-        let before = |edge: &Edge<'_>| number_of.get(&other_end(edge, *place)).is_some_and(|other| *other < number);
-        let edges = graph.outgoing(*place).chain(graph.incoming(*place));
+    let Selection { notes: positions, digests, matched, spellings, .. } = selection;
+    let graph = session.graph().compacted(&digests);
+    let entry_of: HashMap<usize, usize> =
+        positions.iter().enumerate().map(|(entry_index, position)| (*position, entry_index)).collect();
+    let entry = |(entry_index, position): (usize, &usize)| {
+        let before =
+            |edge: &Edge<'_>| entry_of.get(&other_end(edge, *position)).is_some_and(|other| *other < entry_index);
+        let edges = graph.outgoing(*position).chain(graph.incoming(*position));
         let edges = edges.filter(before).filter(|edge| graph.is_followed(edge, &request.follow));
         let mut edges: Vec<EdgeEntry> =
-            edges.map(|edge| edge_entry(store, &edge, number_of[&other_end(&edge, *place)])).collect();
+            edges.map(|edge| edge_entry(store, &edge, entry_of[&other_end(&edge, *position)])).collect();
         edges.sort_by(|a, b| (&a.from, &a.to, &a.kind).cmp(&(&b.from, &b.to, &b.kind)));
-        Entry::Note(NoteEntry { edges, ..super::note_entry(store, &digests, *place, EntryRole::Selected) })
+        Entry::Note(NoteEntry { edges, ..super::note_entry(store, &digests, *position, EntryRole::Selected) })
     };
-    let entries: Vec<Entry> = places.iter().enumerate().map(entry).collect();
+    let entries: Vec<Entry> = positions.iter().enumerate().map(entry).collect();
     let head = ReportHead {
         matched,
         is_limited: entries.len() < matched,
@@ -39,12 +41,12 @@ pub(super) fn run(request: &Request, desk: &Session<'_>) -> Result<Report, Error
     Ok(Report::new(head, entries))
 }
 
-/// Selects every note for which no other stands, the most valuable first.
-fn everything(request: &Request, store: &Store) -> Selection {
+/// Selects the notes that no digest replaces, the most valuable first.
+fn all_notes(request: &Request, store: &Store) -> Selection {
     let digests = Compactions::for_answer(store.notes(), request.no_compaction);
     let mut notes: Vec<usize> =
-        (0..store.notes().len()).filter(|place| digests.representative(*place) == *place).collect();
-    notes.sort_by_key(|place| (Reverse(store.notes()[*place].value_or_default()), *place));
+        (0..store.notes().len()).filter(|position| digests.representative(*position) == *position).collect();
+    notes.sort_by_key(|position| (Reverse(store.notes()[*position].value_or_default()), *position));
     let matched = notes.len();
     notes.truncate(request.max_notes.unwrap_or(usize::MAX));
     Selection { notes, matched, digests, ..Selection::default() }

@@ -1,4 +1,4 @@
-//! `qipu index`: what the store keeps so that unchanged notes need not be read again.
+//! `qipu index`: reports the state of the index, or rebuilds it.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::report::{Entry, Report, ReportHead, ReportKind};
 use crate::request::IndexRequest;
 use crate::store::index_facts;
 
-/// Writes the index anew, or only tells of it.
+/// Reports the state of the index, after rebuilding it if that is requested.
 pub(super) fn run(request: &IndexRequest, current_dir: &Path) -> Result<Report, Error> {
     let (shown_path, facts) =
         index_facts(&request.location, current_dir, request.is_rebuilt.then_some(super::gathering))?;

@@ -1,4 +1,4 @@
-//! `qipu init`: a store to begin with.
+//! `qipu init`: creates a store.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Rep
 use crate::request::InitRequest;
 use crate::store::{self, MadeFile};
 
-/// Makes what is missing of a store and reports each file; what is there stays as it is.
+/// Creates the missing files of a store and reports each file; existing files stay as they are.
 pub(super) fn run(request: &InitRequest, current_dir: &Path) -> Result<Report, Error> {
     let plan = store::InitPlan {
         store: request.store.as_deref(),
@@ -40,7 +40,7 @@ pub(super) fn run(request: &InitRequest, current_dir: &Path) -> Result<Report, E
     Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).collect()))
 }
 
-/// Warns that a `.gitignore` has no effect on files that git tracks already.
+/// Returns the warning that a `.gitignore` has no effect on files that git tracks already.
 fn still_tracked(path: &str, store: &str) -> DiagnosticEntry {
     DiagnosticEntry {
         is_error: false,

@@ -1,15 +1,15 @@
-//! `qipu journal`: the journals of a day.
+//! `qipu journal`: reports the journals of a day.
 
 use crate::context::Journals;
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::JournalRequest;
 use crate::store::Store;
 
-/// Reports the journals of a day, whole.
+/// Reports the journals of a day in full.
 pub(super) fn run(request: &JournalRequest, store: &Store) -> Report {
     let notes = store.notes();
     let journals = Journals::new(notes);
-    let entry = |place: usize| Some(Entry::Note(NoteEntry::alone(notes.get(place)?, EntryRole::Selected)));
+    let entry = |position: usize| Some(Entry::Note(NoteEntry::alone(notes.get(position)?, EntryRole::Selected)));
     let entries: Vec<Entry> = journals.on(request.day).filter_map(entry).collect();
     let head = ReportHead {
         show: ShownFields { sources: true, custom: true, ..ShownFields::default() },

@@ -1,4 +1,6 @@
-//! `qipu link`: the links at a note, the notes around it, a way between two notes.
+//! `qipu link`: reports the links of a note, the notes around it, or a path between two notes.
+
+use std::collections::HashMap;
 
 use crate::context::{Session, edge_entry};
 use crate::error::Error;
@@ -8,22 +10,23 @@ use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, Repor
 use crate::request::{LinkRequest, LinkView};
 use crate::store::Store;
 
-/// Walks along links and reports who is reached, the root first.
-pub(super) fn run(request: &LinkRequest, desk: &Session<'_>) -> Result<Report, Error> {
+/// Walks along links and reports the notes that are reached, the root first.
+pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report, Error> {
     match &request.view {
-        LinkView::List(id) => list(request, desk, id),
-        LinkView::Tree(id) => tree(request, desk, id),
-        LinkView::Path(from, to) => path(request, desk, from, to),
+        LinkView::List(id) => list(request, session, id),
+        LinkView::Tree(id) => tree(request, session, id),
+        LinkView::Path(from, to) => path(request, session, from, to),
     }
 }
 
-fn list(request: &LinkRequest, desk: &Session<'_>, id: &str) -> Result<Report, Error> {
-    let store = desk.store;
+/// Reports the links of a note, and its targets that do not exist.
+fn list(request: &LinkRequest, session: &Session<'_>, id: &str) -> Result<Report, Error> {
+    let store = session.store;
     let digests = digests(request, store);
-    let (place, id) = find(store, &digests, id)?;
-    let graph = desk.graph().compacted(&digests);
+    let (position, id) = resolve(store, &digests, id)?;
+    let graph = session.graph().compacted(&digests);
     let limits = WalkLimits { max_hops: 1, ..request.limits };
-    let walk = graph.walk(place, &request.follow, &limits);
+    let walk = graph.walk(position, &request.follow, &limits);
     let mode = ReportKind::LinkList { id: id.clone(), direction: request.follow.direction.name() };
     let mut entries = entries(store, &digests, &walk.reached);
     let follow = &request.follow;
@@ -32,27 +35,29 @@ fn list(request: &LinkRequest, desk: &Session<'_>, id: &str) -> Result<Report, E
         || !follow.except_kinds.is_empty()
         || follow.is_typed_only
         || follow.is_inline_only;
-    let targets = graph.unresolved(place).iter().filter(|_| !is_narrowed);
+    let targets = graph.unresolved(position).iter().filter(|_| !is_narrowed);
     entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 }));
     Ok(report(store, mode, entries, walk.matched, walk.is_limited()))
 }
 
-fn tree(request: &LinkRequest, desk: &Session<'_>, root: &str) -> Result<Report, Error> {
-    let store = desk.store;
+/// Reports the notes around a note.
+fn tree(request: &LinkRequest, session: &Session<'_>, root: &str) -> Result<Report, Error> {
+    let store = session.store;
     let digests = digests(request, store);
-    let (place, root) = find(store, &digests, root)?;
-    let graph = desk.graph().compacted(&digests);
-    let walk = graph.walk(place, &request.follow, &request.limits);
+    let (position, root) = resolve(store, &digests, root)?;
+    let graph = session.graph().compacted(&digests);
+    let walk = graph.walk(position, &request.follow, &request.limits);
     let mode =
         ReportKind::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
     Ok(report(store, mode, entries(store, &digests, &walk.reached), walk.matched, walk.is_limited()))
 }
 
-fn path(request: &LinkRequest, desk: &Session<'_>, from: &str, to: &str) -> Result<Report, Error> {
-    let store = desk.store;
+/// Reports a shortest path between two notes.
+fn path(request: &LinkRequest, session: &Session<'_>, from: &str, to: &str) -> Result<Report, Error> {
+    let store = session.store;
     let digests = digests(request, store);
-    let ((from_place, from), (to_place, to)) = (find(store, &digests, from)?, find(store, &digests, to)?);
-    let graph = desk.graph().compacted(&digests);
+    let ((from_place, from), (to_place, to)) = (resolve(store, &digests, from)?, resolve(store, &digests, to)?);
+    let graph = session.graph().compacted(&digests);
     let (path, is_limited) = graph.path(from_place, to_place, &request.follow, &request.limits);
     let mode = ReportKind::LinkPath {
         from,
@@ -64,14 +69,15 @@ fn path(request: &LinkRequest, desk: &Session<'_>, from: &str, to: &str) -> Resu
     Ok(report(store, mode, entries(store, &digests, &path), path.len(), is_limited))
 }
 
+/// Returns the digests that replace notes in the answer.
 fn digests(request: &LinkRequest, store: &Store) -> Compactions {
     Compactions::for_answer(store.notes(), request.no_compaction)
 }
 
-/// Finds a note, or the digest that stands for it.
-fn find(store: &Store, digests: &Compactions, id: &str) -> Result<(usize, NoteId), Error> {
-    let place = digests.representative(store.resolve(id)?);
-    Ok((place, store.notes()[place].id.clone()))
+/// Returns the position and id of a note, or of the digest that replaces it.
+fn resolve(store: &Store, digests: &Compactions, id: &str) -> Result<(usize, NoteId), Error> {
+    let position = digests.representative(store.resolve(id)?);
+    Ok((position, store.notes()[position].id.clone()))
 }
 
 fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
@@ -84,11 +90,12 @@ fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>, matched: usize, 
     Report::new(head, entries)
 }
 
+/// Returns the entries of the notes that were reached, each with the links by which it was.
 fn entries(store: &Store, digests: &Compactions, reached: &[Reached<'_>]) -> Vec<Entry> {
-    let place_of: std::collections::HashMap<usize, usize> =
-        reached.iter().enumerate().map(|(number, step)| (step.note, number)).collect();
+    let entry_of: HashMap<usize, usize> =
+        reached.iter().enumerate().map(|(entry_index, step)| (step.note, entry_index)).collect();
     let entry = |step: &Reached| {
-        let edge = |edge: &Edge<'_>| edge_entry(store, edge, place_of[&other_end(edge, step.note)]);
+        let edge = |edge: &Edge<'_>| edge_entry(store, edge, entry_of[&other_end(edge, step.note)]);
         Entry::Note(NoteEntry {
             hop: step.hop,
             parent: step.parent,

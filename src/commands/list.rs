@@ -1,4 +1,4 @@
-//! `qipu list`, `qipu inbox`, `qipu tags`, `qipu status`: what is in a store.
+//! `qipu list`, `qipu inbox`, `qipu tags` and `qipu status`: report the content of a store.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,19 +14,22 @@ use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, Repor
 use crate::request::{ListRequest, Sort};
 use crate::store::Store;
 
-/// Reports the notes that pass all filters, in the order asked for.
-pub(super) fn run(request: &ListRequest, desk: &Session<'_>) -> Result<Report, Error> {
-    let store = desk.store;
+/// Reports the notes that pass all filters, in the requested order.
+///
+/// # Errors
+/// `Usage` for an invalid filter.
+pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report, Error> {
+    let store = session.store;
     let filters = FieldFilter::parse_all(&request.custom_filters)?;
-    let links = (request.only_orphans || request.only_broken).then(|| desk.graph());
-    let has_links_wanted = |place: usize| {
+    let links = (request.only_orphans || request.only_broken).then(|| session.graph());
+    let has_links_wanted = |position: usize| {
         links.is_none_or(|graph| {
-            let is_orphan = graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none();
-            (!request.only_orphans || is_orphan) && (!request.only_broken || !graph.unresolved(place).is_empty())
+            let is_orphan = graph.outgoing(position).len() == 0 && graph.backlinks(position).next().is_none();
+            (!request.only_orphans || is_orphan) && (!request.only_broken || !graph.unresolved(position).is_empty())
         })
     };
-    let notes = store.notes().iter().enumerate().filter(|(place, note)| {
-        passes(request, note) && filters.iter().all(|filter| filter.matches(note)) && has_links_wanted(*place)
+    let notes = store.notes().iter().enumerate().filter(|(position, note)| {
+        passes(request, note) && filters.iter().all(|filter| filter.matches(note)) && has_links_wanted(*position)
     });
     let mut notes: Vec<&Arc<Note>> = notes.map(|(_, note)| note).collect();
     sort(&mut notes, request.sort);
@@ -38,6 +41,7 @@ pub(super) fn run(request: &ListRequest, desk: &Session<'_>) -> Result<Report, E
     Ok(Report { head: ReportHead { matched, is_limited, ..report.head }, ..report })
 }
 
+/// Tells whether a note passes the filters of a list, apart from those on links and custom fields.
 pub(super) fn passes(request: &ListRequest, note: &Note) -> bool {
     let dates = request.since.is_some() || request.until.is_some();
     let day = dates.then(|| day_of(note)).flatten();
@@ -51,10 +55,10 @@ pub(super) fn passes(request: &ListRequest, note: &Note) -> bool {
         && request.min_value.is_none_or(|least| note.value_or_default() >= least)
 }
 
-/// Sorts notes that are in the order of their ids. What they are sorted by is unpacked side by side.
+/// Sorts notes that are in the order of their ids. The keys are decoded in parallel.
 fn sort(notes: &mut [&Arc<Note>], order: Sort) {
     match order {
-        // Many notes that were imported have no date, and ids say nothing to a reader.
+        // Many imported notes have no date; sorted by id they would look unsorted.
         Sort::Updated => notes.par_sort_by_cached_key(|note| newest(note, note.head().changed())),
         Sort::Created => notes.par_sort_by_cached_key(|note| newest(note, note.head().created())),
         Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
@@ -63,13 +67,13 @@ fn sort(notes: &mut [&Arc<Note>], order: Sort) {
     }
 }
 
-/// Returns the key that sorts notes by a date, the newest first, and those without it by title at the end.
+/// Returns the key that sorts notes by a date, the latest first, and then those without a date by title.
 fn newest<T: Ord>(note: &Note, date: Option<T>) -> (Reverse<Option<T>>, Option<String>) {
     let title = date.is_none().then(|| note.title().to_lowercase());
     (Reverse(date), title)
 }
 
-/// Reports the tags in use, the most used first, then a to z.
+/// Reports the tags in use by descending count, then by name.
 pub(super) fn run_tags(store: &Store) -> Report {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for tag in store.notes().iter().flat_map(|note| note.ties().tags) {
@@ -81,7 +85,7 @@ pub(super) fn run_tags(store: &Store) -> Report {
     report(store, ReportKind::Tags, entries.collect())
 }
 
-/// Reports how many notes and findings there are, and how many notes of each type.
+/// Reports the numbers of notes, of diagnostics, and of notes of each type.
 pub(super) fn run_status(store: &Store) -> Report {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for note in store.notes() {

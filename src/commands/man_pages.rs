@@ -1,4 +1,4 @@
-//! `qipu man --dir`: all manual pages into a folder, as whoever packs the program wants them.
+//! `qipu man --dir`: writes all manual pages into a folder, for packagers.
 
 use std::path::Path;
 
@@ -8,16 +8,17 @@ use crate::report::{ChangeEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::ManPagesRequest;
 use crate::store::{diff, files};
 
-/// What every page of ours says in its title.
-const TITLE: &str = "\n.TH qipu";
+/// The roff command by which a manual page of qipu is recognised.
+const TITLE_COMMAND: &str = "\n.TH qipu";
 
-/// Writes the pages, or tells which would be written. Nothing is written where one can't be.
+/// Writes the pages, or reports which would be written in a dry run. Writes none if a file that is no page of qipu is in
+/// the way.
 pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Report, Error> {
     let mut old = Vec::new();
     for (name, _) in &request.pages {
         let path = current_dir.join(&request.dir).join(name);
         let text = files::read_if_there(&path)?;
-        if text.as_ref().is_some_and(|text| !text.is_empty() && !text.contains(TITLE)) {
+        if text.as_ref().is_some_and(|text| !text.is_empty() && !text.contains(TITLE_COMMAND)) {
             let message = format!("{} exists and is no manual page of qipu", request.dir.join(name).display());
             return Err(Error::usage(message).hint("give another folder, or remove that file"));
         }

@@ -1,4 +1,4 @@
-//! `qipu merge-driver`: merges two versions of a note, called by git.
+//! `qipu merge-driver`: merges two versions of a note. Called by git, see `gitattributes(5)`.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use crate::note::merge::{is_sound, merge};
 use crate::request::MergeDriverRequest;
 use crate::store::{files, git};
 
-/// Merges the fields by their meaning and the rest by lines; writes the result over our side. What
-/// can't be told apart into fields is merged by lines as a whole.
+/// Merges the fields by their meaning and the rest by lines, and writes the result over our side. A text whose fields
+/// can't be told apart is merged by lines as a whole.
 ///
 /// # Errors
-/// `Check` when conflicts are left; `Store` when nothing could be merged, our side is then as it was.
+/// `Check` when conflicts are left; `Store` when nothing could be merged, in which case our side stays as it was.
 pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<(), Error> {
     let broken = |error: anyhow::Error| Error::new(ErrorKind::Store, format!("{error:#}"));
     let path = |path: &Path| current_dir.join(path);
@@ -21,7 +21,7 @@ pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<()
         bytes.ok_or_else(|| Error::new(ErrorKind::Store, format!("there is no file {}", name.display())))
     };
     let sides = [read(&request.ours)?, read(&request.base)?, read(&request.theirs)?];
-    let (by_fields, texts) = match fields_merged(&sides) {
+    let (by_fields, texts) = match merge_fields(&sides) {
         Some(texts) => (true, texts),
         None => (false, sides),
     };
@@ -38,9 +38,8 @@ pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<()
     }
 }
 
-/// Returns the three texts with their fields merged, where they are notes whose fields can be
-/// told apart.
-fn fields_merged(sides: &[Vec<u8>; 3]) -> Option<[Vec<u8>; 3]> {
+/// Returns the three texts with their fields merged; `None` if they are not notes with separable fields.
+fn merge_fields(sides: &[Vec<u8>; 3]) -> Option<[Vec<u8>; 3]> {
     if sides.iter().any(|bytes| bytes.len() > MAX_BYTES) {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Commands: one file each, from a request and a store to a report. No printing, no format, no
-//! arithmetic of budgets.
+//! The commands: one file each, from a request and a store to a report. They print nothing and know neither formats nor
+//! budgets.
 
 mod change;
 mod context;
@@ -41,18 +41,18 @@ use crate::request::{
 use crate::search::TextIndexer;
 use crate::store::{Config, Location, Store};
 
-/// Runs a command. `None` when there is rightly nothing to say.
+/// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
 /// # Errors
-/// Whatever keeps the command from answering.
+/// The failure of the command.
 pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
     let current_dir = &env.current_dir;
     match command {
-        // In a hook, this thread only waits for another one.
-        Command::Prime(request) if request.is_hook => Ok(primed_in_time(request, current_dir)),
+        // In a hook, this thread only waits for the one that works.
+        Command::Prime(request) if request.is_hook => Ok(run_prime_hook(request, current_dir)),
         Command::Prime(request) => {
             (env.lend_thread)();
-            prime_of(request, current_dir).map(Some)
+            run_prime(request, current_dir).map(Some)
         }
         Command::Setup(request) => setup::run(request, current_dir).map(Some),
         Command::Init(request) => init::run(request, current_dir).map(Some),
@@ -85,17 +85,18 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         | Command::Tags(location)
         | Command::Status(location) => {
             (env.lend_thread)();
-            let store = match searches(command) {
-                true => open_to_search(location, current_dir)?,
-                false => Store::open(location, current_dir)?,
+            let store = if reads_text_index(command) {
+                open_to_search(location, current_dir)?
+            } else {
+                Store::open(location, current_dir)?
             };
-            answered(store, location, current_dir, |store| run_on(command, store))?.map(Some)
+            answer_with_retry(store, location, current_dir, |store| run_on(command, store))?.map(Some)
         }
     }
 }
 
-/// Tells whether a command searches the texts of notes.
-fn searches(command: &Command) -> bool {
+/// Tells whether a command searches the text of notes.
+fn reads_text_index(command: &Command) -> bool {
     match command {
         Command::Context(context) => {
             context.need.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
@@ -106,7 +107,7 @@ fn searches(command: &Command) -> bool {
     }
 }
 
-/// Opens a store with the words of its texts, for commands that search them.
+/// Opens a store with its text index, for commands that search.
 ///
 /// # Errors
 /// As [`Store::open`].
@@ -114,42 +115,43 @@ pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, 
     Store::open_with(location, current_dir, Some(gathering))
 }
 
-/// Makes what gathers the words of a store's notes.
+/// Returns the builder of a store's text index.
 pub fn gathering(config: &Config) -> Box<dyn IndexBuilder> {
     Box::new(TextIndexer::new(config.language))
 }
 
-/// Runs a command that reads a store which is already open.
+/// Runs a command that reads an open store.
 ///
 /// # Errors
-/// Whatever keeps the command from answering; `Usage` for a command that needs no store.
+/// The failure of the command; `Usage` for a command that does not read an open store.
 pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
-    // Like the store, what is made of it is left to the end of the process.
+    // Like the store, the session is not freed: the process ends soon.
     run_at(command, &ManuallyDrop::new(Session::new(store)))
 }
 
-/// Runs a command that reads a store which lies on the desk.
+/// Runs a command that reads the store of an open session.
 ///
 /// # Errors
 /// As [`run_on`].
-pub fn run_at(command: &Command, desk: &Session<'_>) -> Result<Report, Error> {
-    let mut report = reported(command, desk)?;
-    report.mark_retired(desk.store.today);
-    Ok(unknown_names::with_unknown_names(report, command, desk.store))
+pub fn run_at(command: &Command, session: &Session<'_>) -> Result<Report, Error> {
+    let mut report = report_of(command, session)?;
+    report.mark_retired(session.store.today);
+    Ok(unknown_names::with_unknown_names(report, command, session.store))
 }
 
-fn reported(command: &Command, desk: &Session<'_>) -> Result<Report, Error> {
-    let store = desk.store;
+/// Returns the report of a command that reads an open store.
+fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> {
+    let store = session.store;
     match command {
         Command::Prime(request) => Ok(prime::run(request, store)),
-        Command::Context(request) => context::run(request, desk),
-        Command::Expand(request) => context::run_expand(request, desk),
-        Command::Link(request) => link::run(request, desk),
-        Command::Graph(request) => graph::run(request, desk),
-        Command::List(request) => list::run(request, desk),
-        Command::Search(request) => search::run(request, desk),
-        Command::Related(request) => search::run_related(request, desk),
-        Command::Show(request) => show::run(request, desk),
+        Command::Context(request) => context::run(request, session),
+        Command::Expand(request) => context::run_expand(request, session),
+        Command::Link(request) => link::run(request, session),
+        Command::Graph(request) => graph::run(request, session),
+        Command::List(request) => list::run(request, session),
+        Command::Search(request) => search::run(request, session),
+        Command::Related(request) => search::run_related(request, session),
+        Command::Show(request) => show::run(request, session),
         Command::Journal(request) => Ok(journal::run(request, store)),
         Command::Tags(_) => Ok(list::run_tags(store)),
         Command::Doctor(request) => Ok(doctor::run(request, store)),
@@ -170,43 +172,45 @@ fn reported(command: &Command, desk: &Session<'_>) -> Result<Report, Error> {
     }
 }
 
-/// How long a session waits for its hook.
-const HOOK_PATIENCE: Duration = Duration::from_secs(5);
+/// The longest time that a session waits for its hook.
+const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs `prime` in a hook. A project without a store, with a broken one, or with one on a disk that does not
-/// answer is nothing to speak of.
-fn primed_in_time(request: &PrimeRequest, current_dir: &Path) -> Option<Report> {
+/// Runs `prime` in a hook. `None` for a project without a store, with a broken one, or with one on a disk that does not
+/// answer in time.
+fn run_prime_hook(request: &PrimeRequest, current_dir: &Path) -> Option<Report> {
     let (request, current_dir) = (request.clone(), current_dir.to_path_buf());
-    within(HOOK_PATIENCE, move || prime_of(&request, &current_dir).ok()).flatten()
+    run_with_timeout(HOOK_TIMEOUT, move || run_prime(&request, &current_dir).ok()).flatten()
 }
 
-fn prime_of(request: &PrimeRequest, current_dir: &Path) -> Result<Report, Error> {
+/// Opens the store and returns the primer.
+fn run_prime(request: &PrimeRequest, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(&request.location, current_dir)?;
-    answered(store, &request.location, current_dir, |store| {
+    answer_with_retry(store, &request.location, current_dir, |store| {
         let mut report = prime::run(request, store);
         report.mark_retired(store.today);
         report
     })
 }
 
-/// Returns what some work comes to, unless it takes too long. The process does not wait for it then.
-fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+/// Returns the result of `work`; `None` if it takes longer than `timeout`, or no thread can be started. The work is then
+/// abandoned.
+fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (sender, receiver) = channel();
-    // Nobody may be listening any more; and a machine without room for a thread has no answer either.
+    // Sending fails if the receiver has given up.
     let worker = std::thread::Builder::new().spawn(move || sender.send(work()).ok());
-    worker.ok().and_then(|_| receiver.recv_timeout(patience).ok())
+    worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
 }
 
-/// Makes the entry of a note; a digest names the notes that it stands for.
-fn note_entry(store: &Store, digests: &Compactions, place: usize, role: EntryRole) -> NoteEntry {
+/// Returns the entry of the note at `position`. That of a digest lists the notes that it replaces.
+fn note_entry(store: &Store, digests: &Compactions, position: usize, role: EntryRole) -> NoteEntry {
     let notes = store.notes();
-    let compacts = digests.members(place).iter().map(|member| notes[*member].id.clone()).collect();
-    NoteEntry { compacts, ..NoteEntry::alone(&notes[place], role) }
+    let compacts = digests.members(position).iter().map(|member| notes[*member].id.clone()).collect();
+    NoteEntry { compacts, ..NoteEntry::alone(&notes[position], role) }
 }
 
-/// Returns one answer of a store, which is never freed: the process ends after the answer, and
-/// giving ten thousand notes back one by one would take a tenth of its time.
-fn answered<T>(
+/// Returns an answer from a store; on a corrupt index, from the notes themselves. The store is never freed: the process
+/// ends after the answer, and freeing ten thousand notes one by one would take a tenth of its time.
+fn answer_with_retry<T>(
     store: Store,
     location: &Location,
     current_dir: &Path,
@@ -223,8 +227,8 @@ mod tests {
 
     #[test]
     fn a_hook_does_not_wait_for_a_slow_disk() {
-        assert_eq!(within(Duration::from_secs(60), || 1), Some(1));
+        assert_eq!(run_with_timeout(Duration::from_secs(60), || 1), Some(1));
         let never = || std::thread::sleep(Duration::from_secs(60));
-        assert_eq!(within(Duration::from_millis(10), never), None);
+        assert_eq!(run_with_timeout(Duration::from_millis(10), never), None);
     }
 }

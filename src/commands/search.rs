@@ -1,4 +1,4 @@
-//! `qipu search` and `qipu related`: which notes answer words, or are like a note.
+//! `qipu search` and `qipu related`: report the notes that a query finds, or that are similar to a note.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,15 +16,18 @@ use crate::request::{RelatedRequest, SearchRequest};
 use crate::search::{self, Hit, Query};
 use crate::store::Store;
 
-/// Millionths of 1.
+/// The scale of relevance in fixed point.
 const MILLION: f64 = 1_000_000.0;
 
-/// Reports the notes that answer the query, the best first.
-pub(super) fn run(request: &SearchRequest, desk: &Session<'_>) -> Result<Report, Error> {
+/// Reports the notes that the query finds, the best first.
+///
+/// # Errors
+/// `Usage` for an invalid filter.
+pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Report, Error> {
     let filters = FieldFilter::parse_all(&request.only.custom_filters)?;
-    let store = desk.store;
+    let store = session.store;
     let notes = store.notes();
-    let (engine, around) = desk.searching(!request.no_graph);
+    let (engine, around) = session.searching(!request.no_graph);
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = Compactions::for_answer(notes, request.no_compaction);
     let least = f64::from(request.min_relevance) / MILLION;
@@ -34,14 +37,14 @@ pub(super) fn run(request: &SearchRequest, desk: &Session<'_>) -> Result<Report,
         hit.relevance >= least && passes(&request.only, note) && filters.iter().all(|filter| filter.matches(note))
     };
     let stand_in = |hit: Hit| Hit { note: digests.representative(hit.note), ..hit };
-    // Filters look at the note that was found, not at its digest.
+    // Filters apply to the note that was found, not to its digest.
     let hits = found.hits.into_iter().filter(is_wanted).map(stand_in).filter(|hit| seen.insert(hit.note));
-    let hits: Vec<Hit> = desk.store.retired_last(hits, |hit| hit.note);
+    let hits: Vec<Hit> = session.store.retired_last(hits, |hit| hit.note);
     let matched = hits.len();
     let highlighter = found.highlighter;
     let excerpt = Excerpt(Arc::new(move |note| highlighter.as_ref()?.snippet(note.body()).map(snippet)));
     let entry = |hit: &Hit| {
-        let parts = if request.explains { parts(hit) } else { Vec::new() };
+        let parts = if request.explains { score_parts(hit) } else { Vec::new() };
         let found =
             MatchInfo { relevance: hit.relevance, excerpt: Some(excerpt.clone()), parts, ..MatchInfo::default() };
         let entry = super::note_entry(store, &digests, hit.note, EntryRole::Selected);
@@ -52,23 +55,22 @@ pub(super) fn run(request: &SearchRequest, desk: &Session<'_>) -> Result<Report,
     Ok(report(head, entries))
 }
 
-/// Reports the notes that are most like one and not linked with it.
-pub(super) fn run_related(request: &RelatedRequest, desk: &Session<'_>) -> Result<Report, Error> {
-    let store = desk.store;
+/// Reports the notes that are most similar to one and not linked with it.
+pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Result<Report, Error> {
+    let store = session.store;
     let notes = store.notes();
-    let place = store.resolve(&request.id)?;
-    let around = desk.surroundings();
+    let position = store.resolve(&request.id)?;
+    let around = session.surroundings();
     let limit = request.limit.unwrap_or(usize::MAX);
-    let (relatives, matched) = desk.engine().related(place, &around, &|other| store.is_retired(other), limit);
-    let entries = relatives.into_iter().map(|relative| {
-        let common = relative.common.iter().map(|note| notes[*note].id.clone()).collect();
-        let found =
-            MatchInfo { relevance: relative.relevance, shared: relative.shared, common, ..MatchInfo::default() };
-        let entry = NoteEntry::alone(&notes[relative.note], EntryRole::Selected);
+    let (similar, matched) = session.engine().related(position, &around, &|other| store.is_retired(other), limit);
+    let entries = similar.into_iter().map(|note| {
+        let common = note.common.iter().map(|note| notes[*note].id.clone()).collect();
+        let found = MatchInfo { relevance: note.relevance, shared: note.shared, common, ..MatchInfo::default() };
+        let entry = NoteEntry::alone(&notes[note.note], EntryRole::Selected);
         Entry::Note(NoteEntry { found: Some(Box::new(found)), ..entry })
     });
     let entries = entries.collect();
-    Ok(report(head(store, ReportKind::Related { id: notes[place].id.clone() }, matched), entries))
+    Ok(report(head(store, ReportKind::Related { id: notes[position].id.clone() }, matched), entries))
 }
 
 fn head(store: &Store, mode: ReportKind, matched: usize) -> ReportHead {
@@ -81,12 +83,11 @@ fn report(head: ReportHead, entries: Vec<Entry>) -> Report {
     Report::new(ReportHead { is_limited, ..head }, entries)
 }
 
-/// The most words that no note holds that are told, and the most characters of each: what is told
-/// of a query must leave room for what it finds.
+/// The most unknown words that are reported, and the most characters of each: they must leave room for the hits.
 const MAX_SPELLINGS: usize = 8;
 const MAX_CHARS: usize = 64;
 
-/// Returns the words that no note holds, as a report tells them.
+/// Returns the words that no note contains, shortened for a report.
 pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<UnknownWord> {
     let told = spellings.into_iter().take(MAX_SPELLINGS);
     told.map(|spelling| UnknownWord {
@@ -96,17 +97,18 @@ pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<UnknownWord> {
     .collect()
 }
 
-/// Shortens a text of the user's that is told beside an answer.
+/// Shortens a text of the user that is quoted beside an answer.
 pub(super) fn short(text: &str) -> String {
     shortened(text, MAX_CHARS)
 }
 
+/// Returns a snippet as a report has it.
 fn snippet(found: search::Snippet) -> SnippetText {
     SnippetText { text: found.text, marks: found.marks }
 }
 
-/// Names the parts of a score; those that are nothing are left out.
-fn parts(hit: &Hit) -> Vec<(&'static str, f64)> {
+/// Returns the components of a score by name, without those that are 0.
+fn score_parts(hit: &Hit) -> Vec<(&'static str, f64)> {
     let parts = hit.breakdown;
     let all = [
         ("score", hit.score),

@@ -1,4 +1,4 @@
-//! `qipu setup`: instructions for agent tools and git.
+//! `qipu setup`: installs instructions for agent tools and git.
 
 use std::path::Path;
 
@@ -8,47 +8,53 @@ use crate::request::{SetupAction, SetupRequest};
 use crate::setup::{FileChange, Project, RECIPES, Recipe, RecipeState};
 
 /// Lists, prints, installs, checks or removes recipes in the project.
+///
+/// # Errors
+/// `Usage` for an unknown recipe; `Failure` for a file that was edited by hand or can't be written; `Busy` while another
+/// command holds the lock.
 pub(super) fn run(request: &SetupRequest, current_dir: &Path) -> Result<Report, Error> {
-    let place = Project::find(&request.location, current_dir, request.is_forced);
-    // Recipes may share a file.
+    let project = Project::find(&request.location, current_dir, request.is_forced);
+    // Recipes may share a file, so only one command at a time writes.
     let is_writing = request.action.changes_files();
-    let _lock = if is_writing && !request.is_dry_run { place.lock()? } else { None };
+    let _lock = if is_writing && !request.is_dry_run { project.lock()? } else { None };
     match &request.action {
-        SetupAction::List => list(&place),
-        SetupAction::Print(name) => Ok(report(vec![Entry::Text(find(name)?.text())])),
-        SetupAction::Install(name) if request.is_dry_run => preview(&[find(name)?], &place, false),
-        SetupAction::Remove(name) if request.is_dry_run => preview(&[find(name)?], &place, true),
-        SetupAction::InstallFitting if request.is_dry_run => preview(&fitting(&place), &place, false),
-        SetupAction::RemoveAll if request.is_dry_run => preview(&RECIPES.iter().collect::<Vec<_>>(), &place, true),
-        SetupAction::Install(name) => install(&[find(name)?], &place),
+        SetupAction::List => list(&project),
+        SetupAction::Print(name) => Ok(report(vec![Entry::Text(find_recipe(name)?.text())])),
+        SetupAction::Install(name) if request.is_dry_run => preview(&[find_recipe(name)?], &project, false),
+        SetupAction::Remove(name) if request.is_dry_run => preview(&[find_recipe(name)?], &project, true),
+        SetupAction::InstallFitting if request.is_dry_run => preview(&fitting_recipes(&project), &project, false),
+        SetupAction::RemoveAll if request.is_dry_run => preview(&RECIPES.iter().collect::<Vec<_>>(), &project, true),
+        SetupAction::Install(name) => install(&[find_recipe(name)?], &project),
         SetupAction::InstallFitting => {
-            let fitting = fitting(&place);
-            let mut report = install(&fitting, &place)?;
+            let fitting = fitting_recipes(&project);
+            let mut report = install(&fitting, &project)?;
             if !fitting.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT));
             }
             Ok(report)
         }
-        SetupAction::Check(name) => check(find(name)?, &place),
-        SetupAction::Remove(name) => remove(&[find(name)?], &place),
-        SetupAction::RemoveAll => remove_all(&place),
+        SetupAction::Check(name) => check(find_recipe(name)?, &project),
+        SetupAction::Remove(name) => remove(&[find_recipe(name)?], &project),
+        SetupAction::RemoveAll => remove_all(&project),
     }
 }
 
-/// Said where nothing in a project shows which agents work there.
+/// The remark if nothing in a project shows which agents work there.
 const NO_AGENT: &str = "No agent tool was found here, so none was told of qipu: `qipu setup agents-md` writes AGENTS.md, \
                         which most of them read; `qipu setup` lists the others.";
 
-fn find(name: &str) -> Result<&'static Recipe, Error> {
+/// Finds a recipe by name; the hint of the error lists all names.
+fn find_recipe(name: &str) -> Result<&'static Recipe, Error> {
     RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
         let names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).collect();
         Error::usage(format!("there is no recipe `{name}`")).hint(format!("recipes: {}", names.join(", ")))
     })
 }
 
-fn list(place: &Project<'_>) -> Result<Report, Error> {
-    let entry = |recipe: &'static Recipe| match entry(recipe, place, recipe.state(place)?.name()) {
-        Entry::Recipe(entry) => Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(place)), ..entry })),
+/// Reports each recipe, its state, and whether it fits the project.
+fn list(project: &Project<'_>) -> Result<Report, Error> {
+    let entry = |recipe: &'static Recipe| match recipe_entry(recipe, project, recipe.state(project)?.name()) {
+        Entry::Recipe(entry) => Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(project)), ..entry })),
         other => Ok(other),
     };
     let entries: Result<Vec<Entry>, Error> = RECIPES.iter().map(entry).collect();
@@ -56,79 +62,83 @@ fn list(place: &Project<'_>) -> Result<Report, Error> {
 }
 
 /// Returns the recipes that fit the project.
-fn fitting(place: &Project<'_>) -> Vec<&'static Recipe> {
-    RECIPES.iter().filter(|recipe| recipe.is_applicable(place)).collect()
+fn fitting_recipes(project: &Project<'_>) -> Vec<&'static Recipe> {
+    RECIPES.iter().filter(|recipe| recipe.is_applicable(project)).collect()
 }
 
-fn install(recipes: &[&'static Recipe], place: &Project<'_>) -> Result<Report, Error> {
-    // What can't be done is known before anything is.
-    recipes.iter().try_for_each(|recipe| recipe.preview(place, false).map(|_| ()))?;
+/// Installs recipes: all of them, or none if one can't be.
+fn install(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report, Error> {
+    // All changes are checked before the first one is made.
+    recipes.iter().try_for_each(|recipe| recipe.preview(project, false).map(|_| ()))?;
     let mut entries = Vec::new();
     for recipe in recipes {
-        let (state, changes) = recipe.install(place)?;
+        let (state, changes) = recipe.install(project)?;
         let done = match state {
             RecipeState::Missing => "installed",
             RecipeState::Stale | RecipeState::Edited => "updated",
             RecipeState::Current => "current",
         };
-        entries.push(entry(recipe, place, done));
-        entries.extend(changes.into_iter().map(changed));
+        entries.push(recipe_entry(recipe, project, done));
+        entries.extend(changes.into_iter().map(change_entry));
     }
     Ok(report(entries))
 }
 
-fn check(recipe: &'static Recipe, place: &Project<'_>) -> Result<Report, Error> {
-    let mut report = report(vec![entry(recipe, place, recipe.state(place)?.name())]);
-    if let Some(message) = recipe.flaw(place)? {
-        let force = if recipe.state(place)? == RecipeState::Edited { " --force" } else { "" };
+/// Reports the state of a recipe; the verdict is an error unless it is installed and current.
+fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error> {
+    let mut report = report(vec![recipe_entry(recipe, project, recipe.state(project)?.name())]);
+    if let Some(message) = recipe.flaw(project)? {
+        let force = if recipe.state(project)? == RecipeState::Edited { " --force" } else { "" };
         let hint = format!("`qipu setup {}{force}` writes it", recipe.name);
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }
     Ok(report)
 }
 
-/// Shows what would change, as a command that changes notes does.
-fn preview(recipes: &[&'static Recipe], place: &Project<'_>, is_removal: bool) -> Result<Report, Error> {
+/// Reports what would change, in the form of a command that changes notes.
+fn preview(recipes: &[&'static Recipe], project: &Project<'_>, is_removal: bool) -> Result<Report, Error> {
     let mut entries: Vec<Entry> = Vec::new();
     for recipe in recipes {
-        entries.extend(recipe.preview(place, is_removal)?.into_iter().map(changed));
+        entries.extend(recipe.preview(project, is_removal)?.into_iter().map(change_entry));
     }
     Ok(Report::new(ReportHead::new(ReportKind::Change { command: "setup", is_dry_run: true }, None), entries))
 }
 
-fn remove(recipes: &[&'static Recipe], place: &Project<'_>) -> Result<Report, Error> {
-    // What can't be done is known before anything is.
-    recipes.iter().try_for_each(|recipe| recipe.preview(place, true).map(|_| ()))?;
+/// Removes recipes: all of them, or none if one can't be.
+fn remove(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report, Error> {
+    // All changes are checked before the first one is made.
+    recipes.iter().try_for_each(|recipe| recipe.preview(project, true).map(|_| ()))?;
     let mut entries = Vec::new();
     for recipe in recipes {
-        let changes = recipe.remove(place)?;
+        let changes = recipe.remove(project)?;
         let done = if changes.is_empty() { "missing" } else { "removed" };
-        entries.push(entry(recipe, place, done));
-        entries.extend(changes.into_iter().map(changed));
+        entries.push(recipe_entry(recipe, project, done));
+        entries.extend(changes.into_iter().map(change_entry));
     }
     Ok(report(entries))
 }
 
-/// Takes out every recipe of which there is something, the last one first: what was written last remembers least.
-fn remove_all(place: &Project<'_>) -> Result<Report, Error> {
-    let mut there = Vec::new();
+/// Removes all installed recipes in reverse order of installation: the first one of a shared file knows what the file was
+/// before.
+fn remove_all(project: &Project<'_>) -> Result<Report, Error> {
+    let mut installed = Vec::new();
     for recipe in RECIPES.iter().rev() {
-        if !recipe.preview(place, true)?.is_empty() {
-            there.push(recipe);
+        if !recipe.preview(project, true)?.is_empty() {
+            installed.push(recipe);
         }
     }
-    if there.is_empty() {
+    if installed.is_empty() {
         return Ok(report(vec![Entry::About("Nothing of qipu is set up here.")]));
     }
-    remove(&there, place)
+    remove(&installed, project)
 }
 
-fn changed(change: FileChange) -> Entry {
+fn change_entry(change: FileChange) -> Entry {
     Entry::Change(ChangeEntry { id: None, action: change.action, path: change.path, diff: change.diff })
 }
 
-fn entry(recipe: &'static Recipe, place: &Project<'_>, state: &'static str) -> Entry {
-    Entry::Recipe(RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(place), state, fits: None })
+fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static str) -> Entry {
+    Entry::Recipe(RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(project), state, fits: None })
 }
 
 fn report(entries: Vec<Entry>) -> Report {

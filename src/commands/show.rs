@@ -1,58 +1,60 @@
-//! `qipu show`: notes whole, for reading them.
+//! `qipu show`: reports notes in full.
 
 use crate::context::{Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Follow, Graph, WalkLimits};
-use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::ShowRequest;
 use crate::store::Store;
 
-/// Reports the notes that are named, with their links where these are asked for; or their files
-/// as they are.
-pub(super) fn run(request: &ShowRequest, desk: &Session<'_>) -> Result<Report, Error> {
-    let store = desk.store;
-    let places = store.positions(&request.ids)?;
+/// Reports the named notes, with their links if these are requested; or their files as they are.
+///
+/// # Errors
+/// `NoNote` for an unknown note; `Store` for a file that is not UTF-8.
+pub(super) fn run(request: &ShowRequest, session: &Session<'_>) -> Result<Report, Error> {
+    let store = session.store;
+    let positions = store.positions(&request.ids)?;
     if request.is_raw {
         let texts: Result<Vec<String>, Error> =
-            places.iter().map(|place| store.text_of(&store.notes()[*place])).collect();
+            positions.iter().map(|position| store.text_of(&store.notes()[*position])).collect();
         return Ok(report(store, vec![Entry::Text(texts?.concat())], 0));
     }
-    let graph = request.with_links.then(|| desk.graph());
+    let graph = request.with_links.then(|| session.graph());
     let mut entries = Vec::new();
-    for place in &places {
-        let number = entries.len();
-        entries.push(Entry::Note(NoteEntry::alone(&store.notes()[*place], EntryRole::Selected)));
+    for position in &positions {
+        let entry_index = entries.len();
+        entries.push(Entry::Note(NoteEntry::alone(&store.notes()[*position], EntryRole::Selected)));
         if let Some(graph) = graph {
-            entries.extend(links(store, graph, *place, number));
+            entries.extend(link_entries(store, graph, *position, entry_index));
         }
     }
-    Ok(report(store, entries, places.len()))
+    Ok(report(store, entries, positions.len()))
 }
 
-/// Returns a note's links both ways; `number` is the note's entry.
-fn links(store: &Store, graph: &Graph<'_>, place: usize, number: usize) -> Vec<Entry> {
+/// Returns the links of the note at `position` in both directions. `entry_index`: the index of the note's entry.
+fn link_entries(store: &Store, graph: &Graph<'_>, position: usize, entry_index: usize) -> Vec<Entry> {
     let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
-    let walk = graph.walk(place, &Follow::default(), &limits);
+    let walk = graph.walk(position, &Follow::default(), &limits);
     let notes = store.notes();
     let entry = |edge: &crate::graph::Edge<'_>| Entry::Link {
-        edge: edge_entry(store, edge, number),
+        edge: edge_entry(store, edge, entry_index),
         title: notes[edge.to].title.clone(),
     };
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();
-    let from = &notes[place].id;
+    let from = &notes[position].id;
     edges
         .into_iter()
-        .chain(graph.unresolved(place).iter().map(|target| Entry::Unresolved {
+        .chain(graph.unresolved(position).iter().map(|target| Entry::Unresolved {
             from: from.clone(),
             target: target.clone(),
-            under: number,
+            under: entry_index,
         }))
         .collect()
 }
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
     let head = ReportHead {
-        show: crate::report::ShownFields { sources: true, custom: true, ..Default::default() },
+        show: ShownFields { sources: true, custom: true, ..ShownFields::default() },
         matched,
         ..ReportHead::new(ReportKind::Show, Some(&store.shown_path))
     };

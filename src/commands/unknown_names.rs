@@ -1,10 +1,10 @@
-//! What may have been meant where an answer is empty because nothing has a tag or a type.
+//! Suggests tags and types if an answer is empty because no note has those of the request.
 
 use crate::report::{Entry, Report, UnknownName};
 use crate::request::{Command, ContextRequest, GraphRequest, ListRequest, SearchRequest};
 use crate::store::Store;
 
-/// Names the tags and types of a request that no note has, in a report that shows no note.
+/// Adds the tags and types of a request that no note has to a report without notes. Takes O(notes).
 pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &Store) -> Report {
     if report.entries.iter().any(|entry| matches!(entry, Entry::Note(_))) {
         return report;
@@ -19,7 +19,7 @@ pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &
     report
 }
 
-/// Returns the tags and the types that a request names.
+/// Returns the tags and the types in a request.
 fn names(command: &Command) -> (&[String], &[String]) {
     match command {
         Command::List(ListRequest { tags, kinds, .. })

@@ -1,4 +1,4 @@
-//! `qipu compact`: a digest stands for notes.
+//! `qipu compact`: lets a digest replace notes in answers.
 
 use super::{PlannedChange, plan_edits};
 use crate::error::Error;
@@ -9,8 +9,10 @@ use crate::store::Store;
 
 const FIELD: &str = "compacts";
 
-/// Plans the digest's new members; a note that has a digest, and one that stands for this one, are
-/// refused.
+/// Plans the digest's new members.
+///
+/// # Errors
+/// `Usage` for a note that has another digest, or that replaces this one.
 pub(super) fn plan(
     store: &Store,
     request: &ChangeRequest,
@@ -40,7 +42,7 @@ pub(super) fn plan(
     Ok(vec![plan_edits(store, &notes[digest], &edits, &request.now)?])
 }
 
-/// Plans that the digest stands for the notes no longer, whichever name of theirs it uses.
+/// Plans that the digest no longer replaces the notes, whichever of their names it uses.
 pub(super) fn plan_undo(
     store: &Store,
     request: &ChangeRequest,
@@ -51,7 +53,7 @@ pub(super) fn plan_undo(
     let members = store.positions(ids)?;
     let names = NameIndex::new(store.notes());
     let unwanted =
-        note.compacts.iter().filter(|name| names.resolve(name).is_some_and(|place| members.contains(&place)));
+        note.compacts.iter().filter(|name| names.resolve(name).is_some_and(|position| members.contains(&position)));
     let edits: Vec<Edit> = unwanted.map(|name| Edit::RemoveItem { key: FIELD, text: name.clone() }).collect();
     Ok(vec![plan_edits(store, note, &edits, &request.now)?])
 }

@@ -1,4 +1,4 @@
-//! `qipu create` and `qipu capture`: new notes.
+//! `qipu create` and `qipu capture`: create notes.
 
 use super::PlannedChange;
 use super::update::edits;
@@ -8,20 +8,24 @@ use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
 use crate::request::{ChangeRequest, NewFields, NewNote};
 use crate::store::{self, Store};
 
-/// Fields that say who stands behind a note and how far it can be relied on.
+/// The fields that state who vouches for a note and how trustworthy it is.
 const CLAIMS: [&str; 7] = ["verified", "trust", "confidence", "author", "generated", "generated_by", "generated-by"];
-/// What stands for the title in a template.
+/// The placeholder of the title in a template.
 const TITLE: &str = "{{title}}";
 
-/// The longest title that is taken from a text, in characters, and the longest file name, in bytes.
+/// The longest title that is taken from a text, in characters, and the longest slug of a file name, in bytes.
 const MAX_TITLE: usize = 100;
 const MAX_SLUG: usize = 60;
 
-/// Plans a note: its template, with the fields that are given.
+/// Plans a note from the template of its type and the given fields.
+///
+/// # Errors
+/// `Usage` without a title or text, or for an empty type; `Store` for a template that can't be used; `Failure` for a note
+/// that would be too long.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Result<Vec<PlannedChange>, Error> {
     let body = note.fields.body.as_deref().unwrap_or_default().trim_end();
     let given = note.title.clone().filter(|title| !title.trim().is_empty());
-    let title = given.or_else(|| title_of(body)).ok_or_else(|| {
+    let title = given.or_else(|| title_from(body)).ok_or_else(|| {
         Error::usage("there is nothing to make a note of")
             .hint("give a title, or a text with --body or on standard input")
     })?;
@@ -29,27 +33,27 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Re
     if kind.is_empty() {
         return Err(Error::usage("the new type is empty"));
     }
-    let id = free_id(store, request.random);
-    let path = format!("{}/{id}{}.md", folder(kind), slug(&title));
+    let id = unused_id(store, request.random);
+    let path = format!("{}/{id}{}.md", folder_of(kind), slug(&title));
     let template = store.template(kind)?.unwrap_or_default();
-    let template = filled(&template, &title, request.now.get(..10).unwrap_or(&request.now));
-    let mut all: Vec<Edit> = Vec::new();
+    let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
+    let mut all_edits: Vec<Edit> = Vec::new();
     if note.is_generated {
-        all.extend(CLAIMS.iter().flat_map(|key| [Edit::RemoveField(key), Edit::RemoveCustom(key)]));
+        all_edits.extend(CLAIMS.iter().flat_map(|key| [Edit::RemoveField(key), Edit::RemoveCustom(key)]));
     }
-    all.extend([
+    all_edits.extend([
         Edit::SetText { key: "id".into(), text: id.to_string() },
         Edit::SetText { key: "title".into(), text: title },
         Edit::SetText { key: "type".into(), text: kind.to_owned() },
         Edit::SetPlain { key: "created", text: request.now.clone() },
     ]);
     let fields = NewFields { kind: None, title: None, body: None, ..note.fields.clone() };
-    all.extend(edits(store, &fields)?);
+    all_edits.extend(edits(store, &fields)?);
     if !body.is_empty() {
-        all.push(Edit::SetBody(format!("{body}\n")));
+        all_edits.push(Edit::SetBody(format!("{body}\n")));
     }
     let broken = |reason| Error::new(ErrorKind::Store, format!("the template for `{kind}` can't be used: {reason}"));
-    let text = edit::apply(&template, &all).map_err(broken)?;
+    let text = edit::apply(&template, &all_edits).map_err(broken)?;
     if text.len() > MAX_BYTES {
         return Err(Error::new(ErrorKind::Failure, format!("a note can't be longer than {MAX_BYTES} bytes")));
     }
@@ -57,20 +61,20 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Re
     Ok(vec![PlannedChange { id, path, change }])
 }
 
-/// Puts the title and the date into a template. In the frontmatter a text that holds the title is
-/// quoted, since a title may hold anything.
-fn filled(template: &str, title: &str, date: &str) -> String {
-    let mut marks = 0;
+/// Fills the title and the date into a template. In the frontmatter, a value with the title is quoted, since a title may
+/// contain any character.
+fn fill_template(template: &str, title: &str, date: &str) -> String {
+    let mut fences = 0;
     let lines = template.split_inclusive('\n').map(|line| {
-        marks += usize::from(line.trim_end() == "---");
+        fences += usize::from(line.trim_end() == "---");
         let line = line.replace("{{date}}", date);
-        if !line.contains(TITLE) || marks != 1 {
+        if !line.contains(TITLE) || fences != 1 {
             return line.replace(TITLE, title);
         }
         let json = serde_json::Value::from(title).to_string();
-        let inside = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
+        let escaped = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
         match line.split_once(": ").map(|(key, value)| (key, value.trim())) {
-            Some((_, value)) if value.starts_with('"') => line.replace(TITLE, inside),
+            Some((_, value)) if value.starts_with('"') => line.replace(TITLE, escaped),
             Some((_, value)) if value.starts_with('\'') => line.replace(TITLE, &title.replace('\'', "''")),
             Some((key, value)) if !value.starts_with(['[', '{', '|', '>']) => {
                 format!("{key}: {}\n", serde_json::Value::from(value.replace(TITLE, title)))
@@ -81,20 +85,20 @@ fn filled(template: &str, title: &str, date: &str) -> String {
     lines.collect()
 }
 
-/// Returns an id that no note has, beginning with the one that a random number gives.
-fn free_id(store: &Store, random: u64) -> NoteId {
-    let mut number = random;
+/// Returns an id that no note has. Tries that of `random` first.
+fn unused_id(store: &Store, random: u64) -> NoteId {
+    let mut candidate = random;
     loop {
-        let id = NoteId::generated(number);
+        let id = NoteId::generated(candidate);
         if store.position(&id).is_none() {
             return id;
         }
-        number = number.wrapping_add(1);
+        candidate = candidate.wrapping_add(1);
     }
 }
 
-/// Takes a title from the first line that says something.
-fn title_of(body: &str) -> Option<String> {
+/// Returns the first line with text as a title, without marks of headings and lists; `None` for a blank text.
+fn title_from(body: &str) -> Option<String> {
     let line = body
         .lines()
         .map(|line| line.trim_start_matches(['#', '-', '*', '>', ' ', '\t']).trim())
@@ -107,7 +111,8 @@ fn title_of(body: &str) -> Option<String> {
     Some(format!("{}…", cut.get(..end).unwrap_or(&cut)))
 }
 
-fn folder(kind: &str) -> &'static str {
+/// Returns the folder for new notes of a type.
+fn folder_of(kind: &str) -> &'static str {
     match kind {
         MOC => "mocs",
         JOURNAL => "journals",
@@ -115,7 +120,8 @@ fn folder(kind: &str) -> &'static str {
     }
 }
 
-/// Returns `-a-few-words` of a title, in its own script, for the file's name.
+/// Returns the first words of a title for a file name, in lower case, each behind a hyphen: `-a-title`. At most [`MAX_SLUG`]
+/// bytes.
 pub(super) fn slug(title: &str) -> String {
     let mut slug = String::new();
     for word in title.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -149,7 +155,7 @@ mod tests {
             random: 1,
             opens_editor: false,
         };
-        let made = |template: &str, is_generated: bool| {
+        let created = |template: &str, is_generated: bool| {
             std::fs::write(root.join("templates/fleeting.md"), template).unwrap();
             let custom = vec![("generated_by".to_owned(), "mcp".to_owned())];
             let fields = NewFields { body: Some("A text.".to_owned()), custom, ..NewFields::default() };
@@ -165,15 +171,15 @@ mod tests {
                      generated: false\nmine: kept\ncustom:\n  generated_by: human\n  author: x\n  own: 3\n---\n";
         let flow = "---\n{verified: true, mine: kept, trust: 1, custom: {confidence: 1, own: 3}}\n---\n";
         for template in [block, flow] {
-            let text = made(template, true).unwrap();
+            let text = created(template, true).unwrap();
             let note = Note::parse("notes/n.md", text.clone().into_bytes());
             assert_eq!(note.verified, None, "{text}");
             assert!(CLAIMS.iter().all(|key| *key == "generated_by" || note.field(key).is_none()), "{text}");
             assert_eq!(note.field("generated_by").map(|value| value.to_line()).as_deref(), Some("mcp"), "{text}");
             assert!(note.field("mine").is_some() && note.field("own").is_some(), "{text}");
-            assert!(made(template, false).unwrap().contains("verified: true"), "a person's template counts");
+            assert!(created(template, false).unwrap().contains("verified: true"), "a person's template counts");
         }
-        assert!(made("---\nmine: 1\n---\n", true).unwrap().contains("mine: 1"));
-        assert!(made("", true).unwrap().contains("A text."));
+        assert!(created("---\nmine: 1\n---\n", true).unwrap().contains("mine: 1"));
+        assert!(created("", true).unwrap().contains("A text."));
     }
 }

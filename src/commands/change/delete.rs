@@ -1,4 +1,4 @@
-//! `qipu delete`: notes go away.
+//! `qipu delete`: deletes notes.
 
 use std::collections::BTreeSet;
 
@@ -12,30 +12,30 @@ use crate::store::{Change, Store};
 /// The most notes that an error names.
 const MAX_NAMED: usize = 10;
 
-/// Plans to remove notes that no others link to; forced, lists the links that lead nowhere afterwards.
+/// Plans to delete notes that no others link to. If forced, deletes them anyway and reports the links that break.
 pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<ChangePlan, Error> {
-    let places: BTreeSet<usize> = store.positions(ids)?.into_iter().collect();
+    let positions: BTreeSet<usize> = store.positions(ids)?.into_iter().collect();
     let notes = store.notes();
     let graph = Graph::new(notes, &store.config.link_types);
     let digests = Compactions::new(notes);
     let mut plan = ChangePlan { changes: Vec::new(), findings: Vec::new() };
-    for place in &places {
-        let note = &notes[*place];
-        let stays = |other: &usize| !places.contains(other);
-        let linking: BTreeSet<usize> = graph.backlinks(*place).filter(stays).collect();
+    for position in &positions {
+        let note = &notes[*position];
+        let stays = |other: &usize| !positions.contains(other);
+        let linking: BTreeSet<usize> = graph.backlinks(*position).filter(stays).collect();
         if !is_forced {
-            expect_unused(store, note, digests.digest_of(*place).filter(stays), &linking)?;
+            expect_unused(store, note, digests.digest_of(*position).filter(stays), &linking)?;
         }
         let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
         plan.changes.push(PlannedChange { id: note.id.clone(), path: note.path.clone(), change: Some(change) });
-        plan.findings.extend(linking.into_iter().map(|from| dangling(store, &notes[from], note)));
+        plan.findings.extend(linking.into_iter().map(|from| broken_link(store, &notes[from], note)));
     }
     Ok(plan)
 }
 
-/// Refuses to remove a note that a digest stands for or that other notes link to.
+/// Refuses to delete a note that a digest replaces or that other notes link to.
 fn expect_unused(store: &Store, note: &Note, digest: Option<usize>, linking: &BTreeSet<usize>) -> Result<(), Error> {
-    let id_of = |place: usize| store.notes()[place].id.as_str();
+    let id_of = |position: usize| store.notes()[position].id.as_str();
     if let Some(digest) = digest.map(id_of) {
         return Err(Error::new(ErrorKind::Failure, format!("`{digest}` stands for `{}`", note.id))
             .hint(format!("`qipu compact --undo {digest} {}` first, or give --force", note.id)));
@@ -43,19 +43,20 @@ fn expect_unused(store: &Store, note: &Note, digest: Option<usize>, linking: &BT
     if linking.is_empty() {
         return Ok(());
     }
-    let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|place| id_of(*place)).collect();
+    let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|position| id_of(*position)).collect();
     let verb = if linking.len() == 1 { "1 note links to" } else { &format!("{} notes link to", linking.len()) };
     let message = format!("{verb} `{}`: {}", note.id, ids.join(", "));
     Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or give --force"))
 }
 
-fn dangling(store: &Store, from: &Note, gone: &Note) -> DiagnosticEntry {
+/// Reports a link to a deleted note.
+fn broken_link(store: &Store, from: &Note, deleted: &Note) -> DiagnosticEntry {
     DiagnosticEntry {
         is_error: false,
         code: "broken-link",
         id: Some(from.id.clone()),
         path: store.shown(&from.path),
         line: None,
-        message: format!("its link to `{}` leads nowhere now", gone.id),
+        message: format!("its link to `{}` leads nowhere now", deleted.id),
     }
 }

@@ -1,7 +1,7 @@
-//! `qipu edit` and `qipu create --open`: a note in the user's editor.
+//! `qipu edit` and `qipu create --open`: open a note in the user's editor.
 //!
-//! The file itself is opened, so that nothing is lost whatever becomes of us. No lock is held
-//! meanwhile; when the editor is closed, `updated` follows and what is odd about the note is told.
+//! The editor gets the file itself, so that no text is lost if this process dies. No lock is held meanwhile. When the editor
+//! is closed, `updated` is set and the note's diagnostics are reported.
 
 use super::{ChangePlan, PlannedChange};
 use crate::env::Env;
@@ -11,7 +11,7 @@ use crate::note::{Diagnostic, Note};
 use crate::report::DiagnosticEntry;
 use crate::store::{Change, Location, Store};
 
-/// Opens a file of the store and returns what became of it.
+/// Opens a file of the store in the editor. Returns its change, which has been made, and the note's diagnostics.
 pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<ChangePlan, Error> {
     let before = store.read_bytes(path)?;
     (env.editor)(&store.real_path(path)).map_err(|error| {
@@ -25,26 +25,26 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         .iter()
         .find(|note| note.path == path)
         .ok_or_else(|| Error::new(ErrorKind::Failure, format!("{} is no longer a note", store.shown(path))))?;
-    let stamp = stamped(&before, &after, path, now);
-    if let Some(new) = &stamp {
+    let updated_text = with_updated(&before, &after, path, now);
+    if let Some(new) = &updated_text {
         store.apply(&[Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() }], &lock)?;
     }
-    let mut findings = findings(&store, note);
+    let mut findings = diagnostics_of(&store, note);
     let old_id = &Note::parse(path, before.clone()).id;
     if note.id != *old_id {
         let message = format!("its id was `{old_id}` and is `{}` now: links to the old one lead elsewhere", note.id);
         let finding = Diagnostic { code: "id-changed", line: None, message };
         findings.push(DiagnosticEntry::of_note(store.shown(path), note, &finding));
     }
-    let new = stamp.unwrap_or(after);
+    let new = updated_text.unwrap_or(after);
     let change = (new != before).then(|| Change::Replace { path: path.to_owned(), old: before, new });
     let planned = PlannedChange { id: note.id.clone(), path: path.to_owned(), change };
     Ok(ChangePlan { changes: vec![planned], findings })
 }
 
-/// Returns the text with `updated` set, where the user changed the note and not that field. A note
-/// that can't be changed surgically stays as the user left it.
-fn stamped(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>> {
+/// Returns the text with `updated` set. `None` if the user changed nothing or that field, or if the frontmatter can't be
+/// edited.
+fn with_updated(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>> {
     let updated = |bytes: &[u8]| Note::parse(path, bytes.to_vec()).updated.clone();
     if before == after || updated(before) != updated(after) {
         return None;
@@ -53,6 +53,7 @@ fn stamped(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>
     apply(text, &[Edit::SetPlain { key: "updated", text: now.to_owned() }]).ok().map(String::into_bytes)
 }
 
-fn findings(store: &Store, note: &Note) -> Vec<DiagnosticEntry> {
+/// Returns the diagnostics of a note.
+fn diagnostics_of(store: &Store, note: &Note) -> Vec<DiagnosticEntry> {
     note.findings.iter().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding)).collect()
 }

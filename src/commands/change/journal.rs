@@ -1,4 +1,4 @@
-//! `qipu journal TEXT`: a bullet more in the journal of a day.
+//! `qipu journal TEXT`: adds a bullet to the journal of a day.
 
 use jiff::civil::Date;
 
@@ -10,17 +10,18 @@ use crate::note::{JOURNAL, Note};
 use crate::request::{ChangeRequest, NewFields, NewNote};
 use crate::store::{self, Store};
 
-/// Plans the bullet: in the first journal of the day, or in a new one.
+/// Plans the bullet in the first journal of the day, or in a new one.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str) -> Result<Vec<PlannedChange>, Error> {
     let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give a text"))?;
     let first = Journals::new(store.notes()).on(day).next();
-    match first.and_then(|place| store.notes().get(place)) {
-        Some(note) => Ok(vec![appended(store, request, note, &bullet)?]),
-        None => made(store, request, day, bullet),
+    match first.and_then(|position| store.notes().get(position)) {
+        Some(note) => Ok(vec![plan_append(store, request, note, &bullet)?]),
+        None => plan_new(store, request, day, bullet),
     }
 }
 
-fn appended(store: &Store, request: &ChangeRequest, note: &Note, bullet: &str) -> Result<PlannedChange, Error> {
+/// Plans the bullet at the end of a journal.
+fn plan_append(store: &Store, request: &ChangeRequest, note: &Note, bullet: &str) -> Result<PlannedChange, Error> {
     if !note.ends_openly() {
         let message = format!("can't add to `{}`: its text ends inside a block of code or a comment", note.id);
         return Err(Error::new(ErrorKind::Store, message).hint("close that in the file first; nothing was changed"));
@@ -30,19 +31,19 @@ fn appended(store: &Store, request: &ChangeRequest, note: &Note, bullet: &str) -
     plan_edits(store, note, &[edit], &request.now)
 }
 
-/// Tells whether a bullet behind a line belongs to the same list: behind an item, an empty one too, or what
-/// stands in one.
+/// Tells whether a bullet after this line belongs to its list: the line is an item, empty or not, or is indented.
 fn continues_list(line: &str) -> bool {
     let is_item =
         |mark: char| line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
     line.starts_with([' ', '\t']) || ['-', '*', '+'].into_iter().any(is_item)
 }
 
-fn made(store: &Store, request: &ChangeRequest, day: Date, bullet: String) -> Result<Vec<PlannedChange>, Error> {
+/// Plans a new journal with the bullet.
+fn plan_new(store: &Store, request: &ChangeRequest, day: Date, bullet: String) -> Result<Vec<PlannedChange>, Error> {
     let fields = NewFields { kind: Some(JOURNAL.to_owned()), body: Some(bullet), ..NewFields::default() };
     let journal = NewNote { title: Some(day.to_string()), fields, is_generated: false };
     let mut planned = create::plan(store, request, &journal)?;
-    // The day stays the note's own, whatever title it gets one day.
+    // The field keeps the day when the title changes.
     let date = Edit::SetPlain { key: "date", text: day.to_string() };
     for planned in &mut planned {
         let Some(store::Change::Create { new, .. }) = &mut planned.change else { continue };
@@ -54,11 +55,11 @@ fn made(store: &Store, request: &ChangeRequest, day: Date, bullet: String) -> Re
     Ok(planned)
 }
 
-/// Makes a bullet of a text; its further lines belong to it. `None` for a text that says nothing.
+/// Formats a text as a bullet, its further lines indented. `None` for a blank text.
 fn bullet(text: &str) -> Option<String> {
     let mut lines = text.trim().lines().map(str::trim_end);
     let first = lines.next().filter(|first| !first.is_empty())?;
-    // Who writes the bullet's mark too means one bullet.
+    // A text with a mark of its own is one bullet too.
     let first = ["- ", "* "].iter().find_map(|mark| first.strip_prefix(mark)).unwrap_or(first);
     let mut bullet = format!("- {first}");
     for line in lines {

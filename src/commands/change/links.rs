@@ -1,4 +1,4 @@
-//! `qipu link add` and `qipu link remove`: typed links.
+//! `qipu link add` and `qipu link remove`: change typed links.
 
 use super::{PlannedChange, plan_edits};
 use crate::error::Error;
@@ -8,10 +8,10 @@ use crate::note::{Note, TypedLink};
 use crate::request::ChangeRequest;
 use crate::store::Store;
 
-/// How many edits a link type may be away from one that is suggested.
-const MAX_SLIPS: usize = 2;
+/// The largest edit distance of a link type that is suggested.
+const MAX_DISTANCE: usize = 2;
 
-/// Plans a typed link, unless it is there.
+/// Plans a typed link, unless it exists.
 pub(super) fn plan_add(
     store: &Store,
     request: &ChangeRequest,
@@ -32,7 +32,7 @@ pub(super) fn plan_add(
     Ok(vec![plan_edits(store, note, &edits, &request.now)?])
 }
 
-/// Plans to take typed links away, whichever name of the note they use.
+/// Plans to remove typed links, whichever name of the note they use.
 pub(super) fn plan_remove(
     store: &Store,
     request: &ChangeRequest,
@@ -51,20 +51,20 @@ pub(super) fn plan_remove(
     Ok(vec![plan_edits(store, note, &edits, &request.now)?])
 }
 
-/// Returns a note's typed links to another.
+/// Returns a note's typed links to the note at position `to`.
 fn links_to<'a>(store: &'a Store, note: &'a Note, to: usize) -> impl Iterator<Item = &'a TypedLink> {
     let names = NameIndex::new(store.notes());
     note.links.iter().filter(move |link| names.resolve(&link.target) == Some(to))
 }
 
-/// Refuses a link type that is not configured; the hint lists all types and says how to add one.
+/// Refuses an unknown link type. The hint lists all types and tells how to add one.
 pub(super) fn check_kind(store: &Store, kind: &str) -> Result<(), Error> {
     let types = &store.config.link_types;
     if types.knows(kind) {
         return Ok(());
     }
-    let slips = |name: &&str| strsim::osa_distance(name, kind);
-    let near = types.names().min_by_key(slips).filter(|name| slips(name) <= MAX_SLIPS);
+    let distance = |name: &&str| strsim::osa_distance(name, kind);
+    let near = types.names().min_by_key(distance).filter(|name| distance(name) <= MAX_DISTANCE);
     let meant = near.map_or(String::new(), |name| format!("did you mean `{name}`? "));
     let names: Vec<&str> = types.names().collect();
     let config = store.shown("config.toml");

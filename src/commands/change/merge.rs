@@ -1,7 +1,7 @@
-//! `qipu merge`: two notes become one; nothing that the second one says is lost without a word.
+//! `qipu merge`: merges a note into another. Fields that can't be carried over are reported.
 //!
-//! What is planned is checked before it is done: in the store as it would be, whoever led to either
-//! note leads to the one that stays.
+//! The plan is checked before it is carried out: in the resulting store, every link to either note must lead to the one that
+//! stays.
 
 use std::collections::BTreeSet;
 
@@ -15,82 +15,88 @@ use crate::report::DiagnosticEntry;
 use crate::request::ChangeRequest;
 use crate::store::{self, Store};
 
-/// Plans the note that stays, those that link to the other, and the end of the other.
+/// Plans the note that stays, the notes that link to the other, and the deletion of the other.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &str) -> Result<ChangePlan, Error> {
     let (into, from) = (store.resolve(into)?, store.resolve(from)?);
     if into == from {
         return Err(Error::usage("a note can't be merged into itself"));
     }
     let names = NameIndex::new(store.notes());
-    let (stays, goes) = (reread(store, into)?, reread(store, from)?);
-    if goes.1.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
-        let message = format!("can't merge `{}`: its frontmatter is not YAML, and not all of it is read", goes.1.id);
+    let (into, from) = (MergedNote::read(store, into)?, MergedNote::read(store, from)?);
+    if from.note.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
+        let message = format!("can't merge `{}`: its frontmatter is not YAML, and not all of it is read", from.note.id);
         return Err(Error::new(ErrorKind::Failure, message).hint("mend that first; nothing was changed"));
     }
-    let merging = MergePlanner { store, request, names, into, stays, from, goes, keeps_names: true };
-    // A name that a third note has too means that one, once this note is gone.
-    let changes = merging.plan().or_else(|_| MergePlanner { keeps_names: false, ..merging.clone() }.plan())?;
-    Ok(ChangePlan { changes, findings: lost_fields(store, &merging.stays.1, &merging.goes.1) })
+    let mut planner = MergePlanner { store, request, names, into, from, keeps_names: true };
+    let changes = planner.plan().or_else(|_| {
+        // A name that a third note has too means that note once this one is deleted.
+        planner.keeps_names = false;
+        planner.plan()
+    })?;
+    Ok(ChangePlan { changes, findings: lost_fields(store, &planner.into.note, &planner.from.note) })
 }
 
-/// Reads a note's file again: what is planned, and what is written or removed, must be one text.
-fn reread(store: &Store, place: usize) -> Result<(String, Note), Error> {
-    let known = &store.notes()[place];
-    let text = store.text_of(known)?;
-    let mut note = Note::parse(&known.path, text.clone().into_bytes());
-    if note.id.claimed() != known.id.claimed() {
-        let message = format!("{} was changed while it was read", store.shown(&known.path));
-        return Err(Error::new(ErrorKind::Failure, message).hint("try again"));
+/// One of the two notes.
+struct MergedNote {
+    position: usize,
+    text: String,
+    note: Note,
+}
+
+impl MergedNote {
+    /// Reads the file of the note at `position` again: the plan must be made from the text that is replaced or deleted.
+    fn read(store: &Store, position: usize) -> Result<Self, Error> {
+        let known = &store.notes()[position];
+        let text = store.text_of(known)?;
+        let mut note = Note::parse(&known.path, text.clone().into_bytes());
+        if note.id.claimed() != known.id.claimed() {
+            let message = format!("{} was changed while it was read", store.shown(&known.path));
+            return Err(Error::new(ErrorKind::Failure, message).hint("try again"));
+        }
+        note.id = known.id.clone();
+        Ok(Self { position, text, note })
     }
-    note.id = known.id.clone();
-    Ok((text, note))
 }
 
-#[derive(Clone)]
+/// Plans the merge of one note into another.
 struct MergePlanner<'a> {
     store: &'a Store,
     request: &'a ChangeRequest,
     names: NameIndex<'a>,
-    /// The note that stays, and its text.
-    into: usize,
-    stays: (String, Note),
-    /// The note that goes, and its text.
-    from: usize,
-    goes: (String, Note),
+    /// The note that stays.
+    into: MergedNote,
+    /// The note that is deleted.
+    from: MergedNote,
     /// Whether links by a title or alias stay as they are, since these become aliases.
     keeps_names: bool,
 }
 
 impl MergePlanner<'_> {
-    fn into(&self) -> &Note {
-        &self.stays.1
-    }
-
-    fn from(&self) -> &Note {
-        &self.goes.1
-    }
-
+    /// Plans all changes.
     fn plan(&self) -> Result<Vec<PlannedChange>, Error> {
-        let (store, gone) = (self.store, self.from());
+        let (store, deleted) = (self.store, &self.from.note);
         let graph = Graph::new(store.notes(), &store.config.link_types);
         let section = self.section()?;
-        let mut planned = vec![self.plan_stays(section.as_ref())?];
-        let mut linking: BTreeSet<usize> = graph.backlinks(self.from).collect();
-        let names_it = |note: &Note| note.compacts.iter().any(|name| self.names.resolve(name) == Some(self.from));
+        let mut planned = vec![self.plan_into(section.as_ref())?];
+        let mut linking: BTreeSet<usize> = graph.backlinks(self.from.position).collect();
+        let is_digest =
+            |note: &Note| note.compacts.iter().any(|name| self.names.resolve(name) == Some(self.from.position));
         let notes = store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
-        linking.extend(notes.filter(|(_, note)| names_it(note)).map(|(place, _)| place));
-        for place in linking.into_iter().filter(|place| ![self.from, self.into].contains(place)) {
-            planned.extend(self.plan_linking(&store.notes()[place])?);
+        linking.extend(notes.filter(|(_, note)| is_digest(note)).map(|(position, _)| position));
+        let both = [self.from.position, self.into.position];
+        for position in linking.into_iter().filter(|position| !both.contains(position)) {
+            planned.extend(self.plan_linking(&store.notes()[position])?);
         }
-        let change = Some(store::Change::Delete { path: gone.path.clone(), old: self.goes.0.clone().into_bytes() });
-        planned.push(PlannedChange { id: gone.id.clone(), path: gone.path.clone(), change });
+        let change =
+            Some(store::Change::Delete { path: deleted.path.clone(), old: self.from.text.clone().into_bytes() });
+        planned.push(PlannedChange { id: deleted.id.clone(), path: deleted.path.clone(), change });
         self.check(section.as_ref(), &planned)?;
         Ok(planned)
     }
 
-    /// Plans the note that stays: the other's names, tags, sources and links, and its text below.
-    fn plan_stays(&self, section: Option<&Section>) -> Result<PlannedChange, Error> {
-        let (old, into) = (&self.stays.0, self.into());
+    /// Plans the note that stays: it gets the names, tags, sources and links of the other, and its text as a section.
+    fn plan_into(&self, section: Option<&Section>) -> Result<PlannedChange, Error> {
+        let (old, into) = (&self.into.text, &self.into.note);
         let own = relink(old, |link| self.new_target(into, link)).map_err(|reason| refuse_change(into, &reason))?;
         let whole = section.map_or_else(|| Ok(own.clone()), |section| with_section(&own, section));
         let whole = whole.map_err(|reason| {
@@ -108,23 +114,23 @@ impl MergePlanner<'_> {
         })
     }
 
-    /// Returns what the fields of the note that stays say more.
+    /// Returns the edits of the fields of the note that stays.
     fn edits(&self) -> Vec<Edit> {
-        let (into, from) = (self.into(), self.from());
+        let (into, from) = (&self.into.note, &self.from.note);
         let item = |key: &'static str| move |text: &String| Edit::AddItem { key, text: text.clone() };
         let mut edits: Vec<Edit> = new_aliases(into, from).iter().map(item("aliases")).collect();
         edits.extend(from.tags.iter().map(item("tags")));
         edits.extend(from.compacts.iter().filter(|name| !self.is_either(name)).map(item("compacts")));
         let sources = join("sources", into.source_values(), from.source_values(), is_same_source, OnConflict::KeepBoth);
         edits.extend(sources.edits);
-        let is_gone = |name: &str| self.names.resolve(name) == Some(self.from);
-        let own = into.links.iter().filter(|link| is_gone(&link.target));
+        let is_deleted = |name: &str| self.names.resolve(name) == Some(self.from.position);
+        let own = into.links.iter().filter(|link| is_deleted(&link.target));
         edits.extend(own.map(|link| Edit::RemoveMap { key: "links", entries: entries(&link.kind, &link.target) }));
         let links_of = |note: &Note, is_meant: &dyn Fn(&str) -> bool| -> Vec<Value> {
             let links = note.links.iter().zip(note.link_values());
             links.filter(|(link, _)| is_meant(&link.target)).map(|(_, value)| value).collect()
         };
-        let ours = links_of(into, &|name| !is_gone(name));
+        let ours = links_of(into, &|name| !is_deleted(name));
         let theirs = links_of(from, &|name| !self.is_either(name));
         edits.extend(join("links", ours, theirs, |a, b| self.is_one_link(a, b), OnConflict::KeepBoth).edits);
         let missing = from.custom.iter().filter(|(key, _)| into.custom.iter().all(|(have, _)| have != key));
@@ -140,15 +146,15 @@ impl MergePlanner<'_> {
         kind == other_kind && leads_to(&target) == leads_to(&other)
     }
 
-    /// Returns what is put below the text of the note that stays: the other's, under its title.
+    /// Returns the section for the end of the note that stays: the text of the other under its title; `None` if it is empty.
     fn section(&self) -> Result<Option<Section>, Error> {
-        let from = self.from();
+        let from = &self.from.note;
         let text = relinked(from.body(), |link| self.moved_target(link));
         let text = text.map_err(|reason| refuse_change(from, &reason))?;
         Ok(Section::new(&from.title, from.summary_field().unwrap_or_default(), &text))
     }
 
-    /// Plans a note that names the one that goes.
+    /// Plans a note that links to the deleted one; `None` if it stays as it is.
     fn plan_linking(&self, note: &Note) -> Result<Option<PlannedChange>, Error> {
         let mut edits = Vec::new();
         for link in &note.links {
@@ -165,48 +171,52 @@ impl MergePlanner<'_> {
         Ok(planned.change.is_some().then_some(planned))
     }
 
-    /// Returns what a link of a note must say once the other is gone, where that is something else.
+    /// Returns the new target of an inline link; `None` if it stays.
     fn new_target(&self, from: &Note, link: &InlineLink) -> Option<String> {
         match link {
             InlineLink::Wiki(name) => self.renamed(name),
             InlineLink::Path(path) => {
-                let is_gone = self.names.resolve_path(&from.path, path) == PathTarget::Note(self.from);
-                is_gone.then(|| relative_path(&from.path, &self.into().path))
+                let is_gone = self.names.resolve_path(&from.path, path) == PathTarget::Note(self.from.position);
+                is_gone.then(|| relative_path(&from.path, &self.into.note.path))
             }
         }
     }
 
-    /// Returns a name of the note that goes as one of the note that stays; its heading stays.
+    /// Returns a name of the deleted note as one of the note that stays, its heading kept; `None` if the name is another
+    /// note's, or becomes an alias.
     fn renamed(&self, name: &str) -> Option<String> {
-        if self.names.resolve(name) != Some(self.from) {
+        if self.names.resolve(name) != Some(self.from.position) {
             return None;
         }
         let (name, heading) = match name.split_once('#') {
-            Some((bare, heading)) if self.names.resolve(bare) == Some(self.from) => (bare, format!("#{heading}")),
+            Some((bare, heading)) if self.names.resolve(bare) == Some(self.from.position) => {
+                (bare, format!("#{heading}"))
+            }
             _ => (name, String::new()),
         };
-        (!self.keeps(name)).then(|| format!("{}{heading}", self.into().id))
+        (!self.keeps(name)).then(|| format!("{}{heading}", self.into.note.id))
     }
 
-    /// The same for a link in the text that moves to the other note's file.
+    /// Returns the new target of a link in the text that moves to the other file; `None` if it stays.
     fn moved_target(&self, link: &InlineLink) -> Option<String> {
-        let (into, from) = (&self.into().path, &self.from().path);
+        let (into, from) = (&self.into.note.path, &self.from.note.path);
         let path = match link {
             InlineLink::Wiki(name) => return self.renamed(name).or_else(|| self.moved_file(name)),
             InlineLink::Path(path) => path,
         };
         let target = self.names.resolve_path(from, path);
-        if target == PathTarget::Note(self.from) {
+        if target == PathTarget::Note(self.from.position) {
             return Some(relative_path(into, into));
         }
         let (old, new) = (rebase_path("", from, path), rebase_path("", into, path));
         let is_there = |file: &str| self.store.is_taken(file);
-        // What looks like a path and leads nowhere may be none.
+        // A target that leads nowhere may only look like a path.
         let is_path = target != PathTarget::Nothing || path.ends_with(".md") || is_there(&old) || is_there(&new);
         (is_path && old != new).then(|| rebase_path(into, from, path))
     }
 
-    /// The same for a file that `[[file]]` names, which is looked for beside the note too.
+    /// Returns the new target of a `[[file]]` in the text that moves; `None` if it stays. Such a file is also searched for
+    /// beside its note.
     fn moved_file(&self, name: &str) -> Option<String> {
         let (file, part) =
             name.split_once('#').map_or((name, String::new()), |(file, part)| (file, format!("#{part}")));
@@ -217,45 +227,50 @@ impl MergePlanner<'_> {
         if self.names.resolve(name).is_some() || file.trim().is_empty() {
             return None;
         }
-        let old = found(self.from(), file)?;
-        let is_lost = found(self.into(), file).as_ref() != Some(&old);
-        let stays = || found(self.into(), &old).as_ref() == Some(&old);
+        let old = found(&self.from.note, file)?;
+        let is_lost = found(&self.into.note, file).as_ref() != Some(&old);
+        let stays = || found(&self.into.note, &old).as_ref() == Some(&old);
         (is_lost && stays()).then(|| format!("{old}{part}"))
     }
 
-    /// Tells whether a name goes on meaning the text, as an alias of the note that stays.
+    /// Tells whether a name becomes an alias of the note that stays.
     fn keeps(&self, name: &str) -> bool {
-        let from = self.from();
+        let from = &self.from.note;
         let is = |other: &str| other.to_lowercase() == name.trim().to_lowercase();
         self.keeps_names
             && name.trim() != from.id.as_str()
             && (is(&from.title) || from.aliases.iter().any(|alias| is(alias)))
     }
 
+    /// Tells whether a name is one of either note.
     fn is_either(&self, name: &str) -> bool {
-        self.names.resolve(name).is_some_and(|place| place == self.into || place == self.from)
+        self.names
+            .resolve(name)
+            .is_some_and(|position| position == self.into.position || position == self.from.position)
     }
 
-    /// Refuses a plan after which a link would lead elsewhere than before.
+    /// Refuses a plan that would make a link lead elsewhere.
     fn check(&self, section: Option<&Section>, planned: &[PlannedChange]) -> Result<(), Error> {
         let merged = self.store.after(&changes_of(planned));
-        let (into, from) = (self.into().path.as_str(), self.from().path.as_str());
+        let (into, from) = (self.into.note.path.as_str(), self.from.note.path.as_str());
         let new_path = |path| if path == from { into } else { path };
         let comparison = TargetComparison::new(self.store.notes(), merged.notes(), new_path);
-        let astray = comparison.first_changed(&[self.into, self.from]);
-        let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from));
+        let astray = comparison.first_changed(&[self.into.position, self.from.position]);
+        let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from.position));
         let Some(astray) = astray else { return Ok(()) };
         let message = format!("merged so, links of `{}` would lead elsewhere", self.store.notes()[astray].id);
         Err(Error::new(ErrorKind::Failure, message).hint("change those links to ids first; nothing was changed"))
     }
 
-    /// Tells whether the note that stays has the links of both, but for those between them.
+    /// Tells whether the note that stays gets the links of both, except those between them.
     fn is_whole(&self, comparison: &TargetComparison<'_>, section: Option<&Section>) -> bool {
-        let (own, theirs) = (comparison.targets_before(self.into), comparison.targets_before(self.from));
-        let (now, place) = (comparison.targets_after(self.into), comparison.index_after(self.into));
+        let (own, theirs) =
+            (comparison.targets_before(self.into.position), comparison.targets_before(self.from.position));
+        let (now, position) =
+            (comparison.targets_after(self.into.position), comparison.index_after(self.into.position));
         let head = section.map_or("", |section| section.head.as_str());
-        let inline = [own.inline, comparison.targets_of_text(self.into(), head), theirs.inline].concat();
-        let is_other = |lead: &LinkTarget| !matches!(lead, LinkTarget::Note(to) if Some(*to) == place);
+        let inline = [own.inline, comparison.targets_of_text(&self.into.note, head), theirs.inline].concat();
+        let is_other = |lead: &LinkTarget| !matches!(lead, LinkTarget::Note(to) if Some(*to) == position);
         let typed = [own.typed, theirs.typed].concat();
         let compacts = [own.compacts, theirs.compacts].concat();
         now.inline == inline
@@ -266,7 +281,7 @@ impl MergePlanner<'_> {
     }
 }
 
-/// The names by which the note that goes was known.
+/// Returns the names of the deleted note that become aliases.
 fn new_aliases(into: &Note, from: &Note) -> Vec<String> {
     let own_id = Some(from.id.to_string()).filter(|id| !id.contains('~'));
     let names = [from.title.clone()].into_iter().chain(own_id).chain(from.aliases.iter().cloned());
@@ -277,11 +292,12 @@ fn new_aliases(into: &Note, from: &Note) -> Vec<String> {
     names.filter(|name| !is_known(name)).collect()
 }
 
+/// Returns the fields of a typed link.
 fn entries(kind: &str, target: &str) -> Vec<(&'static str, String)> {
     vec![("type", kind.to_owned()), ("id", target.to_owned())]
 }
 
-/// Says which fields of the note that goes are not carried over.
+/// Reports the fields of the deleted note that are not carried over.
 fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> {
     let known = known_fields(from).into_iter().zip(known_fields(into));
     let known = known.filter(|((_, theirs), (_, ours))| theirs.is_some() && theirs != ours);
@@ -299,14 +315,14 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> 
     let others = fields.filter(|(key, value)| !is_kept(key, value));
     lost.extend(others.map(|(key, value)| format!("{key}: {}", value.to_line())));
     let lost = lost.into_iter().map(|field| format!("`{field}` of `{}` is not carried over", from.id));
-    // What was not understood is not known to the note, so it can't be carried over either.
-    let is_odd = |code: &str| {
+    // A value that could not be parsed can't be carried over either.
+    let is_unparsed = |code: &str| {
         let is_lost =
             ["impossible-", "empty-", "not-a-map", "duplicate-key"].iter().any(|start| code.starts_with(start));
         is_lost && code != "impossible-id"
     };
-    let odd = from.findings.iter().filter(|finding| is_odd(finding.code));
-    let odd = odd.map(|finding| format!("not carried over from `{}`: {}", from.id, finding.message));
+    let unparsed = from.findings.iter().filter(|finding| is_unparsed(finding.code));
+    let unparsed = unparsed.map(|finding| format!("not carried over from `{}`: {}", from.id, finding.message));
     let finding = |message: String| DiagnosticEntry {
         is_error: false,
         code: "field-not-merged",
@@ -315,10 +331,10 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> 
         line: None,
         message,
     };
-    lost.chain(odd).map(finding).collect()
+    lost.chain(unparsed).map(finding).collect()
 }
 
-/// What a note says in fields that hold one value, in a fixed order.
+/// Returns the known fields with a single value as text, in a fixed order.
 fn known_fields(note: &Note) -> [(&'static str, Option<String>); 5] {
     [
         ("type", Some(note.kind.clone())),

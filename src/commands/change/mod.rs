@@ -1,5 +1,5 @@
-//! Commands that change notes: each plans its changes from the store as it is, under the lock; they
-//! are carried out or, in a dry run, only shown.
+//! The commands that change notes. Each plans its changes from the store under the lock; they are then made or, in a dry
+//! run, shown.
 
 mod compact;
 mod create;
@@ -21,34 +21,36 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Rep
 use crate::request::{self, Action};
 use crate::store::{self, Store};
 
-/// A change of a file, and the note that it is about. No change is a note that is already so.
+/// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
 pub(super) struct PlannedChange {
     id: NoteId,
     path: String,
     change: Option<store::Change>,
 }
 
-/// What an action comes to: changes, and what is odd once they are done.
+/// The changes of an action, and the diagnostics about the store after them.
 struct ChangePlan {
     changes: Vec<PlannedChange>,
     findings: Vec<DiagnosticEntry>,
 }
 
-/// Plans an action, carries it out unless this is a dry run, and reports every file.
+/// Plans an action, makes the changes unless this is a dry run, and reports every file.
 pub(super) fn run(request: &request::ChangeRequest, env: &Env) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = Store::open(&request.location, &env.current_dir)?;
-        let (store, plan) = planned(store, request, env)?;
+        let (store, plan) = plan_with_retry(store, request, env)?;
         return Ok(report(&store, request, plan));
     }
     let (store, lock) = Store::open_to_write(&request.location, &env.current_dir)?;
-    let (store, mut plan) = planned(store, request, env)?;
+    let (store, mut plan) = plan_with_retry(store, request, env)?;
     store.apply(&changes_of(&plan.changes), &lock)?;
-    // An editor may stay open for hours.
+    // The lock must not be held while the editor is open.
     drop(lock);
-    if let (true, [made]) = (request.opens_editor, plan.changes.as_slice()) {
-        let edited = edit::open(&store, &made.path, &request.location, &request.now, env);
-        // The note is made; a caller that takes its id must get it.
+    if let [created] = plan.changes.as_slice()
+        && request.opens_editor
+    {
+        let edited = edit::open(&store, &created.path, &request.location, &request.now, env);
+        // The note exists, so its id is reported even if the editor failed.
         let (findings, verdict) = match edited {
             Ok(edited) => (edited.findings, None),
             Err(error) => (Vec::new(), Some(error)),
@@ -59,7 +61,7 @@ pub(super) fn run(request: &request::ChangeRequest, env: &Env) -> Result<Report,
     Ok(report(&store, request, plan))
 }
 
-/// Opens a note in the user's editor and reports what became of it.
+/// Opens a note in the user's editor and reports its change.
 pub(super) fn edit(request: &request::EditRequest, env: &Env) -> Result<Report, Error> {
     let store = Store::open(&request.location, &env.current_dir)?;
     let path = &store.notes()[store.resolve(&request.id)?].path;
@@ -67,18 +69,19 @@ pub(super) fn edit(request: &request::EditRequest, env: &Env) -> Result<Report, 
     Ok(report_as(&store, ReportKind::Change { command: "edit", is_dry_run: false }, plan))
 }
 
-/// Plans an action on what the files say: what was kept of them may turn out to be damaged.
-fn planned(store: Store, request: &request::ChangeRequest, env: &Env) -> Result<(Store, ChangePlan), Error> {
+/// Plans an action; if the index turns out to be corrupt, plans it again from the files.
+fn plan_with_retry(store: Store, request: &request::ChangeRequest, env: &Env) -> Result<(Store, ChangePlan), Error> {
     let (store, plan) = store.trusted(&request.location, &env.current_dir, |store| plan(store, request))?;
     Ok((store, plan?))
 }
 
+/// Plans an action.
 fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, Error> {
-    if takes_all_notes(&request.action) {
+    if needs_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
     if matches!(request.action, Action::Journal { .. }) {
-        // A day's journal that can't be read must not get a second one beside it.
+        // A day whose journal can't be read must not get a second one.
         store.expect_readable_in("journals")?;
     }
     let changes = match &request.action {
@@ -97,8 +100,8 @@ fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, E
     Ok(ChangePlan { changes: changes?, findings: Vec::new() })
 }
 
-/// Tells whether an action looks for a note or a tag in every note: one that can't be read could name it too.
-fn takes_all_notes(action: &Action) -> bool {
+/// Tells whether an action needs every note to be readable: an unreadable one could mention the note or tag in question.
+fn needs_all_notes(action: &Action) -> bool {
     match action {
         Action::Delete { is_forced, .. } => !is_forced,
         Action::Merge { .. } | Action::Rename { .. } | Action::RenameTag { .. } => true,
@@ -111,7 +114,7 @@ fn takes_all_notes(action: &Action) -> bool {
     }
 }
 
-/// Plans edits of a note; `updated` follows when they change anything.
+/// Plans edits of a note; sets `updated` if they change the text.
 fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<PlannedChange, Error> {
     plan_text(store, note, |old| {
         let edited = apply(old, edits)?;
@@ -120,7 +123,7 @@ fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<P
     })
 }
 
-/// Plans another text for a note, and then edits of that; `updated` is theirs to set.
+/// Plans a rewrite of a note's text, and then edits. Leaves `updated` as it is.
 fn plan_rewritten(
     store: &Store,
     note: &Note,
@@ -130,7 +133,10 @@ fn plan_rewritten(
     plan_text(store, note, |old| apply(&rewrite(old)?, edits))
 }
 
-/// Plans another text for a note.
+/// Plans a new text for a note.
+///
+/// # Errors
+/// `Store` for the reason that `new_text` gives; `Failure` for a text of more than [`MAX_BYTES`].
 fn plan_text(
     store: &Store,
     note: &Note,
@@ -150,16 +156,18 @@ fn plan_text(
     Ok(PlannedChange { id: note.id.clone(), path: note.path.clone(), change })
 }
 
-/// Says that a note can't be changed so.
+/// Returns the error for a note that can't be changed as planned.
 fn refuse_change(note: &Note, reason: &str) -> Error {
     let message = format!("can't change `{}`: {reason}", note.id);
     Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }
 
+/// Reports the plan of a request.
 fn report(store: &Store, request: &request::ChangeRequest, plan: ChangePlan) -> Report {
     report_as(store, ReportKind::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
 }
 
+/// Reports a plan as an answer of this kind, with a diff of each file in a dry run.
 fn report_as(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
     let shows_diffs = matches!(mode, ReportKind::Change { is_dry_run: true, .. });
     let head = ReportHead::new(mode, Some(&store.shown_path));
@@ -168,7 +176,7 @@ fn report_as(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
     Report::new(head, entries)
 }
 
-/// Tells that what a writer that died had begun was finished first.
+/// Reports that the changes of a killed writer were finished first.
 pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
     let count = store.finished();
     (count > 0).then(|| DiagnosticEntry {
@@ -181,12 +189,12 @@ pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
     })
 }
 
-/// Returns what is to be done to files.
+/// Returns the changes of files.
 pub(super) fn changes_of(planned: &[PlannedChange]) -> Vec<store::Change> {
     planned.iter().filter_map(|planned| planned.change.clone()).collect()
 }
 
-/// Says what becomes of a file.
+/// Returns the entry of a planned change.
 pub(super) fn entry(store: &Store, planned: &PlannedChange, shows_diff: bool) -> Entry {
     let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
     Entry::Change(ChangeEntry {

@@ -1,7 +1,6 @@
-//! `qipu rename`: another title for a note; its file's name and the links to it follow.
+//! `qipu rename`: changes the title of a note, its file's name and the links to it.
 //!
-//! What is planned is checked before it is done: in the store as it would be, every link must lead
-//! where it led before.
+//! The plan is checked before it is carried out: in the resulting store, every link must lead where it led before.
 
 use std::collections::BTreeSet;
 
@@ -14,33 +13,33 @@ use crate::note::{InlineLink, Note};
 use crate::request::ChangeRequest;
 use crate::store::{self, Store};
 
-/// Plans the new title, the new file name, and the new text of links that use the old ones.
+/// Plans the new title and file name, and the links that use the old ones.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
-    let place = store.resolve(id)?;
+    let position = store.resolve(id)?;
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
         return Err(Error::usage("the new title is empty"));
     }
-    let note = &store.notes()[place];
+    let note = &store.notes()[position];
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let renaming = RenamePlanner {
         store,
         names: NameIndex::new(store.notes()),
-        place,
+        position,
         path: new_path(note, &title),
         title: &title,
     };
     let mut planned = vec![renaming.plan_note(request)?];
-    let mut linking: BTreeSet<usize> = graph.backlinks(place).collect();
-    linking.extend(renaming.standing_for());
-    for from in linking.into_iter().filter(|from| *from != place) {
+    let mut linking: BTreeSet<usize> = graph.backlinks(position).collect();
+    linking.extend(renaming.digests_of_it());
+    for from in linking.into_iter().filter(|from| *from != position) {
         planned.extend(renaming.plan_linking(&store.notes()[from])?);
     }
-    renaming.check_links_stay(&planned)?;
+    renaming.check_links(&planned)?;
     Ok(planned)
 }
 
-/// Returns the file's new path; a journal's name is its day and stays.
+/// Returns the new path of the file. A journal, and a file that is not named after the id, keep theirs.
 fn new_path(note: &Note, title: &str) -> String {
     let folder = note.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let named_by_id = note.stem() == note.id.as_str() || note.stem().starts_with(&format!("{}-", note.id));
@@ -50,21 +49,24 @@ fn new_path(note: &Note, title: &str) -> String {
     format!("{folder}/{}{}.md", note.id, slug(title))
 }
 
+/// Plans the renaming of one note.
 struct RenamePlanner<'a> {
     store: &'a Store,
     names: NameIndex<'a>,
-    /// The note that is renamed.
-    place: usize,
+    /// The position of the note that is renamed.
+    position: usize,
+    /// The new path of its file.
     path: String,
+    /// Its new title.
     title: &'a str,
 }
 
 impl RenamePlanner<'_> {
     fn note(&self) -> &Note {
-        &self.store.notes()[self.place]
+        &self.store.notes()[self.position]
     }
 
-    /// Plans the note itself: its title and date, the links to itself, its place.
+    /// Plans the note itself: its title and date, the links to itself, its path.
     fn plan_note(&self, request: &ChangeRequest) -> Result<PlannedChange, Error> {
         let note = self.note();
         let mut edits = vec![
@@ -76,7 +78,7 @@ impl RenamePlanner<'_> {
         let (old, new) = match planned.change {
             Some(store::Change::Replace { old, new, .. }) => (old, new),
             _ if self.path == note.path => return Ok(PlannedChange { change: None, ..planned }),
-            // The title is right already, and the file's name is not.
+            // The title is right already, but not the file's name.
             _ => {
                 let text = self.store.text_of(note)?.into_bytes();
                 (text.clone(), text)
@@ -97,21 +99,21 @@ impl RenamePlanner<'_> {
         Ok(PlannedChange { change: Some(change), ..planned })
     }
 
-    /// Returns the notes that stand for it, by whatever name.
-    fn standing_for(&self) -> impl Iterator<Item = usize> {
+    /// Returns the notes that replace it as digests, by any of its names.
+    fn digests_of_it(&self) -> impl Iterator<Item = usize> {
         let notes = self.store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
-        let names_it = |note: &Note| note.compacts.iter().any(|name| self.names.resolve(name) == Some(self.place));
-        notes.filter(move |(_, note)| names_it(note)).map(|(place, _)| place)
+        let is_digest = |note: &Note| note.compacts.iter().any(|name| self.names.resolve(name) == Some(self.position));
+        notes.filter(move |(_, note)| is_digest(note)).map(|(position, _)| position)
     }
 
-    /// Plans a note that links to it; only the bytes of such links change.
+    /// Plans a note that links to it; only the bytes of these links change. `None` if no link has to.
     fn plan_linking(&self, note: &Note) -> Result<Option<PlannedChange>, Error> {
         let relinked = |text: &str| relink(text, |link| self.new_target(note, link));
         let planned = plan_rewritten(self.store, note, relinked, &self.typed_edits(note))?;
         Ok(planned.change.is_some().then_some(planned))
     }
 
-    /// Fields that use a name which goes away name the id.
+    /// Returns the edits by which fields with an old name refer to the id.
     fn typed_edits(&self, note: &Note) -> Vec<Edit> {
         let id = self.note().id.as_str();
         let links = note.links.iter().filter_map(|link| {
@@ -124,22 +126,23 @@ impl RenamePlanner<'_> {
         links.chain(compacts).collect()
     }
 
-    /// Returns what a link must say from now on, where that is something else than it says.
+    /// Returns the new target of an inline link; `None` if it stays.
     fn new_target(&self, from: &Note, link: &InlineLink) -> Option<String> {
         match link {
             InlineLink::Path(path) => {
                 let to = self.names.resolve_path(&from.path, path);
                 let file = self.path.rsplit('/').next()?;
                 let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-                (to == PathTarget::Note(self.place) && self.path != self.note().path).then(|| format!("{folder}{file}"))
+                (to == PathTarget::Note(self.position) && self.path != self.note().path)
+                    .then(|| format!("{folder}{file}"))
             }
             InlineLink::Wiki(target) => self.renamed(target, self.new_name()),
         }
     }
 
-    /// Returns a target that uses a name which goes away with another one in its place; its heading stays.
+    /// Returns a target with its old name replaced by `new`, its heading kept; `None` if it uses no old name.
     fn renamed(&self, target: &str, new: &str) -> Option<String> {
-        if self.names.resolve(target) != Some(self.place) {
+        if self.names.resolve(target) != Some(self.position) {
             return None;
         }
         let (name, heading) = match target.split_once('#') {
@@ -149,7 +152,7 @@ impl RenamePlanner<'_> {
         self.is_old_name(name).then(|| format!("{new}{heading}"))
     }
 
-    /// Tells whether a name is the title or file name that goes away; ids and aliases stay.
+    /// Tells whether a name is the old title or file name. Ids and aliases are not.
     fn is_old_name(&self, name: &str) -> bool {
         let (note, name) = (self.note(), name.trim());
         let stem = name.strip_suffix(".md").unwrap_or(name);
@@ -157,23 +160,22 @@ impl RenamePlanner<'_> {
         name != note.id.as_str() && (is_title || (self.path != note.path && stem == note.stem()))
     }
 
-    /// The name by which links know the note from now on: the title, where it can stand in a link
-    /// and means no other note.
+    /// Returns the name for links: the new title, or the id if the title can't be part of a link or means another note.
     fn new_name(&self) -> &str {
-        let can_stand = !self.title.contains(['[', ']', '|', '#', '\\', '`', '<']);
-        let is_free = self.names.resolve(self.title).is_none_or(|to| to == self.place);
-        if can_stand && is_free { self.title } else { self.note().id.as_str() }
+        let is_linkable = !self.title.contains(['[', ']', '|', '#', '\\', '`', '<']);
+        let is_free = self.names.resolve(self.title).is_none_or(|to| to == self.position);
+        if is_linkable && is_free { self.title } else { self.note().id.as_str() }
     }
 
-    /// Refuses a plan after which a link would lead elsewhere than before.
-    fn check_links_stay(&self, planned: &[PlannedChange]) -> Result<(), Error> {
+    /// Refuses a plan that would make a link lead elsewhere.
+    fn check_links(&self, planned: &[PlannedChange]) -> Result<(), Error> {
         let (store, old) = (self.store, self.note().path.as_str());
         let renamed = store.after(&changes_of(planned));
         let new_path = |path| if path == old { self.path.as_str() } else { path };
-        let Some(astray) = TargetComparison::new(store.notes(), renamed.notes(), new_path).first_changed(&[]) else {
+        let Some(misled) = TargetComparison::new(store.notes(), renamed.notes(), new_path).first_changed(&[]) else {
             return Ok(());
         };
-        let message = format!("with this title, links of `{}` would lead elsewhere", store.notes()[astray].id);
+        let message = format!("with this title, links of `{}` would lead elsewhere", store.notes()[misled].id);
         Err(Error::new(ErrorKind::Failure, message).hint("change those links to ids first; nothing was changed"))
     }
 }

@@ -1,46 +1,48 @@
-//! `qipu doctor --fix`: what can be put right without a doubt about what was meant.
+//! `qipu doctor --fix`: repairs notes whose meaning is not in doubt.
 
 use super::PlannedChange;
 use crate::note::edit::{Edit, apply};
 use crate::note::{Diagnostic, Note};
 use crate::store::{Change, Store};
 
-/// The fields that hold plain text, so that a colon in them can only be part of it.
-const TEXTS: [&str; 2] = ["title", "summary"];
+/// The fields with plain text, in which a colon can only be part of the text.
+const TEXT_FIELDS: [&str; 2] = ["title", "summary"];
 
-/// Plans the repairs: plain texts that YAML needs quotes for get them, and notes that are known by
-/// their file's path get that as their id. Every repair leaves the note saying what it was read as.
+/// Plans the repairs: quotes for plain text that YAML needs them for, and ids for notes that have none, derived from their
+/// paths. No repair changes how a note is parsed.
 pub(crate) fn plan(store: &Store) -> Vec<PlannedChange> {
-    store.notes().iter().filter_map(|note| planned(store, note)).collect()
+    store.notes().iter().filter_map(|note| plan_note(store, note)).collect()
 }
 
-fn planned(store: &Store, note: &Note) -> Option<PlannedChange> {
+/// Plans the repair of one note; `None` if it needs none or can't be repaired.
+fn plan_note(store: &Store, note: &Note) -> Option<PlannedChange> {
     let has = |code: &str| note.findings.iter().any(|finding| finding.code == code);
     if !has("frontmatter-broken") && !has("no-id") {
         return None;
     }
     let old = store.text_of(note).ok()?;
-    let quoted = if has("frontmatter-broken") { quoted(note, &old)? } else { old.clone() };
+    let quoted = if has("frontmatter-broken") { with_quoted_texts(note, &old)? } else { old.clone() };
     let has_frontmatter = quoted.trim_start_matches('\u{feff}').starts_with("---");
-    let new = match has("no-id") && has_frontmatter && !has("duplicate-id") {
-        true => apply(&quoted, &[Edit::SetText { key: "id".into(), text: note.id.to_string() }]).ok()?,
-        false => quoted,
+    let new = if has("no-id") && has_frontmatter && !has("duplicate-id") {
+        apply(&quoted, &[Edit::SetText { key: "id".into(), text: note.id.to_string() }]).ok()?
+    } else {
+        quoted
     };
     let is_new = new != old;
     let change = Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() };
     is_new.then(|| PlannedChange { id: note.id.clone(), path: note.path.clone(), change: Some(change) })
 }
 
-/// Returns the text with quotes around its plain texts, where it is YAML then and says the same.
-fn quoted(note: &Note, text: &str) -> Option<String> {
-    let mut is_inside = 0;
+/// Quotes the plain text in the frontmatter; `None` if the result is not YAML or is parsed differently.
+fn with_quoted_texts(note: &Note, text: &str) -> Option<String> {
+    let mut fences = 0;
     let lines = text.split_inclusive('\n').map(|line| {
-        is_inside += usize::from(line.trim_end() == "---");
-        if is_inside == 1 { with_quotes(line) } else { line.to_owned() }
+        fences += usize::from(line.trim_end() == "---");
+        if fences == 1 { with_quoted_text(line) } else { line.to_owned() }
     });
     let new: String = lines.collect();
     let read = Note::parse(&note.path, new.clone().into_bytes());
-    let left = |finding: &Diagnostic| finding.code == "frontmatter-broken";
+    let is_broken = |finding: &Diagnostic| finding.code == "frontmatter-broken";
     let is_same =
         (&read.title, &read.kind, &read.tags, &read.links, &read.aliases, &read.sources, read.value, read.body())
             == (
@@ -55,12 +57,12 @@ fn quoted(note: &Note, text: &str) -> Option<String> {
             )
             && (&read.created, &read.updated, &read.custom, &read.unknown, read.summary())
                 == (&note.created, &note.updated, &note.custom, &note.unknown, note.summary());
-    (is_same && !read.findings.iter().any(left)).then_some(new)
+    (is_same && !read.findings.iter().any(is_broken)).then_some(new)
 }
 
-/// Puts a plain text behind a field's name into double quotes.
-fn with_quotes(line: &str) -> String {
-    let Some((key, rest)) = line.split_once(':').filter(|(key, _)| TEXTS.contains(key)) else {
+/// Quotes the plain text in the line of a field; returns any other line as it is.
+fn with_quoted_text(line: &str) -> String {
+    let Some((key, rest)) = line.split_once(':').filter(|(key, _)| TEXT_FIELDS.contains(key)) else {
         return line.to_owned();
     };
     let text = rest.trim();

@@ -1,4 +1,4 @@
-//! `qipu tags rename`: another name for a tag, everywhere.
+//! `qipu tags rename`: renames a tag in all notes.
 
 use super::{PlannedChange, plan_edits};
 use crate::error::{Error, ErrorKind};
@@ -6,7 +6,10 @@ use crate::note::edit::Edit;
 use crate::request::ChangeRequest;
 use crate::store::Store;
 
-/// Plans the new name in every note that has the tag; a note that has both names keeps one.
+/// Plans the new name in every note with the tag. A note with both tags keeps one.
+///
+/// # Errors
+/// `Usage` for an empty or unchanged name; `NoNote` if no note has the tag.
 pub(super) fn plan_rename(
     store: &Store,
     request: &ChangeRequest,
@@ -21,13 +24,12 @@ pub(super) fn plan_rename(
     let tagged = store.notes().iter().filter(|note| note.tags.iter().any(|tag| tag == from));
     let planned: Result<Vec<PlannedChange>, Error> =
         tagged.map(|note| plan_edits(store, note, &edits, &request.now)).collect();
-    match planned? {
-        none if none.is_empty() => {
-            let near = store.near_tags(from);
-            let meant = if near.is_empty() { String::new() } else { format!("did you mean `{}`? ", near.join("`, `")) };
-            Err(Error::new(ErrorKind::NoNote, format!("no note has the tag `{from}`"))
-                .hint(format!("{meant}`qipu tags` lists the tags")))
-        }
-        planned => Ok(planned),
+    let planned = planned?;
+    if !planned.is_empty() {
+        return Ok(planned);
     }
+    let near = store.near_tags(from);
+    let meant = if near.is_empty() { String::new() } else { format!("did you mean `{}`? ", near.join("`, `")) };
+    Err(Error::new(ErrorKind::NoNote, format!("no note has the tag `{from}`"))
+        .hint(format!("{meant}`qipu tags` lists the tags")))
 }

@@ -1,4 +1,4 @@
-//! `qipu update`: fields of notes that are there.
+//! `qipu update`: changes fields of notes.
 
 use super::links::check_kind;
 use super::{ChangePlan, PlannedChange, changes_of, plan_edits};
@@ -11,6 +11,9 @@ use crate::request::{ChangeRequest, NewFields};
 use crate::store::Store;
 
 /// Plans the same changes for each note.
+///
+/// # Errors
+/// `Usage` without a change, or for an empty title or type; `NoNote` for an unknown note.
 pub(super) fn plan(
     store: &Store,
     request: &ChangeRequest,
@@ -22,21 +25,21 @@ pub(super) fn plan(
     }
     let edits = edits(store, fields)?;
     let mut seen = std::collections::HashSet::new();
-    let places: Vec<usize> = store.positions(ids)?.into_iter().filter(|place| seen.insert(*place)).collect();
+    let positions: Vec<usize> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
     let changes: Result<Vec<PlannedChange>, Error> =
-        places.iter().map(|place| plan_edits(store, &store.notes()[*place], &edits, &request.now)).collect();
+        positions.iter().map(|position| plan_edits(store, &store.notes()[*position], &edits, &request.now)).collect();
     let changes = changes?;
-    let findings = if fields.title.is_some() { lost_links(store, &changes) } else { Vec::new() };
+    let findings = if fields.title.is_some() { broken_links(store, &changes) } else { Vec::new() };
     Ok(ChangePlan { changes, findings })
 }
 
-/// Tells which links lead nowhere once titles are others.
-fn lost_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry> {
+/// Reports the links that new titles break.
+fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry> {
     let after = store.after(&changes_of(planned));
     let types = &store.config.link_types;
     let (before, after) = (Graph::new(store.notes(), types), Graph::new(after.notes(), types));
-    let lost = |(place, note): (usize, &std::sync::Arc<Note>)| {
-        let new = after.unresolved(place).iter().filter(|target| !before.unresolved(place).contains(target));
+    let lost = |(position, note): (usize, &std::sync::Arc<Note>)| {
+        let new = after.unresolved(position).iter().filter(|target| !before.unresolved(position).contains(target));
         let finding = |target: &String| {
             let message = format!("its link to `{target}` leads nowhere now; `qipu rename` lets links follow");
             let finding = Diagnostic { code: "broken-link", line: None, message };
@@ -47,7 +50,7 @@ fn lost_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry> 
     store.notes().iter().enumerate().flat_map(lost).collect()
 }
 
-/// Returns the edits that fields stand for, in the order in which a new note has them.
+/// Returns the edits that set fields, in the order of fields in a new note.
 pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Error> {
     for (name, text) in [("title", &fields.title), ("type", &fields.kind)] {
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
@@ -68,9 +71,9 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     edits.extend(fields.sources.iter().map(|url| Edit::AddMap { key: "sources", entries: vec![("url", url.clone())] }));
     for (kind, target) in &fields.links {
         check_kind(store, kind)?;
-        let place = store.resolve(target)?;
-        store.expect_own_id(place)?;
-        let id = store.notes()[place].id.to_string();
+        let position = store.resolve(target)?;
+        store.expect_own_id(position)?;
+        let id = store.notes()[position].id.to_string();
         edits.push(Edit::AddMap { key: "links", entries: vec![("type", kind.clone()), ("id", id)] });
     }
     edits.extend(fields.custom.iter().map(|(key, text)| Edit::SetCustom { key: key.clone(), text: text.clone() }));
