@@ -1,8 +1,7 @@
-//! What a shell completes: commands and flags, and the ids, tags, types and recipes that there are.
+//! Completions for shells: commands, flags, and the existing ids, tags, types and recipes.
 //!
-//! The shell calls the program with [`COMPLETE`] set. Values are attached here to what `cli` knows, by the
-//! names that values have in the help, so that an ordinary call has nothing to do with it. Whatever goes wrong,
-//! there is just nothing to complete.
+//! The shell calls the program with [`COMPLETE`] set. The values are attached here to the command line of `cli`, by the
+//! names of values in the help, so that ordinary calls do not pay for them. After an error, there are no completions.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -22,28 +21,28 @@ use crate::note::Note;
 use crate::setup;
 use crate::store::{Location, Store};
 
-/// Returns the answer to a shell that asks how words may go on; `None` where no shell asks.
+/// Returns the completions for a shell, in its format; `None` if this is an ordinary call.
 pub fn answer(args: &[OsString], env: &Env) -> Option<Vec<u8>> {
     let shells = Shells::builtins();
     let name = env.vars.get(COMPLETE)?.to_str()?;
     let shell = shells.completer(name)?;
     let words: Vec<OsString> = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
-    let place = Arc::new(CompletionContext::new(name, &words, env));
-    let mut command = with_values(cli::command(), "", &place);
+    let context = Arc::new(CompletionContext::new(name, &words, env));
+    let mut command = with_values(cli::command(), "", &context);
     command.build();
     let mut answer = Vec::new();
     let is_written = shell.write_complete(&mut command, words, Some(&env.current_dir), &mut answer).is_ok();
     Some(if is_written { answer } else { Vec::new() })
 }
 
-/// The store that words are completed from; opened when it is first asked.
+/// The arguments before the one that is completed, and the store, which is opened on first use.
 struct CompletionContext {
     location: Location,
     current_dir: PathBuf,
     store: OnceLock<Option<Store>>,
-    /// The words before the one that is completed.
+    /// The arguments before the one that is completed.
     words: Vec<OsString>,
-    /// Whether the shell quotes what it puts on the command line.
+    /// Whether the shell quotes the completions that it inserts.
     is_quoting: bool,
 }
 
@@ -63,11 +62,12 @@ impl CompletionContext {
         Self { location, current_dir: env.current_dir.clone(), store: OnceLock::new(), words, is_quoting }
     }
 
+    /// Returns the store; `None` if it can't be opened.
     fn store(&self) -> Option<&Store> {
         self.store.get_or_init(|| Store::open(&self.location, &self.current_dir).ok()).as_ref()
     }
 
-    /// Returns the commands below the ones that were named after `man`, each with what it is for.
+    /// Returns the subcommands of the command that is named after `man`, each with its description.
     fn commands(&self) -> Vec<(String, Option<String>)> {
         let named = self.words.iter().skip_while(|word| *word != "man").skip(1);
         let command = named.fold(cli::command(), |above, word| match above.find_subcommand(word) {
@@ -82,7 +82,7 @@ impl CompletionContext {
         self.store().map_or(&[], Store::notes)
     }
 
-    /// Returns the paths that begin with a text, without those that the shell would not take for paths.
+    /// Returns the paths that begin with `text`, without those that the shell would not read as one word.
     fn paths(&self, text: &OsStr, hint: ValueHint) -> Vec<CompletionCandidate> {
         let completer = match hint {
             ValueHint::DirPath => PathCompleter::dir(),
@@ -99,23 +99,23 @@ impl CompletionContext {
     }
 }
 
-/// Tells whether every shell takes a text as it stands for one word that is not an option: Bash puts candidates on
-/// the command line unquoted, and a candidate may come from a note of a stranger.
+/// Tells whether every shell reads a text, unquoted, as one word that is not an option: Bash inserts candidates unquoted,
+/// and a candidate may come from an untrusted note.
 ///
-/// The rule lists what is known to be safe: letters and digits of any script with their marks, and punctuation to
-/// which no shell gives a meaning inside a word.
+/// Allows only what is known to be safe: letters and digits of any script with their marks, and punctuation without a
+/// meaning inside a word in any shell.
 fn is_plain(text: &str) -> bool {
     let is_safe = |c: char| c.is_alphanumeric() || is_combining_mark(c) || "_-./:+@".contains(c);
     let is_first_safe = !text.starts_with(['-', '@', '+', ':']) && !text.starts_with(is_combining_mark);
     !text.is_empty() && is_first_safe && text.chars().all(is_safe)
 }
 
-/// Tells whether a shell that quotes candidates can put a path on the command line.
+/// Tells whether a shell that quotes candidates can insert a path.
 fn is_quotable(path: &str) -> bool {
     !path.starts_with('-') && !path.contains(char::is_control)
 }
 
-/// What a value may be.
+/// The kinds of values that are completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Values {
     Ids,
@@ -127,13 +127,13 @@ enum Values {
 }
 
 impl Values {
-    /// Tells from its name in the help what a value of a command may be.
-    fn of(command: &str, name: &str) -> Option<Self> {
-        match (command, name) {
-            ("rename", "FROM" | "TO") => Some(Self::Tags),
+    /// Returns the kind of a value by the path of its command and its name in the help.
+    fn of(path: &str, name: &str) -> Option<Self> {
+        match (path, name) {
+            ("tags rename", "FROM" | "TO") => Some(Self::Tags),
             (_, "ID" | "ID or WORDS" | "FROM" | "TO" | "INTO" | "DIGEST") => Some(Self::Ids),
             (_, "TAG") => Some(Self::Tags),
-            ("list" | "tree" | "path" | "add" | "remove", "TYPE") => Some(Self::LinkTypes),
+            (path, "TYPE") if path.starts_with("link ") => Some(Self::LinkTypes),
             (_, "TYPE") => Some(Self::Kinds),
             (_, "RECIPE") => Some(Self::Recipes),
             ("man", "COMMAND") => Some(Self::Commands),
@@ -141,9 +141,9 @@ impl Values {
         }
     }
 
-    /// Returns the values that begin with a text, each with what is said of it.
-    fn beginning_with(self, text: &str, place: &CompletionContext) -> Vec<CompletionCandidate> {
-        let notes = || place.notes().iter();
+    /// Returns the values that begin with `text`, ids with their titles.
+    fn beginning_with(self, text: &str, context: &CompletionContext) -> Vec<CompletionCandidate> {
+        let notes = || context.notes().iter();
         let one = |value: &str| (value.to_owned(), None);
         let all: Vec<(String, Option<String>)> = match self {
             Self::Ids => {
@@ -159,10 +159,10 @@ impl Values {
                 kinds.into_iter().map(one).collect()
             }
             Self::LinkTypes => {
-                let types = place.store().map(|store| store.config.link_types.names().map(one).collect());
+                let types = context.store().map(|store| store.config.link_types.names().map(one).collect());
                 types.unwrap_or_default()
             }
-            Self::Commands => place.commands(),
+            Self::Commands => context.commands(),
             Self::Recipes => setup::RECIPES.iter().map(|recipe| (recipe.name.to_owned(), None)).collect(),
         };
         let fitting = all.into_iter().filter(|(value, _)| value.starts_with(text) && is_plain(value));
@@ -170,29 +170,27 @@ impl Values {
     }
 }
 
-/// Attaches values to every argument of a command and of the commands below it.
-fn with_values(command: Command, above: &str, place: &Arc<CompletionContext>) -> Command {
-    // A list of notes has types of notes, one of links has types of links.
-    let is_link = above == "link";
-    let name = command.get_name().to_owned();
-    let named = if name == "list" && !is_link { "notes" } else { &name };
-    let named = if name == "rename" && above != "tags" { "title" } else { named };
-    let command = command.mut_args(|arg| with_value(arg, named, place));
-    command.mut_subcommands(|below| with_values(below, &name, place))
+/// Attaches values to every argument of the commands below one. `parent`: its path, empty for the program.
+fn with_values(command: Command, parent: &str, context: &Arc<CompletionContext>) -> Command {
+    let is_root = command.get_version().is_some();
+    let path = if is_root { String::new() } else { format!("{parent} {}", command.get_name()).trim_start().to_owned() };
+    let command = command.mut_args(|arg| with_value(arg, &path, context));
+    command.mut_subcommands(|below| with_values(below, &path, context))
 }
 
-fn with_value(arg: Arg, command: &str, place: &Arc<CompletionContext>) -> Arg {
+/// Attaches values to an argument, by its name or hint.
+fn with_value(arg: Arg, command: &str, context: &Arc<CompletionContext>) -> Arg {
     let names: Vec<&str> = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
     let values = names.first().and_then(|name| Values::of(command, name));
     let hint = arg.get_value_hint();
-    let place = Arc::clone(place);
+    let context = Arc::clone(context);
     if let Some(values) = values {
-        let complete = move |text: &OsStr| values.beginning_with(text.to_str().unwrap_or("\0"), &place);
+        let complete = move |text: &OsStr| values.beginning_with(text.to_str().unwrap_or("\0"), &context);
         return arg.add(ArgValueCompleter::new(complete));
     }
     match hint {
         ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => {
-            arg.add(ArgValueCompleter::new(move |text: &OsStr| place.paths(text, hint)))
+            arg.add(ArgValueCompleter::new(move |text: &OsStr| context.paths(text, hint)))
         }
         _ => arg,
     }

@@ -1,7 +1,6 @@
-//! What can go wrong, as users meet it: a kind, a sentence, a hint, an exit code.
+//! The error of the program: a kind, a sentence and a hint.
 //!
-//! Every failure in the program ends as an [`Error`]; the mapping to exit codes stands here and
-//! nowhere else.
+//! Every failure becomes an [`Error`]. The only mapping to exit codes is [`ErrorKind::exit_code`].
 
 use std::fmt;
 use std::io;
@@ -14,39 +13,39 @@ use crate::escape::{harmless_json, one_line};
 /// A failure that ends the process.
 #[derive(Debug)]
 pub struct Error {
-    /// What sort of failure it is; decides the exit code.
+    /// The kind of failure, which determines the exit code.
     pub kind: ErrorKind,
-    /// One sentence: what went wrong, and where.
+    /// One sentence: what failed, and where.
     pub message: String,
     /// What the user can do about it.
     pub hint: Option<String>,
 }
 
-/// The sorts of failure.
+/// The kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The reader of our output went away. Not an error to anybody.
+    /// The reader of our output closed it, such as `head` (exit 0).
     ClosedPipe,
-    /// Something failed that is neither the user's words nor the store (exit 1).
+    /// Any other failure, such as one of a file or another program (exit 1).
     Failure,
-    /// A check that was asked for did not pass (exit 1).
+    /// A requested check did not pass (exit 1).
     Check,
     /// Another command holds the lock on the store (exit 1).
     Busy,
-    /// The command line can't be understood (exit 2).
+    /// The arguments are invalid (exit 2).
     Usage,
     /// Not even the empty answer fits the budget (exit 2).
     Budget,
     /// There is no store here (exit 3).
     NoStore,
-    /// A note that was named does not exist (exit 3).
+    /// A named note does not exist (exit 3).
     NoNote,
-    /// The store can't be read or is not well (exit 3).
+    /// The store can't be read or is damaged (exit 3).
     Store,
 }
 
 impl ErrorKind {
-    /// Returns the process's exit code: 0, 1, 2 or 3.
+    /// Returns the exit code of the process, 0 to 3.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::ClosedPipe => 0,
@@ -56,7 +55,7 @@ impl ErrorKind {
         }
     }
 
-    /// Returns the name that JSON errors carry.
+    /// Returns the name in JSON errors.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClosedPipe => "closed-pipe",
@@ -73,31 +72,31 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// Makes an error of a kind.
+    /// Creates an error of a kind, without a hint.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None }
     }
 
-    /// Makes an error about the command line (exit 2).
+    /// Creates an error about the arguments (exit 2).
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// Makes an error about something that did not work (exit 1).
+    /// Creates an error about a failed operation (exit 1).
     pub fn failure(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Failure, message)
     }
 
-    /// Adds what the user can do, in one line.
+    /// Adds what the user can do, on one line.
     #[must_use]
     pub fn hint(self, hint: impl AsRef<str>) -> Self {
         Self { hint: Some(one_line(hint.as_ref())), ..self }
     }
 
-    /// Returns the text for standard error in words, with its final newline.
+    /// Returns the text for standard error, with its final newline.
     ///
-    /// A message may quote a note, a file's name or an argument: nothing in it steers a terminal, and no line begins
-    /// with `qipu:` or `hint:` but the first of each.
+    /// A message may quote a note, a file's name or an argument. These are escaped, so that they steer no terminal and no
+    /// line of theirs begins with `qipu:` or `hint:`.
     pub fn to_text(&self, has_color: bool) -> String {
         let line = |color: AnsiColor, mark: &str, text: &str| {
             let style = if has_color { color.on_default().bold() } else { Style::new() };
@@ -107,7 +106,7 @@ impl Error {
         line(AnsiColor::Red, "qipu", &one_line(&self.message)) + &hint
     }
 
-    /// The same as JSON.
+    /// Returns the error as a line of JSON.
     pub fn to_json(&self) -> String {
         let error = json!({"error": {
             "code": self.kind.exit_code(),
@@ -138,7 +137,7 @@ impl From<io::Error> for Error {
 }
 
 impl From<anyhow::Error> for Error {
-    /// Tells the whole chain of causes in one sentence.
+    /// Joins the chain of causes to one sentence.
     fn from(error: anyhow::Error) -> Self {
         Self::new(ErrorKind::Failure, format!("{error:#}"))
     }

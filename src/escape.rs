@@ -1,18 +1,18 @@
-//! Text made harmless, whoever wrote it: it can't break a line, end a string or steer a terminal.
+//! Escapes text of any origin: the result can't break a line, end a string or steer a terminal.
 
 use std::borrow::Cow;
 
-/// What becomes of a character that nobody sees.
+/// The treatment of an invisible character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Invisible {
-    /// It is left out, unless a script or an emoji needs it where it stands: copied text is full of such characters.
+    /// It is omitted unless a script or an emoji needs it there: copied text is full of such characters.
     Omitted,
-    /// A sign stands for it: it reorders others, or can carry a hidden text.
+    /// It is replaced by U+FFFD, since it reorders others or can carry hidden text.
     Signed,
 }
 
-/// Tells what becomes of a character that has no width: the default-ignorable code points of Unicode (UAX #44), the
-/// bidirectional controls (UAX #9) and the interlinear annotations.
+/// Returns the treatment of an invisible character: a default-ignorable code point (UAX #44), a bidirectional control
+/// (UAX #9) or an interlinear annotation. `None` for any other character.
 fn invisible(c: char) -> Option<Invisible> {
     match c {
         '\0'..='\u{ac}' => None,
@@ -41,7 +41,7 @@ fn invisible(c: char) -> Option<Invisible> {
     }
 }
 
-/// Tells whether a character may have a variation selector that makes it an emoji, or a text.
+/// Tells whether a character may have a variation selector for its emoji or text style (UTS #51).
 fn is_emoji(c: char) -> bool {
     matches!(c, '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
         | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2460}'..='\u{24ff}' | '\u{25a0}'..='\u{27bf}'
@@ -49,24 +49,23 @@ fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Tells whether a character belongs to a script in which joiners change letters: from Arabic to Sinhala, Myanmar to
-/// Mongolian, and the later blocks of these.
+/// Tells whether a character belongs to a script in which joiners change letters: Arabic to Sinhala, Myanmar to Mongolian,
+/// and their later blocks.
 fn is_joined(c: char) -> bool {
     matches!(c, '\u{600}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{1b00}'..='\u{1bff}'
         | '\u{a840}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{abc0}'..='\u{abff}' | '\u{fb50}'..='\u{fdff}'
         | '\u{fe70}'..='\u{fefc}' | '\u{11000}'..='\u{11fff}')
 }
 
-/// Makes the characters of a text harmless, one after the other. What is invisible stays only where a script or an
-/// emoji needs it.
+/// Escapes the characters of a text one by one. An invisible one is kept only if a script or an emoji needs it.
 #[derive(Debug, Default)]
 pub(crate) struct EscapeFilter {
-    /// The character before, where it was shown as it is.
+    /// The character before, if it was kept.
     before: Option<char>,
 }
 
 impl EscapeFilter {
-    /// Returns what is shown for the next character, given the one behind it; `None` for nothing.
+    /// Returns the replacement of the next character, given the one after it; `None` if it is omitted.
     pub(crate) fn shown(&mut self, c: char, after: Option<char>) -> Option<char> {
         let shown = match invisible(c) {
             Some(_) if self.is_needed(c, after) => Some(c),
@@ -79,7 +78,7 @@ impl EscapeFilter {
         shown
     }
 
-    /// Tells whether a joiner or a variation selector changes how the characters beside it look. One alone does.
+    /// Tells whether a joiner or a variation selector changes the look of the characters beside it. A second one does not.
     fn is_needed(&self, c: char, after: Option<char>) -> bool {
         let Some(before) = self.before.filter(|before| !matches!(before, '\u{200c}' | '\u{200d}')) else {
             return false;
@@ -94,7 +93,7 @@ impl EscapeFilter {
     }
 }
 
-/// Returns what is shown for the characters of a text.
+/// Iterates the escaped characters of a text.
 fn filtered(text: &str) -> impl Iterator<Item = char> {
     let (mut filter, mut chars) = (EscapeFilter::default(), text.chars().peekable());
     std::iter::from_fn(move || {
@@ -108,18 +107,18 @@ fn filtered(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Counts the characters of a text that every format keeps.
+/// Counts the characters of a text that are kept in every format.
 pub(crate) fn kept_chars(text: &str) -> usize {
     let is_space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1e}');
     text.chars().filter(|c| !is_space(*c) && invisible(*c) != Some(Invisible::Omitted)).count()
 }
 
-/// Line ends that are not `\n`, beside which JSON and terminals treat them as ordinary.
+/// Tells whether a character ends a line in Unicode (UAX #14), though JSON and terminals treat it as an ordinary one.
 fn is_other_line_end(c: char) -> bool {
     matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Returns a visible sign for a control character: always one character for one.
+/// Returns the visible symbol of a control character (U+2400 to U+2421, else U+FFFD); any other character as it is.
 fn visible(c: char) -> char {
     match c {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
@@ -129,14 +128,14 @@ fn visible(c: char) -> char {
     }
 }
 
-/// Puts a text on one line: every run of white space and line ends is one space.
+/// Returns a text on one line, escaped: each run of white space and line ends becomes one space.
 pub(crate) fn one_line(text: &str) -> String {
     as_one_line(text).into_owned()
 }
 
-/// The same, borrowed where it is such a line already.
+/// Returns a text as [`one_line`] does, borrowed if it stays as it is.
 pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
-    // Most texts are such a line already.
+    // Most texts stay as they are.
     let is_plain = |pair: &[u8]| (b' '..0x7f).contains(&pair[0]) && pair != b"  ";
     if text.as_bytes().windows(2).all(is_plain)
         && !text.starts_with(' ')
@@ -158,9 +157,9 @@ pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Makes a text of several lines harmless: line ends become `\n`, control characters visible.
+/// Escapes a text of several lines: line ends become `\n`, control characters visible.
 pub(crate) fn lines(text: &str) -> String {
-    // Most texts hold nothing else.
+    // Most texts contain no other characters.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
     }
@@ -186,27 +185,26 @@ pub(crate) fn lines(text: &str) -> String {
 /// The most characters of a text that a message quotes.
 const MAX_QUOTED: usize = 120;
 
-/// Returns a text on one line as a message quotes it: shortened by itself, so that the words of the message
-/// around it are never cut.
+/// Returns a text for a quotation in a message: on one line, and shortened by itself, so that the message around it is not.
 pub(crate) fn abbreviated(text: &str) -> String {
     shortened(&one_line(text), MAX_QUOTED)
 }
 
-/// Shortens a text to its first `most` characters and `…`, where it has more.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// Shortens a text of more than `max_chars` characters to its first `max_chars` and `…`.
+pub(crate) fn shortened(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
 }
 
-/// Writes a JSON string in which nothing can be taken for a line end or steer a terminal.
+/// Returns a JSON string without line ends and characters that steer a terminal.
 pub(crate) fn json_string(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     harmless_json(quoted)
 }
 
-/// Escapes in finished JSON what JSON itself allows: only strings can hold such characters.
+/// Escapes in JSON text the harmful characters that JSON allows. Only strings can contain these.
 pub(crate) fn harmless_json(json: String) -> String {
     if !json.contains(may_be_harmful) {
         return json;
@@ -223,7 +221,7 @@ pub(crate) fn harmless_json(json: String) -> String {
     out
 }
 
-/// Makes every text in JSON harmless, for programs that hand these on to a model.
+/// Escapes all texts of a JSON value, for programs that pass them on to a model.
 pub(crate) fn harmless_texts(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::String(text) if text.contains(may_be_harmful) => *text = lines(text),
@@ -239,16 +237,16 @@ pub(crate) fn harmless_texts(value: &mut serde_json::Value) {
     }
 }
 
-/// Tells whether a character is harmful in some place at least.
+/// Tells whether a character is harmful in at least some contexts.
 fn may_be_harmful(c: char) -> bool {
     c.is_control() || is_other_line_end(c) || invisible(c).is_some()
 }
 
-/// Writes a value of a record: as it is where it can't be misread, else as a JSON string.
+/// Returns a value of a record: as it is if it can't be misread, else as a JSON string.
 pub(crate) fn value(text: &str) -> Cow<'_, str> {
-    let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | '"' | '\\');
+    let needs_quotes = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | '"' | '\\');
     let is_hidden = || text.contains(may_be_harmful) && !filtered(text).eq(text.chars());
-    if text.is_empty() || text == "-" || text.contains(is_odd) || is_hidden() {
+    if text.is_empty() || text == "-" || text.contains(needs_quotes) || is_hidden() {
         json_string(text).into()
     } else {
         text.into()

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use qipu::env::{Env, Waits};
 use qipu::error::ErrorKind;
 
-/// A cold start is mostly small allocations on several threads.
+// A cold start is mostly small allocations on several threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -24,17 +24,17 @@ fn main() -> ExitCode {
     let Err(error) = result else {
         return ExitCode::SUCCESS;
     };
-    // A reader such as `head` that has seen enough is no failure of ours.
+    // A reader that closes the pipe, such as `head`, is no failure.
     if error.kind != ErrorKind::ClosedPipe {
         let has_color = qipu::cli::wants_color(&args).unwrap_or_else(qipu::env::has_color_for_errors);
         let text = if qipu::cli::wants_json(&args) { error.to_json() } else { error.to_text(has_color) };
-        // Nobody is left to tell when standard error is gone too.
+        // Without standard error, there is nowhere left to report to.
         let _ = io::stderr().write_all(text.as_bytes());
     }
     ExitCode::from(error.kind.exit_code())
 }
 
-/// Says at once what can't wait for the end of the call.
+/// Prints a warning that can't wait for the end of the call.
 fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "{}", qipu::warnings::line(text));
 }

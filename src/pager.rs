@@ -1,4 +1,4 @@
-//! Shows a long text on a terminal, page by page, in the program that the user has for that.
+//! Pages a long text on a terminal with the user's pager.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 
 use crate::env::{Env, TerminalSize};
 
-/// What a shell ends with when it can't start a program.
+/// The exit codes of a shell that can't start a program (POSIX, Shell Command Language 2.8.2).
 const NOT_STARTED: [i32; 2] = [126, 127];
 
-/// Shows a text in the pager if it is longer than the screen. Returns whether it was shown: not where
-/// there is no pager or it can't be started.
+/// Shows a text in the pager if it is longer than the screen. Returns whether it was shown: not if there is no pager or it
+/// can't be started.
 pub(crate) fn show(text: &str, env: &Env) -> bool {
     match (&env.pager, env.size) {
         (Some(pager), Some(size)) if is_longer(text, size) => run(pager, text),
@@ -24,16 +24,16 @@ fn is_longer(text: &str, size: TerminalSize) -> bool {
     rows.sum::<usize>() >= size.rows
 }
 
-/// Counts the characters of a line without the codes of colours.
+/// Counts the characters of a line without escape sequences for colour.
 fn shown_chars(line: &str) -> usize {
     let mut parts = line.split('\u{1b}');
     let first = parts.next().map_or(0, |plain| plain.chars().count());
     parts.fold(first, |count, part| count + part.split_once('m').map_or(0, |(_, plain)| plain.chars().count()))
 }
 
-/// Runs a pager. It may be given with arguments, so a shell takes it apart, as for an editor.
+/// Runs a pager. It may have arguments, so a shell splits them. Returns whether it was started.
 fn run(pager: &OsStr, text: &str) -> bool {
-    // Ctrl-C is the pager's to handle; whoever waits for it must not end before it.
+    // The pager handles Ctrl-C; this process must not end before it.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Default::default());
     let mut shell = Command::new("sh");
@@ -46,7 +46,7 @@ fn run(pager: &OsStr, text: &str) -> bool {
     let Ok(mut child) = shell.spawn() else {
         return false;
     };
-    // Somebody who has read enough closes the pager; that the rest can't be written is no failure.
+    // A pager that is closed early does not read the rest: no failure.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(text.as_bytes()));
     let status = child.wait().ok().and_then(|status| status.code());
     !status.is_some_and(|code| NOT_STARTED.contains(&code))

@@ -1,4 +1,4 @@
-//! How far a piece of work is that may take long. Whoever does it counts; whoever has a terminal tells.
+//! Counts the steps of work that may take long, for a progress line on a terminal.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static DONE: AtomicUsize = AtomicUsize::new(0);
 static WORK: Mutex<Option<(&str, usize)>> = Mutex::new(None);
 
-/// Work that has begun; it ends when this goes.
+/// A guard for work in progress, which ends when it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Work(());
@@ -17,30 +17,30 @@ impl Drop for Work {
     }
 }
 
-/// How far work is.
+/// The progress of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is done, as `reading notes`.
+    /// The name of the work, such as `reading notes`.
     pub name: &'static str,
-    /// How many steps of it are over.
+    /// The number of finished steps, at most `total`.
     pub done: usize,
-    /// How many there are.
+    /// The number of steps.
     pub total: usize,
 }
 
-/// Begins work of so many steps.
+/// Begins work of `total` steps. Replaces work that is still in progress.
 pub fn begin(name: &'static str, total: usize) -> Work {
     DONE.store(0, Ordering::Relaxed);
     set(Some((name, total)));
     Work(())
 }
 
-/// Notes down that a step of the work is over.
+/// Records the end of a step.
 pub fn advance() {
     DONE.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns how far the work is that is being done; none where nothing is.
+/// Returns the current progress; `None` without work.
 pub fn now() -> Option<Progress> {
     let work = WORK.lock().ok().and_then(|work| *work);
     work.map(|(name, total)| Progress { name, done: DONE.load(Ordering::Relaxed).min(total), total })

@@ -1,4 +1,4 @@
-//! Tells on standard error, where that is a terminal, how far work is that takes longer than half a second.
+//! Shows the progress of long work on standard error, if that is a terminal.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -8,14 +8,14 @@ use std::time::Duration;
 use crate::env::Env;
 use crate::progress::{self, Progress};
 
-/// How long work may take before anything is said.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// How long a line stands before it is written anew.
-const PACE: Duration = Duration::from_millis(100);
-/// Takes away what stands on the line.
+/// The time before progress is first shown.
+const DELAY: Duration = Duration::from_millis(500);
+/// The time between two updates.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Clears the line (ECMA-48: carriage return, erase in line).
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// Somebody who watches the work. When this goes, nothing of it is left on the terminal.
+/// The thread that shows progress. Dropping this ends the thread and clears the line.
 pub(crate) struct ProgressReporter(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Drop for ProgressReporter {
@@ -27,43 +27,45 @@ impl Drop for ProgressReporter {
     }
 }
 
-/// Watches the work of this call, where somebody sees it.
+/// Starts to show the progress of this call; does nothing unless standard error is a terminal.
 pub(crate) fn begin(env: &Env) -> ProgressReporter {
     if !env.tells_progress {
         return ProgressReporter(None);
     }
     let (sender, receiver) = channel();
     let watch = move || {
-        let mut has_told = false;
-        let mut wait = PATIENCE;
+        let mut is_shown = false;
+        let mut wait = DELAY;
         while receiver.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-            wait = PACE;
+            wait = INTERVAL;
             if let Some(progress) = progress::now() {
-                tell(&format!("{CLEAR}{}", line(progress)));
-                has_told = true;
-            } else if has_told {
-                // An editor may have the terminal now: the line is taken away once.
-                tell(CLEAR);
-                has_told = false;
+                print(&format!("{CLEAR}{}", line(progress)));
+                is_shown = true;
+            } else if is_shown {
+                // Cleared only once, since an editor may use the terminal now.
+                print(CLEAR);
+                is_shown = false;
             }
         }
-        if has_told {
-            tell(CLEAR);
+        if is_shown {
+            print(CLEAR);
         }
     };
-    // A machine without room for a thread does the work all the same.
+    // Without a thread, the work is done without a progress line.
     ProgressReporter(Builder::new().spawn(watch).ok().map(|thread| (sender, thread)))
 }
 
+/// Returns the line for a progress.
 fn line(progress: Progress) -> String {
     let Progress { name, done, total } = progress;
     let percent = (done * 100).checked_div(total).unwrap_or(100);
     format!("{name}: {done} of {total} ({percent} %)")
 }
 
-fn tell(text: &str) {
+/// Writes to standard error.
+fn print(text: &str) {
     let mut stderr = io::stderr();
-    // Nobody is left to tell when standard error is gone.
+    // Without standard error, there is no progress line.
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 

@@ -1,4 +1,5 @@
-//! Requests: what the user asks for, as plain values.
+//! The requests of users, as plain values. Enums that derive `ValueEnum` are values of flags; the doc comments of their
+//! variants are help.
 
 use std::path::PathBuf;
 
@@ -11,71 +12,70 @@ pub use crate::report::{Format, Level, Picture};
 use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
-/// How many tokens of a budget stand for one note that is weighed: none is shown in so few.
+/// The tokens of a budget for each note that is assessed: no note is shown in fewer.
 const TOKENS_PER_CANDIDATE: usize = 10;
-/// The least number of notes that are weighed.
+/// The least number of notes that are assessed.
 pub const MIN_CANDIDATES: usize = 100;
 
 /// One call of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What to do.
+    /// The command.
     pub command: Command,
-    /// How the answer is written.
+    /// The format of the answer.
     pub format: Format,
-    /// How long the answer may be.
+    /// The limits of the answer's length.
     pub budget: Budget,
-    /// Whether it is told where the time goes.
+    /// Whether the phases of the call are timed on standard error.
     pub is_verbose: bool,
-    /// How it is shown on a terminal.
+    /// The appearance on a terminal.
     pub show: OutputOptions,
 }
 
-/// How an answer is shown on a terminal.
+/// The appearance of an answer on a terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OutputOptions {
-    /// Whether it has colours; `None` leaves it to the surroundings.
+    /// Whether it has colours; `None` leaves it to the environment.
     pub color: Option<bool>,
-    /// Whether it is shown page by page where it is longer than the screen.
+    /// Whether it goes through a pager if it is longer than the screen.
     pub is_paged: bool,
-    /// The day from which days are told in words.
+    /// The day relative to which dates are described in words; `None` for no words.
     pub today: Option<Date>,
 }
 
-/// How long an answer may be; both limits count when both are given.
+/// The limits of an answer's length; if both are given, both apply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
     /// The most Unicode scalar values, final newline included.
     pub max_chars: Option<usize>,
     /// The most tokens.
     pub max_tokens: Option<usize>,
-    /// With how many tokens there is enough, where notes are chosen by their use; more may be written
-    /// by one note.
+    /// The tokens at which selection by purpose stops; the last note may exceed it.
     pub target_tokens: Option<usize>,
     /// What counts tokens.
     pub tokenizer: Tokenizer,
 }
 
 impl Budget {
-    /// Returns how many hits are weighed: several times as many as could be shown.
+    /// Returns the most hits that are assessed, several times as many as could be shown; `None` for no limit.
     pub fn max_candidates(&self) -> Option<usize> {
         let tokens = [self.max_tokens, self.max_chars.map(|chars| chars / CHARS_PER_TOKEN)];
         tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
     }
 
-    /// Returns about how many characters the answer may have; `None` without a limit.
+    /// Returns the approximate limit in characters, tokens counted as [`CHARS_PER_TOKEN`]; `None` without a limit.
     pub fn most_chars(&self) -> Option<usize> {
         let by_tokens = self.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
         [self.max_chars, by_tokens].into_iter().flatten().min()
     }
 
-    /// Tells whether there is a limit.
+    /// Tells whether there is a limit in characters or tokens.
     pub fn is_limited(&self) -> bool {
         self.max_chars.is_some() || self.max_tokens.is_some()
     }
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Show the primer.
@@ -90,25 +90,25 @@ pub enum Command {
     Graph(GraphRequest),
     /// Search for notes.
     Search(SearchRequest),
-    /// Show the notes that are like one.
+    /// Show the notes that are similar to one.
     Related(RelatedRequest),
     /// Show notes as a list.
     List(ListRequest),
-    /// Show notes whole.
+    /// Show notes in full.
     Show(ShowRequest),
     /// Show the journals of a day.
     Journal(JournalRequest),
     /// Show the tags in use.
     Tags(Location),
-    /// Show what is in the store.
+    /// Count what is in the store.
     Status(Location),
-    /// Look for what is wrong or odd.
+    /// Report defects of the store.
     Doctor(DoctorRequest),
     /// Measure how many questions are answered.
     Eval(EvalRequest),
-    /// Tell of the index, or write it anew.
+    /// Report the state of the index, or rebuild it.
     Index(IndexRequest),
-    /// Make a store.
+    /// Create a store.
     Init(InitRequest),
     /// Change notes.
     Change(ChangeRequest),
@@ -116,9 +116,9 @@ pub enum Command {
     Edit(EditRequest),
     /// Write notes and attachments into a pack.
     Dump(DumpRequest),
-    /// Take what a pack holds into the store.
+    /// Load a pack into the store.
     Load(LoadRequest),
-    /// Take the notes of another app into the store.
+    /// Import the notes of another app.
     Import(ImportRequest),
     /// Install instructions for agent tools.
     Setup(SetupRequest),
@@ -128,7 +128,7 @@ pub enum Command {
     MergeDriver(MergeDriverRequest),
     /// Serve agent tools over MCP.
     Mcp(McpRequest),
-    /// Look around in the store, on a terminal.
+    /// Browse the store on a terminal.
     Browse(BrowseRequest),
 }
 
@@ -144,76 +144,75 @@ impl Command {
         }
     }
 
-    /// Tells whether it runs in a session-start hook, where nothing may go wrong.
+    /// Tells whether it runs in a session-start hook, which must not fail.
     pub fn is_hook(&self) -> bool {
         matches!(self, Self::Prime(prime) if prime.is_hook)
     }
 }
 
-/// Manual pages to write.
+/// A call of `man --dir`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManPagesRequest {
     /// The folder.
     pub dir: PathBuf,
-    /// The names of their files, and what each says.
+    /// The pages: file name and text.
     pub pages: Vec<(String, String)>,
-    /// Whether it is only told what would be written.
+    /// Whether nothing is written, only reported.
     pub is_dry_run: bool,
 }
 
 /// A call of `prime`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrimeRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
-    /// Whether the warning is given; `None` leaves it to the format.
+    /// Whether the answer begins with the banner; `None` leaves it to the format.
     pub banner: Option<bool>,
-    /// Whether this runs in a session-start hook, where nothing may go wrong.
+    /// Whether this runs in a session-start hook, which must not fail.
     pub is_hook: bool,
-    /// Whether notes are shown although a digest stands for them.
+    /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
 }
 
 /// A call of `context`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
-    /// What is selected.
+    /// The selection of notes.
     pub selection: Selectors,
     /// The most notes; `None` for no limit.
     pub max_notes: Option<usize>,
-    /// The most notes that a query selects, where the store's config names no other number; `None` for
-    /// no limit.
+    /// The most notes that a query selects, unless the store's config sets another limit; `None` for no limit.
     pub max_hits: Option<usize>,
-    /// Whether the warning is given; `None` leaves it to the format.
+    /// Whether the answer begins with the banner; `None` leaves it to the format.
     pub banner: Option<bool>,
     /// Whether bodies are shown; `None` leaves it to the format.
     pub with_body: Option<bool>,
     /// Whether custom fields are shown.
     pub with_custom: bool,
-    /// How many characters the answer has at most, where it shows passages of notes that don't fit whole.
+    /// The limit in characters, if notes that do not fit in full are shown as passages.
     pub passages_within: Option<usize>,
-    /// Whether blocks are shown in place of bodies, and which.
+    /// The blocks that are shown in place of bodies; `None` shows bodies.
     pub blocks: Option<BlockOptions>,
-    /// What the notes are needed for; `None` shows them whole, in the order in which they were selected.
+    /// The purpose of the answer; `None` shows notes in full, in the order of their selection.
     pub need: Option<NeedOptions>,
-    /// The most hits of a search that are weighed, where notes are chosen by their use; `None` for no limit.
+    /// The most hits that are assessed for selection by purpose; `None` for no limit.
     pub max_candidates: Option<usize>,
 }
 
 /// A call of `eval`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvalRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The question file.
     pub questions: TextSource,
     /// The search whose ranking is measured, without its query.
     pub search: SearchRequest,
-    /// The answers that are measured, in the order of their budgets.
+    /// The measured answers, in ascending order of budget.
     pub answers: Vec<MeasuredAnswer>,
-    /// The least share of hits in every budget, in millionths; `None` checks nothing.
+    /// The least share of hits in every budget, in millionths; `None` for no check.
     pub min_hit: Option<u32>,
 }
 
@@ -222,45 +221,44 @@ pub struct EvalRequest {
 pub struct MeasuredAnswer {
     /// The budget in characters.
     pub chars: usize,
-    /// The call of `context`; the question takes the place of its query.
+    /// The call of `context`; each question replaces its query.
     pub request: Request,
 }
 
-/// Where a text comes from.
+/// The source of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextSource {
-    /// A file, named from the current directory.
+    /// A file, relative to the current directory.
     File(PathBuf),
-    /// A text that was read already.
+    /// A text that was already read from standard input.
     Text(String),
 }
 
-/// What notes are needed for, and what of them counts.
+/// The purpose of an answer, and the requirements on its notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NeedOptions {
     /// The task; `None` keeps the order of relevance.
     pub purpose: Option<Purpose>,
-    /// How much of each note is shown.
+    /// The level of detail of each note.
     pub abstraction: Abstraction,
     /// The least confidence, in millionths.
     pub min_confidence: u32,
     /// The least trust, in millionths.
     pub min_trust: u32,
-    /// The most novelty of a note that is left out since others say the same, in millionths; `None` for
-    /// the usual one.
+    /// The highest novelty at which a note is left out as redundant, in millionths; `None` for the default.
     pub novelty_threshold: Option<u32>,
-    /// Whether the notes that notes are derived from are shown behind them.
+    /// Whether each note is followed by those that it is derived from.
     pub with_derivations: bool,
-    /// Whether the notes that contradict notes are shown behind them.
+    /// Whether each note is followed by those that contradict it.
     pub with_contradictions: bool,
-    /// Whether the parts of utility and confidence are told.
+    /// Whether the components of utility and confidence are shown.
     pub explains: bool,
-    /// The day that counts as today, where there is a purpose.
+    /// The day that counts as today; `None` without a purpose.
     pub today: Option<Date>,
 }
 
 impl NeedOptions {
-    /// Returns the need for passages that answer, in the order of relevance.
+    /// Returns the options for passages in the order of relevance.
     pub fn passages() -> Self {
         Self::default()
     }
@@ -282,10 +280,10 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// All of them.
+    /// All purposes.
     pub const ALL: [Self; 5] = [Self::Answer, Self::Verify, Self::Explore, Self::Decide, Self::Create];
 
-    /// Returns the name that flags and answers use.
+    /// Returns the name in flags and answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Answer => "answer",
@@ -297,45 +295,45 @@ impl Purpose {
     }
 }
 
-/// How much of each note is shown.
+/// The level of detail of notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Abstraction {
-    /// The whole note where everything fits, else its passages.
+    /// Full notes if everything fits, else passages.
     #[default]
     Passages,
-    /// As much as its importance and the budget allow.
+    /// The level that the importance of each note and the budget allow.
     Adaptive,
-    /// One level for all.
+    /// One level for all notes.
     Fixed(Level),
 }
 
 /// A call of `context --expand`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExpandRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The notes.
     pub ids: Vec<String>,
-    /// Whether what they are derived from is shown.
+    /// Whether the notes that they are derived from are shown.
     pub derivation: bool,
-    /// Whether what supports them is shown, and their sources.
+    /// Whether the notes that support them are shown, and their sources.
     pub evidence: bool,
-    /// Whether what contradicts them is shown.
+    /// Whether the notes that contradict them are shown.
     pub contradictions: bool,
-    /// Whether the warning is given; `None` leaves it to the format.
+    /// Whether the answer begins with the banner; `None` leaves it to the format.
     pub banner: Option<bool>,
 }
 
-/// Which blocks of notes are shown.
+/// The blocks that are shown in place of bodies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlockOptions {
-    /// By what they are chosen; `None` leaves it to the store's config.
+    /// Which blocks; `None` leaves it to the store's config.
     pub choice: Option<BlockChoice>,
-    /// The most blocks of a note, where the user names a number.
+    /// The most blocks of a note; `None` for the default.
     pub max_per_note: Option<usize>,
-    /// The most blocks in all, where the user names a number.
+    /// The most blocks in total; `None` for the default.
     pub max_in_all: Option<usize>,
-    /// Whether there are limits where nobody names any.
+    /// Whether the default limits apply.
     pub has_defaults: bool,
 }
 
@@ -351,10 +349,10 @@ pub enum BlockChoice {
     Top,
 }
 
-/// How a query is read beyond its words, and what of its answers counts.
+/// How a question is understood beyond its words, and which of its hits count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QuestionOptions {
-    /// Whether the words are searched for as they stand.
+    /// Whether the words are only searched for, and not parsed for days, names and intents.
     pub is_plain: bool,
     /// The day that counts as today.
     pub today: Date,
@@ -364,20 +362,20 @@ pub struct QuestionOptions {
     pub until: Option<Date>,
     /// Two days or periods to compare.
     pub comparison: Option<[NamedSpan; 2]>,
-    /// Whether patterns are looked for.
+    /// Whether recurring tags and topics of journals are reported.
     pub wants_patterns: bool,
-    /// The most hits, whatever else the query selects.
+    /// The most hits of the search; other selections by the query do not count.
     pub search_limit: Option<usize>,
     /// The least relevance of a hit, in millionths.
     pub min_relevance: Option<u32>,
     /// Namespaces whose notes are left out.
     pub excluded_namespaces: Vec<String>,
-    /// Only hits and journals of periods of which a block holds a word of the query, among so many of each; the
-    /// others are not looked at.
+    /// Only hits and journals of periods with a block that contains a word of the query, among the first so many of each;
+    /// the others are not read.
     pub blocks_within: Option<usize>,
 }
 
-/// A day or period as the user names it.
+/// A day or period in the words of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedSpan {
     /// The user's words.
@@ -389,30 +387,30 @@ pub struct NamedSpan {
 /// A call of `journal` that shows a day's journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The day.
     pub day: Date,
 }
 
-/// What a bundle is made of.
+/// A selection of notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selectors {
     /// Notes by id, in the order given.
     pub notes: Vec<String>,
-    /// Whether notes were named on standard input, maybe none.
+    /// Whether notes were read from standard input, possibly none.
     pub reads_stdin: bool,
     /// Notes with any of these tags.
     pub tags: Vec<String>,
-    /// Maps of content, each with what it links to.
+    /// Maps of content, each followed by the notes that it links to.
     pub mocs: Vec<String>,
-    /// Whether maps inside maps are opened.
+    /// Whether maps inside maps are followed too.
     pub transitive: bool,
     /// Words to search for.
     pub query: Option<String>,
-    /// Whether links and sequences count for nothing where words are searched for.
+    /// Whether the search ignores links and sequences.
     pub no_graph: bool,
-    /// Notes around these, by hops.
+    /// The roots of walks, whose neighbours are selected by hops.
     pub walks: Vec<String>,
     /// The most hops of a walk.
     pub max_hops: usize,
@@ -422,15 +420,15 @@ pub struct Selectors {
     pub min_value: Option<u8>,
     /// Expressions on custom and other fields; all must hold.
     pub custom_filters: Vec<String>,
-    /// Words that are ids where they name notes, and the query where they don't.
+    /// Words that are ids if they name notes, else the query.
     pub words: Vec<String>,
-    /// Whether what links to the selected notes is selected too.
+    /// Whether the notes that link to the selected ones are selected too.
     pub backlinks: bool,
-    /// Whether notes are selected although a digest stands for them.
+    /// Whether notes are selected that a digest replaces.
     pub no_compaction: bool,
-    /// How the query is read; `None` searches for its words and nothing else.
+    /// How the query is understood; `None` only searches for its words.
     pub asking: Option<QuestionOptions>,
-    /// Whether the query looks for passages of the notes that are named, and selects no others.
+    /// Whether the query is only for passages of the named notes.
     pub within_notes: bool,
 }
 
@@ -439,24 +437,24 @@ pub struct Selectors {
 pub struct SearchRequest {
     /// The words.
     pub query: String,
-    /// Where the store is, and which notes may be found; its order does not count.
+    /// The location of the store, and the filters; the order does not count.
     pub only: ListRequest,
     /// The most notes; `None` for no limit.
     pub limit: Option<usize>,
     /// The least relevance, in millionths.
     pub min_relevance: u32,
-    /// Whether the parts of the scores are told.
+    /// Whether the components of scores are shown.
     pub explains: bool,
-    /// Whether links and sequences count for nothing.
+    /// Whether links and sequences are ignored.
     pub no_graph: bool,
-    /// Whether notes are shown although a digest stands for them.
+    /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
 }
 
 /// A call of `related`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RelatedRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The note.
     pub id: String,
@@ -467,22 +465,22 @@ pub struct RelatedRequest {
 /// A call of `link`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// Which view.
     pub view: LinkView,
     /// Which links are followed.
     pub follow: Follow,
-    /// How far.
+    /// The limits of the walk.
     pub limits: WalkLimits,
-    /// Whether notes are shown although a digest stands for them.
+    /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
 }
 
 /// A call of `graph`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// Which notes; `None` for the whole store.
     pub selection: Option<Selectors>,
@@ -492,16 +490,16 @@ pub struct GraphRequest {
     pub max_hits: Option<usize>,
     /// Which links are drawn.
     pub follow: Follow,
-    /// Whether notes are shown although a digest stands for them.
+    /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
-    /// The file that the picture goes to; `None` for standard output.
+    /// The file of the picture; `None` for standard output.
     pub saved: Option<OutputFile>,
 }
 
-/// A file that an answer goes to.
+/// A file that an answer is written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputFile {
-    /// The file, named from the current directory.
+    /// The file, relative to the current directory.
     pub file: PathBuf,
     /// The format of the confirmation on standard output.
     pub confirmation_format: Format,
@@ -510,18 +508,18 @@ pub struct OutputFile {
 /// The views of links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkView {
-    /// The links at one note.
+    /// The links of one note.
     List(String),
     /// The notes around one note.
     Tree(String),
-    /// A shortest way between two notes.
+    /// A shortest path between two notes.
     Path(String, String),
 }
 
 /// A call of `list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// Only notes of these types; empty for all.
     pub kinds: Vec<String>,
@@ -541,7 +539,7 @@ pub struct ListRequest {
     pub limit: Option<usize>,
     /// Only notes without any link from or to them.
     pub only_orphans: bool,
-    /// Only notes that name a target which does not exist.
+    /// Only notes with a link to a note that does not exist.
     pub only_broken: bool,
 }
 
@@ -562,7 +560,7 @@ pub enum Sort {
 /// A call of `show`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShowRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The notes.
     pub ids: Vec<String>,
@@ -575,142 +573,142 @@ pub struct ShowRequest {
 /// A call of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DoctorRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// Whether warnings fail the check too.
     pub is_strict: bool,
-    /// Whether what is safe to put right is put right.
+    /// Whether safe repairs are made.
     pub is_fix: bool,
-    /// Whether that is only shown.
+    /// Whether the repairs are only shown.
     pub is_dry_run: bool,
 }
 
 /// A call of `index`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
-    /// Whether it is written anew.
+    /// Whether it is rebuilt.
     pub is_rebuilt: bool,
 }
 
 /// A call of `init`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InitRequest {
-    /// The project, where the user names one.
+    /// The project, if the user names it.
     pub root: Option<PathBuf>,
-    /// The store itself, where the user names it.
+    /// The store itself, if the user names it.
     pub store: Option<PathBuf>,
-    /// Keep it out of git.
+    /// Whether it is kept out of git.
     pub is_stealth: bool,
-    /// Name it `qipu/`, which everybody sees.
+    /// Whether it is named `qipu/` and so not hidden.
     pub is_visible: bool,
-    /// Let it say how far its notes can be relied on, although it was there before.
+    /// Whether an existing store may state how trustworthy its notes are.
     pub is_trusted: bool,
     /// The user's folder for settings.
     pub settings: Option<PathBuf>,
-    /// Whether it is only shown.
+    /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
 }
 
 /// A call of `edit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The note.
     pub id: String,
-    /// What `updated` becomes, where the note was changed.
+    /// The new value of `updated`, if the note was changed.
     pub now: String,
 }
 
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
-    /// What is done.
+    /// The change.
     pub action: Action,
-    /// Whether it is only shown.
+    /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
-    /// What `created` and `updated` become: a date, with a time where today is not given.
+    /// The new value of `created` and `updated`: a date, with a time unless today is given.
     pub now: String,
-    /// A random number that makes a new note's id.
+    /// The random number for the id of a new note.
     pub random: u64,
-    /// Whether a note that was made is opened in the user's editor.
+    /// Whether a new note is opened in the user's editor.
     pub opens_editor: bool,
 }
 
-/// What is done to notes.
+/// The changes of notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Make a note.
+    /// Create a note.
     Create(NewNote),
     /// Change fields of notes.
     Update {
         /// The notes.
         ids: Vec<String>,
-        /// What changes.
+        /// The new fields.
         fields: NewFields,
     },
     /// Add to the journal of a day.
     Journal {
         /// The day.
         day: Date,
-        /// What is added.
+        /// The text to add.
         text: String,
     },
     /// Add a typed link.
     AddLink {
-        /// From which note.
+        /// The note that has the link.
         from: String,
-        /// To which.
+        /// The note that it leads to.
         to: String,
         /// Its type.
         kind: String,
     },
-    /// Remove notes.
+    /// Delete notes.
     Delete {
         /// The notes.
         ids: Vec<String>,
         /// Whether other notes may link to them.
         is_forced: bool,
     },
-    /// Give a note another title; its file and the links to it follow.
+    /// Change the title of a note, its file's name and the links to it.
     Rename {
         /// The note.
         id: String,
         /// Its new title.
         title: String,
     },
-    /// Make one note of two.
+    /// Merge a note into another.
     Merge {
         /// The note that stays.
         into: String,
         /// The note that becomes an alias of it.
         from: String,
     },
-    /// Give a tag another name in every note.
+    /// Rename a tag in all notes.
     RenameTag {
         /// The tag.
         from: String,
         /// Its new name.
         to: String,
     },
-    /// Let a digest stand for notes, or no longer.
+    /// Let a digest replace notes in answers, or no longer.
     Compact {
         /// The digest.
         digest: String,
         /// The notes.
         ids: Vec<String>,
-        /// Whether it no longer stands for them.
+        /// Whether it no longer replaces them.
         is_undone: bool,
     },
-    /// Take typed links away.
+    /// Remove typed links.
     RemoveLink {
-        /// From which note.
+        /// The note that has the link.
         from: String,
-        /// To which.
+        /// The note that it leads to.
         to: String,
         /// Their type; `None` for all.
         kind: Option<String>,
@@ -718,7 +716,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the name of the command.
+    /// Returns the name of the command in answers.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Create(_) => "create",
@@ -735,18 +733,18 @@ impl Action {
     }
 }
 
-/// A note to be made.
+/// A note to create.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewNote {
-    /// The title; `None` takes it from the body's first line.
+    /// The title; `None` takes the first line of the body.
     pub title: Option<String>,
     /// Its fields and body.
     pub fields: NewFields,
-    /// Whether a program makes it: what a template says of who stands behind the note is left away then.
+    /// Whether a program creates it. Fields of the template that vouch for the note are then left out.
     pub is_generated: bool,
 }
 
-/// Fields as the user gives them; absent ones stay as they are.
+/// New values of fields; absent ones stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewFields {
     /// The title.
@@ -761,7 +759,7 @@ pub struct NewFields {
     pub summary: Option<String>,
     /// Tags to add.
     pub tags: Vec<String>,
-    /// Tags to take away.
+    /// Tags to remove.
     pub untags: Vec<String>,
     /// Addresses of sources to add.
     pub sources: Vec<String>,
@@ -776,18 +774,18 @@ pub struct NewFields {
 /// A call of `browse`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowseRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
-    /// What is typed at first.
+    /// The initial query.
     pub query: String,
-    /// What `updated` of a note becomes that is edited there; `None` for the moment at which it is.
+    /// The new value of `updated` in notes that are edited; `None` for the time of the edit.
     pub today: Option<String>,
 }
 
 /// A call of `dump`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DumpRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// Which notes; `None` for the whole store.
     pub selection: Option<Selectors>,
@@ -802,13 +800,13 @@ pub struct DumpRequest {
 /// A call of `load`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The pack.
     pub pack: TextSource,
-    /// What becomes of notes that both have.
+    /// What becomes of notes that differ.
     pub strategy: Strategy,
-    /// Whether it is only shown what would be done.
+    /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
 }
 
@@ -828,21 +826,21 @@ pub enum Strategy {
 /// A call of `import`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
     /// The app.
     pub from: ImportFrom,
     /// Its folder.
     pub dir: PathBuf,
-    /// What the folder is called; `None` takes its own name.
+    /// The name of the folder in notes; `None` takes its own.
     pub name: Option<String>,
-    /// Whether a folder that contains the store is imported though it is not marked as a vault.
+    /// Whether a folder that contains the store is imported even if it is not marked as a vault.
     pub is_forced: bool,
-    /// Whether it is only shown what would be done.
+    /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
 }
 
-/// Apps whose notes are understood.
+/// The apps whose notes can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportFrom {
     /// Logseq: a graph of pages and journals.
@@ -864,32 +862,32 @@ impl ImportFrom {
 /// A call of `setup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetupRequest {
-    /// Where the project and its store are.
+    /// The location of the project and its store.
     pub location: Location,
-    /// What to do.
+    /// The action.
     pub action: SetupAction,
-    /// Whether what somebody changed may be written over.
+    /// Whether text that was edited by hand may be overwritten.
     pub is_forced: bool,
-    /// Whether it is only shown.
+    /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
 }
 
-/// What `setup` does.
+/// The actions of `setup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetupAction {
-    /// Tell which recipes there are, and their state here.
+    /// List the recipes and their state in the project.
     List,
-    /// Write what a recipe says.
+    /// Install a recipe.
     Install(String),
-    /// Show what a recipe would write.
+    /// Print the text of a recipe.
     Print(String),
-    /// Tell whether a recipe is installed and current.
+    /// Check whether a recipe is installed and current.
     Check(String),
-    /// Take a recipe's text out again.
+    /// Remove a recipe.
     Remove(String),
-    /// Take the texts of all recipes out again.
+    /// Remove all installed recipes.
     RemoveAll,
-    /// Write what the recipes say that fit the project.
+    /// Install the recipes that fit the project.
     InstallFitting,
 }
 
@@ -903,21 +901,21 @@ impl SetupAction {
 /// A call of `mcp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpRequest {
-    /// Where the store is.
+    /// The location of the store.
     pub location: Location,
-    /// The date that counts as today, where it is given; else each call asks the calendar.
+    /// The date that counts as today; `None` takes that of the calendar at each call.
     pub today: Option<String>,
 }
 
-/// A call of `merge-driver`: three files, of which the second gets the result.
+/// A call of `merge-driver`, which writes the result to `ours`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergeDriverRequest {
-    /// What both sides come from.
+    /// The common ancestor.
     pub base: PathBuf,
     /// Our side.
     pub ours: PathBuf,
     /// Their side.
     pub theirs: PathBuf,
-    /// How many characters a conflict marker has.
+    /// The length of a conflict marker in characters.
     pub marker_size: u16,
 }

@@ -1,4 +1,4 @@
-//! Where the time of one call goes, for `--verbose`. Nothing is measured unless somebody asks.
+//! Measures the phases of one call for `--verbose`. Measures nothing before [`begin`].
 
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 static BEGIN: OnceLock<Instant> = OnceLock::new();
 static ENDS: Mutex<Vec<(&'static str, Duration)>> = Mutex::new(Vec::new());
 
-/// Begins to measure.
+/// Starts the measurement.
 pub fn begin() {
     BEGIN.get_or_init(Instant::now);
 }
 
-/// Notes down that a phase of the work is over.
+/// Records the end of a phase.
 pub fn end(phase: &'static str) {
     if let (Some(begin), Ok(mut ends)) = (BEGIN.get(), ENDS.lock()) {
         ends.push((phase, begin.elapsed()));
     }
 }
 
-/// Returns what was measured: for each phase when it ended, in milliseconds since the beginning, and
-/// how long after the one before it; nothing where nobody asked.
+/// Returns a line for each phase: its end in milliseconds since the start, and the time since the phase before it. Empty
+/// without a measurement.
 pub fn lines() -> Vec<String> {
     let ends = ENDS.lock().map(|ends| ends.clone()).unwrap_or_default();
     let mut before = Duration::ZERO;

@@ -1,14 +1,14 @@
-//! Counts tokens: at four characters each, or as a model's own encoding does.
+//! Counts tokens: at [`CHARS_PER_TOKEN`], or with the encoding of a model.
 
 use std::sync::OnceLock;
 
 use clap::ValueEnum;
 use tiktoken::{CoreBpe, encoding};
 
-/// How many characters one token stands for where no encoding is named.
+/// The characters of one token without an encoding.
 pub const CHARS_PER_TOKEN: usize = 4;
 
-/// What counts tokens.
+/// The ways to count tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tokenizer {
     /// Four characters a token.
@@ -23,18 +23,18 @@ pub enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// Counts the tokens of a text. The first call for an encoding reads its table, which takes a moment.
+    /// Counts the tokens of a text. The first call for an encoding decodes its table, which takes some time.
     pub fn count(self, text: &str) -> usize {
         self.encoding().map_or_else(|| text.chars().count().div_ceil(CHARS_PER_TOKEN), |encoding| encoding.count(text))
     }
 
-    /// Tells whether tokens are those of a real encoding, which are known only of a whole text.
+    /// Tells whether tokens are those of an encoding, whose count is known only for a whole text.
     pub fn is_encoding(self) -> bool {
         self != Self::Estimate
     }
 
     fn encoding(self) -> Option<&'static CoreBpe> {
-        // One by one: what names all encodings of the crate brings the tables of all of them.
+        // One static each: a reference to all encodings of the crate would link the tables of all of them.
         static CL100K: OnceLock<CoreBpe> = OnceLock::new();
         static O200K: OnceLock<CoreBpe> = OnceLock::new();
         match self {

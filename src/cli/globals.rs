@@ -150,7 +150,7 @@ impl GlobalArgs {
         })
     }
 
-    /// Returns how an answer is shown on a terminal. `today` is the day from which dates are told in words.
+    /// Returns the appearance of an answer on a terminal. `today`: the day relative to which dates are described in words.
     pub(super) fn output_options(&self, today: Option<Date>, may_be_paged: bool) -> OutputOptions {
         OutputOptions {
             color: self.color.and_then(ColorWhen::has_color),
