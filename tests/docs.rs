@@ -7,13 +7,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 #[path = "support/process.rs"]
-mod support;
+mod process;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::process::{call, trust};
+use process::{call, trust};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -5,12 +5,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod process;
+mod support;
 
 use std::fs;
 use std::path::Path;
 
-use process::call;
+use support::process::call;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const BLOCK: usize = 4096;
