@@ -526,7 +526,7 @@ fn question_context(notes: &[Arc<Note>]) -> QuestionContext<'_> {
     QuestionContext { notes, language: Language::English, today, window, journals: None }
 }
 
-/// A quadratic algorithm would take at least 10¹¹ steps for each text.
+/// A quadratic algorithm would take 10¹⁰ steps and more for most of the texts.
 #[test]
 fn questions_of_any_text_are_understood_in_linear_time() {
     for unit in [
@@ -553,11 +553,11 @@ fn questions_of_any_text_are_understood_in_linear_time() {
     ] {
         let notes = [("notes/a.md", "Projects"), ("notes/b.md", "The Daily"), ("journals/2025-03-31.md", "2025-03-31")]
             .map(|(path, title)| Arc::new(Note::parse(path, format!("---\ntitle: {title}\n---\n").into_bytes())));
-        expect_to_end(move || question_context(&notes).parse(&unit.repeat(2_000_000 / unit.len())).terms.len());
+        expect_to_end(move || question_context(&notes).parse(&unit.repeat(500_000 / unit.len())).terms.len());
     }
 }
 
-/// An algorithm that is quadratic in the notes would take 10¹⁰ steps for each of 20 questions.
+/// An algorithm that is quadratic in the notes would take 10¹⁰ steps for each question.
 #[test]
 fn questions_among_a_hundred_thousand_notes_are_understood_in_linear_time() {
     let note = |ordinal: usize| {
@@ -577,7 +577,7 @@ fn questions_among_a_hundred_thousand_notes_are_understood_in_linear_time() {
             "compare today's journal with last week",
             "[[A title of some words 77]] and the Projects page since 2025-02-03",
         ] {
-            for _ in 0..20 {
+            for _ in 0..5 {
                 let question = question_context(&notes).parse(text);
                 assert!(!question.terms.is_empty() || question.comparison.is_some());
             }
