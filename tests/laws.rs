@@ -87,7 +87,7 @@ fn no_answer_contains_invisible_characters() {
             for command in commands(&store) {
                 let Ok(report) = run_on(&command, &store) else { continue };
                 let pictures =
-                    pictures.map(Format::Picture).into_iter().filter(|_| report.head.mode == ReportKind::Graph);
+                    pictures.map(Format::Picture).into_iter().filter(|_| report.head.kind == ReportKind::Graph);
                 for format in FORMATS.into_iter().chain(formats).chain(pictures) {
                     for screen in [Screen::default(), terminal] {
                         let text = write(&report, format, screen);
@@ -179,7 +179,7 @@ fn check_honest(report: &Report, whole: &str, text: &str, budget: usize, format:
 
 /// The human format also reports truncation: bundles in the third line, other answers in the last.
 fn check_says_what_is_missing(report: &Report, text: &str, is_missing: bool) {
-    let line = match report.head.mode {
+    let line = match report.head.kind {
         ReportKind::Context => text.lines().nth(2),
         ReportKind::LinkPath { length: None, .. } => return,
         _ => text.lines().last(),

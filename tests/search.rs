@@ -275,9 +275,9 @@ fn related_notes_are_near_and_not_linked() {
     let request = RelatedRequest { id: "a".to_owned(), limit: None, ..RelatedRequest::default() };
     let report = run_on(&Command::Related(request), &store).unwrap();
     assert_eq!(notes_of(&report), ["c", "d"]);
-    let found = report.entries[0].note().unwrap().found.as_ref().unwrap();
+    let found = report.entries[0].note().unwrap().match_info.as_ref().unwrap();
     assert!(found.shared.contains(&"torn".to_owned()), "{:?}", found.shared);
-    let common = &report.entries[1].note().unwrap().found.as_ref().unwrap().common;
+    let common = &report.entries[1].note().unwrap().match_info.as_ref().unwrap().common;
     assert_eq!(common.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["hub"]);
 }
 

@@ -2,18 +2,19 @@
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use crate::calendar::parse;
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
-    AnswerScore, BlockLimits, MAX_NOTES_WITH_PASSAGES, NeedLimits, RankedNotes, Selection, Session, add_passages,
-    assess, compare, expand, gist, journal_day, patterns, select, show_blocks,
+    AnswerScore, BlockLimits, MAX_NOTES_WITH_PASSAGES, NeedLimits, QueryContent, RankedNotes, Selection, Session,
+    add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select,
 };
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, Body, DayEntry, Entry, EntryRole, LABELS, NoteEntry, Passages, PeriodEntry, Report, ReportHead,
-    ReportKind, ShownFields,
+    Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, Passages, PeriodEntry,
+    Report, ReportHead, ReportKind, ShownFields,
 };
 use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES};
 use crate::search::StopWords;
@@ -57,11 +58,16 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
         Some(weighed) => (weighed.entries, Some(weighed.ranking), weighed.following),
         None => (selection.notes.iter().map(|place| entry(*place)).collect::<Vec<NoteEntry>>(), None, 0),
     };
-    if selection.journals.is_some() {
-        let per_note = block_limits(store, request.blocks.unwrap_or_default()).per_note;
-        let gist = gist(per_note.or(Some(MAX_BLOCKS_PER_NOTE)));
-        let journals = notes.iter_mut().filter(|entry| journal_day(&entry.note).is_some());
-        journals.for_each(|entry| entry.gist = Some(gist.clone()));
+    let limits = block_limits(store, request.blocks.unwrap_or_default());
+    let content = Arc::new(QueryContent {
+        max_excerpt_blocks: limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE),
+        ..QueryContent::new(selection.highlighter.clone())
+    });
+    for entry in &mut notes {
+        entry.content = Some(Arc::clone(&content) as Arc<dyn NoteContent>);
+        if selection.journals.is_some() && journal_day(&entry.note).is_some() {
+            entry.summary = EntrySummary::Excerpt;
+        }
     }
     let shows_passages = request.shows_passages(&selection);
     if let (Some(room), Some(scorer)) = (shows_passages, &selection.scorer) {
@@ -72,12 +78,12 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
         question.iter_mut().for_each(|question| question.warnings.push(NO_MATCH.to_owned()));
     }
     let named = named(store, &selection);
-    let blocks = request.blocks.map(|blocks| add_blocks(store, &selection, &named, blocks, &mut notes));
+    let blocks = request.blocks.map(|blocks| add_blocks(&content, &named, (blocks, limits), &mut notes));
     let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
     let told = question.filter(|question| !is_plain || !question.intents.is_empty());
     let head = ReportHead {
-        mode: ReportKind::Context,
+        kind: ReportKind::Context,
         store: Some(store.shown_path.clone()),
         banner: request.banner,
         show: ShownFields {
@@ -86,11 +92,11 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
                 Some(true) => Body::Shown,
                 Some(false) => Body::Hidden,
             },
-            sources: true,
-            custom: request.with_custom,
-            passages: shows_passages.is_some(),
+            has_sources: true,
+            has_custom: request.with_custom,
+            has_passages: shows_passages.is_some(),
             usual_confidence: usual_confidence(&notes),
-            best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
+            has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
         },
         matched: (selection.matched + following).saturating_sub(blocks.without),
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
@@ -98,7 +104,7 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
         unknown_names: Vec::new(),
         warnings: Vec::new(),
         analysis: told.map(|question| Box::new(analysis(store, &question))),
-        explains: request.need.as_ref().is_some_and(|need| need.explains),
+        is_explained: request.need.as_ref().is_some_and(|need| need.explains),
         insufficient: selection.insufficient.filter(|_| ranking.is_none() && found_out.is_empty()),
     };
     let entries = found_out.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
@@ -122,7 +128,7 @@ fn holds_words(entry: &NoteEntry) -> bool {
 /// Returns for each entry of which passages may be shown how well its note answers, the best having 1; so have those
 /// that were asked for by name. With a purpose, notes that are of less use for it answer less.
 fn standings(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec<AnswerScore> {
-    let utility = |entry: &NoteEntry| Some(entry.belief.as_ref()?.utility?.total());
+    let utility = |entry: &NoteEntry| Some(entry.assessment.as_ref()?.utility?.total());
     let most = entries.iter().filter_map(utility).fold(0.0, f64::max);
     let standing = |entry: &NoteEntry| {
         let place = store.position(&entry.note.id)?;
@@ -139,7 +145,7 @@ fn standings(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec
 /// Returns the word for the confidence that most of the notes have of which passages are shown.
 fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
     let shown = entries.iter().filter(|entry| entry.passages.is_some());
-    let labels: Vec<&str> = shown.filter_map(|entry| Some(entry.belief.as_ref()?.confidence.label())).collect();
+    let labels: Vec<&str> = shown.filter_map(|entry| Some(entry.assessment.as_ref()?.confidence.label())).collect();
     let count = |label: &str| labels.iter().filter(|other| **other == label).count();
     LABELS.iter().map(|(label, _)| *label).max_by_key(|label| count(label)).filter(|label| count(label) > 0)
 }
@@ -156,10 +162,12 @@ impl NeedLimits {
 
 /// Shows more of notes that were shown.
 pub(super) fn run_expand(request: &ExpandRequest, desk: &Session<'_>) -> Result<Report, Error> {
-    let RankedNotes { entries, ranking, .. } = expand(desk, request)?;
+    let RankedNotes { mut entries, ranking, .. } = expand(desk, request)?;
+    let content: Arc<dyn NoteContent> = Arc::new(QueryContent { default_score: 1.0, ..QueryContent::new(None) });
+    entries.iter_mut().for_each(|entry| entry.content = Some(Arc::clone(&content)));
     let head = ReportHead {
         banner: request.banner,
-        show: ShownFields { sources: request.evidence, ..ShownFields::default() },
+        show: ShownFields { has_sources: request.evidence, ..ShownFields::default() },
         matched: entries.len(),
         ..ReportHead::new(ReportKind::Expansion, Some(&desk.store.shown_path))
     };
@@ -239,22 +247,21 @@ struct BlocksAdded {
 /// Gives notes the blocks that are shown of them. Notes without one are left out, unless they are named: these
 /// keep their place with their summary.
 fn add_blocks(
-    store: &Store,
-    selection: &Selection,
+    content: &QueryContent,
     named: &HashSet<NoteId>,
-    blocks: BlockOptions,
+    (blocks, limits): (BlockOptions, BlockLimits),
     entries: &mut Vec<NoteEntry>,
 ) -> BlocksAdded {
     let choice = blocks.choice.unwrap_or_default();
     let notes = entries.iter().map(|entry| &entry.note);
-    let (chosen, is_limited) = show_blocks(notes, choice, block_limits(store, blocks), selection.highlighter.as_ref());
+    let (chosen, is_limited) = choose_blocks(notes, choice, limits, content);
     // Where nothing is searched for, no block can be wanted more than another.
-    let keeps_all = choice == BlockChoice::All || selection.highlighter.is_none();
+    let keeps_all = choice == BlockChoice::All || content.highlighter.is_none();
     let mut added = BlocksAdded { is_limited, without: 0 };
     let all = std::mem::take(entries).into_iter().zip(chosen);
     for (entry, chosen) in all {
         if chosen.is_shown || keeps_all || named.contains(&entry.note.id) {
-            entries.push(NoteEntry { blocks: Some(chosen.blocks), ..entry });
+            entries.push(NoteEntry { shown_blocks: Some(chosen.blocks), ..entry });
         } else {
             added.without += usize::from(!chosen.has_any);
             added.is_limited |= chosen.has_any;

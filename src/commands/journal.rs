@@ -12,7 +12,7 @@ pub(super) fn run(request: &JournalRequest, store: &Store) -> Report {
     let entry = |position: usize| Some(Entry::Note(NoteEntry::alone(notes.get(position)?, EntryRole::Selected)));
     let entries: Vec<Entry> = journals.on(request.day).filter_map(entry).collect();
     let head = ReportHead {
-        show: ShownFields { sources: true, custom: true, ..ShownFields::default() },
+        show: ShownFields { has_sources: true, has_custom: true, ..ShownFields::default() },
         matched: entries.len(),
         ..ReportHead::new(ReportKind::Journal { day: request.day }, Some(&store.shown_path))
     };

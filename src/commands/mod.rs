@@ -204,8 +204,8 @@ fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() ->
 /// Returns the entry of the note at `position`. That of a digest lists the notes that it replaces.
 fn note_entry(store: &Store, digests: &Compactions, position: usize, role: EntryRole) -> NoteEntry {
     let notes = store.notes();
-    let compacts = digests.members(position).iter().map(|member| notes[*member].id.clone()).collect();
-    NoteEntry { compacts, ..NoteEntry::alone(&notes[position], role) }
+    let compacted = digests.members(position).iter().map(|member| notes[*member].id.clone()).collect();
+    NoteEntry { compacted, ..NoteEntry::alone(&notes[position], role) }
 }
 
 /// Returns an answer from a store; on a corrupt index, from the notes themselves. The store is never freed: the process

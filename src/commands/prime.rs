@@ -2,14 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::context::Journals;
 use crate::graph::Compactions;
 use crate::note::Note;
-use crate::report::{Entry, EntryRole, Gist, NoteEntry, OverviewEntry, Report, ReportHead, ReportKind};
+use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, ReportKind};
 use crate::request::PrimeRequest;
 use crate::store::Store;
 
@@ -177,7 +176,7 @@ fn truncated_at_word(text: &str, limit: usize) -> String {
 
 /// Sets the summary of an entry.
 fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
-    NoteEntry { gist: Some(Gist(Arc::new(move |_| text.clone()))), ..entry }
+    NoteEntry { summary: EntrySummary::Text(text), ..entry }
 }
 
 /// Returns the entries of one role: the latest decisions, the maps of most value, or the other notes changed last. A

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::list::passes;
-use crate::context::{FieldFilter, Session};
+use crate::context::{FieldFilter, QueryContent, Session};
 use crate::error::Error;
 use crate::escape::shortened;
 use crate::graph::Compactions;
 use crate::report::{
-    Body, Entry, EntryRole, Excerpt, MatchInfo, NoteEntry, Report, ReportHead, ReportKind, ShownFields, SnippetText,
-    UnknownWord,
+    Body, Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, ReportKind, ShownFields, UnknownWord,
 };
 use crate::request::{RelatedRequest, SearchRequest};
 use crate::search::{self, Hit, Query};
@@ -41,14 +40,13 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let hits = found.hits.into_iter().filter(is_wanted).map(stand_in).filter(|hit| seen.insert(hit.note));
     let hits: Vec<Hit> = session.store.retired_last(hits, |hit| hit.note);
     let matched = hits.len();
-    let highlighter = found.highlighter;
-    let excerpt = Excerpt(Arc::new(move |note| highlighter.as_ref()?.snippet(note.body()).map(snippet)));
+    let content: Arc<dyn NoteContent> = Arc::new(QueryContent::new(found.highlighter.map(Arc::new)));
     let entry = |hit: &Hit| {
         let parts = if request.explains { score_parts(hit) } else { Vec::new() };
-        let found =
-            MatchInfo { relevance: hit.relevance, excerpt: Some(excerpt.clone()), parts, ..MatchInfo::default() };
+        let found = MatchInfo { relevance: hit.relevance, has_snippet: true, parts, ..MatchInfo::default() };
         let entry = super::note_entry(store, &digests, hit.note, EntryRole::Selected);
-        Entry::Note(NoteEntry { found: Some(Box::new(found)), ..entry })
+        let content = Some(Arc::clone(&content));
+        Entry::Note(NoteEntry { match_info: Some(Box::new(found)), content, ..entry })
     };
     let entries = hits.iter().take(request.limit.unwrap_or(usize::MAX)).map(entry).collect();
     let head = ReportHead { spellings: spellings(found.spellings), ..head(store, ReportKind::Search, matched) };
@@ -67,7 +65,7 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
         let common = note.common.iter().map(|note| notes[*note].id.clone()).collect();
         let found = MatchInfo { relevance: note.relevance, shared: note.shared, common, ..MatchInfo::default() };
         let entry = NoteEntry::alone(&notes[note.note], EntryRole::Selected);
-        Entry::Note(NoteEntry { found: Some(Box::new(found)), ..entry })
+        Entry::Note(NoteEntry { match_info: Some(Box::new(found)), ..entry })
     });
     let entries = entries.collect();
     Ok(report(head(store, ReportKind::Related { id: notes[position].id.clone() }, matched), entries))
@@ -100,11 +98,6 @@ pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<UnknownWord> {
 /// Shortens a text of the user that is quoted beside an answer.
 pub(super) fn short(text: &str) -> String {
     shortened(text, MAX_CHARS)
-}
-
-/// Returns a snippet as a report has it.
-fn snippet(found: search::Snippet) -> SnippetText {
-    SnippetText { text: found.text, marks: found.marks }
 }
 
 /// Returns the components of a score by name, without those that are 0.

@@ -54,7 +54,7 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: usize, entry_index: 
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
     let head = ReportHead {
-        show: ShownFields { sources: true, custom: true, ..ShownFields::default() },
+        show: ShownFields { has_sources: true, has_custom: true, ..ShownFields::default() },
         matched,
         ..ReportHead::new(ReportKind::Show, Some(&store.shown_path))
     };

@@ -3,6 +3,7 @@
 mod assessment;
 mod blocks;
 mod comparison;
+mod content;
 mod edges;
 mod filter;
 mod journal_texts;
@@ -20,8 +21,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use assessment::{NeedLimits, RankedNotes, assess, expand, invalid_fields};
-pub use blocks::{BlockLimits, ChosenBlocks, gist, show_blocks};
+pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
+pub use content::QueryContent;
 pub use edges::edge_entry;
 pub use filter::FieldFilter;
 pub use journals::{Journals, day_of, journal_day};

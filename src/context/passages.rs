@@ -125,7 +125,7 @@ fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, know
     for (fragment, ((part, score), with)) in fragments.iter_mut().zip(of_fragments) {
         let least = if is_conclusion(&fragment.path) { CONCLUSION * best } else { 0.0 };
         fragment.worth = score.max(least);
-        fragment.with = with;
+        fragment.companions = with;
         fragment.is_alone = !part.announces();
     }
     Passages { fragments, whole: None, is_named: false }
@@ -160,7 +160,7 @@ fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>,
             }
             let part = BlockContext { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
             let (chars, path) = (shown_chars(text), Arc::clone(&path));
-            let fragment = Fragment { range, lines, chars, path, worth: 0.0, with: Vec::new(), is_alone: true };
+            let fragment = Fragment { range, lines, chars, path, worth: 0.0, companions: Vec::new(), is_alone: true };
             fragments.push((part, fragment));
         }
     }

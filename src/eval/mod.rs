@@ -225,7 +225,7 @@ fn search_ranking(
     let search = SearchRequest { query: question.text.clone(), ..request.search.clone() };
     let report = commands::run_at(&Command::Search(search), session)?;
     let notes = report.entries.iter().filter_map(Entry::note);
-    Ok(notes.map(|entry| [&entry.note.id].into_iter().chain(&entry.compacts).cloned().collect()).collect())
+    Ok(notes.map(|entry| [&entry.note.id].into_iter().chain(&entry.compacted).cloned().collect()).collect())
 }
 
 /// Returns the rank, from 1, of each relevant note in a ranking, ascending.

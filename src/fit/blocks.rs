@@ -1,59 +1,59 @@
-//! Blocks that are kept one by one: the best of all notes first, each with its note, as far as they fit.
+//! Fitting of single blocks: those of all notes with the highest scores, each in its note.
 
 use std::collections::BTreeSet;
 
-use super::DocumentBuilder;
+use super::document::DocumentBuilder;
 use crate::render::{EntryText, Extent};
 use crate::report::{BlockEntry, Entry, Report};
 
-/// Tells whether the blocks of an entry are kept one by one.
-pub(super) fn are_kept_one_by_one(report: &Report, entry: &Entry) -> bool {
-    report.head.show.best_blocks && !blocks_of(entry).is_empty()
+/// Whether the blocks of an entry are fitted one by one.
+pub(super) fn has_single_blocks(report: &Report, entry: &Entry) -> bool {
+    report.head.show.has_best_blocks && !blocks_of(entry).is_empty()
 }
 
-fn blocks_of(entry: &Entry) -> Vec<BlockEntry> {
-    let note = entry.note();
-    note.and_then(|note| Some((note.blocks.as_ref()?.0)(&note.note))).unwrap_or_default()
+fn blocks_of(entry: &Entry) -> &[BlockEntry] {
+    entry.note().map(|note| note.shown_blocks()).unwrap_or_default()
 }
 
 impl DocumentBuilder<'_> {
-    /// Keeps blocks of all notes by their score, then their place; one that does not fit is passed over.
-    pub(super) fn keep_best_blocks(&mut self) {
+    /// Accepts the blocks of all notes by descending score, then in their order. A block without room is skipped.
+    pub(super) fn accept_best_blocks(&mut self) {
         let mut all: Vec<(f64, usize, usize)> = Vec::new();
         let mut is_everything = true;
-        for (number, entry) in self.report.entries.iter().enumerate() {
-            let blocks = blocks_of(entry);
-            if let (Some(note), false) = (entry.note(), blocks.is_empty()) {
-                self.kept.blocks.insert(note.note.id.clone(), BTreeSet::new());
-                all.extend(blocks.iter().enumerate().map(|(place, block)| (block.score, number, place)));
-            } else {
-                is_everything &= self.kept.has(number);
+        for (index, entry) in self.report.entries.iter().enumerate() {
+            match entry.note().filter(|note| !note.shown_blocks().is_empty()) {
+                Some(note) => {
+                    self.included.blocks.insert(note.note.id.clone(), BTreeSet::new());
+                    all.extend(blocks_of(entry).iter().enumerate().map(|(block, text)| (text.score, index, block)));
+                }
+                None => is_everything &= self.included.has(index),
             }
         }
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
-        let last = all.len();
-        for (count, (_, number, place)) in all.into_iter().enumerate() {
-            // That everything does not fit is known; without the word that something is left out it might
-            // seem to.
-            let page = if is_everything && count + 1 == last { None } else { self.with_block(number, place) };
-            is_everything &= page.is_some();
-            if let Some(page) = page {
-                *self = page;
+        let count = all.len();
+        for (rank, (_, index, block)) in all.into_iter().enumerate() {
+            // Everything is known to exceed the limits. It could seem to fit in a frame that does not say that a block
+            // is left out.
+            let is_last = is_everything && rank + 1 == count;
+            let larger = if is_last { None } else { self.with_block(index, block) };
+            is_everything &= larger.is_some();
+            if let Some(larger) = larger {
+                *self = larger;
             }
         }
     }
 
-    /// Returns the document with a block more, where that fits.
-    fn with_block(&self, number: usize, place: usize) -> Option<Self> {
-        let note = self.report.entries.get(number).and_then(Entry::note)?;
-        let mut page = self.clone();
-        page.kept.blocks.entry(note.note.id.clone()).or_default().insert(place);
-        page.forget_pieces();
-        let others = self.pieces.iter().filter(|(other, _)| *other != number);
-        let mut pieces: Vec<(usize, EntryText)> = others.cloned().collect();
-        pieces.push((number, self.renderer.piece(number, Extent::Whole, &page.kept)));
-        pieces.sort_by_key(|(number, _)| *number);
-        pieces.into_iter().for_each(|(number, piece)| page.keep(number, piece));
-        page.allow(page.says(true), None).then_some(page)
+    /// Returns the document with one more block; `None` if that exceeds the limits.
+    fn with_block(&self, index: usize, block: usize) -> Option<Self> {
+        let note = self.report.entries.get(index).and_then(Entry::note)?;
+        let mut larger = self.clone();
+        larger.included.blocks.entry(note.note.id.clone()).or_default().insert(block);
+        larger.clear();
+        let others = self.texts.iter().filter(|(other, _)| *other != index);
+        let mut texts: Vec<(usize, EntryText)> = others.cloned().collect();
+        texts.push((index, self.renderer.render(index, Extent::Whole, &larger.included)));
+        texts.sort_by_key(|(index, _)| *index);
+        texts.into_iter().for_each(|(index, text)| larger.accept(index, text));
+        larger.has_room(larger.frame_state(true), None).then_some(larger)
     }
 }

@@ -1,27 +1,27 @@
-//! How long a text may be, and how long one is.
+//! The limits of an answer, and the size of a text.
 
 use crate::request::Budget;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
-/// No token of an encoding has more characters.
+/// An upper bound for the characters of a token in every encoding.
 const MAX_CHARS_PER_TOKEN: usize = 256;
 
-/// How long a text may be: both limits count.
+/// The limits of an answer. Both apply.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OutputLimits {
-    /// The most characters; tokens of four characters are counted here.
+    /// The most characters, also for tokens that are estimated from characters.
     pub(super) chars: usize,
-    /// The most tokens of a real encoding.
+    /// The most tokens of an encoding.
     pub(super) tokens: Option<usize>,
-    /// What counts them.
+    /// The encoding, or the estimate.
     pub(super) tokenizer: Tokenizer,
 }
 
-/// How long a text is.
+/// The size of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TextSize {
     pub(super) chars: usize,
-    /// Its tokens, where an encoding counts them and the whole text is known.
+    /// The tokens of an encoding; `None` without an encoding, or if the text is not known as a whole.
     pub(super) tokens: Option<usize>,
 }
 
@@ -34,19 +34,21 @@ impl OutputLimits {
         Self { chars, tokens, tokenizer: budget.tokenizer }
     }
 
-    pub(super) fn are_there(&self) -> bool {
+    /// Whether there is any limit.
+    pub(super) fn is_limited(&self) -> bool {
         self.chars != usize::MAX || self.tokens.is_some()
     }
 
-    /// Returns a number of characters that no text has which is short enough.
-    pub(super) fn most_chars(&self) -> usize {
+    /// Returns an upper bound for the characters of any text within the limits:
+    /// `min(chars, tokens * MAX_CHARS_PER_TOKEN)`.
+    pub(super) fn max_chars(&self) -> usize {
         let by_tokens = self.tokens.map_or(usize::MAX, |tokens| tokens.saturating_mul(MAX_CHARS_PER_TOKEN));
         self.chars.min(by_tokens)
     }
 
-    /// Tells whether a text is short enough.
-    pub(super) fn allow(&self, text: &str) -> bool {
-        text.chars().count() <= self.chars && self.tokens.is_none_or(|most| self.tokenizer.count(text) <= most)
+    /// Whether a text is within the limits.
+    pub(super) fn has_room(&self, text: &str) -> bool {
+        text.chars().count() <= self.chars && self.tokens.is_none_or(|limit| self.tokenizer.count(text) <= limit)
     }
 
     pub(super) fn size(&self, text: &str) -> TextSize {
@@ -54,23 +56,22 @@ impl OutputLimits {
         TextSize { chars: text.chars().count(), tokens }
     }
 
-    /// Returns the smaller of two sizes, by tokens where an encoding counts them.
+    /// Returns the smaller of two sizes, by tokens if an encoding counts them.
     pub(super) fn smaller(&self, a: TextSize, b: TextSize) -> TextSize {
-        let of = |size: &TextSize| match self.tokens {
+        let key = |size: &TextSize| match self.tokens {
             Some(_) => (size.tokens.unwrap_or(usize::MAX), size.chars),
             None => (size.chars, 0),
         };
-        if of(&b) < of(&a) { b } else { a }
+        if key(&b) < key(&a) { b } else { a }
     }
 
-    /// Measures a text in the unit of the limit that is the narrower: tokens where an encoding counts
-    /// them, else characters.
+    /// Measures a text in tokens if an encoding counts them, else in characters.
     pub(super) fn measure(&self, text: &str) -> usize {
         if self.tokens.is_some() { self.tokenizer.count(text) } else { text.chars().count() }
     }
 
-    /// Returns the limit in that unit.
-    pub(super) fn most(&self) -> usize {
+    /// Returns the limit in the unit of [`OutputLimits::measure`].
+    pub(super) fn limit(&self) -> usize {
         self.tokens.unwrap_or(self.chars)
     }
 }

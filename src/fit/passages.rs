@@ -1,104 +1,91 @@
-//! Passages packed by worth: the fragments of all notes that are worth the most, each in its note and its place in the
-//! text, as far as they fit; then what fills the room that is left.
+//! Fitting of passages: a knapsack of the fragments of all notes by their worth, each shown in its note and in the order
+//! of the text, then of what fills the rest of the room.
 //!
-//! The order in which fragments are tried depends on the report alone, not on the budget or the format; only which gaps
-//! between them are closed depends on the budget. A fragment that does not fit is passed over. So where a larger budget shows a passage less, it shows one that is worth more
-//! and that the smaller budget had no room for.
+//! The order in which fragments are tried depends on the report alone; only the choice of the gaps to close depends on
+//! the budget. A fragment without room is skipped. So where a larger budget shows a passage less than a smaller one, it
+//! shows one of higher worth for which the smaller budget had no room.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::{DocumentBuilder, TextSize, mark};
+use super::document::DocumentBuilder;
+use super::levels::shown_note;
+use super::limits::TextSize;
 use crate::render::{EntryText, Extent};
-use crate::report::{EntryRanking, Fragment, Level, Passages, Presentation, Proposal, ProposalSource, ShownNote};
+use crate::report::{
+    EntryRanking, Fragment, Level, Passages, Presentation, Proposal, ProposalSource, SelectionStats, ShownNote,
+};
 
-/// From which share of a note's text on the whole of it is shown where that fits.
-const MOSTLY: f64 = 0.75;
-/// Gaps between passages of a note that are no longer are closed, in bytes.
+/// The share of the text of a note from which on the whole note is shown if it fits.
+const WHOLE_SHARE: f64 = 0.75;
+/// The longest gap between two passages of a note that is always closed, in bytes.
 const MAX_GAP: usize = 300;
-/// Within a section they are closed up to the budget divided by this, but no longer ones than `MAX_SECTION_GAP`.
+/// Within a section, gaps of up to the budget divided by this are closed, but at most [`MAX_SECTION_GAP`] bytes.
 const GAP_SHARE: usize = 10;
-/// See `GAP_SHARE`.
+/// The longest gap within a section that is closed, in bytes.
 const MAX_SECTION_GAP: usize = 1500;
-/// With less room, in characters, nothing more is tried.
-const LEAST_ROOM: usize = 24;
-/// After so many tries in a row that did not fit nothing more is tried.
+/// The least room in characters with which fragments are tried.
+const MIN_ROOM: usize = 24;
+/// The number of consecutive tries without room after which no more are made.
 const MAX_MISSES: usize = 64;
-/// The most notes that are looked at.
-const MAX_ORDER: usize = 1_000;
+/// The most entries that are considered.
+const MAX_ENTRIES: usize = 1_000;
 
-/// Writes all notes whole where they fit, else their passages.
+/// Returns all notes whole if they fit, else their passages, in the order of a ranking.
 ///
 /// # Errors
-/// What the shortest answer takes, where that is too long.
-pub(super) fn written(
-    page: &DocumentBuilder<'_>,
-    ranking: Option<&dyn EntryRanking>,
-    target_tokens: Option<usize>,
-) -> Result<String, TextSize> {
-    let Some(ranking) = ranking else {
-        let everything = page.clone().with_everything();
-        return everything
-            .or_else(|least| packed(page.clone(), None, target_tokens, least).and_then(DocumentBuilder::finished));
-    };
-    shown(page, ranking, target_tokens).and_then(DocumentBuilder::finished)
-}
-
-/// Shows all notes whole where they fit, else their passages, in the order of a ranking.
-///
-/// # Errors
-/// As [`written`].
-pub(super) fn shown<'a>(
-    page: &DocumentBuilder<'a>,
+/// The size of the shortest answer, if it exceeds the limits.
+pub(super) fn fit_passages<'a>(
+    document: &DocumentBuilder<'a>,
     ranking: &dyn EntryRanking,
     target_tokens: Option<usize>,
 ) -> Result<DocumentBuilder<'a>, TextSize> {
-    match page.clone().with_all_at_best(ranking, target_tokens) {
+    match document.clone().with_all_detailed(ranking, target_tokens) {
         (all, None) => Ok(all),
-        (_, Some(everything)) => packed(page.clone(), Some(ranking), target_tokens, everything),
+        (_, Some(everything)) => pack(document.clone(), Some(ranking), target_tokens, everything),
     }
 }
 
-/// Shows passages of the notes of a report within a budget.
+/// Returns passages of the notes of a report. `everything`: the size of the complete document.
 ///
 /// # Errors
-/// What the shortest answer takes, where that is too long.
-fn packed<'a>(
-    page: DocumentBuilder<'a>,
+/// The size of the shortest answer, if it exceeds the limits.
+pub(super) fn pack<'a>(
+    document: DocumentBuilder<'a>,
     ranking: Option<&dyn EntryRanking>,
     target_tokens: Option<usize>,
     everything: TextSize,
 ) -> Result<DocumentBuilder<'a>, TextSize> {
     let mut proposals = ranking.map(|ranking| ranking.proposals());
     let order = match &mut proposals {
-        Some(proposals) => drawn(&mut **proposals),
-        None => (0..page.report.entries.len()).map(whole).collect(),
+        Some(proposals) => draw_all(&mut **proposals),
+        None => (0..document.report.entries.len()).map(whole).collect(),
     };
-    let mut ranks = vec![usize::MAX; page.report.entries.len()];
+    let mut ranks = vec![usize::MAX; document.report.entries.len()];
     order.iter().enumerate().for_each(|(rank, proposal)| ranks[proposal.entry] = rank);
     let bytes = vec![None; order.len()];
-    let mut packer = Packer { page, order, ranks, bytes, proposals, target_tokens, misses: 0, room: 0 };
-    packer.page.account = packer.account();
-    if packer.page.report.entries.is_empty() && !packer.page.has_more_to_say() {
+    let mut packer = Packer { document, order, ranks, bytes, proposals, target_tokens, misses: 0, room: 0 };
+    packer.document.stats = packer.stats();
+    if packer.document.report.entries.is_empty() && !packer.document.has_optional_frame() {
         return Err(everything);
     }
-    packer.page.make_room_for_frame(everything)?;
-    packer.keep_found_out();
+    packer.document.make_room_for_frame(everything)?;
+    packer.accept_derived();
     packer.measure_room();
-    packer.keep_fragments();
+    packer.accept_fragments();
     packer.misses = 0;
-    packer.fill();
+    packer.fill_around();
     packer.misses = 0;
-    packer.keep_others();
+    packer.accept_other_notes();
     packer.cut_first();
-    Ok(packer.page)
+    Ok(packer.document)
 }
 
-/// Draws the notes that may be shown, as if all of them were.
-fn drawn(proposals: &mut dyn ProposalSource) -> Vec<Proposal> {
+/// Returns the proposals in the order that results if all of them are accepted.
+fn draw_all(proposals: &mut dyn ProposalSource) -> Vec<Proposal> {
     let mut order = Vec::new();
-    while let Some(proposal) = proposals.next().filter(|_| order.len() < MAX_ORDER) {
-        proposals.keep(proposal.entry);
+    while let Some(proposal) = proposals.next().filter(|_| order.len() < MAX_ENTRIES) {
+        proposals.accept(proposal.entry);
         order.push(proposal);
     }
     order
@@ -109,358 +96,353 @@ fn whole(entry: usize) -> Proposal {
 }
 
 struct Packer<'p, 'a> {
-    page: DocumentBuilder<'a>,
-    /// The entries in the order in which they are shown.
+    document: DocumentBuilder<'a>,
+    /// The proposals in the order in which they are shown. The index of a proposal is its rank.
     order: Vec<Proposal>,
-    /// For each entry its place in that order.
+    /// The rank of each entry; `usize::MAX` for entries that were not proposed.
     ranks: Vec<usize>,
-    /// For each place in that order, how many bytes all fragments of the note have, once that was counted.
+    /// The total bytes of the fragments of each rank, once counted.
     bytes: Vec<Option<usize>>,
     proposals: Option<Box<dyn ProposalSource + 'p>>,
     target_tokens: Option<usize>,
-    /// How many tries since the last one that fitted did not fit.
+    /// The number of consecutive tries without room.
     misses: usize,
-    /// How many characters may be added at most.
+    /// An upper bound for the characters that still fit.
     room: usize,
 }
 
 impl<'a> Packer<'_, 'a> {
     fn passages(&self, rank: usize) -> Option<&'a Passages> {
         let entry = self.order.get(rank)?.entry;
-        self.page.report.entries.get(entry)?.note()?.passages.as_deref()
+        self.document.report.entries.get(entry)?.note()?.passages.as_deref()
     }
 
-    fn fragment(&self, rank: usize, number: usize) -> Option<&'a Fragment> {
-        self.passages(rank)?.fragments.get(number)
+    fn fragment(&self, rank: usize, index: usize) -> Option<&'a Fragment> {
+        self.passages(rank)?.fragments.get(index)
     }
 
-    /// Keeps what was found out about several notes: it stands before them.
-    fn keep_found_out(&mut self) {
+    /// Accepts the derived entries, which precede the notes.
+    fn accept_derived(&mut self) {
         for rank in 0..self.order.len() {
-            let number = self.order[rank].entry;
-            let entry = &self.page.report.entries[number];
-            if entry.note().is_none() && !self.keep(rank, None) {
-                self.page.pass_over(entry);
+            let index = self.order[rank].entry;
+            let entry = &self.document.report.entries[index];
+            if entry.note().is_none() && !self.accept(rank, None) {
+                self.document.omit(entry);
             }
         }
     }
 
-    /// Keeps fragments by their worth; before these one of the best note and of those that are named.
-    fn keep_fragments(&mut self) {
+    /// Accepts fragments by descending worth, but first one of the best note and one of each named note.
+    fn accept_fragments(&mut self) {
         let mut is_first = true;
         for rank in 0..self.order.len() {
             let Some(passages) = self.passages(rank) else { continue };
             if is_first || passages.is_named {
-                self.keep_one(rank, passages);
+                self.accept_best_fragment(rank, passages);
             }
             is_first = false;
         }
-        let mut all: Vec<(f64, usize, Option<usize>)> = Vec::new();
-        for rank in 0..self.order.len() {
-            let Some(passages) = self.passages(rank) else { continue };
-            let worth = |(number, fragment): (usize, &Fragment)| {
-                (fragment.worth > 0.0).then_some((fragment.worth, rank, Some(number)))
-            };
-            match passages.whole {
-                Some(worth) => all.push((worth, rank, None)),
-                None => all.extend(passages.fragments.iter().enumerate().filter_map(worth)),
-            }
-        }
-        all.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        for (_, rank, number) in all {
+        for (rank, fragment) in self.by_worth() {
             if self.has_enough() {
                 return;
             }
-            match number {
-                Some(number) => {
-                    self.keep_fragment(rank, number);
+            match fragment {
+                Some(fragment) => {
+                    self.accept_fragment(rank, fragment);
                 }
-                None => self.keep_whole(rank),
+                None => self.accept_whole(rank),
             }
         }
     }
 
-    /// Keeps the fragment of a note that is worth the most of those that fit.
-    fn keep_one(&mut self, rank: usize, passages: &Passages) {
-        if passages.whole.is_some() {
-            self.keep_whole(rank);
+    /// Returns the rank and the index of each fragment with some worth, the most valuable first; no index for a note
+    /// that is shown whole.
+    fn by_worth(&self) -> Vec<(usize, Option<usize>)> {
+        let mut all: Vec<(f64, usize, Option<usize>)> = Vec::new();
+        for rank in 0..self.order.len() {
+            let Some(passages) = self.passages(rank) else { continue };
+            let with_worth = |(index, fragment): (usize, &Fragment)| {
+                (fragment.worth > 0.0).then_some((fragment.worth, rank, Some(index)))
+            };
+            match passages.whole {
+                Some(worth) => all.push((worth, rank, None)),
+                None => all.extend(passages.fragments.iter().enumerate().filter_map(with_worth)),
+            }
         }
-        for number in passages.by_worth() {
-            if self.page.kept.has(self.order[rank].entry) || self.keep_fragment(rank, number) {
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        all.into_iter().map(|(_, rank, index)| (rank, index)).collect()
+    }
+
+    /// Accepts the most valuable fragment of a note that fits.
+    fn accept_best_fragment(&mut self, rank: usize, passages: &Passages) {
+        if passages.whole.is_some() {
+            self.accept_whole(rank);
+        }
+        for index in passages.by_worth() {
+            if self.document.included.has(self.order[rank].entry) || self.accept_fragment(rank, index) {
                 return;
             }
         }
     }
 
-    /// Keeps a note whole.
-    fn keep_whole(&mut self, rank: usize) {
-        let entry = &self.page.report.entries[self.order[rank].entry];
-        if entry.may_fit(self.page.renderer.detail(entry), self.room) {
-            self.keep(rank, None);
+    fn accept_whole(&mut self, rank: usize) {
+        let entry = &self.document.report.entries[self.order[rank].entry];
+        if entry.may_fit(self.document.renderer.detail(entry), self.room) {
+            self.accept(rank, None);
         }
     }
 
-    /// Keeps a fragment, with what comes with it where there is room for that.
-    fn keep_fragment(&mut self, rank: usize, number: usize) -> bool {
-        let fragment = self.fragment(rank, number).filter(|fragment| fragment.chars <= self.room);
-        let Some(fragment) = fragment.filter(|_| !self.is_chosen(rank, number)) else { return false };
-        let with: BTreeSet<usize> = fragment.with.iter().copied().chain([number]).collect();
-        let gaps = self.gaps(rank, number);
-        let alone = BTreeSet::from([number]);
-        let ways = [with.union(&gaps).copied().collect(), with.clone(), alone];
+    /// Accepts a fragment with its companions and the gaps around it, without the gaps, or alone: the first of these
+    /// that fits. Returns whether any does.
+    fn accept_fragment(&mut self, rank: usize, index: usize) -> bool {
+        let fragment = self.fragment(rank, index).filter(|fragment| fragment.chars <= self.room);
+        let Some(fragment) = fragment.filter(|_| !self.is_chosen(rank, index)) else { return false };
+        let with_companions: BTreeSet<usize> = fragment.companions.iter().copied().chain([index]).collect();
+        let with_gaps = with_companions.union(&self.gaps(rank, index)).copied().collect();
+        let alone = BTreeSet::from([index]);
+        let choices = [with_gaps, with_companions, alone];
         let mut last = BTreeSet::new();
-        for way in ways.into_iter().take(if fragment.is_alone { 3 } else { 2 }) {
-            if way != last && self.choose(rank, way.clone()) {
+        for choice in choices.into_iter().take(if fragment.is_alone { 3 } else { 2 }) {
+            if choice != last && self.choose(rank, choice.clone()) {
                 return true;
             }
-            last = way;
+            last = choice;
         }
         false
     }
 
-    /// Returns the fragments between one and those that are shown before and behind it, where they are short.
-    fn gaps(&self, rank: usize, number: usize) -> BTreeSet<usize> {
-        let Some(have) = self.page.kept.fragments.get(&self.order[rank].entry) else { return BTreeSet::new() };
-        let before = have.range(..number).next_back().map(|before| *before..number);
-        let after = have.range(number..).next().map(|after| number..*after);
+    /// Returns the fragments of the short gaps between one and the chosen ones before and after it.
+    fn gaps(&self, rank: usize, index: usize) -> BTreeSet<usize> {
+        let Some(chosen) = self.document.included.fragments.get(&self.order[rank].entry) else {
+            return BTreeSet::new();
+        };
+        let before = chosen.range(..index).next_back().map(|before| *before..index);
+        let after = chosen.range(index..).next().map(|after| index..*after);
         let ends = before.into_iter().chain(after).filter(|ends| self.is_gap(rank, ends));
         ends.flat_map(|ends| ends.skip(1)).collect()
     }
 
-    /// Tells whether what stands between two fragments is so short that it is shown with them.
+    /// Whether the text between two fragments is so short that it is shown with them.
     fn is_gap(&self, rank: usize, ends: &Range<usize>) -> bool {
         let Some((first, last)) = self.fragment(rank, ends.start).zip(self.fragment(rank, ends.end)) else {
             return false;
         };
-        let most_within = (self.page.limits.most_chars() / GAP_SHARE).clamp(MAX_GAP, MAX_SECTION_GAP);
+        let max_within = (self.document.limits.max_chars() / GAP_SHARE).clamp(MAX_GAP, MAX_SECTION_GAP);
         let bytes = last.range.start.saturating_sub(first.range.end);
-        let path_of = |number: usize| self.fragment(rank, number).map(|fragment| &fragment.path);
-        let is_within = || ends.clone().all(|number| path_of(number) == Some(&last.path));
-        bytes <= MAX_GAP || (bytes <= most_within && is_within())
+        let path_of = |index: usize| self.fragment(rank, index).map(|fragment| &fragment.path);
+        let is_within = || ends.clone().all(|index| path_of(index) == Some(&last.path));
+        bytes <= MAX_GAP || (bytes <= max_within && is_within())
     }
 
-    /// Adds fragments to those of a note, where they fit.
+    /// Adds fragments to the chosen ones of a note if they fit; the whole note if they are most of it.
     fn choose(&mut self, rank: usize, more: BTreeSet<usize>) -> bool {
-        let have = self.chosen(rank);
-        let chars = |number: &usize| self.fragment(rank, *number).map_or(0, |fragment| fragment.chars);
-        let least: usize = more.difference(&have).map(chars).sum();
+        let chosen = self.chosen(rank);
+        let chars = |index: &usize| self.fragment(rank, *index).map_or(0, |fragment| fragment.chars);
+        let least: usize = more.difference(&chosen).map(chars).sum();
         if least > self.room || self.is_whole(rank) {
             return false;
         }
-        let chosen: BTreeSet<usize> = have.union(&more).copied().collect();
-        let is_most = self.covers_most(rank, &chosen);
-        (is_most && self.keep(rank, None)) || self.keep(rank, Some(chosen))
+        let chosen: BTreeSet<usize> = chosen.union(&more).copied().collect();
+        let is_most = self.is_most_of(rank, &chosen);
+        (is_most && self.accept(rank, None)) || self.accept(rank, Some(chosen))
     }
 
-    fn is_chosen(&self, rank: usize, number: usize) -> bool {
+    fn is_chosen(&self, rank: usize, index: usize) -> bool {
         let entry = self.order[rank].entry;
-        self.page.kept.fragments.get(&entry).is_some_and(|chosen| chosen.contains(&number))
+        self.document.included.fragments.get(&entry).is_some_and(|chosen| chosen.contains(&index))
     }
 
     fn chosen(&self, rank: usize) -> BTreeSet<usize> {
         let entry = self.order[rank].entry;
-        self.page.kept.fragments.get(&entry).cloned().unwrap_or_default()
+        self.document.included.fragments.get(&entry).cloned().unwrap_or_default()
     }
 
     fn is_whole(&self, rank: usize) -> bool {
         let entry = self.order[rank].entry;
-        self.page.kept.has(entry) && !self.page.kept.fragments.contains_key(&entry)
+        self.document.included.has(entry) && !self.document.included.fragments.contains_key(&entry)
     }
 
-    /// Tells whether fragments are most of a note's text.
-    fn covers_most(&mut self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
+    /// Whether fragments are at least [`WHOLE_SHARE`] of the text of a note.
+    fn is_most_of(&mut self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
         let Some(passages) = self.passages(rank) else { return false };
         let all = *self.bytes[rank].get_or_insert_with(|| passages.bytes());
-        let some = chosen.iter().filter_map(|number| passages.fragments.get(*number));
-        let some: usize = some.map(|fragment| fragment.range.len()).sum();
-        some as f64 >= MOSTLY * all as f64
+        let chosen = chosen.iter().filter_map(|index| passages.fragments.get(*index));
+        let chosen: usize = chosen.map(|fragment| fragment.range.len()).sum();
+        chosen as f64 >= WHOLE_SHARE * all as f64
     }
 
-    fn whole_extent(&self, rank: usize) -> Extent {
-        let proposal = &self.order[rank];
-        match self.page.is_belief(proposal.entry) {
-            true => Extent::At(Presentation::whole(proposal.level, proposal.novelty)),
-            false => Extent::Whole,
+    fn whole_extent(&self, proposal: &Proposal) -> Extent {
+        if self.document.is_assessed(proposal.entry) {
+            Extent::At(Presentation::whole(proposal.level, proposal.novelty))
+        } else {
+            Extent::Whole
         }
     }
 
-    /// Measures how many characters may be added at most, after something was.
     fn measure_room(&mut self) {
-        let frame = self.page.renderer.frame_chars(self.page.says(true));
-        self.room = self.page.limits.most_chars().saturating_sub(self.page.chars + frame);
+        let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
+        self.room = self.document.limits.max_chars().saturating_sub(self.document.chars + frame);
     }
 
-    /// Tells whether nothing more is to be tried.
+    /// Whether no more fragments are tried.
     fn has_enough(&self) -> bool {
         self.misses >= MAX_MISSES
-            || self.room < LEAST_ROOM
-            || self.target_tokens.is_some_and(|target| self.page.tokens() >= target)
+            || self.room < MIN_ROOM
+            || self.target_tokens.is_some_and(|target| self.document.tokens() >= target)
     }
 
-    /// Shows some fragments of an entry, or the whole of it, in place of what is shown of it, where that fits.
-    fn keep(&mut self, rank: usize, chosen: Option<BTreeSet<usize>>) -> bool {
+    /// Shows the chosen fragments of an entry, or the whole entry with `None`, in place of what is shown of it. Returns
+    /// whether that fits; the document is unchanged if not.
+    fn accept(&mut self, rank: usize, chosen: Option<BTreeSet<usize>>) -> bool {
         let proposal = self.order[rank];
-        let extent = if chosen.is_some() { Extent::Passages } else { self.whole_extent(rank) };
+        let extent = if chosen.is_some() { Extent::Passages } else { self.whole_extent(&proposal) };
         let entry = proposal.entry;
-        let before = match chosen {
-            Some(chosen) => self.page.kept.fragments.insert(entry, chosen),
-            None => self.page.kept.fragments.remove(&entry),
-        };
-        let saved = self.page.replace(entry, self.place(rank), extent, &proposal);
-        let shown = std::mem::take(&mut self.page.account);
-        self.page.account = self.account();
-        if !self.is_everything() && self.page.allow(self.page.says(true), None) {
+        let chosen_before = self.document.set_fragments(entry, chosen);
+        let position = self.document.texts.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count();
+        let backup = self.document.replace(position, extent, &proposal);
+        let stats_before = std::mem::take(&mut self.document.stats);
+        self.document.stats = self.stats();
+        if !self.is_everything() && self.document.has_room(self.document.frame_state(true), None) {
             self.misses = 0;
             self.measure_room();
             return true;
         }
         self.misses += 1;
-        self.page.account = shown;
-        self.page.restore(entry, saved);
-        match before {
-            Some(chosen) => self.page.kept.fragments.insert(entry, chosen),
-            None => self.page.kept.fragments.remove(&entry),
-        };
+        self.document.stats = stats_before;
+        self.document.restore(entry, backup);
+        self.document.set_fragments(entry, chosen_before);
         false
     }
 
-    /// Tells whether everything is shown whole: that this does not fit is known; without the word that something is left
-    /// out it might seem to.
+    /// Whether every entry is shown whole, which is known to exceed the limits. It could seem to fit in a frame that
+    /// does not say that an entry is left out.
     fn is_everything(&self) -> bool {
-        let kept = &self.page.kept;
-        kept.fragments.is_empty() && self.order.iter().all(|proposal| kept.has(proposal.entry))
+        let included = &self.document.included;
+        included.fragments.is_empty() && self.order.iter().all(|proposal| included.has(proposal.entry))
     }
 
-    /// Returns where the piece of an entry stands among those that are kept.
-    fn place(&self, rank: usize) -> usize {
-        self.page.pieces.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count()
+    fn stats(&self) -> Option<SelectionStats> {
+        self.proposals.as_ref().map(|proposals| proposals.stats(&self.document.shown))
     }
 
-    fn account(&self) -> Option<crate::report::SelectionStats> {
-        self.proposals.as_ref().map(|proposals| proposals.account(&self.page.shown))
-    }
-
-    /// Fills the room that is left with more of the notes that are shown, the best ones first: what stands around
-    /// their passages.
-    fn fill(&mut self) {
+    /// Fills the room with the text around the passages, the best note first.
+    fn fill_around(&mut self) {
         for rank in 0..self.order.len() {
             let mut edges = edges(&self.chosen(rank));
             while !edges.is_empty() {
-                let mut further = Vec::new();
-                for (next, step) in edges {
+                let mut next_edges = Vec::new();
+                for (index, step) in edges {
                     if self.has_enough() {
                         return;
                     }
-                    if self.keep_fragment(rank, next) {
-                        further.extend(next.checked_add_signed(step).map(|next| (next, step)));
+                    if self.accept_fragment(rank, index) {
+                        next_edges.extend(index.checked_add_signed(step).map(|next| (next, step)));
                     }
                 }
-                edges = further;
+                edges = next_edges;
             }
         }
     }
 
-    /// Keeps notes of which nothing is shown yet, whole or from their beginning on, as far as there is room.
-    fn keep_others(&mut self) {
-        let report = self.page.report;
+    /// Accepts notes of which nothing is shown yet, whole or from their beginning, as far as they fit.
+    fn accept_other_notes(&mut self) {
+        let report = self.document.report;
         for rank in 0..self.order.len() {
-            let number = self.order[rank].entry;
-            let entry = &report.entries[number];
-            if self.room < LEAST_ROOM || self.misses >= MAX_MISSES {
+            let index = self.order[rank].entry;
+            let entry = &report.entries[index];
+            if self.room < MIN_ROOM || self.misses >= MAX_MISSES {
                 return;
             }
-            if self.page.kept.has(number) || entry.note().is_none() {
+            if self.document.included.has(index) || entry.note().is_none() {
                 continue;
             }
-            let is_kept = entry.may_fit(self.page.renderer.detail(entry), self.room) && self.keep(rank, None);
-            let count = self.passages(rank).filter(|_| !is_kept).map_or(0, |passages| passages.fragments.len());
+            let is_whole = entry.may_fit(self.document.renderer.detail(entry), self.room) && self.accept(rank, None);
+            let count = self.passages(rank).filter(|_| !is_whole).map_or(0, |passages| passages.fragments.len());
             for fragment in 0..count {
                 if self.has_enough() {
                     return;
                 }
-                self.keep_fragment(rank, fragment);
+                self.accept_fragment(rank, fragment);
             }
-            if self.page.kept.has(number) && self.has_enough() {
+            if self.document.included.has(index) && self.has_enough() {
                 return;
             }
         }
     }
 
-    /// Cuts the first note where nothing of any fits.
+    /// Cuts the first note if nothing else fits.
     fn cut_first(&mut self) {
-        if !self.page.pieces.is_empty() {
+        if !self.document.texts.is_empty() {
             return;
         }
-        let is_note = |proposal: &&Proposal| self.page.report.entries[proposal.entry].note().is_some();
+        let is_note = |proposal: &&Proposal| self.document.is_note(proposal.entry);
         if let Some(first) = self.order.iter().find(is_note).copied() {
-            self.page.cut_first(&first, self.proposals.as_deref());
+            self.document.cut_first(&first, self.proposals.as_deref());
         }
     }
 }
 
-/// Returns what stands next to runs of numbers, behind and before each, with the step away from it.
-fn edges(numbers: &BTreeSet<usize>) -> Vec<(usize, isize)> {
-    let behind = numbers.iter().map(|number| (number.checked_add(1), 1));
-    let before = numbers.iter().map(|number| (number.checked_sub(1), -1));
-    let both = behind.zip(before).flat_map(|(behind, before)| [behind, before]);
-    both.filter_map(|(next, step)| Some((next.filter(|next| !numbers.contains(next))?, step))).collect()
+/// Returns the indices next to runs of chosen ones, after and before each run, with the step away from it.
+fn edges(chosen: &BTreeSet<usize>) -> Vec<(usize, isize)> {
+    let after = chosen.iter().map(|index| (index.checked_add(1), 1));
+    let before = chosen.iter().map(|index| (index.checked_sub(1), -1));
+    let both = after.zip(before).flat_map(|(after, before)| [after, before]);
+    both.filter_map(|(next, step)| Some((next.filter(|next| !chosen.contains(next))?, step))).collect()
 }
 
-/// What a page had before an entry was shown in another way.
+/// The parts of a document that change when an entry is replaced.
 struct EntryBackup {
-    piece: Option<EntryText>,
+    text: Option<EntryText>,
     shown: Vec<ShownNote>,
     chars: usize,
-    in_use: Vec<bool>,
+    used_sections: Vec<bool>,
 }
 
 impl DocumentBuilder<'_> {
-    /// Shows an entry in another extent, or for the first time; `place` is where its piece stands then.
-    fn replace(&mut self, entry: usize, place: usize, extent: Extent, proposal: &Proposal) -> EntryBackup {
-        let piece = self.renderer.piece(entry, extent, &self.kept);
-        let (chars, in_use, shown) = (self.chars, self.in_use.clone(), self.shown.clone());
-        let old = self.pieces.iter().position(|(number, _)| *number == entry);
-        let old = old.map(|place| self.pieces.remove(place).1);
+    /// Sets the chosen fragments of an entry; returns those of before.
+    fn set_fragments(&mut self, entry: usize, chosen: Option<BTreeSet<usize>>) -> Option<BTreeSet<usize>> {
+        match chosen {
+            Some(chosen) => self.included.fragments.insert(entry, chosen),
+            None => self.included.fragments.remove(&entry),
+        }
+    }
+
+    /// Shows an entry in another extent, or for the first time. `position`: the index of its text among the texts.
+    fn replace(&mut self, position: usize, extent: Extent, proposal: &Proposal) -> EntryBackup {
+        let entry = proposal.entry;
+        let text = self.renderer.render(entry, extent, &self.included);
+        let (chars, used_sections, shown) = (self.chars, self.used_sections.clone(), self.shown.clone());
+        let old = self.texts.iter().position(|(other, _)| *other == entry);
+        let old = old.map(|position| self.texts.remove(position).1);
         if let Some(old) = &old {
             self.shown.retain(|shown| shown.entry != entry);
             self.notes -= 1;
-            self.forget(old);
+            self.subtract(old);
         }
-        if self.is_belief(entry) {
+        if self.is_assessed(entry) {
             let level = if extent == Extent::Passages { Level::Extract } else { proposal.level };
-            let shape = Presentation::whole(level, proposal.novelty);
-            self.shown.push(ShownNote { entry, shape, tokens: piece.tokens, has_more: piece.has_more });
+            self.shown.push(shown_note(entry, Presentation::whole(level, proposal.novelty), &text));
         }
-        self.keep(entry, piece);
-        if let Some(piece) = self.pieces.pop() {
-            self.pieces.insert(place.min(self.pieces.len()), piece);
+        self.accept(entry, text);
+        if let Some(text) = self.texts.pop() {
+            self.texts.insert(position.min(self.texts.len()), text);
         }
-        EntryBackup { piece: old, shown, chars, in_use }
-    }
-
-    /// Takes the characters of a piece away that was taken out.
-    pub(super) fn forget(&mut self, piece: &EntryText) {
-        for item in &piece.items {
-            let others = self.pieces.iter().flat_map(|(_, piece)| &piece.items);
-            let is_alone = others.filter(|other| other.section == item.section).count() == 0;
-            self.chars -= super::chars(&item.text) + if is_alone { 0 } else { self.separator };
-            if is_alone && mark(&mut self.in_use, item.section) {
-                self.in_use[item.section] = false;
-            }
-        }
+        EntryBackup { text: old, shown, chars, used_sections }
     }
 
     /// Undoes [`replace`](Self::replace).
-    fn restore(&mut self, entry: usize, saved: EntryBackup) {
-        let Some(place) = self.pieces.iter().position(|(number, _)| *number == entry) else { return };
-        match saved.piece {
-            Some(piece) => self.pieces[place].1 = piece,
+    fn restore(&mut self, entry: usize, backup: EntryBackup) {
+        let Some(position) = self.texts.iter().position(|(other, _)| *other == entry) else { return };
+        match backup.text {
+            Some(text) => self.texts[position].1 = text,
             None => {
-                self.pieces.remove(place);
-                self.kept.entries[entry] = false;
-                self.notes -= usize::from(self.report.entries[entry].note().is_some());
+                self.texts.remove(position);
+                self.included.entries[entry] = false;
+                self.notes -= usize::from(self.is_note(entry));
             }
         }
-        (self.chars, self.in_use, self.shown) = (saved.chars, saved.in_use, saved.shown);
+        self.chars = backup.chars;
+        self.used_sections = backup.used_sections;
+        self.shown = backup.shown;
     }
 }

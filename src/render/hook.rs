@@ -36,17 +36,17 @@ impl Renderer for HookRenderer<'_> {
         Frame(parts)
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
-        let mut piece = self.text.piece(number, extent, kept);
-        piece.items.iter_mut().for_each(|item| item.text = inside(&item.text));
-        piece
+    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+        let mut out = self.text.render(index, extent, included);
+        out.items.iter_mut().for_each(|item| item.text = inside(&item.text));
+        out
     }
 
     fn detail(&self, entry: &Entry) -> Detail {
         self.text.detail(entry)
     }
 
-    fn assemble(&self, frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
-        join(frame, pieces, self.separator())
+    fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
+        join(frame, texts, self.separator())
     }
 }

@@ -22,19 +22,19 @@ enum Branch {
 
 /// Draws the pieces, whose lines begin with their indent: an entry's first line is its own, the
 /// others hang on it or on the entry they name, and so do the entries that have it as their parent.
-pub(super) fn draw(entries: &[Entry], pieces: &[(usize, EntryText)]) -> String {
+pub(super) fn draw(entries: &[Entry], texts: &[(usize, EntryText)]) -> String {
     let mut place_of = vec![None; entries.len()];
-    let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(pieces.len());
-    let mut own_lines = Vec::with_capacity(pieces.len());
+    let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(texts.len());
+    let mut own_lines = Vec::with_capacity(texts.len());
     let mut roots = Vec::new();
-    for (place, (number, piece)) in pieces.iter().enumerate() {
-        place_of[*number] = Some(place);
+    for (place, (index, out)) in texts.iter().enumerate() {
+        place_of[*index] = Some(place);
         branches.push(Vec::new());
-        match entries[*number].parent().and_then(|parent| place_of[parent]) {
+        match entries[*index].parent().and_then(|parent| place_of[parent]) {
             Some(parent) => branches[parent].push(Branch::Entry(place)),
             None => roots.push(place),
         }
-        let mut items = piece.items.iter();
+        let mut items = out.items.iter();
         own_lines.push(items.next().map(line).unwrap_or_default());
         for item in items {
             let under = item.under.and_then(|entry| place_of[entry]).unwrap_or(place);
@@ -92,8 +92,8 @@ impl TreeDrawing {
 
     /// Writes lines, all but the first of them below a prefix.
     fn push_lines(&mut self, lines: &str, prefix: &str) {
-        for (number, line) in lines.split_inclusive('\n').enumerate() {
-            self.text.push_str(if number == 0 { "" } else { prefix });
+        for (index, line) in lines.split_inclusive('\n').enumerate() {
+            self.text.push_str(if index == 0 { "" } else { prefix });
             self.text.push_str(line);
         }
     }

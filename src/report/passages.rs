@@ -1,21 +1,20 @@
-//! Passages: the parts of a note's body that answer, in place of the whole of it.
+//! Passages: the parts of a body that answer, in place of the whole.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fragments that follow one another are not joined where more than this stands between them that is no fragment, in
-/// bytes, such as a comment.
+/// The most bytes between two fragments of one passage that belong to no fragment, such as a comment.
 const MAX_BETWEEN: usize = 300;
 
-/// The parts of a note's body from which its passages are chosen.
+/// The fragments of a body from which its passages are chosen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passages {
-    /// In the order of the text. They do not overlap.
+    /// The fragments in the order of the text, without overlaps.
     pub fragments: Vec<Fragment>,
-    /// What the note is worth whole, where it has no text or a single fragment; `None` for others.
+    /// The worth of the whole note if it has at most one fragment; `None` otherwise.
     pub whole: Option<f64>,
-    /// Whether the note was asked for by name, so that some of it is shown before others.
+    /// Whether the request names the note, so that a part of it precedes other notes.
     pub is_named: bool,
 }
 
@@ -24,62 +23,61 @@ pub struct Passages {
 pub struct Fragment {
     /// Its bytes in the body.
     pub range: Range<usize>,
-    /// The lines of the file in which it begins and ends, from 1.
+    /// Its first and its last line in the file, from 1.
     pub lines: (usize, usize),
-    /// How many characters every format shows of it at least.
+    /// A lower bound, in characters, for its length in any format.
     pub chars: usize,
-    /// The headings above it, the outermost first, without the note's title.
+    /// The heading path, the outermost heading first, without the title of the note.
     pub path: Arc<[String]>,
-    /// How much it is worth beside the fragments of all notes, from 0; 0 where it holds nothing of the query.
+    /// Its worth beside the fragments of all notes; 0 without a word of the query.
     pub worth: f64,
-    /// The numbers of the fragments that come with it where there is room: what it can't be understood without.
-    pub with: Vec<usize>,
-    /// Whether it says something without these.
+    /// The indices of the fragments without which it is hard to understand, shown with it if they fit.
+    pub companions: Vec<usize>,
+    /// Whether it can be shown without its companions.
     pub is_alone: bool,
 }
 
-/// Fragments that follow one another without a gap.
+/// Consecutive fragments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The lines of the file in which it begins and ends, from 1.
+    /// Its first and its last line in the file, from 1.
     pub lines: (usize, usize),
-    /// The headings above its beginning, the outermost first, without the note's title.
+    /// The heading path of its first fragment, without the title of the note.
     pub path: Arc<[String]>,
-    /// Its text, as it stands in the file.
+    /// Its text, verbatim.
     pub text: String,
 }
 
 impl Passages {
-    /// Returns the numbers of the fragments, the one that is worth the most first; of those that are worth as much, the
-    /// first in the text.
+    /// Returns the indices of the fragments by descending worth, then in the order of the text.
     pub fn by_worth(&self) -> Vec<usize> {
-        let mut numbers: Vec<(usize, f64)> = self.fragments.iter().map(|fragment| fragment.worth).enumerate().collect();
-        numbers.sort_by(|a, b| b.1.total_cmp(&a.1));
-        numbers.into_iter().map(|(number, _)| number).collect()
+        let mut indices: Vec<usize> = (0..self.fragments.len()).collect();
+        indices.sort_by(|a, b| self.fragments[*b].worth.total_cmp(&self.fragments[*a].worth));
+        indices
     }
 
-    /// Counts the bytes of all fragments.
+    /// Returns the total bytes of all fragments.
     pub fn bytes(&self) -> usize {
         self.fragments.iter().map(|fragment| fragment.range.len()).sum()
     }
 
-    /// Joins chosen fragments of a body to passages.
+    /// Joins the chosen fragments of `body` to passages.
     pub fn joined(&self, body: &str, chosen: &BTreeSet<usize>) -> Vec<Passage> {
         let mut passages: Vec<(usize, Range<usize>, Passage)> = Vec::new();
-        for number in chosen {
-            let Some(fragment) = self.fragments.get(*number) else { continue };
+        for index in chosen {
+            let Some(fragment) = self.fragments.get(*index) else { continue };
             match passages.last_mut() {
                 Some((last, range, passage))
-                    if *last + 1 == *number && fragment.range.start <= range.end + MAX_BETWEEN =>
+                    if *last + 1 == *index && fragment.range.start <= range.end + MAX_BETWEEN =>
                 {
-                    *last = *number;
+                    *last = *index;
                     range.end = fragment.range.end;
                     passage.lines.1 = fragment.lines.1;
                 }
                 _ => {
                     let passage =
                         Passage { lines: fragment.lines, path: Arc::clone(&fragment.path), text: String::new() };
-                    passages.push((*number, fragment.range.clone(), passage));
+                    passages.push((*index, fragment.range.clone(), passage));
                 }
             }
         }

@@ -144,7 +144,6 @@ impl<'a, 's> Assessor<'a, 's> {
             utility: None,
             derived_from: self.linked(index, DERIVED_FROM).into_iter().map(origin).collect(),
             contradictions: self.opponents(index).len(),
-            answers: None,
         }
     }
 

@@ -9,8 +9,8 @@ use super::links::{LinkFilter, link_entries};
 use super::ranking::{Candidate, Candidates};
 use crate::context::Session;
 use crate::error::Error;
-use crate::note::{Block, Note};
-use crate::report::{Answers, Assessment, BlockEntry, EntryRole, Level, NoteEntry, ShownBlocks};
+use crate::note::Note;
+use crate::report::{Assessment, EntryRole, Level, NoteEntry};
 use crate::request::ExpandRequest;
 
 /// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
@@ -36,18 +36,6 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
     let related = related.into_iter().flatten().filter(|related| !requested.contains(related));
     related.for_each(|related| expansion.add(related, Level::Summary));
     Ok(expansion.into_ranked_notes(request))
-}
-
-/// Returns all blocks of a note in order, with the same score.
-fn first_blocks() -> Answers {
-    let entry = |block: Block| BlockEntry {
-        id: String::new(),
-        path: block.path,
-        text: block.text,
-        depth: block.depth,
-        score: 1.0,
-    };
-    Answers::new(ShownBlocks(Arc::new(move |note: &Note| note.blocks().into_iter().map(entry).collect())))
 }
 
 /// Tells whether the body of a note differs from its summary in more than white space.
@@ -119,11 +107,11 @@ impl Expansion<'_, '_> {
         let filter = LinkFilter { derivation, evidence, contradictions };
         let (mut entries, mut all) = (Vec::new(), Vec::new());
         for (index, level) in &self.chosen {
-            let assessment = Assessment { answers: Some(first_blocks()), ..self.assessor.assessment(*index, 1.0) };
+            let assessment = self.assessor.assessment(*index, 1.0);
             let edges = link_entries(session, *index, filter, |other| self.ordinals.get(&other).copied());
             let note = Arc::clone(&session.store.notes()[*index]);
-            let belief = Some(Box::new(assessment.clone()));
-            entries.push(NoteEntry { edges, belief, ..NoteEntry::alone(&note, EntryRole::Selected) });
+            let entry = NoteEntry::alone(&note, EntryRole::Selected);
+            entries.push(NoteEntry { edges, assessment: Some(Box::new(assessment.clone())), ..entry });
             all.push(self.candidate(*index, *level, assessment));
         }
         let ranking = Candidates {

@@ -9,8 +9,7 @@ use super::links::{LinkFilter, link_entries};
 use super::ranking::{Candidate, Candidates};
 use super::{NeedLimits, RankedNotes, fields, utility};
 use crate::context::Selection;
-use crate::context::blocks::answers;
-use crate::report::{Answers, Assessment, EdgeEntry, NoteEntry};
+use crate::report::{Assessment, EdgeEntry, NoteEntry};
 use crate::request::{Abstraction, NeedOptions};
 use crate::search::{Engine, NoteTerms};
 
@@ -109,8 +108,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
             let parts = [relevance, assessment.confidence.overall, assessment.trust, recency, content.density];
             utility::utility(purpose, parts.map(rounded))
         });
-        let answers = self.selection.highlighter.as_ref().map(|highlighter| Answers::new(answers(highlighter)));
-        Assessment { utility, answers, ..assessment }
+        Assessment { utility, ..assessment }
     }
 
     /// Tells whether a note is valid and reliable enough, or named; counts the reason if not.
@@ -169,9 +167,9 @@ impl<'a, 's> AssessmentPass<'a, 's> {
             self.assessed.iter().enumerate().map(|(ordinal, assessed)| (assessed.index, ordinal)).collect();
         let mut entries: Vec<NoteEntry> = Vec::with_capacity(self.assessed.len());
         for assessed in &self.assessed {
-            let belief = Some(Box::new(assessed.assessment.clone()));
+            let assessment = Some(Box::new(assessed.assessment.clone()));
             let edges = self.edges(assessed.index, &ordinals, entries_before);
-            entries.push(NoteEntry { belief, edges, ..entry(assessed.index) });
+            entries.push(NoteEntry { assessment, edges, ..entry(assessed.index) });
         }
         let ranking = self.candidates(entries_before, chosen, limits, &ordinals);
         let following = entries.len() - chosen;

@@ -273,7 +273,7 @@ impl ProposalSource for GreedySelector<'_> {
         None
     }
 
-    fn keep(&mut self, entry: usize) {
+    fn accept(&mut self, entry: usize) {
         let Some(index) = entry.checked_sub(self.candidates.before) else { return };
         if self.kept.insert(index) && index < self.candidates.chosen {
             self.kept_notes += 1;
@@ -308,11 +308,11 @@ impl ProposalSource for GreedySelector<'_> {
         after.into_iter().map(|index| (self.candidates.before + index, self.candidates.all[index].level)).collect()
     }
 
-    fn holds_back(&self) -> bool {
+    fn is_limited(&self) -> bool {
         self.withheld().next().is_some()
     }
 
-    fn account(&self, shown: &[ShownNote]) -> SelectionStats {
+    fn stats(&self, shown: &[ShownNote]) -> SelectionStats {
         let shown: Vec<(usize, &ShownNote)> =
             shown.iter().filter_map(|shown| Some((shown.entry.checked_sub(self.candidates.before)?, shown))).collect();
         let all = &self.candidates.all;

@@ -27,25 +27,25 @@ impl Renderer for Dot<'_> {
         Frame(vec![before, String::new(), "}\n".to_owned()])
     }
 
-    fn piece(&self, number: usize, _extent: Extent, kept: &Included) -> EntryText {
-        let mut piece = EntryText::default();
-        if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
-            piece.add(NOTES, node(entry));
-            shown_edges(entry, kept).for_each(|edge| piece.add(LINKS, arrow(edge)));
+    fn render(&self, index: usize, _extent: Extent, included: &Included) -> EntryText {
+        let mut out = EntryText::default();
+        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
+            out.add(NOTES, node(entry));
+            shown_edges(entry, included).for_each(|edge| out.add(LINKS, arrow(edge)));
         }
-        piece
+        out
     }
 
     fn detail(&self, _entry: &Entry) -> Detail {
         Detail::Name
     }
 
-    fn stands_in_line(&self) -> bool {
+    fn is_linear(&self) -> bool {
         false
     }
 
-    fn assemble(&self, frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
-        join_sorted(frame, pieces)
+    fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
+        join_sorted(frame, texts)
     }
 }
 

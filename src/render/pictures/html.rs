@@ -65,13 +65,13 @@ impl<'a> Html<'a> {
             "type": label(&note.kind),
             "tags": note.tags.iter().map(|tag| label(tag)).collect::<Vec<_>>(),
             "value": note.value_or_default(),
-            "path": label(&self.report.head.shown(&note.path)),
+            "path": label(&self.report.head.path_from_current_dir(&note.path)),
             "changed": note.changed().map(|stamp| label(stamp.as_str())),
         });
-        if !entry.compacts.is_empty() {
-            object["compacts"] = entry.compacts.iter().map(|id| json!(id.as_str())).collect();
+        if !entry.compacted.is_empty() {
+            object["compacts"] = entry.compacted.iter().map(|id| json!(id.as_str())).collect();
         }
-        match body_text(note.body(), note.is_cut, extent, shows_body(self.report, true)) {
+        match body_text(entry, extent, shows_body(self.report, true)) {
             Some((body, body_cut)) => {
                 is_cut |= body_cut;
                 object["html"] = markdown::to_html(&body).into();
@@ -97,19 +97,19 @@ impl Renderer for Html<'_> {
         self.constant_chars + changing + "\n],\"links\":[\n\n".len()
     }
 
-    fn piece(&self, number: usize, extent: Extent, kept: &Included) -> EntryText {
-        let mut piece = EntryText::default();
-        if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
+    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+        let mut out = EntryText::default();
+        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
             let (note, is_cut) = self.note(entry, extent);
-            piece.add(NOTES, data(&note));
-            piece.is_cut = is_cut;
-            for edge in shown_edges(entry, kept) {
+            out.add(NOTES, data(&note));
+            out.is_cut = is_cut;
+            for edge in shown_edges(entry, included) {
                 let (from, to) = (edge.from.as_str(), edge.to.as_str());
                 let link = json!({"from": from, "to": to, "type": label(&edge.kind), "source": edge.sources});
-                piece.add(LINKS, data(&link));
+                out.add(LINKS, data(&link));
             }
         }
-        piece
+        out
     }
 
     fn detail(&self, _entry: &Entry) -> Detail {

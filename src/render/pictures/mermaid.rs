@@ -26,13 +26,13 @@ impl Renderer for Mermaid<'_> {
         Frame(vec![before, String::new(), end.to_owned()])
     }
 
-    fn piece(&self, number: usize, _extent: Extent, kept: &Included) -> EntryText {
-        let mut piece = EntryText::default();
-        if let Some(entry) = self.report.entries.get(number).and_then(Entry::note) {
-            piece.add(NOTES, node(number, entry));
-            shown_edges(entry, kept).for_each(|edge| piece.add(LINKS, arrow(number, entry, edge)));
+    fn render(&self, index: usize, _extent: Extent, included: &Included) -> EntryText {
+        let mut out = EntryText::default();
+        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
+            out.add(NOTES, node(index, entry));
+            shown_edges(entry, included).for_each(|edge| out.add(LINKS, arrow(index, entry, edge)));
         }
-        piece
+        out
     }
 
     fn detail(&self, _entry: &Entry) -> Detail {
@@ -41,7 +41,7 @@ impl Renderer for Mermaid<'_> {
 }
 
 /// A note's shape tells of its type.
-fn node(number: usize, entry: &NoteEntry) -> String {
+fn node(index: usize, entry: &NoteEntry) -> String {
     let note = &entry.note;
     let (open, close) = match note.kind.as_str() {
         "moc" => ("{{", "}}"),
@@ -49,12 +49,12 @@ fn node(number: usize, entry: &NoteEntry) -> String {
         "permanent" => ("[", "]"),
         _ => ("(", ")"),
     };
-    format!("  n{number}{open}\"{} ({})\"{close}\n", escaped(&title(entry)), escaped(note.id.as_str()))
+    format!("  n{index}{open}\"{} ({})\"{close}\n", escaped(&title(entry)), escaped(note.id.as_str()))
 }
 
-fn arrow(number: usize, entry: &NoteEntry, edge: &EdgeEntry) -> String {
+fn arrow(index: usize, entry: &NoteEntry, edge: &EdgeEntry) -> String {
     let is_outward = edge.from == entry.note.id;
-    let (from, to) = if is_outward { (number, edge.other) } else { (edge.other, number) };
+    let (from, to) = if is_outward { (index, edge.other) } else { (edge.other, index) };
     let line = if is_inline(edge) { "-.->" } else { "-->" };
     format!("  n{from} {line}|\"{}\"| n{to}\n", escaped(&edge.kind))
 }

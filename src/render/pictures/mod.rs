@@ -54,8 +54,8 @@ fn tags(entry: &NoteEntry) -> String {
 }
 
 /// Returns the links of a note with notes that are shown.
-fn shown_edges<'a>(entry: &'a NoteEntry, kept: &'a Included) -> impl Iterator<Item = &'a EdgeEntry> {
-    entry.edges.iter().filter(|edge| kept.has(edge.other))
+fn shown_edges<'a>(entry: &'a NoteEntry, included: &'a Included) -> impl Iterator<Item = &'a EdgeEntry> {
+    entry.edges.iter().filter(|edge| included.has(edge.other))
 }
 
 /// Tells whether a link stands in a body only.
@@ -65,11 +65,11 @@ fn is_inline(edge: &EdgeEntry) -> bool {
 
 /// Puts a document together whose lines stand in the order of the ids they begin with, so that two pictures can
 /// be compared line by line.
-fn join_sorted(frame: &Frame, pieces: &[(usize, EntryText)]) -> String {
+fn join_sorted(frame: &Frame, texts: &[(usize, EntryText)]) -> String {
     let mut text = String::new();
     for (section, around) in frame.0.iter().enumerate() {
         text.push_str(around);
-        let items = pieces.iter().flat_map(|(_, piece)| &piece.items);
+        let items = texts.iter().flat_map(|(_, out)| &out.items);
         let mut items: Vec<&str> =
             items.filter(|item| item.section == section).map(|item| item.text.as_str()).collect();
         items.sort_unstable();

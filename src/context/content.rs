@@ -1,0 +1,52 @@
+//! The parts of notes that are computed when they are shown: snippets, blocks and excerpts.
+
+use std::sync::Arc;
+
+use crate::note::{Note, joined};
+use crate::report::{BlockEntry, NoteContent, SnippetText};
+use crate::search::Highlighter;
+
+/// The most characters of an excerpt.
+const MAX_EXCERPT_CHARS: usize = 480;
+
+/// Computes the parts of notes for one query.
+#[derive(Debug, Clone)]
+pub struct QueryContent {
+    /// Finds and weighs the words of the query; `None` without a query.
+    pub highlighter: Option<Arc<Highlighter>>,
+    /// The score of every block without a query.
+    pub default_score: f64,
+    /// The most blocks of an excerpt.
+    pub max_excerpt_blocks: usize,
+}
+
+impl QueryContent {
+    /// Returns the content for a query, with excerpts of any number of blocks.
+    pub fn new(highlighter: Option<Arc<Highlighter>>) -> Self {
+        Self { highlighter, default_score: 0.0, max_excerpt_blocks: usize::MAX }
+    }
+}
+
+impl NoteContent for QueryContent {
+    fn snippet(&self, note: &Note) -> Option<SnippetText> {
+        let snippet = self.highlighter.as_ref()?.snippet(note.body())?;
+        Some(SnippetText { text: snippet.text, marks: snippet.marks })
+    }
+
+    fn blocks(&self, note: &Note) -> Vec<BlockEntry> {
+        let score = |text: &str| self.highlighter.as_ref().map_or(self.default_score, |words| words.idf_weight(text));
+        let entry = |(index, block): (usize, crate::note::Block)| BlockEntry {
+            id: block.anchor.unwrap_or_else(|| format!("{}#b{}", note.id, index + 1)),
+            score: score(&block.text),
+            path: block.path,
+            text: block.text,
+            depth: block.depth,
+        };
+        note.blocks().into_iter().enumerate().map(entry).collect()
+    }
+
+    fn excerpt(&self, note: &Note) -> String {
+        let blocks = note.blocks().into_iter().take(self.max_excerpt_blocks);
+        joined(blocks.map(|block| block.text), MAX_EXCERPT_CHARS)
+    }
+}

@@ -1,0 +1,241 @@
+//! A document under construction: its texts, their length, and the state that its frame shows.
+
+use super::limits::{OutputLimits, TextSize};
+use crate::render::{EntryText, FrameState, Included, Omissions, Renderer};
+use crate::report::{Entry, Report, SelectionStats, ShownNote};
+
+/// A document under construction.
+#[derive(Clone)]
+pub(super) struct DocumentBuilder<'a> {
+    pub(super) report: &'a Report,
+    pub(super) renderer: &'a dyn Renderer,
+    pub(super) limits: OutputLimits,
+    /// The characters of the separator.
+    separator_chars: usize,
+    pub(super) included: Included,
+    /// The text of each accepted entry, with the index of the entry.
+    pub(super) texts: Vec<(usize, EntryText)>,
+    /// The characters of the texts and of the separators between them.
+    pub(super) chars: usize,
+    /// The number of notes among the accepted entries.
+    pub(super) notes: usize,
+    pub(super) has_cut: bool,
+    /// Whether the frame is reduced to its necessary parts.
+    pub(super) is_brief: bool,
+    /// Whether every entry is accepted.
+    pub(super) is_complete: bool,
+    /// Whether each section has an item, so that the next one needs a separator.
+    pub(super) used_sections: Vec<bool>,
+    /// The assessed notes among the accepted entries.
+    pub(super) shown: Vec<ShownNote>,
+    /// The statistics of `shown`.
+    pub(super) stats: Option<SelectionStats>,
+    /// The number of entries of the complete document, and its assessed notes; `None` unless that document is known to
+    /// exceed the limits.
+    pub(super) everything: Option<(usize, Vec<ShownNote>)>,
+    /// The derived entries without room.
+    pub(super) omissions: Omissions,
+}
+
+impl<'a> DocumentBuilder<'a> {
+    pub(super) fn new(report: &'a Report, renderer: &'a dyn Renderer, limits: OutputLimits) -> Self {
+        Self {
+            report,
+            renderer,
+            limits,
+            separator_chars: chars(renderer.separator()),
+            included: Included::all(report.entries.len(), false),
+            texts: Vec::new(),
+            chars: 0,
+            notes: 0,
+            has_cut: false,
+            is_brief: false,
+            is_complete: false,
+            used_sections: Vec::new(),
+            shown: Vec::new(),
+            stats: None,
+            everything: None,
+            omissions: Omissions::default(),
+        }
+    }
+
+    /// Returns the text of the document.
+    ///
+    /// # Errors
+    /// Its size, if it exceeds the limits.
+    pub(super) fn finish(mut self) -> Result<String, TextSize> {
+        // The statistics may have become longer with the last skipped entry.
+        if !self.has_room(self.frame_state(self.is_truncated()), None) {
+            self.is_brief = true;
+        }
+        let frame = self.renderer.frame(self.frame_state(self.is_truncated()));
+        let text = self.renderer.assemble(&frame, &self.texts);
+        if self.limits.has_room(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
+    }
+
+    /// Reduces the frame to its necessary parts if it exceeds the limits otherwise.
+    ///
+    /// # Errors
+    /// The size of the shortest answer, if it exceeds the limits. `everything`: the size of the complete document.
+    pub(super) fn make_room_for_frame(&mut self, everything: TextSize) -> Result<(), TextSize> {
+        if !self.has_room(self.frame_state(true), None) || self.report.entries.is_empty() {
+            // The smallest budget must not depend on the length of the question.
+            self.is_brief = true;
+        }
+        if self.has_room(self.frame_state(true), None) {
+            return Ok(());
+        }
+        let frame = self.renderer.frame(self.frame_state(true));
+        let empty = self.limits.size(&self.renderer.assemble(&frame, &self.texts));
+        Err(self.limits.smaller(everything, empty))
+    }
+
+    /// Whether the accepted texts, one more text and a frame are within the limits.
+    pub(super) fn has_room(&self, shown: FrameState<'_>, more: Option<(usize, &EntryText)>) -> bool {
+        let chars = more.map_or(self.chars, |(_, text)| self.chars_with(text));
+        if chars + self.renderer.frame_chars(shown) > self.limits.chars {
+            return false;
+        }
+        let Some(max_tokens) = self.limits.tokens else { return true };
+        let frame = self.renderer.frame(shown);
+        let text = match more {
+            None => self.renderer.assemble(&frame, &self.texts),
+            Some((index, text)) => {
+                let mut texts = self.texts.clone();
+                texts.push((index, text.clone()));
+                self.renderer.assemble(&frame, &texts)
+            }
+        };
+        self.limits.tokenizer.count(&text) <= max_tokens
+    }
+
+    /// Whether the frame has parts that are not necessary. If not, an answer without entries can't be shortened.
+    pub(super) fn has_optional_frame(&self) -> bool {
+        let stats = self.stats.as_ref();
+        let omissions = Omissions::default();
+        let shown = FrameState { notes: 0, is_truncated: false, is_empty: true, is_brief: false, stats, omissions };
+        let frame = |is_brief| self.renderer.frame(FrameState { is_brief, ..shown }).0;
+        frame(false) != frame(true)
+    }
+
+    /// Records that a derived entry has no room. If the frame has no room for that either, the last derived entries are
+    /// removed.
+    pub(super) fn omit(&mut self, entry: &Entry) {
+        let before = self.clone();
+        match entry {
+            Entry::Comparison(_) => self.omissions.has_comparison = true,
+            Entry::Pattern(_) => self.omissions.has_patterns = true,
+            _ => return,
+        }
+        while !self.has_room(self.frame_state(true), None) {
+            let is_derived = |(index, _): &mut (usize, EntryText)| self.report.entries[*index].is_derived();
+            let Some((index, text)) = self.texts.pop_if(is_derived) else {
+                *self = before;
+                return;
+            };
+            self.subtract(&text);
+            self.included.entries[index] = false;
+        }
+    }
+
+    /// Removes all entries; the included blocks and fragments stay.
+    pub(super) fn clear(&mut self) {
+        self.included.entries.fill(false);
+        self.chars = 0;
+        self.notes = 0;
+        self.has_cut = false;
+        self.texts.clear();
+        self.used_sections.clear();
+    }
+
+    /// Accepts the entry at `index`.
+    pub(super) fn accept(&mut self, index: usize, text: EntryText) {
+        self.notes += usize::from(self.is_note(index));
+        self.included.entries[index] = true;
+        self.push(index, text);
+    }
+
+    /// Appends a text.
+    pub(super) fn push(&mut self, index: usize, text: EntryText) {
+        self.chars = self.chars_with(&text);
+        for item in &text.items {
+            use_section(&mut self.used_sections, item.section);
+        }
+        self.has_cut |= text.is_cut;
+        self.texts.push((index, text));
+    }
+
+    /// Subtracts the characters of a text that was removed.
+    pub(super) fn subtract(&mut self, text: &EntryText) {
+        for item in &text.items {
+            let others = self.texts.iter().flat_map(|(_, text)| &text.items);
+            let is_alone = others.filter(|other| other.section == item.section).count() == 0;
+            self.chars -= chars(&item.text) + if is_alone { 0 } else { self.separator_chars };
+            if is_alone && use_section(&mut self.used_sections, item.section) {
+                self.used_sections[item.section] = false;
+            }
+        }
+    }
+
+    /// Counts the characters of the accepted texts and one more.
+    pub(super) fn chars_with(&self, text: &EntryText) -> usize {
+        let mut used = self.used_sections.clone();
+        let mut total = self.chars;
+        for item in &text.items {
+            if use_section(&mut used, item.section) {
+                total += self.separator_chars;
+            }
+            total += chars(&item.text);
+        }
+        total
+    }
+
+    /// Counts the tokens of the document.
+    pub(super) fn tokens(&self) -> usize {
+        let text = self.renderer.assemble(&self.renderer.frame(self.frame_state(true)), &self.texts);
+        self.limits.tokenizer.count(&text)
+    }
+
+    pub(super) fn is_note(&self, index: usize) -> bool {
+        self.report.entries.get(index).is_some_and(|entry| entry.note().is_some())
+    }
+
+    /// Whether the entry at `index` is an assessed note, which is shown at a level of detail.
+    pub(super) fn is_assessed(&self, index: usize) -> bool {
+        self.report.entries.get(index).and_then(Entry::note).is_some_and(|note| note.assessment.is_some())
+    }
+
+    /// Whether an entry is left out or cut.
+    pub(super) fn is_truncated(&self) -> bool {
+        !self.is_complete || self.has_cut || self.report.head.is_limited
+    }
+
+    /// Returns the state of the document for its frame.
+    pub(super) fn frame_state(&self, is_truncated: bool) -> FrameState<'_> {
+        FrameState {
+            notes: self.notes,
+            is_truncated,
+            is_empty: self.texts.is_empty(),
+            is_brief: self.is_brief,
+            stats: self.stats.as_ref(),
+            omissions: self.omissions,
+        }
+    }
+
+    /// Returns the state of a document with so many notes that leaves something out.
+    pub(super) fn truncated_state(&self, notes: usize) -> FrameState<'_> {
+        FrameState { notes, is_empty: false, ..self.frame_state(true) }
+    }
+}
+
+/// Marks a section as used; returns whether it was used before.
+fn use_section(used: &mut Vec<bool>, section: usize) -> bool {
+    if used.len() <= section {
+        used.resize(section + 1, false);
+    }
+    std::mem::replace(&mut used[section], true)
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}

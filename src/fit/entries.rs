@@ -1,0 +1,181 @@
+//! Fitting of entries in their order: everything, else the whole entries that fit, else the beginning of the first.
+
+use rayon::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::blocks;
+use super::document::DocumentBuilder;
+use super::limits::TextSize;
+use crate::escape;
+use crate::render::{CUT_MARK, EntryText, Extent, FrameState, Included};
+use crate::report::{Entry, SelectionStats};
+
+/// The most cuts that are tried before the last one that may fit.
+const MAX_STEPS_BACK: usize = 16;
+/// The least number of entries that are rendered in parallel.
+const MIN_PARALLEL: usize = 16;
+/// The number of entries that one thread joins to one text.
+const ENTRIES_PER_RUN: usize = 256;
+
+/// Returns the statistics of a document of one note from its text.
+pub(super) type StatsOf<'a> = dyn Fn(&EntryText) -> Option<SelectionStats> + 'a;
+
+impl DocumentBuilder<'_> {
+    /// Returns the complete document.
+    ///
+    /// # Errors
+    /// Its size, if it exceeds the limits. Of a document that may be shortened, only enough characters are counted to
+    /// exceed both the limits and the empty frame.
+    pub(super) fn with_everything(mut self) -> Result<String, TextSize> {
+        let enough = if self.report.layout().is_divisible {
+            self.limits.chars.max(self.renderer.frame_chars(self.frame_state(true)))
+        } else {
+            usize::MAX
+        };
+        if self.is_parallel() {
+            self.accept_all();
+        } else {
+            self.accept_each(enough)?;
+        }
+        let shown = self.frame_state(self.report.head.is_limited || self.has_cut);
+        let chars = self.chars + self.renderer.frame_chars(shown);
+        if chars > self.limits.chars {
+            return Err(TextSize { chars, tokens: None });
+        }
+        let text = self.renderer.assemble(&self.renderer.frame(shown), &self.texts);
+        if self.limits.has_room(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
+    }
+
+    /// Whether all entries can be rendered in parallel: there are many, without limits, and none depends on another.
+    fn is_parallel(&self) -> bool {
+        let entries = &self.report.entries;
+        let is_alone = |entry: &Entry| entry.note().is_some_and(|note| note.edges.is_empty());
+        let is_free = !self.limits.is_limited() && self.renderer.is_linear();
+        is_free && entries.len() >= MIN_PARALLEL && entries.iter().all(is_alone)
+    }
+
+    /// Accepts all entries one after the other.
+    ///
+    /// # Errors
+    /// The size so far, as soon as it exceeds `enough` characters.
+    fn accept_each(&mut self, enough: usize) -> Result<(), TextSize> {
+        for index in 0..self.report.entries.len() {
+            let text = self.renderer.render(index, Extent::Whole, &self.included);
+            self.accept(index, text);
+            if self.chars > enough {
+                return Err(TextSize { chars: self.chars, tokens: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// Accepts all entries, which are notes, and renders them in parallel.
+    fn accept_all(&mut self) {
+        let count = self.report.entries.len();
+        let renderer = self.renderer;
+        let included = Included::all(count, true);
+        let run = |first: usize| {
+            let indices = first..count.min(first + ENTRIES_PER_RUN);
+            let texts = indices.map(|index| renderer.render(index, Extent::Whole, &included));
+            EntryText::joined(texts, renderer.separator())
+        };
+        let runs: Vec<EntryText> = (0..count).into_par_iter().step_by(ENTRIES_PER_RUN).map(run).collect();
+        self.included = included;
+        self.notes = count;
+        runs.into_iter().enumerate().for_each(|(run, text)| self.push(run * ENTRIES_PER_RUN, text));
+    }
+
+    /// Accepts as many whole entries as fit, else the first one cut, else none.
+    ///
+    /// # Errors
+    /// The size of the shortest answer, if it exceeds the limits. `everything`: the size of the complete document.
+    pub(super) fn with_what_fits(mut self, everything: TextSize) -> Result<Self, TextSize> {
+        let has_entries = !self.report.entries.is_empty();
+        if !self.report.layout().is_divisible || (!has_entries && !self.has_optional_frame()) {
+            return Err(everything);
+        }
+        self.make_room_for_frame(everything)?;
+        if has_entries {
+            self.accept_whole_entries();
+        }
+        if self.report.head.show.has_best_blocks {
+            self.accept_best_blocks();
+        }
+        if self.texts.is_empty() {
+            let first = self.report.entries.iter().position(|entry| !entry.is_derived());
+            first.into_iter().for_each(|first| self.cut_entry(first, true, &|_| None));
+        }
+        Ok(self)
+    }
+
+    /// Accepts the whole entries that fit, in their order.
+    fn accept_whole_entries(&mut self) {
+        let last = self.report.entries.len() - 1;
+        // The length of the frame, without and with one more note. It changes with each accepted entry only.
+        let frames = |document: &Self| {
+            [0, 1].map(|more| document.renderer.frame_chars(document.truncated_state(document.notes + more)))
+        };
+        let mut frame_chars = frames(self);
+        for (index, entry) in self.report.entries.iter().enumerate() {
+            // Everything is known to exceed the limits. It could seem to fit in a frame that does not say that an entry
+            // is left out.
+            let is_everything = index == last && self.texts.len() == last;
+            let has_parent = entry.parent().is_none_or(|parent| self.included.has(parent));
+            let more = usize::from(entry.note().is_some());
+            let room = self.limits.chars.saturating_sub(self.chars + frame_chars[more]);
+            let may_fit = || !is_everything && has_parent && entry.may_fit(self.renderer.detail(entry), room);
+            let is_whole = !blocks::has_single_blocks(self.report, entry);
+            let text = (is_whole && may_fit()).then(|| self.renderer.render(index, Extent::Whole, &self.included));
+            let fits = |text: &EntryText| {
+                self.chars_with(text) + frame_chars[more] <= self.limits.chars
+                    && self.has_room(self.truncated_state(self.notes + more), Some((index, text)))
+            };
+            match text.filter(fits) {
+                Some(text) => self.accept(index, text),
+                None if entry.is_derived() => self.omit(entry),
+                None => continue,
+            }
+            frame_chars = frames(self);
+        }
+    }
+
+    /// Accepts the longest beginning of an entry that fits: of its body if `may_be_body`, else of its summary.
+    pub(super) fn cut_entry(&mut self, index: usize, may_be_body: bool, stats_of: &StatsOf<'_>) {
+        let Some(note) = self.report.entries.get(index).and_then(Entry::note) else {
+            return;
+        };
+        let summary = note.note.summary().map(|summary| escape::one_line(&summary)).unwrap_or_default();
+        let text = may_be_body.then(|| self.longest_cut(index, note.body(), Extent::Body, stats_of)).flatten();
+        let text = text.or_else(|| self.longest_cut(index, &summary, Extent::Summary, stats_of));
+        if let Some(text) = text {
+            self.accept(index, text);
+        }
+    }
+
+    /// Finds the last cut between two grapheme clusters that fits.
+    fn longest_cut(
+        &self,
+        index: usize,
+        text: &str,
+        extent: impl Fn(usize) -> Extent,
+        stats_of: &StatsOf<'_>,
+    ) -> Option<EntryText> {
+        if text.is_empty() {
+            return None;
+        }
+        // Nothing is lost where the text itself ends with the mark.
+        let is_cut = |offset: &usize| text.get(*offset..) != Some(CUT_MARK);
+        let offsets = text.grapheme_indices(true).map(|(offset, _)| offset).take(self.limits.chars);
+        let offsets: Vec<usize> = offsets.filter(is_cut).collect();
+        let cut_at = |offset: usize| {
+            let text = self.renderer.render(index, extent(offset), &self.included);
+            let stats = stats_of(&text);
+            let shown = FrameState { stats: stats.as_ref(), ..self.truncated_state(1) };
+            (text.is_cut && self.has_room(shown, Some((index, &text)))).then_some(text)
+        };
+        let fitting = offsets.partition_point(|offset| cut_at(*offset).is_some());
+        // A longer text may have fewer tokens, so that the bisection may end too far.
+        let last = fitting.checked_sub(1)?;
+        (last.saturating_sub(MAX_STEPS_BACK)..=last).rev().find_map(|cut| cut_at(*offsets.get(cut)?))
+    }
+}

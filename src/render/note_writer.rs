@@ -1,0 +1,307 @@
+//! Notes for people: their names, fields and text, as a section of a bundle or as a whole document.
+
+use std::borrow::Cow;
+
+use jiff::civil::Date;
+
+use super::content::{LevelText, confidence, has_unusual_confidence, level_text};
+use super::paint::TextRole as As;
+use super::{EntryText, Extent, Included, Screen, body_text, days, flow, markdown, shows_body, summary_text};
+use crate::escape::{lines, one_line};
+use crate::note::{ContentSource, IMPORTED, Note};
+use crate::report::{Assessment, BlockEntry, DIMENSIONS, Level, NoteEntry, NoteLayout, Passage, Report, UTILITY_PARTS};
+use crate::tokens::Tokenizer;
+
+/// The beginning of the heading of a note in a bundle.
+const NOTE_MARK: &str = "## Note: ";
+
+/// The indent of the rest of a broken line.
+const HANG: usize = 2;
+
+/// Writes notes for people.
+#[derive(Clone, Copy)]
+pub(super) struct NoteWriter<'a> {
+    pub(super) report: &'a Report,
+    pub(super) screen: Screen,
+    pub(super) tokenizer: Tokenizer,
+}
+
+impl NoteWriter<'_> {
+    /// Breaks the lines of a text at the width of the screen, with the usual indent.
+    pub(super) fn wrapped(self, text: String) -> String {
+        self.hanging(text, HANG)
+    }
+
+    /// Breaks the lines of a text at the width of the screen, and indents the rest of each by `hang` columns.
+    pub(super) fn hanging(self, text: String, hang: usize) -> String {
+        match self.screen.columns {
+            Some(columns) if self.is_tree() => flow::wrap(&text, columns.max(flow::least_columns(&text, hang)), hang),
+            Some(columns) => flow::wrap(&text, columns, hang),
+            None => text,
+        }
+    }
+
+    /// Whether the lines form a tree, so that each must keep its indent.
+    pub(super) fn is_tree(self) -> bool {
+        self.report.layout().note == NoteLayout::Branch
+    }
+
+    /// Returns the title and the id of a note, and the notes that it replaces.
+    pub(super) fn name(self, entry: &NoteEntry) -> String {
+        let members: Vec<_> = entry.compacted.iter().map(|id| id.as_str()).collect();
+        let members = if members.is_empty() { String::new() } else { format!(" [stands for {}]", members.join(", ")) };
+        let title = self.screen.paint(As::Title, &one_line(&entry.note.title));
+        let id = self.screen.paint(As::Kind(&entry.note.kind), entry.note.id.as_str());
+        let retired = self.screen.retired(entry);
+        format!("{title} ({id}){retired}{members}")
+    }
+
+    fn tags(self, entry: &NoteEntry) -> String {
+        let tags: Vec<_> = entry.note.tags.iter().map(|tag| self.screen.paint(As::Tag, &one_line(tag))).collect();
+        tags.join(", ")
+    }
+
+    fn kind(self, entry: &NoteEntry) -> String {
+        self.screen.paint(As::Kind(&entry.note.kind), &one_line(&entry.note.kind))
+    }
+
+    /// Returns a day in words, with its spelling `text` in parentheses; `text` alone where dates are not related to
+    /// today.
+    fn day(self, day: Date, text: &str) -> String {
+        let words = |today| format!("{} ({})", days::in_words(day, today), one_line(text));
+        self.screen.today.map_or_else(|| one_line(text), words)
+    }
+
+    /// Returns a body, as styled markdown on a terminal. A body that was cut stays verbatim, so that its length grows
+    /// with the position of the cut.
+    fn body(self, body: &str, extent: Extent) -> String {
+        let columns = self.screen.columns.filter(|_| extent == Extent::Whole);
+        let body = guarded(body);
+        let rendered = columns.and_then(|columns| markdown::rendered(&body, self.screen, columns));
+        rendered.unwrap_or_else(|| lines(&body))
+    }
+
+    /// Adds a note as a section of a bundle: a heading, its fields, its text.
+    pub(super) fn section(
+        self,
+        index: usize,
+        entry: &NoteEntry,
+        extent: Extent,
+        included: &Included,
+        out: &mut EntryText,
+    ) {
+        let passages = included.passages(index, entry, extent);
+        let head = self.section_head(entry, passages.is_some());
+        if let Some(assessment) = &entry.assessment {
+            let content = level_text(index, entry, assessment, extent, included);
+            return self.assessed(entry, (assessment, &content), head, (extent, included), out);
+        }
+        if let Some(passages) = passages {
+            return out.add(0, self.wrapped(head) + &self.passages(entry, &passages));
+        }
+        let shows_body = entry.shown_blocks.is_none() && shows_body(self.report, true);
+        let blocks = if extent == Extent::Whole { included.blocks(entry) } else { Vec::new() };
+        let (text, is_cut) = match body_text(entry, extent, shows_body) {
+            _ if !blocks.is_empty() => (self.blocks(&blocks), false),
+            Some((body, is_cut)) => (self.body(&body, extent), is_cut),
+            None => {
+                let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
+                (self.hanging(summary, 0), is_cut)
+            }
+        };
+        out.is_cut = is_cut;
+        let mut section = self.wrapped(head) + "\n---\n";
+        if !text.is_empty() {
+            section.push_str(&format!("{text}\n\n"));
+        }
+        section.push_str("---\n");
+        out.add(0, section);
+    }
+
+    /// Returns the heading of a section, the sources and the custom fields.
+    fn section_head(self, entry: &NoteEntry, has_passages: bool) -> String {
+        let (note, show) = (&entry.note, self.report.head.show);
+        let mut text = format!("\n{NOTE_MARK}{}\n", self.name(entry));
+        if !has_passages {
+            text.push_str(&format!("Type: {}\nTags: {}\n", self.kind(entry), self.tags(entry)));
+        }
+        if show.has_sources && !note.sources.is_empty() {
+            text.push_str("Sources:\n");
+            for source in &note.sources {
+                let title = source.title.as_deref().unwrap_or_default();
+                let name = if source.url.is_empty() { title } else { &source.url };
+                text.push_str(&format!("- {}\n", one_line(name)));
+            }
+        }
+        if show.has_custom && !note.custom.is_empty() {
+            text.push_str("Custom:\n");
+            for (key, value) in &note.custom {
+                text.push_str(&format!("- {}: {}\n", one_line(key), one_line(&value.to_line())));
+            }
+        }
+        if entry.shown_blocks.is_some() {
+            let day = |day: Date| self.day(day, &day.to_string());
+            let changed = note.changed().map_or("unknown".to_owned(), |stamp| day(stamp.date()));
+            text.push_str(&format!("Changed: {changed}\n"));
+        }
+        text
+    }
+
+    /// Adds an assessed note below the head of its section.
+    fn assessed(
+        self,
+        entry: &NoteEntry,
+        (assessment, content): (&Assessment, &LevelText),
+        mut head: String,
+        (extent, included): (Extent, &Included),
+        out: &mut EntryText,
+    ) {
+        out.record_level(content, self.tokenizer);
+        if content.passages.is_none() || has_unusual_confidence(assessment, self.report) {
+            head.push_str(&self.assessment_lines(entry, (assessment, content), extent, included));
+        }
+        let head = self.wrapped(head);
+        let text = match &content.passages {
+            Some(passages) => head + &self.passages(entry, passages),
+            None => {
+                let extent = if content.is_cut { extent } else { Extent::Whole };
+                format!("{head}\n---\n{}\n\n---\n", self.body(&content.text, extent))
+            }
+        };
+        out.add(0, text);
+    }
+
+    /// Returns the lines of an assessment, with its parts if they are to be explained.
+    fn assessment_lines(
+        self,
+        entry: &NoteEntry,
+        (assessment, content): (&Assessment, &LevelText),
+        extent: Extent,
+        included: &Included,
+    ) -> String {
+        let (trust, relevance) = (assessment.trust, assessment.relevance);
+        let mut text = format!("Level: {}\nConfidence: {}", content.level.name(), confidence(assessment, content));
+        text.push_str(&format!(", trust {trust:.2}, relevance {relevance:.2}\n"));
+        if assessment.contradictions > 0 {
+            text.push_str(&format!("Contradictions: {}\n", assessment.contradictions));
+        }
+        for edge in entry.edges.iter().filter(|edge| included.has(edge.other)) {
+            text.push_str(&format!("Link: {} {} {}\n", edge.from, one_line(&edge.kind), edge.to));
+        }
+        if content.level == Level::Detailed && !assessment.derived_from.is_empty() {
+            text.push_str("Derived from:\n");
+            for (id, title, confidence) in &assessment.derived_from {
+                text.push_str(&format!("- {} ({id}), confidence {confidence:.2}\n", one_line(title)));
+            }
+        }
+        if self.report.head.is_explained
+            && let Some(novelty) = extent.novelty()
+        {
+            text.push_str(&explanation(assessment, novelty));
+        }
+        text
+    }
+
+    /// Returns passages, each below its lines in the file and its heading path.
+    fn passages(self, entry: &NoteEntry, passages: &[Passage]) -> String {
+        let file = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
+        let passage = |passage: &Passage| {
+            let (first, last) = passage.lines;
+            let path: Vec<String> = passage.path.iter().map(|heading| one_line(heading)).collect();
+            let range = self.screen.paint(As::Quiet, &format!("[{file}:{first}-{last}]"));
+            let head = self.wrapped(format!("{range} {}", path.join(" › ")).trim_end().to_owned());
+            format!("{head}\n{}\n", self.body(&passage.text, Extent::Whole))
+        };
+        passages.iter().map(passage).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns blocks, each below its id and its heading path.
+    fn blocks(self, blocks: &[&BlockEntry]) -> String {
+        let block = |block: &&BlockEntry| {
+            let path: Vec<String> = block.path.iter().map(|heading| one_line(heading)).collect();
+            let mut path = if path.is_empty() { String::new() } else { format!(" {}", path.join(" > ")) };
+            if block.depth > 1 {
+                path.push_str(&format!(" (depth {})", block.depth));
+            }
+            let id = self.screen.paint(As::Quiet, &format!("[{}]", one_line(&block.id)));
+            self.wrapped(format!("{id}{path}\n")) + &self.body(&block.text, Extent::Whole)
+        };
+        blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Adds a note as a document: its fields, then its body.
+    pub(super) fn document(self, entry: &NoteEntry, extent: Extent, out: &mut EntryText) {
+        let note = &entry.note;
+        let mut head = format!("{}\n{}", self.name(entry), self.kind(entry));
+        head.push_str(&format!(", value {}", note.value_or_default()));
+        if !note.tags.is_empty() {
+            head.push_str(&format!(", tags {}", self.tags(entry)));
+        }
+        for (word, stamp) in [("created", &note.created), ("updated", &note.updated)] {
+            let Some(stamp) = stamp else { continue };
+            head.push_str(&format!(", {word} {}", self.day(stamp.date(), stamp.as_str())));
+        }
+        let path = one_line(&self.report.head.path_from_current_dir(&note.path));
+        head.push_str(&format!("\n{}\n", self.screen.paint(As::Quiet, &path)));
+        if self.report.head.show.has_custom {
+            head.push_str(&own_fields(note));
+        }
+        let (body, is_cut) = match body_text(entry, extent, true) {
+            Some((body, is_cut)) => (self.body(&body, extent), is_cut),
+            None => {
+                let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
+                (self.hanging(lines(&summary), 0), is_cut)
+            }
+        };
+        out.is_cut = is_cut;
+        let mut document = self.wrapped(head);
+        if !body.is_empty() {
+            document.push_str(&format!("\n{body}\n"));
+        }
+        document.push('\n');
+        out.add(0, document);
+    }
+}
+
+/// Returns the parts of confidence and utility.
+fn explanation(assessment: &Assessment, novelty: f64) -> String {
+    let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
+        names.iter().zip(parts).map(|(name, part)| format!("{name} {part:.3}")).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = String::new();
+    if let Some(dimensions) = assessment.confidence.dimensions {
+        text.push_str(&format!("Dimensions: {}\n", parts(DIMENSIONS, dimensions)));
+    }
+    if let Some(utility) = assessment.utility.map(|utility| utility.with_novelty(novelty)) {
+        text.push_str(&format!("Utility: {:.3} of {}\n", utility.total(), parts(UTILITY_PARTS, utility.parts)));
+    }
+    text
+}
+
+/// Puts a backslash, as in markdown, before each line that could be mistaken for the heading of another note or the
+/// line range of a passage.
+fn guarded(body: &str) -> Cow<'_, str> {
+    let is_range = |line: &str| {
+        let inside = line.strip_prefix('[').and_then(|line| line.split_once(']'));
+        let lines = inside.and_then(|(inside, _)| inside.rsplit_once(':')).map(|(_, lines)| lines);
+        lines
+            .is_some_and(|lines| lines.contains('-') && lines.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()))
+    };
+    let is_head = |line: &str| line.trim_start().starts_with(NOTE_MARK.trim_end()) || is_range(line.trim_start());
+    if !body.split(['\n', '\r']).any(is_head) {
+        return Cow::Borrowed(body);
+    }
+    let escaped = |line: &str| if is_head(line) { format!("\\{line}") } else { line.to_owned() };
+    Cow::Owned(body.split_inclusive(['\n', '\r']).map(escaped).collect())
+}
+
+/// Returns the sources, the custom fields and the unknown fields of a note, a line each.
+fn own_fields(note: &Note) -> String {
+    let source = |source: &ContentSource| {
+        let title = source.title.as_deref().map(one_line).unwrap_or_default();
+        format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned() + "\n"
+    };
+    let fields = note.custom.iter().chain(&note.unknown).filter(|(key, _)| key != IMPORTED);
+    let fields = fields.map(|(key, value)| format!("{}: {}\n", one_line(key), one_line(&value.to_line())));
+    note.sources.iter().map(source).chain(fields).collect()
+}

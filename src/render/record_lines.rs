@@ -1,0 +1,278 @@
+//! The records of entries and their parts. Each record ends with a line end.
+
+use super::FrameState;
+use super::content::{LevelText, confidence};
+use crate::escape::{json_string, lines, value};
+use crate::note::{Note, Retired};
+use crate::report::{
+    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DiagnosticEntry, EdgeEntry, EntryRole,
+    JournalTraits, Level, NoteEntry, OverviewEntry, Passage, PatternEntry, RecipeEntry, RowEntry, RowValue,
+    SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
+};
+
+/// Adds the notes that a note replaces.
+pub(super) fn push_compacted(entry: &NoteEntry, out: &mut String) {
+    for member in &entry.compacted {
+        out.push_str(&format!("D compacted {member} from={}\n", entry.note.id));
+    }
+}
+
+pub(super) fn overview_line(overview: &OverviewEntry) -> String {
+    let names = |counts: &[(String, usize)]| -> Vec<String> { counts.iter().map(|(name, _)| name.clone()).collect() };
+    let (tags, folders) = (values(&names(&overview.tags)), values(&names(&overview.folders)));
+    let (notes, journals) = (overview.notes, overview.journals);
+    format!("D overview notes={notes} journals={journals} tags={tags} folders={folders}\n")
+}
+
+pub(super) fn recipe_line(recipe: &RecipeEntry) -> String {
+    let fits = recipe.fits.map(|fits| format!(" fits={fits}")).unwrap_or_default();
+    let (name, state, path, about) = (recipe.name, recipe.state, value(&recipe.path), json_string(recipe.about));
+    format!("D recipe name={name} state={state} path={path} about={about}{fits}\n")
+}
+
+pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
+    let (kind, name) = (pattern.kind, json_string(&pattern.pattern));
+    let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
+    format!("D pattern kind={kind} pattern={name} count={} dates={}\n", pattern.count, dates.join(","))
+}
+
+pub(super) fn spelling_line(spelling: &UnknownWord) -> String {
+    let shown: Vec<_> = spelling.shown.iter().map(|word| value(word)).collect();
+    let shown = if shown.is_empty() { "-".to_owned() } else { shown.join(",") };
+    format!("D spelling word={} shown={shown}\n", json_string(&spelling.word))
+}
+
+/// Returns the interpretation of a question, a record for each part.
+pub(super) fn analysis_lines(analysis: &Analysis) -> String {
+    let mut text = String::new();
+    for (name, ids) in &analysis.references {
+        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+        text.push_str(&format!("D analysis reference={} ids={}\n", json_string(name), ids.join(",")));
+    }
+    for named in &analysis.dates {
+        let (name, day, count) = (json_string(&named.text), named.day, named.journals);
+        text.push_str(&format!("D analysis date={name} day={day} journals={count}\n"));
+    }
+    for period in &analysis.periods {
+        let (name, count) = (json_string(&period.text), period.journals);
+        let begin = period.from.map_or("-".to_owned(), |from| from.to_string());
+        text.push_str(&format!("D analysis period={name} begin={begin} end={} journals={count}\n", period.to));
+    }
+    if !analysis.intents.is_empty() {
+        text.push_str(&format!("D analysis intents={}\n", analysis.intents.join(",")));
+    }
+    text.push_str(&format!("D analysis terms={}\n", values(&analysis.terms)));
+    for warning in &analysis.warnings {
+        text.push_str(&format!("D analysis warning={}\n", json_string(warning)));
+    }
+    text
+}
+
+/// Returns several values with commas between them; `-` for none.
+fn values(texts: &[String]) -> String {
+    let values: Vec<_> = texts.iter().map(|text| value(text)).collect();
+    if values.is_empty() { "-".to_owned() } else { values.join(",") }
+}
+
+/// Returns a comparison: both sides, their similarity, then their traits.
+pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
+    let side = |name: &str, side: &SideEntry| {
+        let begin = side.from.map_or("-".to_owned(), |from| from.to_string());
+        let (text, to, journals, blocks) = (json_string(&side.text), side.to, side.journals, side.blocks);
+        format!("D comparison side={name} text={text} begin={begin} end={to} journals={journals} blocks={blocks}\n")
+    };
+    let traits = |name: &str, traits: &JournalTraits| {
+        let (tags, keywords, fields) = (values(&traits.tags), values(&traits.keywords), values(&traits.fields));
+        format!("D comparison part={name} tags={tags} keywords={keywords} fields={fields}\n")
+    };
+    let similarity = comparison.similarity.map_or("-".to_owned(), |similarity| format!("{similarity:.2}"));
+    let mut text = side("a", &comparison.a) + &side("b", &comparison.b);
+    text.push_str(&format!("D comparison similarity={similarity}\n"));
+    text + &traits("shared", &comparison.shared)
+        + &traits("only_a", &comparison.only_a)
+        + &traits("only_b", &comparison.only_b)
+}
+
+pub(super) fn block_line(block: &BlockEntry, note: &Note) -> String {
+    let changed = note.changed().map_or("-".to_owned(), |stamp| stamp.date().to_string());
+    let (id, path, text) = (value(&block.id), values(&block.path), json_string(&block.text));
+    let (depth, score) = (block.depth, block.score);
+    format!(
+        "D block id={id} path={path} depth={depth} changed={changed} score={score:.3} text={text} from={}\n",
+        note.id
+    )
+}
+
+/// Adds how a search found a note.
+pub(super) fn push_match(entry: &NoteEntry, out: &mut String) {
+    let Some(found) = &entry.match_info else { return };
+    let id = &entry.note.id;
+    out.push_str(&format!("D match relevance={:.3}", found.relevance));
+    if let Some(snippet) = entry.snippet() {
+        out.push_str(&format!(" snippet={}", json_string(&snippet.text)));
+    }
+    if !found.shared.is_empty() {
+        let words: Vec<_> = found.shared.iter().map(|word| value(word)).collect();
+        out.push_str(&format!(" shared={}", words.join(",")));
+    }
+    if !found.common.is_empty() {
+        let ids: Vec<_> = found.common.iter().map(|id| id.as_str()).collect();
+        out.push_str(&format!(" common={}", ids.join(",")));
+    }
+    out.push_str(&format!(" from={id}\n"));
+    if !found.parts.is_empty() {
+        let parts: Vec<_> = found.parts.iter().map(|(name, part)| format!("{name}={part:.3}")).collect();
+        out.push_str(&format!("D explain {} from={id}\n", parts.join(" ")));
+    }
+}
+
+/// Returns a change. Its diff is a body, so that no line of it can be another record.
+pub(super) fn change_lines(change: &ChangeEntry) -> String {
+    let from = change.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
+    let mut text = format!("D change action={} path={}{from}\n", change.action, value(&change.path));
+    if let Some(diff) = &change.diff {
+        push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
+    }
+    text
+}
+
+/// Returns a row of a table.
+pub(super) fn row_line(row: &RowEntry) -> String {
+    format!("D {}{}\n", row.kind, fields(&row.fields))
+}
+
+/// Returns fields with a space before each; those without a value are left out.
+pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
+    let mut text = String::new();
+    for (name, field) in fields {
+        let written = match field {
+            RowValue::Name(name) => value(name).into_owned(),
+            RowValue::Text(text) => json_string(text),
+            RowValue::Count(count) => count.to_string(),
+            RowValue::Counts(counts) => counts.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
+            RowValue::Share(share) => format!("{share:.3}"),
+            RowValue::Flag(flag) => flag.to_string(),
+            RowValue::Nothing => continue,
+        };
+        text.push_str(&format!(" {name}={written}"));
+    }
+    text
+}
+
+pub(super) fn finding_line(finding: &DiagnosticEntry) -> String {
+    let line = finding.line.map_or(String::new(), |line| format!(" line={line}"));
+    let from = finding.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
+    let (level, path, message) = (finding.level(), value(&finding.path), json_string(&finding.message));
+    format!("D finding level={level} code={} path={path}{line} message={message}{from}\n", finding.code)
+}
+
+pub(super) fn edge_line(edge: &EdgeEntry) -> String {
+    format!("E {} {} {} {}\n", edge.from, value(&edge.kind), edge.to, edge.sources.join(" "))
+}
+
+/// Returns the first record of a note: its id, type, title and tags.
+pub(super) fn name_line(entry: &NoteEntry) -> String {
+    let note = &entry.note;
+    let tags: Vec<_> = note.tags.iter().map(|tag| value(tag)).collect();
+    let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
+    let title = json_string(&note.title);
+    let retired = entry.retired.map(retired_fields).unwrap_or_default();
+    match entry.role {
+        EntryRole::Map => format!("M {} {title} tags={tags}{retired}\n", note.id),
+        _ => format!("N {} {} {title} tags={tags}{retired}\n", note.id, value(&note.kind)),
+    }
+}
+
+fn retired_fields(retired: Retired) -> String {
+    let status = retired.status.map_or(String::new(), |status| format!(" status={status}"));
+    let expired = retired.expired.map_or(String::new(), |day| format!(" expired={day}"));
+    status + &expired
+}
+
+/// Adds a passage between its marks, with its first line in the file and its heading path.
+pub(super) fn push_passage(id: &str, passage: &Passage, out: &mut String) {
+    let path = match passage.path.as_ref() {
+        [] => String::new(),
+        path => format!(" in={}", json_string(&path.join(" › "))),
+    };
+    push_lines(id, &format!(" at={}{path}", passage.lines.0), &passage.text, out);
+}
+
+/// Adds a body between its marks, unless it is empty.
+pub(super) fn push_body(id: &str, body: &str, out: &mut String) {
+    if body.is_empty() {
+        return;
+    }
+    push_lines(id, "", body, out);
+}
+
+/// Adds a text between its marks, with `fields` behind the number of its lines. A line that could be mistaken for the
+/// closing mark gets a `\` before it.
+fn push_lines(id: &str, fields: &str, body: &str, out: &mut String) {
+    let body = lines(body);
+    out.push_str(&format!("B {id} lines={}{fields}\n", body.split('\n').count()));
+    for line in body.split('\n') {
+        if line.trim_start_matches('\\') == "B-END" {
+            out.push('\\');
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push_str("B-END\n");
+}
+
+/// Returns the statistics of assessed notes.
+pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> String {
+    let mut text = String::new();
+    if let Some(reason) = &stats.insufficient {
+        text.push_str(&format!("W insufficient {}\n", json_string(reason)));
+    }
+    let floor = stats.confidence_floor.map_or("-".to_owned(), |floor| format!("{floor:.2}"));
+    let (tokens, coverage) = (stats.total_tokens, stats.coverage);
+    text.push_str(&format!("D selection tokens={tokens} coverage={coverage:.2} confidence_floor={floor}"));
+    if stats.has_contradictions && !shown.is_brief {
+        text.push_str(" contradictions=true");
+    }
+    if !shown.is_brief {
+        text.push_str(&format!(" reasoning={}", json_string(&stats.reasoning)));
+    }
+    text.push('\n');
+    text
+}
+
+/// Returns the assessment of a note, short because every assessed note has it: defaults are left out, such as the level
+/// `detailed`.
+pub(super) fn assessment_line(assessment: &Assessment, content: &LevelText, note: &Note) -> String {
+    let mut text = "D belief".to_owned();
+    if content.level < Level::Detailed {
+        text.push_str(&format!(" level={}", content.level.name()));
+    }
+    text.push_str(&format!(" confidence={}", confidence(assessment, content)));
+    if content.has_more {
+        text.push_str(" more=true");
+    }
+    if !assessment.derived_from.is_empty() {
+        text.push_str(" derived=true");
+    }
+    if assessment.contradictions > 0 {
+        text.push_str(&format!(" contradictions={}", assessment.contradictions));
+    }
+    format!("{text} from={}\n", note.id)
+}
+
+/// Returns the parts of the confidence and the utility of a note.
+pub(super) fn explanation_lines(assessment: &Assessment, novelty: f64, tokens: usize, note: &Note) -> String {
+    let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
+        names.iter().zip(parts).map(|(name, part)| format!(" {name}={part:.4}")).collect()
+    };
+    let (trust, relevance) = (assessment.trust, assessment.relevance);
+    let mut text = format!("D weighed trust={trust:.2} relevance={relevance:.2} tokens={tokens} from={}\n", note.id);
+    if let Some(dimensions) = assessment.confidence.dimensions {
+        text.push_str(&format!("D confidence{} from={}\n", parts(DIMENSIONS, dimensions), note.id));
+    }
+    if let Some(utility) = assessment.utility.map(|utility| utility.with_novelty(novelty)) {
+        let parts = parts(UTILITY_PARTS, utility.parts);
+        text.push_str(&format!("D utility total={:.4}{parts} from={}\n", utility.total(), note.id));
+    }
+    text
+}

@@ -1,0 +1,129 @@
+//! Lines for people about a whole answer: the question, comparisons, patterns and the statistics of the selection.
+
+use super::FrameState;
+use crate::escape::one_line;
+use crate::report::{
+    Analysis, ComparisonEntry, DayEntry, JournalTraits, PatternEntry, PeriodEntry, ReportHead, SelectionStats,
+    SideEntry, UnknownName, UnknownWord,
+};
+
+/// Returns a line for each word that no note contains, with the words that replaced it; none in a brief frame.
+pub(super) fn spelling_lines(head: &ReportHead, shown: FrameState<'_>) -> String {
+    let line = |spelling: &UnknownWord| {
+        let quoted = |word: &String| format!("'{}'", one_line(word));
+        let words: Vec<_> = spelling.shown.iter().map(quoted).collect();
+        let words = if words.is_empty() { "its words".to_owned() } else { words.join(", ") };
+        format!("no {}; showing {words}\n", quoted(&spelling.word))
+    };
+    head.spellings.iter().filter(|_| !shown.is_brief).map(line).collect()
+}
+
+/// Returns the warnings of the store, then a line for each unknown tag or type with similar ones; none in a brief frame.
+pub(super) fn unknown_name_lines(head: &ReportHead, shown: FrameState<'_>) -> String {
+    if shown.is_brief {
+        return String::new();
+    }
+    let line = |unknown: &UnknownName| {
+        let near: Vec<_> = unknown.near.iter().map(|near| format!("'{near}'")).collect();
+        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+        format!("no note has the {} '{}'{hint}\n", unknown.sort, one_line(&unknown.name))
+    };
+    let warnings = head.warnings.iter().map(|warning| format!("warning: {}\n", one_line(warning)));
+    warnings.chain(head.unknown_names.iter().map(line)).collect()
+}
+
+/// Returns the interpretation of a question on one line.
+pub(super) fn analysis_line(analysis: &Analysis) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for (text, ids) in &analysis.references {
+        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+        parts.push(format!("{} = {}", one_line(text), ids.join(", ")));
+    }
+    parts.extend(day_parts(analysis));
+    parts.extend(analysis.intents.iter().map(|intent| (*intent).to_owned()));
+    if !analysis.terms.is_empty() {
+        let terms: Vec<String> = analysis.terms.iter().map(|term| one_line(term)).collect();
+        parts.push(format!("words {}", terms.join(", ")));
+    }
+    parts.extend(analysis.warnings.iter().map(|warning| format!("warning: {}", one_line(warning))));
+    format!("Understood: {}\n", parts.join("; "))
+}
+
+/// Returns the days and the periods of a question, each with the number of its journals.
+pub(super) fn day_parts(analysis: &Analysis) -> impl Iterator<Item = String> {
+    let day = |named: &DayEntry| {
+        let text = one_line(&named.text);
+        match named.journals {
+            // A warning reports that there is none.
+            0 => format!("{text} = {}", named.day),
+            count => format!("{text} = {}, {}", named.day, counted(count, "journal")),
+        }
+    };
+    let period = |period: &PeriodEntry| {
+        let from = period.from.map_or(String::new(), |from| format!("{from} "));
+        let (text, to, journals) = (one_line(&period.text), period.to, counted(period.journals, "journal"));
+        format!("{text} = {from}to {to}, {journals}")
+    };
+    analysis.dates.iter().map(day).chain(analysis.periods.iter().map(period))
+}
+
+fn counted(count: usize, name: &str) -> String {
+    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
+}
+
+/// Returns the line of a pattern.
+pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
+    let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
+    format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, dates.join(", "))
+}
+
+/// Returns the lines of a comparison: both sides, their similarity, then their traits.
+pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
+    let side = |name: &str, side: &SideEntry| {
+        let from = side.from.map_or(String::new(), |from| from.to_string());
+        let days = if side.from == Some(side.to) { from } else { format!("{from} to {}", side.to) };
+        let (journals, blocks) = (counted(side.journals, "journal"), counted(side.blocks, "block"));
+        format!("{name}: {} ({days}), {journals}, {blocks}\n", one_line(&side.text))
+    };
+    let traits = |name: &str, traits: &JournalTraits| {
+        let all = [("tags", &traits.tags), ("keywords", &traits.keywords), ("fields", &traits.fields)];
+        let line = |(sort, texts): (&str, &Vec<String>)| {
+            let texts: Vec<String> = texts.iter().map(|text| one_line(text)).collect();
+            format!("{name} {sort}: {}\n", texts.join(", "))
+        };
+        all.into_iter().filter(|(_, texts)| !texts.is_empty()).map(line).collect::<String>()
+    };
+    let similarity = comparison.similarity.map_or("unknown".to_owned(), |similarity| format!("{similarity:.2}"));
+    format!(
+        "{}{}Similarity: {similarity}\n{}{}{}",
+        side("A", &comparison.a),
+        side("B", &comparison.b),
+        traits("Shared", &comparison.shared),
+        traits("Only A", &comparison.only_a),
+        traits("Only B", &comparison.only_b)
+    )
+}
+
+/// Returns the statistics of assessed notes, in a brief frame the figures alone.
+pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> String {
+    let mut text = String::new();
+    if let Some(reason) = &stats.insufficient {
+        text.push_str(&format!("Insufficient: {}\n", one_line(reason)));
+    }
+    text.push_str(&format!("Coverage: {:.0} %\n", stats.coverage * 100.0));
+    if let Some(floor) = stats.confidence_floor {
+        text.push_str(&format!("Least confidence: {floor:.2}\n"));
+    }
+    if shown.is_brief {
+        return text;
+    }
+    text.push_str(&format!("Selection: {}\n", stats.reasoning));
+    if stats.has_contradictions {
+        text.push_str("Contradicted by notes that are not shown (ask for contradictions to see them)\n");
+    }
+    if !stats.expandable.is_empty() {
+        let ids: Vec<_> = stats.expandable.iter().map(|id| id.as_str()).collect();
+        text.push_str(&format!("More to say (--expand): {}\n", ids.join(", ")));
+    }
+    text
+}

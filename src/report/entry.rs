@@ -1,0 +1,296 @@
+//! The entries of a report: the parts that are shown or left out as a whole.
+
+use jiff::civil::Date;
+
+use super::{Detail, NoteEntry};
+use crate::note::{Diagnostic, Note, NoteId};
+
+/// A part of a report that is shown or left out as a whole.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// A note.
+    Note(NoteEntry),
+    /// A link target that does not exist.
+    Unresolved {
+        /// The note with the link.
+        from: NoteId,
+        /// The target as it is written.
+        target: String,
+        /// The index of the entry of the note.
+        under: usize,
+    },
+    /// The description of qipu.
+    About(&'static str),
+    /// A command.
+    Command {
+        /// The command line.
+        line: &'static str,
+        /// Its purpose.
+        purpose: &'static str,
+    },
+    /// The size and the topics of a store.
+    Overview(Box<OverviewEntry>),
+    /// A set-up recipe.
+    Recipe(RecipeEntry),
+    /// A link of a note shown before, to a note that may not be shown.
+    Link {
+        /// The link; its `other` is the index of the entry shown before.
+        edge: EdgeEntry,
+        /// The title of the note at the other end.
+        title: String,
+    },
+    /// A tag in use.
+    Tag {
+        /// The tag.
+        tag: String,
+        /// The number of notes with it.
+        count: usize,
+    },
+    /// A count of the store or the index.
+    Fact {
+        /// What is counted.
+        name: String,
+        /// The count.
+        count: usize,
+    },
+    /// A note type in use.
+    Kind {
+        /// The type.
+        kind: String,
+        /// The number of notes of it.
+        count: usize,
+    },
+    /// A diagnostic.
+    Finding(DiagnosticEntry),
+    /// A row of a table.
+    Row(RowEntry),
+    /// A change of a file.
+    Change(ChangeEntry),
+    /// A text that is the whole answer, written verbatim.
+    Text(String),
+    /// The comparison of two days or periods.
+    Comparison(Box<ComparisonEntry>),
+    /// A recurrence in journals.
+    Pattern(PatternEntry),
+}
+
+/// The size and the topics of a store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OverviewEntry {
+    /// The number of notes, journals included.
+    pub notes: usize,
+    /// The number of journals.
+    pub journals: usize,
+    /// The most frequent tags, each with the number of its notes.
+    pub tags: Vec<(String, usize)>,
+    /// The folders with the most notes, each with their number; empty if any note has a tag.
+    pub folders: Vec<(String, usize)>,
+}
+
+/// The comparison of two days or periods.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ComparisonEntry {
+    /// The first side.
+    pub a: SideEntry,
+    /// The second side.
+    pub b: SideEntry,
+    /// The similarity of their words, 0 to 1 with two decimals; `None` if a side has no journal.
+    pub similarity: Option<f64>,
+    /// The traits of both.
+    pub shared: JournalTraits,
+    /// The traits of the first alone.
+    pub only_a: JournalTraits,
+    /// The traits of the second alone.
+    pub only_b: JournalTraits,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SideEntry {
+    /// The phrase that names it.
+    pub text: String,
+    /// The first day; `None` for a period without a beginning.
+    pub from: Option<Date>,
+    /// The last day.
+    pub to: Date,
+    /// The number of its journals.
+    pub journals: usize,
+    /// The number of their blocks.
+    pub blocks: usize,
+}
+
+/// The traits of journals, each the most frequent first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JournalTraits {
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Content words, tags included.
+    pub keywords: Vec<String>,
+    /// Names of fields that have no meaning to qipu.
+    pub fields: Vec<String>,
+}
+
+/// A recurrence in journals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternEntry {
+    /// `tag`, `topic`, `opening` or `weekday`.
+    pub kind: &'static str,
+    /// The tag, the word, the first words, or the name of the day.
+    pub pattern: String,
+    /// The number of journals with it.
+    pub count: usize,
+    /// The latest days with it, at most three.
+    pub dates: Vec<Date>,
+}
+
+/// An edge of the graph as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EdgeEntry {
+    /// The note from which the edge leads.
+    pub from: NoteId,
+    /// The link type as seen from `from`.
+    pub kind: String,
+    /// The note to which the edge leads.
+    pub to: NoteId,
+    /// Those of `typed`, `inline` and `virtual` that apply, in this order.
+    pub sources: Vec<&'static str>,
+    /// The index of the entry at the other end.
+    pub other: usize,
+    /// Whether the link is written in `to` alone, under this very type.
+    pub is_backward: bool,
+}
+
+impl EdgeEntry {
+    /// Returns the source and the target of the link as it is written, if its type is the same from both ends.
+    pub fn drawn_ends(&self) -> (&NoteId, &NoteId) {
+        if self.is_backward { (&self.to, &self.from) } else { (&self.from, &self.to) }
+    }
+}
+
+/// A set-up recipe and its state in this project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecipeEntry {
+    /// The argument of `qipu setup`.
+    pub name: &'static str,
+    /// Its purpose.
+    pub about: &'static str,
+    /// The file that it writes, relative to the root of the project.
+    pub path: String,
+    /// The state that was found, or the action.
+    pub state: &'static str,
+    /// Whether the project uses the tool of the recipe; `None` outside a list of recipes.
+    pub fits: Option<bool>,
+}
+
+/// A diagnostic of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiagnosticEntry {
+    /// Whether it is an error; a warning otherwise.
+    pub is_error: bool,
+    /// A short name that never changes.
+    pub code: &'static str,
+    /// The id, if the file is a note.
+    pub id: Option<NoteId>,
+    /// The file, relative to the current directory.
+    pub path: String,
+    /// The line in the file, from 1; `None` if the diagnostic concerns the whole file.
+    pub line: Option<usize>,
+    /// One sentence.
+    pub message: String,
+}
+
+impl DiagnosticEntry {
+    /// Returns the entry of a diagnostic of a note. `path`: the file, relative to the current directory.
+    pub fn of_note(path: String, note: &Note, finding: &Diagnostic) -> Self {
+        Self {
+            is_error: finding.is_error(),
+            code: finding.code,
+            id: Some(note.id.clone()),
+            path,
+            line: finding.line,
+            message: finding.message.clone(),
+        }
+    }
+
+    /// Returns `error` or `warning`.
+    pub fn level(&self) -> &'static str {
+        if self.is_error { "error" } else { "warning" }
+    }
+}
+
+/// A row of a table whose columns the command declares, so that renderers need not know the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowEntry {
+    /// The name behind `D` in records.
+    pub kind: &'static str,
+    /// The array in JSON, one of [`Layout::lists`](super::Layout::lists).
+    pub list: &'static str,
+    /// The number before the line for people; empty for none.
+    pub figure: String,
+    /// The line for people.
+    pub line: String,
+    /// The columns by their names.
+    pub fields: Vec<(&'static str, RowValue)>,
+}
+
+/// A value in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowValue {
+    /// A name, without quotes in records if possible.
+    Name(String),
+    /// A text, always quoted in records.
+    Text(String),
+    /// A whole number.
+    Count(usize),
+    /// Whole numbers.
+    Counts(Vec<usize>),
+    /// A number from 0 to 1, shown with three digits.
+    Share(f64),
+    /// A truth value.
+    Flag(bool),
+    /// No value: left out of records, and `null` in JSON.
+    Nothing,
+}
+
+/// The change of one file that a command made, or would make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeEntry {
+    /// The id, if the file is a note.
+    pub id: Option<NoteId>,
+    /// `created`, `changed`, `renamed`, `deleted`, or `unchanged`.
+    pub action: &'static str,
+    /// The file, relative to the current directory.
+    pub path: String,
+    /// The unified diff, in a dry run.
+    pub diff: Option<String>,
+}
+
+impl Entry {
+    /// Returns the note; `None` for other entries.
+    pub fn note(&self) -> Option<&NoteEntry> {
+        match self {
+            Self::Note(entry) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// Whether it is derived from several notes: a comparison or a pattern.
+    pub fn is_derived(&self) -> bool {
+        matches!(self, Self::Comparison(_) | Self::Pattern(_))
+    }
+
+    /// Returns the index of the entry without which this one is not shown.
+    pub fn parent(&self) -> Option<usize> {
+        match self {
+            Self::Note(entry) => entry.parent,
+            Self::Unresolved { under, .. } => Some(*under),
+            Self::Link { edge, .. } => Some(edge.other),
+            _ => None,
+        }
+    }
+
+    /// Whether the entry may fit into `room` characters at this detail. A `false` is certain.
+    pub fn may_fit(&self, detail: Detail, room: usize) -> bool {
+        self.note().is_none_or(|entry| entry.may_fit(detail, room))
+    }
+}

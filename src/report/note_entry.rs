@@ -1,0 +1,212 @@
+//! A note in an answer: the note, why it is there, and the parts of it that are shown.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::{Assessment, EdgeEntry, Passages};
+use crate::note::{Note, NoteId, Retired, SummarySource, shown_chars};
+
+/// Computes the parts of notes that take time, each when its note is written: a note without room costs nothing.
+pub trait NoteContent: Debug + Send + Sync {
+    /// Returns the part of the body that answers the query best; `None` if the body contains no word of it.
+    fn snippet(&self, note: &Note) -> Option<SnippetText>;
+
+    /// Returns all blocks of the body in their order, with their scores.
+    fn blocks(&self, note: &Note) -> Vec<BlockEntry>;
+
+    /// Returns the first blocks of the body on one line, as the summary of a journal.
+    fn excerpt(&self, note: &Note) -> String;
+}
+
+/// A note in an answer, with its edges to entries before it.
+#[derive(Debug, Clone)]
+pub struct NoteEntry {
+    /// The note.
+    pub note: Arc<Note>,
+    /// Why the note is in the answer.
+    pub role: EntryRole,
+    /// The distance from the first note, in hops.
+    pub hop: usize,
+    /// The index of the entry above it in the tree, without which it is not shown.
+    pub parent: Option<usize>,
+    /// The edges to entries before it.
+    pub edges: Vec<EdgeEntry>,
+    /// The notes that this note, a digest, replaces.
+    pub compacted: Vec<NoteId>,
+    /// How a search found it; `None` without a search.
+    pub match_info: Option<Box<MatchInfo>>,
+    /// What is shown as its summary.
+    pub summary: EntrySummary,
+    /// The blocks shown in place of the body; `None` if the body is shown.
+    pub shown_blocks: Option<ShownBlocks>,
+    /// The fragments from which passages are chosen if not all notes fit.
+    pub passages: Option<Arc<Passages>>,
+    /// The assessment, with which the note is shown at a level of detail.
+    pub assessment: Option<Box<Assessment>>,
+    /// Why the note is no longer valid.
+    pub retired: Option<Retired>,
+    /// Computes snippet, blocks and excerpt; `None` where none of them is shown.
+    pub content: Option<Arc<dyn NoteContent>>,
+    /// The cache of [`NoteEntry::blocks`].
+    pub blocks: OnceLock<Vec<BlockEntry>>,
+}
+
+/// What is shown as the summary of a note.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum EntrySummary {
+    /// The summary of the note.
+    #[default]
+    OfNote,
+    /// The first paragraph of the note; of a note that begins with a list, [`NoteContent::excerpt`].
+    Excerpt,
+    /// This text.
+    Text(String),
+}
+
+/// The blocks of a note that are shown in place of its body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShownBlocks {
+    /// All of them.
+    All,
+    /// Some of them, in the order of the text.
+    Some(Vec<BlockEntry>),
+}
+
+/// A block of a note.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockEntry {
+    /// Its anchor, else `ID#bN` with the id of the note and its ordinal from 1.
+    pub id: String,
+    /// The heading path.
+    pub path: Arc<[String]>,
+    /// Its markdown.
+    pub text: String,
+    /// The number of lists around it.
+    pub depth: usize,
+    /// The summed weight of the query terms in it; 0 without any.
+    pub score: f64,
+}
+
+/// How a search found a note.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MatchInfo {
+    /// How well the note answers, 0 to 1.
+    pub relevance: f64,
+    /// Whether a snippet is shown; the words and notes in common otherwise.
+    pub has_snippet: bool,
+    /// The score and its parts by name, if they are to be explained.
+    pub parts: Vec<(&'static str, f64)>,
+    /// The words in common with the note that it is similar to.
+    pub shared: Vec<String>,
+    /// The notes linked with both.
+    pub common: Vec<NoteId>,
+}
+
+/// A part of a body on one line, without control characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SnippetText {
+    /// The text, with `…` for each omission.
+    pub text: String,
+    /// The byte ranges of the words of the query, ascending.
+    pub marks: Vec<Range<usize>>,
+}
+
+/// Why a note is in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryRole {
+    /// The request selected it.
+    Selected,
+    /// It is the latest journal.
+    LastJournal,
+    /// It is one of the latest decisions.
+    Decision,
+    /// It is a map of content.
+    Map,
+    /// It changed recently.
+    Recent,
+}
+
+/// How much of the text of a note a format shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Its id and title.
+    Name,
+    /// Its summary too.
+    Summary,
+    /// Its body too.
+    Body,
+}
+
+impl NoteEntry {
+    /// Returns the entry of a note without links, search or assessment.
+    pub fn alone(note: &Arc<Note>, role: EntryRole) -> Self {
+        Self {
+            note: Arc::clone(note),
+            role,
+            hop: 0,
+            parent: None,
+            edges: Vec::new(),
+            compacted: Vec::new(),
+            match_info: None,
+            summary: EntrySummary::OfNote,
+            shown_blocks: None,
+            passages: None,
+            assessment: None,
+            retired: None,
+            content: None,
+            blocks: OnceLock::new(),
+        }
+    }
+
+    /// Returns the summary to be shown; `None` if there is none.
+    pub fn summary(&self) -> Option<Cow<'_, str>> {
+        match &self.summary {
+            EntrySummary::OfNote => self.note.summary().map(Cow::Borrowed),
+            EntrySummary::Text(text) => Some(Cow::Borrowed(text)),
+            EntrySummary::Excerpt => {
+                let paragraph = self.note.summary_from(SummarySource::Paragraph).map(Cow::Borrowed);
+                paragraph.or_else(|| Some(Cow::Owned(self.content.as_ref()?.excerpt(&self.note))))
+            }
+        }
+    }
+
+    /// Returns the snippet; `None` if none is shown, or the body contains no word of the query.
+    pub fn snippet(&self) -> Option<SnippetText> {
+        self.match_info.as_ref().filter(|found| found.has_snippet)?;
+        self.content.as_ref()?.snippet(&self.note)
+    }
+
+    /// Returns all blocks of the body, with their scores; none without [`NoteEntry::content`].
+    pub fn blocks(&self) -> &[BlockEntry] {
+        self.blocks.get_or_init(|| self.content.as_ref().map(|content| content.blocks(&self.note)).unwrap_or_default())
+    }
+
+    /// Returns the blocks shown in place of the body; none if the body is shown.
+    pub fn shown_blocks(&self) -> &[BlockEntry] {
+        match &self.shown_blocks {
+            None => &[],
+            Some(ShownBlocks::All) => self.blocks(),
+            Some(ShownBlocks::Some(blocks)) => blocks,
+        }
+    }
+
+    /// Whether the entry may fit into `room` characters at this detail. A `false` is certain.
+    ///
+    /// Counts the stored lengths only, the cheapest first, so that an entry without room is never rendered.
+    pub(super) fn may_fit(&self, detail: Detail, room: usize) -> bool {
+        let (note, name) = (&self.note, self.note.name());
+        let has_text = self.shown_blocks.is_none() && detail != Detail::Name;
+        let text = match detail {
+            _ if !has_text => 0,
+            Detail::Body => name.body_chars.unwrap_or_else(|| note.body_chars()),
+            // Another summary may be shorter than that of the note.
+            _ if self.summary != EntrySummary::OfNote => 0,
+            _ => name.summary_chars.unwrap_or_default(),
+        };
+        let least = note.id.as_str().len() + shown_chars(name.title) + text;
+        let tags = || note.ties().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
+        least <= room && (!has_text || least + shown_chars(note.head().kind) + tags() <= room)
+    }
+}
