@@ -8,7 +8,7 @@ use jiff::civil::Date;
 
 use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
-pub use crate::report::{Format, Level, Picture};
+pub use crate::report::{Format, Level, Picture, Score};
 use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
@@ -212,8 +212,8 @@ pub struct EvalRequest {
     pub search: SearchRequest,
     /// The measured answers, in ascending order of budget.
     pub answers: Vec<MeasuredAnswer>,
-    /// The least share of hits in every budget, in millionths; `None` for no check.
-    pub min_hit: Option<u32>,
+    /// The least share of hits in every budget; `None` for no check.
+    pub min_hit: Option<Score>,
 }
 
 /// A request whose answer is measured for every question.
@@ -241,12 +241,12 @@ pub struct NeedOptions {
     pub purpose: Option<Purpose>,
     /// The level of detail of each note.
     pub abstraction: Abstraction,
-    /// The least confidence, in millionths.
-    pub min_confidence: u32,
-    /// The least trust, in millionths.
-    pub min_trust: u32,
-    /// The highest novelty at which a note is left out as redundant, in millionths; `None` for the default.
-    pub novelty_threshold: Option<u32>,
+    /// The least confidence.
+    pub min_confidence: Score,
+    /// The least trust.
+    pub min_trust: Score,
+    /// The highest novelty at which a note is left out as redundant; `None` for the default.
+    pub novelty_threshold: Option<Score>,
     /// Whether each note is followed by those that it is derived from.
     pub with_derivations: bool,
     /// Whether each note is followed by those that contradict it.
@@ -366,8 +366,8 @@ pub struct QuestionOptions {
     pub wants_patterns: bool,
     /// The most hits of the search; other selections by the query do not count.
     pub search_limit: Option<usize>,
-    /// The least relevance of a hit, in millionths.
-    pub min_relevance: Option<u32>,
+    /// The least relevance of a hit.
+    pub min_relevance: Option<Score>,
     /// Namespaces whose notes are left out.
     pub excluded_namespaces: Vec<String>,
     /// Only hits and journals of periods with a block that contains a word of the query, among the first so many of each;
@@ -441,8 +441,8 @@ pub struct SearchRequest {
     pub only: ListRequest,
     /// The most notes; `None` for no limit.
     pub limit: Option<usize>,
-    /// The least relevance, in millionths.
-    pub min_relevance: u32,
+    /// The least relevance.
+    pub min_relevance: Score,
     /// Whether the components of scores are shown.
     pub explains: bool,
     /// Whether links and sequences are ignored.

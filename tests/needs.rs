@@ -14,7 +14,7 @@ use qipu::note::Note;
 use qipu::report::Report;
 use qipu::request::{
     Abstraction, Budget, Command, ContextRequest, ExpandRequest, Format, Level, NeedOptions, Purpose, QuestionOptions,
-    Selectors,
+    Score, Selectors,
 };
 use qipu::store::{Config, Store};
 use qipu::tokens::Tokenizer;
@@ -139,7 +139,7 @@ fn traps_do_not_win() {
     // Without a purpose, time plays no part.
     let command = asked("cache crash write buffer", need(None, ADAPTIVE));
     assert!(ids(&json(&store, &command, tokens(4000))).contains(&"outdated"));
-    let strict = NeedOptions { min_confidence: 600_000, ..need(Some(Purpose::Verify), ADAPTIVE) };
+    let strict = NeedOptions { min_confidence: Score::new(0.6), ..need(Some(Purpose::Verify), ADAPTIVE) };
     assert_eq!(ids(&json(&store, &asked("cache crash", strict), tokens(4000))), ["good"]);
 }
 
@@ -374,7 +374,7 @@ const SLACK: usize = 120;
 fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
     // No note is left out for saying what others say.
     let asked = |abstraction| {
-        let need = NeedOptions { novelty_threshold: Some(0), ..need(Some(Purpose::Answer), abstraction) };
+        let need = NeedOptions { novelty_threshold: Some(Score::new(0.0)), ..need(Some(Purpose::Answer), abstraction) };
         asked("alpha beta gamma", need)
     };
     let looked_at = [const { Cell::new(0) }; 3];

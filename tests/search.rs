@@ -11,7 +11,7 @@ use qipu::commands::run_on;
 use qipu::context::Session;
 use qipu::note::Note;
 use qipu::report::{Entry, Report};
-use qipu::request::{Command, RelatedRequest, SearchRequest};
+use qipu::request::{Command, RelatedRequest, Score, SearchRequest};
 use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
 use support::generators::{files, hostile_text, runner, store_of};
@@ -20,7 +20,7 @@ use support::process::call;
 
 fn find(store: &Store, query: &str) -> SearchResults {
     let desk = Session::new(store);
-    let (engine, around) = desk.searching(true);
+    let (engine, around) = desk.engine_and_neighbourhood(true);
     engine.search(&Query::parse(query), around.as_ref())
 }
 
@@ -303,7 +303,7 @@ fn filters_and_limits_choose_among_hits() {
     assert_eq!(search(&|request| request.only.min_value = Some(60)).0.len(), 2);
     let (notes, matched, is_limited) = search(&|request| request.limit = Some(1));
     assert_eq!((notes.len(), matched, is_limited), (1, 3, true));
-    assert!(search(&|request| request.min_relevance = 990_001).0.is_empty());
+    assert!(search(&|request| request.min_relevance = Score::new(0.990_001)).0.is_empty());
     assert_eq!(search(&|request| request.only.since = "2025-02-15".parse().ok()).0, ["c"]);
 }
 

@@ -10,7 +10,9 @@ use super::need::{ExpandArgs, NeedArgs};
 use super::values::{count, share, trimmed, value, whole};
 use crate::env::{Env, Today};
 use crate::error::Error;
-use crate::request::{Abstraction, BlockChoice, BlockOptions, Command, ContextRequest, QuestionOptions, Selectors};
+use crate::request::{
+    Abstraction, BlockChoice, BlockOptions, Command, ContextRequest, QuestionOptions, Score, Selectors,
+};
 
 /// The most notes that a query selects without a budget and another limit.
 const DEFAULT_MAX_HITS: usize = 10;
@@ -167,7 +169,7 @@ pub(super) struct QuestionArgs {
     search_limit: Option<NonZeroUsize>,
     /// Only hits of at least this relevance, 0 to 1
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
-    min_relevance: Option<u32>,
+    min_relevance: Option<Score>,
     /// Leave out the notes of a namespace: before `/` in titles, the field `namespace`, a folder (repeatable)
     #[arg(long, value_name = "NAMESPACE")]
     exclude_namespace: Vec<String>,

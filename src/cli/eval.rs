@@ -11,7 +11,7 @@ use super::values::{count, file_or_stdin, share};
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Command, EvalRequest, ListRequest, MeasuredAnswer, SearchRequest};
+use crate::request::{Command, EvalRequest, ListRequest, MeasuredAnswer, Score, SearchRequest};
 
 /// The call whose answer is measured, without the value of its last flag, the budget.
 const MEASURED: [&str; 7] =
@@ -26,7 +26,7 @@ pub(super) struct EvalArgs {
     budget: Vec<NonZeroUsize>,
     /// Fail where the share of hits is below this in one of the budgets, 0 to 1
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = share)]
-    min_hit: Option<u32>,
+    min_hit: Option<Score>,
 }
 
 impl EvalArgs {

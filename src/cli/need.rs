@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::values::{share, whole};
 use crate::env::Today;
 use crate::error::Error;
-use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose};
+use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose, Score};
 use crate::store::Location;
 
 /// The purpose of an answer, and the level of detail of its notes.
@@ -24,13 +24,13 @@ pub(super) struct NeedArgs {
     target_tokens: Option<usize>,
     /// Only notes of at least this confidence, 0 to 1
     #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = share)]
-    min_confidence: Option<u32>,
+    min_confidence: Option<Score>,
     /// Only notes whose source is trusted at least so far, 0 to 1
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = share)]
-    min_trust: Option<u32>,
+    min_trust: Option<Score>,
     /// Leave a note out where no more than this share of it is new, 0 to 1 (0.2)
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
-    novelty_threshold: Option<u32>,
+    novelty_threshold: Option<Score>,
     /// Show what notes are derived from behind them
     #[arg(long)]
     include_derivations: bool,

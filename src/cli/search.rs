@@ -8,7 +8,7 @@ use super::globals::Invocation;
 use super::list::FilterArgs;
 use super::values::{count, share};
 use crate::error::Error;
-use crate::request::{Command, RelatedRequest, SearchRequest};
+use crate::request::{Command, RelatedRequest, Score, SearchRequest};
 
 /// The most notes that are found without a budget and a given limit.
 const DEFAULT_LIMIT: usize = 10;
@@ -25,7 +25,7 @@ pub(super) struct SearchArgs {
     limit: Option<NonZeroUsize>,
     /// Only notes of at least this relevance, 0 to 1
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
-    min_relevance: Option<u32>,
+    min_relevance: Option<Score>,
     /// Tell what the scores are made of
     #[arg(long)]
     explain: bool,

@@ -11,10 +11,8 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Direction;
 use crate::report::{Format, Picture};
-use crate::request::TextSource;
+use crate::request::{Score, TextSource};
 
-/// The scale of shares in fixed point.
-const MILLION: f64 = 1_000_000.0;
 /// The highest value of a note.
 const MAX_VALUE: u8 = 100;
 
@@ -34,10 +32,10 @@ pub(super) fn value(text: &str) -> Result<u8, String> {
     value.ok_or_else(|| format!("expected a whole number from 0 to {MAX_VALUE}"))
 }
 
-/// Parses a share from 0 to 1. Returns it in millionths.
-pub(super) fn share(text: &str) -> Result<u32, String> {
+/// Parses a number from 0 to 1.
+pub(super) fn share(text: &str) -> Result<Score, String> {
     let number: Option<f64> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.map(|number| (number * MILLION).round() as u32).ok_or_else(|| "expected a number from 0 to 1".to_owned())
+    number.map(Score::new).ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 /// Parses an item of a list with commas: trims it.

@@ -1,4 +1,4 @@
-//! `qipu context`: a bundle of notes, and what was found out about them.
+//! `qipu context`: a bundle of notes, with comparisons and patterns of journals.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -16,47 +16,46 @@ use crate::report::{
     Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, Passages, PeriodEntry,
     Report, ReportHead, ReportKind, ShownFields,
 };
-use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES};
+use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Score};
 use crate::search::StopWords;
 use crate::store::{BlocksSetting, ContextConfig, Store};
 
-/// The most blocks of a note, and in all, where there is no budget and nobody names a number.
+/// The most blocks of a note, without a budget and without a limit of the request.
 const MAX_BLOCKS_PER_NOTE: usize = 50;
+/// The most blocks of all notes in this case.
 const MAX_BLOCKS: usize = 100;
 
-/// Without a budget, how many hits are weighed for each that may be shown.
-const FOR_ONE: usize = 5;
-/// The most hits, and the most journals of periods, that are looked through for blocks where there is no budget.
-const MAX_LOOKED_AT: usize = 100;
-/// Millionths of 1.
-const MILLION: f64 = 1_000_000.0;
+/// The hits that are assessed for each that may be shown, without a budget.
+const CANDIDATES_PER_HIT: usize = 5;
+/// The most hits, and the most journals of periods, that are searched for blocks without a budget.
+const MAX_BLOCK_NOTES: usize = 100;
 
-/// The most things of a sort that are told of a question, and the most characters of each: what is told
-/// must leave room for the answer.
-const MAX_TOLD: usize = 16;
+/// The most references, days, periods and warnings of a question that are shown, so that they leave room for the answer.
+const MAX_SHOWN: usize = 16;
+/// The most terms of a question that are shown.
 const MAX_TERMS: usize = 32;
 
-/// What is said where a question is asked of notes that hold no word of it.
+/// The warning if the named notes contain no word of the question.
 const NO_MATCH: &str = "no word of the question stands there; the beginning is shown";
 
-/// Selects notes and reports them in their order, behind what was found out about several.
-pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report, Error> {
-    let store = desk.store;
+/// Selects notes and reports them in their order, after the comparison and the patterns.
+pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Report, Error> {
+    let store = session.store;
     let request = &with_settings(request, &store.config.context);
-    // What does not count for the task must not take the place of what does, so limits come behind that.
+    // Limits apply after the assessment, so that notes of no use do not replace useful ones.
     let limits = request.need.as_ref().map(|_| NeedLimits::of(request));
     let mut selection = match limits {
-        Some(_) => select(desk, &request.selection, None, None)?,
-        None => select(desk, &request.selection, request.max_hits, request.max_notes)?,
+        Some(_) => select(session, &request.selection, None, None)?,
+        None => select(session, &request.selection, request.max_hits, request.max_notes)?,
     };
     let mut question = selection.question.take();
-    let found_out = question.as_mut().map(|question| found_out(store, &selection, question)).unwrap_or_default();
-    let entry = |place: usize| super::note_entry(store, &selection.digests, place, EntryRole::Selected);
-    let weighed = request.need.as_ref().zip(limits);
-    let weighed = weighed.map(|(need, limits)| assess(desk, &selection, need, found_out.len(), limits, entry));
-    let (mut notes, ranking, following) = match weighed {
-        Some(weighed) => (weighed.entries, Some(weighed.ranking), weighed.following),
-        None => (selection.notes.iter().map(|place| entry(*place)).collect::<Vec<NoteEntry>>(), None, 0),
+    let derived = question.as_mut().map(|question| derived(store, &selection, question)).unwrap_or_default();
+    let entry = |position: usize| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
+    let assessed = request.need.as_ref().zip(limits);
+    let assessed = assessed.map(|(need, limits)| assess(session, &selection, need, derived.len(), limits, entry));
+    let (mut notes, ranking, following) = match assessed {
+        Some(assessed) => (assessed.entries, Some(assessed.ranking), assessed.following),
+        None => (selection.notes.iter().map(|position| entry(*position)).collect::<Vec<NoteEntry>>(), None, 0),
     };
     let limits = block_limits(store, request.blocks.unwrap_or_default());
     let content = Arc::new(QueryContent {
@@ -69,19 +68,19 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
             entry.summary = EntrySummary::Excerpt;
         }
     }
-    let shows_passages = request.shows_passages(&selection);
-    if let (Some(room), Some(scorer)) = (shows_passages, &selection.scorer) {
-        let standings = standings(store, &selection, &notes);
-        add_passages(&mut notes, &standings, scorer, room);
+    let passage_chars = request.passage_chars(&selection);
+    if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
+        let scores = answer_scores(store, &selection, &notes);
+        add_passages(&mut notes, &scores, scorer, room);
     }
-    if request.selection.within_notes && shows_passages.is_some() && !notes.iter().any(holds_words) {
+    if request.selection.within_notes && passage_chars.is_some() && !notes.iter().any(has_answer) {
         question.iter_mut().for_each(|question| question.warnings.push(NO_MATCH.to_owned()));
     }
     let named = named(store, &selection);
     let blocks = request.blocks.map(|blocks| add_blocks(&content, &named, (blocks, limits), &mut notes));
     let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
-    let told = question.filter(|question| !is_plain || !question.intents.is_empty());
+    let shown_question = question.filter(|question| !is_plain || !question.intents.is_empty());
     let head = ReportHead {
         kind: ReportKind::Context,
         store: Some(store.shown_path.clone()),
@@ -94,7 +93,7 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
             },
             has_sources: true,
             has_custom: request.with_custom,
-            has_passages: shows_passages.is_some(),
+            has_passages: passage_chars.is_some(),
             usual_confidence: usual_confidence(&notes),
             has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
         },
@@ -103,46 +102,47 @@ pub(super) fn run(request: &ContextRequest, desk: &Session<'_>) -> Result<Report
         spellings: super::search::spellings(selection.spellings),
         unknown_names: Vec::new(),
         warnings: Vec::new(),
-        analysis: told.map(|question| Box::new(analysis(store, &question))),
+        analysis: shown_question.map(|question| Box::new(analysis(store, &question))),
         is_explained: request.need.as_ref().is_some_and(|need| need.explains),
-        insufficient: selection.insufficient.filter(|_| ranking.is_none() && found_out.is_empty()),
+        insufficient: selection.insufficient.filter(|_| ranking.is_none() && derived.is_empty()),
     };
-    let entries = found_out.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
+    let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
     Ok(Report { ranking, ..Report::new(head, entries) })
 }
 
 impl ContextRequest {
-    /// Returns the most characters of an answer that shows passages; `None` where it shows none.
-    fn shows_passages(&self, selection: &Selection) -> Option<usize> {
+    /// Returns the most characters of an answer with passages; `None` if it has none.
+    fn passage_chars(&self, selection: &Selection) -> Option<usize> {
         let is_wanted = self.with_body != Some(false) && self.blocks.is_none() && selection.scorer.is_some();
         self.passages_within.filter(|_| is_wanted)
     }
 }
 
-/// Tells whether a passage of a note holds a word of the question.
-fn holds_words(entry: &NoteEntry) -> bool {
-    let holds = |passages: &Passages| passages.fragments.iter().any(|fragment| fragment.worth > 0.0);
-    entry.passages.as_deref().is_some_and(holds)
+/// Whether a passage of a note contains a word of the question.
+fn has_answer(entry: &NoteEntry) -> bool {
+    let has_worth = |passages: &Passages| passages.fragments.iter().any(|fragment| fragment.worth > 0.0);
+    entry.passages.as_deref().is_some_and(has_worth)
 }
 
-/// Returns for each entry of which passages may be shown how well its note answers, the best having 1; so have those
-/// that were asked for by name. With a purpose, notes that are of less use for it answer less.
-fn standings(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec<AnswerScore> {
+/// Returns how well the note of each entry with passages answers: 1 for the best hit and for notes that are no hits. With
+/// a purpose, the score of a hit is multiplied by its utility as a share of the highest one.
+fn answer_scores(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec<AnswerScore> {
     let utility = |entry: &NoteEntry| Some(entry.assessment.as_ref()?.utility?.total());
     let most = entries.iter().filter_map(utility).fold(0.0, f64::max);
-    let standing = |entry: &NoteEntry| {
-        let place = store.position(&entry.note.id)?;
-        let is_named = selection.named.contains(&place);
-        let is_hit = selection.relevance.contains_key(&place) && !is_named;
-        let use_of_most = utility(entry).filter(|_| most > 0.0).map_or(1.0, |utility| utility / most);
-        let share = if is_hit { use_of_most * selection.shares.get(&place).copied().unwrap_or_default() } else { 1.0 };
+    let score = |entry: &NoteEntry| {
+        let position = store.position(&entry.note.id)?;
+        let is_named = selection.named.contains(&position);
+        let is_hit = selection.relevance.contains_key(&position) && !is_named;
+        let utility_share = utility(entry).filter(|_| most > 0.0).map_or(1.0, |utility| utility / most);
+        let share =
+            if is_hit { utility_share * selection.shares.get(&position).copied().unwrap_or_default() } else { 1.0 };
         Some(AnswerScore { share, is_named })
     };
-    let standing = |entry| standing(entry).unwrap_or(AnswerScore { share: 1.0, is_named: false });
-    entries.iter().take(MAX_NOTES_WITH_PASSAGES).map(standing).collect()
+    let score = |entry| score(entry).unwrap_or(AnswerScore { share: 1.0, is_named: false });
+    entries.iter().take(MAX_NOTES_WITH_PASSAGES).map(score).collect()
 }
 
-/// Returns the word for the confidence that most of the notes have of which passages are shown.
+/// Returns the label of the confidence that most notes with passages have.
 fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
     let shown = entries.iter().filter(|entry| entry.passages.is_some());
     let labels: Vec<&str> = shown.filter_map(|entry| Some(entry.assessment.as_ref()?.confidence.label())).collect();
@@ -151,31 +151,35 @@ fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
 }
 
 impl NeedLimits {
-    /// Returns the limits of a request. Several times as many hits are weighed as are shown.
+    /// Returns the limits of a request. Several times as many hits are assessed as are shown.
     fn of(request: &ContextRequest) -> Self {
         let max_hits = request.max_hits;
         let shown = max_hits.or(request.max_notes);
-        let weighed = || shown.map_or(usize::MAX, |most| most.saturating_mul(FOR_ONE).max(MIN_CANDIDATES));
-        Self { candidates: request.max_candidates.unwrap_or_else(weighed), answers: max_hits, notes: request.max_notes }
+        let assessed = || shown.map_or(usize::MAX, |most| most.saturating_mul(CANDIDATES_PER_HIT).max(MIN_CANDIDATES));
+        Self {
+            candidates: request.max_candidates.unwrap_or_else(assessed),
+            answers: max_hits,
+            notes: request.max_notes,
+        }
     }
 }
 
-/// Shows more of notes that were shown.
-pub(super) fn run_expand(request: &ExpandRequest, desk: &Session<'_>) -> Result<Report, Error> {
-    let RankedNotes { mut entries, ranking, .. } = expand(desk, request)?;
+/// Reports more text of notes that an earlier bundle showed.
+pub(super) fn run_expand(request: &ExpandRequest, session: &Session<'_>) -> Result<Report, Error> {
+    let RankedNotes { mut entries, ranking, .. } = expand(session, request)?;
     let content: Arc<dyn NoteContent> = Arc::new(QueryContent { default_score: 1.0, ..QueryContent::new(None) });
     entries.iter_mut().for_each(|entry| entry.content = Some(Arc::clone(&content)));
     let head = ReportHead {
         banner: request.banner,
         show: ShownFields { has_sources: request.evidence, ..ShownFields::default() },
         matched: entries.len(),
-        ..ReportHead::new(ReportKind::Expansion, Some(&desk.store.shown_path))
+        ..ReportHead::new(ReportKind::Expansion, Some(&session.store.shown_path))
     };
     Ok(Report { ranking: Some(ranking), ..Report::new(head, entries.into_iter().map(Entry::Note).collect()) })
 }
 
-/// Compares and looks for patterns, where the question wants that.
-fn found_out(store: &Store, selection: &Selection, question: &mut Question) -> Vec<Entry> {
+/// Returns the comparison and the patterns that the question asks for.
+fn derived(store: &Store, selection: &Selection, question: &mut Question) -> Vec<Entry> {
     let Some(journals) = &selection.journals else { return Vec::new() };
     let stop_words = StopWords::new(store.config.language);
     let mut entries = Vec::new();
@@ -183,7 +187,7 @@ fn found_out(store: &Store, selection: &Selection, question: &mut Question) -> V
         entries.push(Entry::Comparison(Box::new(compare(store.notes(), journals, sides, &stop_words))));
     }
     if question.intents.contains(&PATTERNS) {
-        // Days that `--since` and `--until` leave nothing of have no journals.
+        // A period outside `--since` and `--until` has no journals.
         let found = question.patterns.map(|period| patterns(store.notes(), journals, period, &stop_words));
         let (patterns, count) = found.unwrap_or_default();
         if count < 2 {
@@ -195,7 +199,7 @@ fn found_out(store: &Store, selection: &Selection, question: &mut Question) -> V
     entries
 }
 
-/// Fills in what the store's config says where no flag does.
+/// Returns a request with the settings of the store for all flags that are not given.
 fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextRequest {
     let mut request = request.clone();
     request.max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
@@ -207,7 +211,7 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
     let has_budget = request.max_candidates.is_some();
     match &mut request.blocks {
         Some(blocks) => blocks.choice = blocks.choice.or(setting).or(Some(BlockChoice::All)),
-        // Notes at levels, and notes whose text is asked for or refused, have no blocks.
+        // Assessed notes, and notes with an explicit choice of bodies, have no blocks.
         blocks @ None if request.need.is_none() && request.with_body.is_none() => {
             let by_setting =
                 |choice| BlockOptions { choice: Some(choice), has_defaults: !has_budget, ..BlockOptions::default() };
@@ -222,30 +226,29 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
         asking.since = asking.since.or_else(|| since?.from);
         asking.until = asking.until.or_else(|| Some(until?.to));
         asking.search_limit = asking.search_limit.or_else(|| config.search_limit.map(Into::into));
-        let millionths = |share: f64| (share * MILLION).round() as u32;
-        asking.min_relevance = asking.min_relevance.or_else(|| config.min_relevance.map(millionths));
-        asking.blocks_within = chooses.then(|| request.max_candidates.unwrap_or(MAX_LOOKED_AT));
+        asking.min_relevance = asking.min_relevance.or_else(|| config.min_relevance.map(Score::new));
+        asking.blocks_within = chooses.then(|| request.max_candidates.unwrap_or(MAX_BLOCK_NOTES));
     }
     request
 }
 
-/// Returns the notes that are shown whatever they hold: those that flags and the question name one by one.
+/// Returns the notes that flags or the question name, which are shown even without a block.
 fn named(store: &Store, selection: &Selection) -> HashSet<NoteId> {
-    let notes = selection.named.iter().filter_map(|place| store.notes().get(*place));
+    let notes = selection.named.iter().filter_map(|position| store.notes().get(*position));
     notes.map(|note| note.id.clone()).collect()
 }
 
-/// What came of choosing blocks.
+/// The effect of a choice of blocks on the notes.
 #[derive(Default)]
 struct BlocksAdded {
-    /// Whether limits left any out.
+    /// Whether limits left out any block.
     is_limited: bool,
-    /// How many notes are left out since none of their blocks was asked for.
+    /// The number of notes removed for want of a matching block.
     without: usize,
 }
 
-/// Gives notes the blocks that are shown of them. Notes without one are left out, unless they are named: these
-/// keep their place with their summary.
+/// Sets the blocks that are shown of each note. Notes without one are removed, except for named ones, which are shown
+/// with their summary.
 fn add_blocks(
     content: &QueryContent,
     named: &HashSet<NoteId>,
@@ -255,7 +258,7 @@ fn add_blocks(
     let choice = blocks.choice.unwrap_or_default();
     let notes = entries.iter().map(|entry| &entry.note);
     let (chosen, is_limited) = choose_blocks(notes, choice, limits, content);
-    // Where nothing is searched for, no block can be wanted more than another.
+    // Without a query, no block is better than another.
     let keeps_all = choice == BlockChoice::All || content.highlighter.is_none();
     let mut added = BlocksAdded { is_limited, without: 0 };
     let all = std::mem::take(entries).into_iter().zip(chosen);
@@ -279,12 +282,12 @@ fn block_limits(store: &Store, blocks: BlockOptions) -> BlockLimits {
     }
 }
 
-/// Returns what is told of a question.
+/// Returns the interpretation of a question for the report.
 fn analysis(store: &Store, question: &Question) -> Analysis {
     let short = super::search::short;
     let notes = store.notes();
     let references = question.references.iter().map(|reference| {
-        let ids = reference.notes.iter().take(MAX_TOLD).filter_map(|note| Some(notes.get(*note)?.id.clone()));
+        let ids = reference.notes.iter().take(MAX_SHOWN).filter_map(|note| Some(notes.get(*note)?.id.clone()));
         (short(&reference.text), ids.collect())
     });
     let dates = question.dates.iter().map(|named| DayEntry {
@@ -299,11 +302,11 @@ fn analysis(store: &Store, question: &Question) -> Analysis {
         journals: named.journals,
     });
     Analysis {
-        references: references.take(MAX_TOLD).collect(),
-        dates: dates.take(MAX_TOLD).collect(),
-        periods: periods.take(MAX_TOLD).collect(),
+        references: references.take(MAX_SHOWN).collect(),
+        dates: dates.take(MAX_SHOWN).collect(),
+        periods: periods.take(MAX_SHOWN).collect(),
         intents: question.intents.clone(),
         terms: question.terms.iter().take(MAX_TERMS).map(|term| short(term)).collect(),
-        warnings: question.warnings.iter().take(MAX_TOLD).cloned().collect(),
+        warnings: question.warnings.iter().take(MAX_SHOWN).cloned().collect(),
     }
 }

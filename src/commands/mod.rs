@@ -201,7 +201,7 @@ fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() ->
     worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
 }
 
-/// Returns the entry of the note at `position`. That of a digest lists the notes that it replaces.
+/// Returns the entry of the note, with the notes that it replaces if it is a digest.
 fn note_entry(store: &Store, digests: &Compactions, position: usize, role: EntryRole) -> NoteEntry {
     let notes = store.notes();
     let compacted = digests.members(position).iter().map(|member| notes[*member].id.clone()).collect();

@@ -15,9 +15,6 @@ use crate::request::{RelatedRequest, SearchRequest};
 use crate::search::{self, Hit, Query};
 use crate::store::Store;
 
-/// The scale of relevance in fixed point.
-const MILLION: f64 = 1_000_000.0;
-
 /// Reports the notes that the query finds, the best first.
 ///
 /// # Errors
@@ -26,10 +23,10 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let filters = FieldFilter::parse_all(&request.only.custom_filters)?;
     let store = session.store;
     let notes = store.notes();
-    let (engine, around) = session.searching(!request.no_graph);
+    let (engine, around) = session.engine_and_neighbourhood(!request.no_graph);
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = Compactions::for_answer(notes, request.no_compaction);
-    let least = f64::from(request.min_relevance) / MILLION;
+    let least = request.min_relevance.get();
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| {
         let note = &notes[hit.note];
@@ -58,7 +55,7 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
     let store = session.store;
     let notes = store.notes();
     let position = store.resolve(&request.id)?;
-    let around = session.surroundings();
+    let around = session.neighbourhood();
     let limit = request.limit.unwrap_or(usize::MAX);
     let (similar, matched) = session.engine().related(position, &around, &|other| store.is_retired(other), limit);
     let entries = similar.into_iter().map(|note| {

@@ -1,4 +1,4 @@
-//! Selection: which notes belong into a bundle, and in which order.
+//! Selection: the notes of a bundle and their order, with the passages, blocks and assessments that are shown of them.
 
 mod assessment;
 mod blocks;
@@ -40,41 +40,41 @@ use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::Store;
 
-/// What was selected, best first.
+/// The selected notes, the best first.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// The notes, as their places in the store.
+    /// The notes, as indices in the store.
     pub notes: Vec<usize>,
-    /// How many there were before any limit.
+    /// The number of notes before any limit.
     pub matched: usize,
-    /// The digests that stand in for notes.
+    /// The digests that replace notes.
     pub digests: Compactions,
-    /// Words of the query that no note holds.
+    /// The words of the query that no note contains.
     pub spellings: Vec<Spelling>,
-    /// What the query was understood to mean, where it was asked.
+    /// The interpretation of the query, if it is a question.
     pub question: Option<Question>,
-    /// The store's journals, where they were looked for.
+    /// The journals of the store, if the question needs them.
     pub journals: Option<Arc<Journals>>,
-    /// Finds the words of the query in texts.
+    /// Finds and weighs the words of the query in texts.
     pub highlighter: Option<Arc<Highlighter>>,
     /// Scores the blocks of notes.
     pub scorer: Option<Arc<BlockScorer>>,
-    /// What share of the best score the notes have that a search found, 0 to 1.
+    /// The score of each hit as a share of the best one, 0 to 1.
     pub shares: HashMap<usize, f64>,
-    /// How well the notes that only a search found answer, 0 to 1; others were asked for by name, link or field.
+    /// How well each mere hit answers, 0 to 1. Notes without an entry are selected by name, link or field.
     pub relevance: HashMap<usize, f64>,
-    /// The notes that were named one by one: by a flag, or by the question.
+    /// The notes that a flag or the question names.
     pub named: HashSet<usize>,
-    /// The notes that only the query selected; there may be a limit of these.
+    /// The notes that only the query selects, to which a limit may apply.
     pub answers: HashSet<usize>,
-    /// Why the query selects no note, where it doesn't.
+    /// Why the query selects no note.
     pub insufficient: Option<String>,
-    /// Whether hits were left out for what they are, such as too weak an answer.
+    /// Whether hits were removed by a filter or a threshold.
     pub has_filtered: bool,
 }
 
-/// Selects notes: those named, then maps of content, walks, query hits by score, tags and filters
-/// by value, and last the backlinks of all these. A note stands once, at its best place.
+/// Selects notes: named ones, maps of content with their members, walks, the notes of a query, tags and filters by value,
+/// and last the backlinks of all these. Each note occurs once, at its first position.
 ///
 /// `max_hits` limits what the query selects; `max_notes` limits everything.
 ///
@@ -82,12 +82,12 @@ pub struct Selection {
 /// `NoNote` for an id that does not exist; `Usage` for a bad filter expression or when nothing
 /// selects.
 pub fn select(
-    desk: &Session<'_>,
+    session: &Session<'_>,
     selectors: &Selectors,
     max_hits: Option<usize>,
     max_notes: Option<usize>,
 ) -> Result<Selection, Error> {
-    let store = desk.store;
+    let store = session.store;
     let selectors = with_words(store, selectors);
     if !selects(&selectors) {
         return Err(Error::usage("nothing selects notes")
@@ -95,7 +95,7 @@ pub fn select(
     }
     let filters = FieldFilter::parse_all(&selectors.custom_filters)?;
     let mut selector = Selector {
-        desk,
+        session,
         store,
         selectors: &selectors,
         filters,
@@ -124,7 +124,7 @@ pub fn select(
     Ok(Selection { notes, matched, insufficient, ..result })
 }
 
-/// Takes the bare words apart: ids where they name notes, else the query.
+/// Moves bare words that are ids to the named notes, and the others to the query.
 fn with_words(store: &Store, selectors: &Selectors) -> Selectors {
     let mut selectors = selectors.clone();
     let (ids, words): (Vec<String>, Vec<String>) =
@@ -153,17 +153,17 @@ fn filters_select(selectors: &Selectors) -> bool {
 }
 
 struct Selector<'a, 's> {
-    desk: &'a Session<'s>,
+    session: &'a Session<'s>,
     store: &'a Store,
     selectors: &'a Selectors,
     filters: Vec<FieldFilter>,
     chosen: Vec<usize>,
     seen: HashSet<usize>,
-    /// Notes that the query found beyond its limit, and nothing else chose.
+    /// The number of notes beyond the limit of the query that nothing else selects.
     over_limit: usize,
-    /// What is known of the selection so far, but for its notes.
+    /// The selection without its notes.
     result: Selection,
-    /// Namespaces whose notes only `--note` shows.
+    /// The namespaces whose notes only `--note` selects.
     excluded: Namespaces,
 }
 
@@ -192,10 +192,10 @@ impl<'a, 's> Selector<'a, 's> {
     }
 
     fn graph(&self) -> &'a Graph<'s> {
-        self.desk.graph()
+        self.session.graph()
     }
 
-    /// Chooses a note, or the digest that stands for it.
+    /// Adds a note, or the digest that replaces it.
     fn choose(&mut self, note: usize) {
         self.choose_itself(self.result.digests.representative(note));
     }
@@ -214,16 +214,16 @@ impl<'a, 's> Selector<'a, 's> {
         }
     }
 
-    /// Tells whether a note passes the filters.
-    fn passes(&self, place: usize) -> bool {
-        let note = &self.store.notes()[place];
+    /// Whether a note passes the filters.
+    fn passes(&self, position: usize) -> bool {
+        let note = &self.store.notes()[position];
         self.selectors.min_value.is_none_or(|least| note.value_or_default() >= least)
             && self.filters.iter().all(|filter| filter.matches(note))
             && !self.excluded.contains(note)
     }
 
-    /// Returns a map and what it links to, in its own order; with `transitive`, maps among these
-    /// are opened too, breadth first.
+    /// Returns a map of content and its link targets in their order; with `transitive`, the targets of maps among these
+    /// too, breadth first.
     fn members(&mut self, moc: usize) -> Vec<usize> {
         let (store, transitive) = (self.store, self.selectors.transitive);
         let graph = self.graph();
@@ -240,7 +240,7 @@ impl<'a, 's> Selector<'a, 's> {
         members
     }
 
-    /// Chooses the notes around several ones by hops; those of the first root first.
+    /// Adds the notes within the walks from several roots, by hops, then in the order of the roots.
     fn choose_around(&mut self, roots: &[usize]) {
         let limits = WalkLimits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
         let follow = self.selectors.follow.clone();
@@ -253,8 +253,8 @@ impl<'a, 's> Selector<'a, 's> {
         self.choose_passing(reached.into_iter().map(|(_, note)| note));
     }
 
-    /// Chooses what tags select, or filters where nothing else selects: by value, then the
-    /// latest change, then id; notes that no longer hold last.
+    /// Adds the notes with one of the tags, or that pass the filters if nothing else selects: by value, then latest change,
+    /// then id; notes that are no longer valid last.
     fn choose_by_value(&mut self) {
         let selectors = self.selectors;
         let only_filters = filters_select(selectors)
@@ -268,9 +268,9 @@ impl<'a, 's> Selector<'a, 's> {
             only_filters || selectors.tags.iter().any(has_tag)
         };
         let mut wanted: Vec<usize> = (0..notes.len()).filter(is_wanted).filter(|note| self.passes(*note)).collect();
-        wanted.sort_by_cached_key(|place| {
-            let note = &notes[*place];
-            (Reverse(note.value_or_default()), Reverse(note.head().changed()), *place)
+        wanted.sort_by_cached_key(|position| {
+            let note = &notes[*position];
+            (Reverse(note.value_or_default()), Reverse(note.head().changed()), *position)
         });
         for note in self.store.retired_last(wanted, |note| *note) {
             self.choose(note);

@@ -1,4 +1,4 @@
-//! The parts of notes from which passages are chosen, with what each is worth as an answer.
+//! The fragments of notes from which passages are chosen, with their worth as an answer.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,41 +11,40 @@ use crate::search::{BlockScorer, BlockText, TokenCache};
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
-/// From so many notes at least passages are chosen, whatever their length.
+/// The notes from which passages are chosen in any case.
 const MIN_NOTES: usize = 6;
-/// From so many more where these have no more than a certain length together, in characters.
-const SOME_NOTES: usize = 20;
-/// See `SOME_NOTES`.
-const SOME_CHARS: usize = 200_000;
-/// How many times the budget these notes have, in characters.
-const FOR_ONE: usize = 4;
-/// What a note's score counts for the worth of its blocks, the best note having 1 of it: a block of a note that
-/// hardly answers keeps so much of its worth.
-const LEAST_SHARE: f64 = 0.5;
-/// A longer block falls into several fragments, in bytes; see `fragment_sizes`.
+/// The notes from which passages are chosen while they have at most [`SHORT_NOTES_CHARS`] together.
+const SHORT_NOTES: usize = 20;
+/// In characters.
+const SHORT_NOTES_CHARS: usize = 200_000;
+/// The characters of all notes from which passages are chosen, as a multiple of the budget.
+const CHARS_PER_SHOWN: usize = 4;
+/// The factor on the worth of the fragments of a note without any score. The score of a note, 1 for the best one, is
+/// added to it.
+const MIN_NOTE_FACTOR: f64 = 0.5;
+/// The upper limit of the bytes of a fragment. See [`fragment_sizes`].
 const MAX_FRAGMENT: usize = 1400;
-/// The least that a long block falls into, in bytes.
+/// The lower limit of the bytes to which a long block is split.
 const MIN_FRAGMENT: usize = 120;
-/// About so many fragments fill an answer at most: writing them takes time that grows with their square.
+/// About the most fragments of an answer. The time to fit them grows with the square of their number.
 const MAX_FRAGMENTS: usize = 400;
-/// A body that is no longer, in bytes, is one fragment.
-const WHOLE: usize = 600;
-/// What a fragment of a section is worth at least that says what the whole note comes to, as a share of the note's
-/// best fragment.
-const CONCLUSION: f64 = 0.7;
-/// So long a text before a list, table or code, in bytes, is taken for its label.
-const SHORT: usize = 160;
-/// The most that comes with a text which announces it, in bytes, but for its first fragment.
+/// The bytes up to which a body is one fragment.
+const WHOLE_BODY_BYTES: usize = 600;
+/// The least worth of a fragment in a concluding section, as a share of the best fragment of its note.
+const CONCLUSION_SHARE: f64 = 0.7;
+/// The bytes up to which a text before a list, table or code is regarded as its label.
+const MAX_LABEL_BYTES: usize = 160;
+/// The most bytes of announced fragments after the first.
 const MAX_FOLLOWING: usize = 800;
-/// How the marks of admonitions begin that stand by themselves.
+/// The beginnings of lines that mark an admonition.
 const ADMONITIONS: [&str; 5] = ["!!!", "???", ":::", "===", "<"];
-/// Behind so much text of its note that is worth more, in bytes, a fragment is worth half.
-const HALF_WORTH: f64 = 8_000.0;
-/// What a fragment right behind or before another one of its section is worth at least, as a share of that one's worth.
+/// The bytes of more valuable text of the same note after which the worth of a fragment is halved.
+const HALF_WORTH_BYTES: f64 = 8_000.0;
+/// The least worth of a fragment right after another one of its section, as a share of the worth of that one.
 const AFTER: f64 = 0.6;
-/// See `AFTER`.
+/// The least worth of a fragment right before another one of its section, as a share of the worth of that one.
 const BEFORE: f64 = 0.3;
-/// The headings of sections that say what the whole note comes to.
+/// The headings of concluding sections.
 const CONCLUSIONS: [&str; 8] = ["decision", "summary", "answer", "fix", "tl;dr", "tldr", "solution", "resolution"];
 
 /// How well a note answers.
@@ -53,77 +52,78 @@ const CONCLUSIONS: [&str; 8] = ["decision", "summary", "answer", "fix", "tl;dr",
 pub struct AnswerScore {
     /// Its score as a share of the best one, 0 to 1.
     pub share: f64,
-    /// Whether it was asked for by name.
+    /// Whether the request names it.
     pub is_named: bool,
 }
 
-/// Adds to entries, the best first, the fragments of their notes with what each is worth. `standings` has one for each
-/// entry; the answer has `most_chars` characters at most.
-pub fn add_passages(entries: &mut [NoteEntry], standings: &[AnswerScore], scorer: &BlockScorer, most_chars: usize) {
-    let count = count_notes(entries, most_chars.saturating_mul(FOR_ONE));
+/// Adds to entries, the best first, the fragments of their notes with their worth. `scores` has one for each entry; the
+/// answer has at most `max_answer_chars` characters.
+pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &BlockScorer, max_answer_chars: usize) {
+    let count = count_notes(entries, max_answer_chars.saturating_mul(CHARS_PER_SHOWN));
     let for_each_thread = count.div_ceil(rayon::current_num_threads());
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
-    let sizes = fragment_sizes(most_chars);
+    let sizes = fragment_sizes(max_answer_chars);
     let all: Vec<Passages> =
-        all.map_init(TokenCache::default, |known, entry| passages(&entry.note, &sizes, scorer, known)).collect();
+        all.map_init(TokenCache::default, |cache, entry| passages(&entry.note, &sizes, scorer, cache)).collect();
     let best = all.iter().filter_map(best_score).fold(0.0, f64::max);
-    for ((mut passages, standing), entry) in all.into_iter().zip(standings).zip(entries) {
-        let times = LEAST_SHARE + standing.share;
-        // A note of one block is that block, and its own score knows more of it.
+    for ((mut passages, score), entry) in all.into_iter().zip(scores).zip(entries) {
+        let factor = MIN_NOTE_FACTOR + score.share;
+        // The score of a whole note is more precise than that of its only block.
         if passages.fragments.len() < 2 {
-            passages.whole = Some(best.max(f64::MIN_POSITIVE) * standing.share * times);
+            passages.whole = Some(best.max(f64::MIN_POSITIVE) * score.share * factor);
         }
-        passages.fragments.iter_mut().for_each(|fragment| fragment.worth *= times);
-        make_room_for_others(&mut passages);
-        passages.is_named = standing.is_named;
+        passages.fragments.iter_mut().for_each(|fragment| fragment.worth *= factor);
+        discount_repetition(&mut passages);
+        passages.is_named = score.is_named;
         entry.passages = Some(Arc::new(passages));
     }
 }
 
-/// Returns how many bytes a fragment has, for an answer of so many characters: at most so many that two fit, so that
-/// of a long block the part is shown that answers; at least so many that a few hundred fill the answer.
-fn fragment_sizes(most_chars: usize) -> Range<usize> {
-    most_chars / MAX_FRAGMENTS..(most_chars / 5 * 3).clamp(MIN_FRAGMENT, MAX_FRAGMENT)
+/// Returns the range of the bytes of a fragment for an answer of so many characters: at most so many that two fragments
+/// fit, so that the part of a long block that answers is shown; at least so many that [`MAX_FRAGMENTS`] fill the answer.
+fn fragment_sizes(max_answer_chars: usize) -> Range<usize> {
+    max_answer_chars / MAX_FRAGMENTS..(max_answer_chars / 5 * 3).clamp(MIN_FRAGMENT, MAX_FRAGMENT)
 }
 
-/// Counts the notes from which passages are chosen: as many as have so many characters, and at least a few.
+/// Counts the notes from which passages are chosen: those that have `enough` characters together, but at least a few.
 fn count_notes(entries: &[NoteEntry], enough: usize) -> usize {
     let mut chars = 0_usize;
-    let is_needed = |(number, entry): &(usize, &NoteEntry)| {
-        let is_needed = *number < MIN_NOTES || (*number < SOME_NOTES && chars < SOME_CHARS) || chars < enough;
+    let is_needed = |(rank, entry): &(usize, &NoteEntry)| {
+        let is_needed = *rank < MIN_NOTES || (*rank < SHORT_NOTES && chars < SHORT_NOTES_CHARS) || chars < enough;
         chars = chars.saturating_add(entry.note.name().body_chars.unwrap_or_else(|| entry.note.body_chars()));
         is_needed
     };
     entries.iter().take(MAX_NOTES_WITH_PASSAGES).enumerate().take_while(is_needed).count()
 }
 
-/// Lowers the worth of the fragments of a note by how much text of it is worth more: the more of a note is shown, the
-/// less another fragment of it adds beside those of other notes.
-fn make_room_for_others(passages: &mut Passages) {
+/// Lowers the worth of each fragment by the bytes of more valuable text of its note: the more of a note is shown, the
+/// less another fragment of it adds. The worth is divided by `1 + bytes / HALF_WORTH_BYTES`.
+fn discount_repetition(passages: &mut Passages) {
     let mut before = 0;
-    for number in passages.by_worth() {
-        let fragment = &mut passages.fragments[number];
-        fragment.worth /= 1.0 + before as f64 / HALF_WORTH;
+    for index in passages.by_worth() {
+        let fragment = &mut passages.fragments[index];
+        fragment.worth /= 1.0 + before as f64 / HALF_WORTH_BYTES;
         before += fragment.range.len();
     }
 }
 
+/// Returns the highest worth of a fragment; `None` without fragments.
 fn best_score(passages: &Passages) -> Option<f64> {
     passages.fragments.iter().map(|fragment| fragment.worth).reduce(f64::max)
 }
 
-/// Returns the fragments of a note, with their scores.
-fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, known: &mut TokenCache<'t>) -> Passages {
+/// Returns the fragments of a note with their worth.
+fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, cache: &mut TokenCache<'t>) -> Passages {
     let (parts, mut fragments): (Vec<BlockContext<'_>>, Vec<Fragment>) = fragments(note, sizes).into_iter().unzip();
     let headings: Vec<String> =
         fragments.iter().map(|fragment| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
     let texts = parts.iter().zip(&headings).map(|(part, headings)| BlockText { headings, text: part.text });
-    let scores = scorer.scores(&texts.collect::<Vec<_>>(), known);
+    let scores = scorer.scores(&texts.collect::<Vec<_>>(), cache);
     let best = scores.iter().copied().fold(0.0, f64::max);
     let scores = with_neighbours(&parts, &scores);
     let of_fragments = parts.iter().zip(scores).zip(companions(&parts));
     for (fragment, ((part, score), with)) in fragments.iter_mut().zip(of_fragments) {
-        let least = if is_conclusion(&fragment.path) { CONCLUSION * best } else { 0.0 };
+        let least = if is_conclusion(&fragment.path) { CONCLUSION_SHARE * best } else { 0.0 };
         fragment.worth = score.max(least);
         fragment.companions = with;
         fragment.is_alone = !part.announces();
@@ -131,17 +131,17 @@ fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, know
     Passages { fragments, whole: None, is_named: false }
 }
 
-/// Returns the fragments of a note without what they are worth, each with what tells how it belongs to others. They are
-/// in the order of the text, and do not overlap.
+/// Returns the fragments of a note without their worth, each with its context, in the order of the text, without
+/// overlaps.
 fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>, Fragment)> {
     let (body, title) = (note.body(), note.title());
     let mut fragments: Vec<(BlockContext<'t>, Fragment)> = Vec::new();
-    let mut line = LineCounter { body, at: 0, line: note.body_line() };
+    let mut line = LineCounter { body, offset: 0, line: note.body_line() };
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
     let blocks = blocks(note);
-    for (number, own) in own_ranges(body, &blocks) {
-        let block = &blocks[number];
+    for (index, own) in own_ranges(body, &blocks) {
+        let block = &blocks[index];
         if block.path != last_path {
             path = without_title(&block.path, title);
             last_path = Arc::clone(&block.path);
@@ -167,11 +167,11 @@ fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>,
     fragments
 }
 
-/// Returns the blocks of a note: a single one where all of them are no longer than a fragment.
+/// Returns the blocks of a note; a single one if all of them have at most [`WHOLE_BODY_BYTES`] together.
 fn blocks(note: &Note) -> Vec<Block> {
     let mut blocks = note.blocks();
     let end = |(first, last): (&Block, &Block)| first.range.start..last.range.end.max(first.range.end);
-    let whole = blocks.first().zip(blocks.last()).map(end).filter(|whole| whole.len() <= WHOLE);
+    let whole = blocks.first().zip(blocks.last()).map(end).filter(|whole| whole.len() <= WHOLE_BODY_BYTES);
     if let Some(whole) = whole {
         blocks.truncate(1);
         blocks.iter_mut().for_each(|block| block.range = whole.clone());
@@ -179,44 +179,44 @@ fn blocks(note: &Note) -> Vec<Block> {
     blocks
 }
 
-/// Returns the bytes of blocks without those of blocks inside them, each with the number of its block, in the order of
-/// the text: an item has text of its own before and behind the lists inside it. White space before a block on its
-/// first line belongs to it.
+/// Returns the byte ranges of blocks without the blocks inside them, each with the index of its block, in the order of
+/// the text. An item has ranges before and after the lists inside it. White space before a block on its first line
+/// belongs to it.
 fn own_ranges(body: &str, blocks: &[Block]) -> Vec<(usize, Range<usize>)> {
     let mut own: Vec<(usize, Range<usize>)> = Vec::with_capacity(blocks.len());
-    // The blocks that are open, each with where its own text goes on.
+    // The open blocks, each with the offset at which its own text continues.
     let mut open: Vec<(usize, usize)> = Vec::new();
-    let mut add = |number: usize, range: Range<usize>| {
+    let mut add = |block: usize, range: Range<usize>| {
         let text = body.get(range.clone()).unwrap_or_default();
         let end = range.start + text.trim_end().len();
         if !text.trim().is_empty() {
-            own.push((number, line_start(body, range.start)..end));
+            own.push((block, line_start(body, range.start)..end));
         }
     };
-    for (number, block) in blocks.iter().enumerate() {
-        while let Some((outer, at)) = open.pop_if(|(outer, _)| blocks[*outer].range.end <= block.range.start) {
-            add(outer, at..blocks[outer].range.end);
+    for (index, block) in blocks.iter().enumerate() {
+        while let Some((outer, start)) = open.pop_if(|(outer, _)| blocks[*outer].range.end <= block.range.start) {
+            add(outer, start..blocks[outer].range.end);
         }
-        if let Some((outer, at)) = open.last_mut() {
-            add(*outer, *at..block.range.start);
-            *at = block.range.end;
+        if let Some((outer, start)) = open.last_mut() {
+            add(*outer, *start..block.range.start);
+            *start = block.range.end;
         }
-        open.push((number, block.range.start));
+        open.push((index, block.range.start));
     }
-    while let Some((outer, at)) = open.pop() {
-        add(outer, at..blocks[outer].range.end);
+    while let Some((outer, start)) = open.pop() {
+        add(outer, start..blocks[outer].range.end);
     }
     own
 }
 
-/// Returns where the white space begins that stands before a place on its line, if nothing else does.
-fn line_start(body: &str, at: usize) -> usize {
-    let before = body.get(..at).unwrap_or_default();
+/// Returns the beginning of the line of `offset` if only white space precedes it on that line, else `offset`.
+fn line_start(body: &str, offset: usize) -> usize {
+    let before = body.get(..offset).unwrap_or_default();
     let text = before.trim_end_matches([' ', '\t']);
-    if text.is_empty() || text.ends_with('\n') { text.len() } else { at }
+    if text.is_empty() || text.ends_with('\n') { text.len() } else { offset }
 }
 
-/// What tells which fragments belong together.
+/// The context of a fragment, which decides to which other fragments it belongs.
 struct BlockContext<'a> {
     kind: BlockKind,
     depth: usize,
@@ -225,23 +225,23 @@ struct BlockContext<'a> {
 }
 
 impl BlockContext<'_> {
-    /// Tells whether both stand in one section.
-    fn is_beside(&self, other: &Self) -> bool {
+    /// Whether both are in one section.
+    fn is_in_section_of(&self, other: &Self) -> bool {
         self.path == other.path
     }
 
-    /// Tells whether a block behind it goes on with what it is: more text, or another item of the same list.
+    /// Whether the next block continues it: more text, or another item of the same list.
     fn joins(&self, block: &Block, path: &Arc<[String]>) -> bool {
         self.kind == block.kind && self.depth == block.depth && self.path == *path
     }
 
-    /// Tells whether it is text that what follows it belongs to.
-    fn leads(&self) -> bool {
-        self.kind == BlockKind::Text && (self.announces() || self.text.len() <= SHORT)
+    /// Whether it introduces the next fragment.
+    fn introduces(&self) -> bool {
+        self.kind == BlockKind::Text && (self.announces() || self.text.len() <= MAX_LABEL_BYTES)
     }
 
-    /// Tells whether it says nothing without what follows it: it ends like an announcement or a question, or is the
-    /// mark of an admonition.
+    /// Whether it means nothing without the next fragment: it ends with a colon or a question mark, or marks an
+    /// admonition.
     fn announces(&self) -> bool {
         let text = self.text.trim_end_matches(['*', '_', '`', ' ', '\n']);
         let is_mark = !text.contains('\n') && ADMONITIONS.iter().any(|mark| text.starts_with(mark));
@@ -249,39 +249,39 @@ impl BlockContext<'_> {
     }
 }
 
-/// Raises the scores of fragments to what those near them in the same section are worth, less with every step: what
-/// stands around an answer in its section belongs to it, whatever words it uses.
+/// Raises the scores of fragments to a share of those near them in the same section, less with every step: the text
+/// around an answer belongs to it, whatever its words.
 fn with_neighbours(parts: &[BlockContext<'_>], scores: &[f64]) -> Vec<f64> {
     let mut raised = scores.to_vec();
-    let joins = |a: usize, b: usize| parts[a].is_beside(&parts[b]);
-    let mut lent = 0.0;
+    let joins = |a: usize, b: usize| parts[a].is_in_section_of(&parts[b]);
+    let mut share = 0.0;
     for number in 0..scores.len() {
-        lent = if number > 0 && joins(number - 1, number) { scores[number - 1].max(lent) * AFTER } else { 0.0 };
-        raised[number] = raised[number].max(lent);
+        share = if number > 0 && joins(number - 1, number) { scores[number - 1].max(share) * AFTER } else { 0.0 };
+        raised[number] = raised[number].max(share);
     }
-    lent = 0.0;
+    share = 0.0;
     for number in (0..scores.len()).rev() {
         let next = number + 1;
-        lent = if next < scores.len() && joins(number, next) { scores[next].max(lent) * BEFORE } else { 0.0 };
-        raised[number] = raised[number].max(lent);
+        share = if next < scores.len() && joins(number, next) { scores[next].max(share) * BEFORE } else { 0.0 };
+        raised[number] = raised[number].max(share);
     }
     raised
 }
 
-/// Returns for each fragment those without which it can't be understood.
+/// Returns for each fragment the indices of those without which it is hard to understand.
 fn companions(parts: &[BlockContext<'_>]) -> Vec<Vec<usize>> {
-    // Of the list that is gone through: the items that the current one stands in, and the text that leads to the list.
+    // Of the current list: the items around the current one, and the text that introduces the list.
     let (mut outer, mut lead): (Vec<usize>, Option<usize>) = (Vec::new(), None);
     let mut all = Vec::with_capacity(parts.len());
     for (number, part) in parts.iter().enumerate() {
         let before = number.checked_sub(1).and_then(|before| Some((before, parts.get(before)?)));
-        let before = before.filter(|(_, other)| other.is_beside(part));
+        let before = before.filter(|(_, other)| other.is_in_section_of(part));
         let mut with = Vec::new();
         match part.kind {
             BlockKind::Item => {
                 if before.is_none_or(|(_, other)| other.kind != BlockKind::Item) {
                     outer.clear();
-                    lead = before.filter(|(_, other)| other.leads()).map(|(at, _)| at);
+                    lead = before.filter(|(_, other)| other.introduces()).map(|(at, _)| at);
                 }
                 while outer.last().and_then(|last| parts.get(*last)).is_some_and(|last| last.depth >= part.depth) {
                     outer.pop();
@@ -290,25 +290,25 @@ fn companions(parts: &[BlockContext<'_>]) -> Vec<Vec<usize>> {
                 outer.push(number);
             }
             BlockKind::Code | BlockKind::Table => {
-                let label = before.filter(|(_, label)| label.leads() || label.kind == BlockKind::Item);
+                let label = before.filter(|(_, label)| label.introduces() || label.kind == BlockKind::Item);
                 with.extend(label.map(|(at, _)| at));
             }
             BlockKind::Text => {}
         }
         if part.announces() {
-            with.extend(what_follows(parts, number));
+            with.extend(announced(parts, number));
         }
         all.push(with);
     }
     all
 }
 
-/// Returns the fragments that a text announces.
-fn what_follows(parts: &[BlockContext<'_>], number: usize) -> Vec<usize> {
+/// Returns the indices of the fragments that a text announces.
+fn announced(parts: &[BlockContext<'_>], number: usize) -> Vec<usize> {
     let Some(part) = parts.get(number) else { return Vec::new() };
     let mut chars = 0;
     let mut follow = Vec::new();
-    for (place, next) in parts.iter().enumerate().skip(number + 1).take_while(|(_, next)| next.is_beside(part)) {
+    for (place, next) in parts.iter().enumerate().skip(number + 1).take_while(|(_, next)| next.is_in_section_of(part)) {
         let belongs = follow.is_empty() || next.kind == BlockKind::Item;
         chars += next.text.len();
         if !belongs || (chars > MAX_FOLLOWING && !follow.is_empty()) {
@@ -319,13 +319,13 @@ fn what_follows(parts: &[BlockContext<'_>], number: usize) -> Vec<usize> {
     follow
 }
 
-/// Tells whether a section says what the whole note comes to.
+/// Whether a heading path ends with the heading of a concluding section.
 fn is_conclusion(path: &[String]) -> bool {
     let name = path.last().map(|name| name.trim().trim_end_matches(':').to_lowercase());
     name.is_some_and(|name| CONCLUSIONS.contains(&name.as_str()))
 }
 
-/// Returns the headings above a block without the note's title, which is shown anyway.
+/// Returns a heading path without the title of the note, which is shown anyway.
 fn without_title(path: &Arc<[String]>, title: &str) -> Arc<[String]> {
     match path.split_first() {
         Some((first, rest)) if first.trim() == title.trim() => rest.into(),
@@ -333,22 +333,22 @@ fn without_title(path: &Arc<[String]>, title: &str) -> Arc<[String]> {
     }
 }
 
-/// Returns the fragments that text of a block falls into, as bytes of the body: itself where it is no longer than `most`
-/// bytes, else parts of at most half of that.
-fn parts(body: &str, kind: BlockKind, range: Range<usize>, most: usize) -> Vec<Range<usize>> {
-    if range.len() <= most {
+/// Splits the text of a block to fragments, as byte ranges of the body: itself up to `max_bytes`, else parts of at most
+/// half of that.
+fn parts(body: &str, kind: BlockKind, range: Range<usize>, max_bytes: usize) -> Vec<Range<usize>> {
+    if range.len() <= max_bytes {
         return vec![range];
     }
-    let most = most / 2;
+    let max_bytes = max_bytes / 2;
     let text = body.get(range.clone()).unwrap_or_default();
     let ends: Vec<usize> = match kind {
-        BlockKind::Table | BlockKind::Code => text.match_indices('\n').map(|(place, _)| place + 1).collect(),
+        BlockKind::Table | BlockKind::Code => text.match_indices('\n').map(|(offset, _)| offset + 1).collect(),
         BlockKind::Text | BlockKind::Item => sentence_ends(text),
     };
     let mut parts = Vec::new();
     let (mut start, mut last) = (0, 0);
-    for end in with_ends_of_words(text, ends, most) {
-        if end - start > most && last > start {
+    for end in with_word_ends(text, ends, max_bytes) {
+        if end - start > max_bytes && last > start {
             parts.push(start..last);
             start = last;
         }
@@ -362,14 +362,14 @@ fn parts(body: &str, kind: BlockKind, range: Range<usize>, most: usize) -> Vec<R
     parts.into_iter().map(in_body).filter(|part| !part.is_empty()).collect()
 }
 
-/// Adds ends of words where more than `most` bytes stand between the ends of sentences, and ends of characters where
-/// there are no words; the last end is that of the text.
-fn with_ends_of_words(text: &str, ends: Vec<usize>, most: usize) -> Vec<usize> {
+/// Adds word ends where sentence ends are more than `max_bytes` apart, and character ends where there are no words. The
+/// last end is that of the text.
+fn with_word_ends(text: &str, ends: Vec<usize>, max_bytes: usize) -> Vec<usize> {
     let mut all = Vec::with_capacity(ends.len() + 1);
     let mut start = 0;
     for end in ends.into_iter().chain([text.len()]) {
-        while end - start > most {
-            let cut = text.floor_char_boundary(start + most).max(text.ceil_char_boundary(start + 1));
+        while end - start > max_bytes {
+            let cut = text.floor_char_boundary(start + max_bytes).max(text.ceil_char_boundary(start + 1));
             let words = text.get(start..cut).unwrap_or_default();
             start = words.rfind(char::is_whitespace).map_or(cut, |space| text.ceil_char_boundary(start + space + 1));
             all.push(start);
@@ -380,34 +380,36 @@ fn with_ends_of_words(text: &str, ends: Vec<usize>, most: usize) -> Vec<usize> {
     all
 }
 
-/// Returns where sentences or lines of a text end, with the white space behind them.
+/// Returns the byte offsets behind the sentences and lines of a text, with the white space after them.
 fn sentence_ends(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
-    let is_end = |(place, sign): (usize, char)| match sign {
-        '\n' => Some(place + 1),
+    let is_end = |(offset, sign): (usize, char)| match sign {
+        '\n' => Some(offset + 1),
         ' ' => {
-            let before = place.checked_sub(1).and_then(|before| bytes.get(before));
-            matches!(before, Some(b'.' | b'!' | b'?')).then_some(place + 1)
+            let before = offset.checked_sub(1).and_then(|before| bytes.get(before));
+            matches!(before, Some(b'.' | b'!' | b'?')).then_some(offset + 1)
         }
-        '。' | '！' | '？' => Some(place + sign.len_utf8()),
+        '。' | '！' | '？' => Some(offset + sign.len_utf8()),
         _ => None,
     };
     text.char_indices().filter_map(is_end).collect()
 }
 
-/// Counts the lines of a body from its beginning on.
+/// Counts the lines of a body from its beginning.
 struct LineCounter<'a> {
     body: &'a str,
-    at: usize,
+    /// The bytes that are counted.
+    offset: usize,
+    /// The line of the file at `offset`, from 1.
     line: usize,
 }
 
 impl LineCounter<'_> {
-    /// Returns the line of the file that the last byte before a place is in; places must not fall.
-    fn of(&mut self, place: usize) -> usize {
-        let between = self.body.as_bytes().get(self.at..place).unwrap_or_default();
+    /// Returns the line of the file with the last byte before `offset`, which must not decrease between calls.
+    fn of(&mut self, offset: usize) -> usize {
+        let between = self.body.as_bytes().get(self.offset..offset).unwrap_or_default();
         self.line += between.iter().filter(|byte| **byte == b'\n').count();
-        self.at = self.at.max(place);
+        self.offset = self.offset.max(offset);
         self.line
     }
 }

@@ -1,5 +1,5 @@
-//! What a query selects, in tiers: the notes that it names, the journals of days and of periods, then
-//! what a search finds.
+//! Selection by a query, in tiers: the notes that it names, the journals of its days and periods, then the hits of a
+//! search.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,25 +12,23 @@ use super::question::{COMPARISON, FavouredDays, PATTERNS, PeriodSide, Question, 
 use super::{Journals, Selector, day_of};
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
-use crate::request::QuestionOptions;
+use crate::request::{QuestionOptions, Score};
 use crate::search::{Hit, Query};
 
-/// How much more a note says that was made or changed in a period which the question names. The words of the period
-/// are not searched for, so this alone tells such notes from others.
-const FAVOUR: f64 = 3.5;
-/// Of how many of the best hits it is noted down what share of the best score they have.
+/// The factor on the score of a note that was created or changed in a period of the question. The words of the period
+/// are not searched for, so that nothing else distinguishes such notes.
+const DATE_BOOST: f64 = 3.5;
+/// The most hits with an entry in [`Selection::shares`](super::Selection::shares).
 const MAX_SHARES: usize = 1_000;
-/// Millionths of 1.
-const MILLION: f64 = 1_000_000.0;
 
 impl Selector<'_, '_> {
-    /// Chooses what the query selects, and returns what it selects beyond its limit.
+    /// Adds the notes that the query selects, and returns those beyond its limit.
     pub(super) fn choose_answers(&mut self, max_answers: Option<usize>) -> Vec<usize> {
         let Some(mut question) = self.question() else {
             return Vec::new();
         };
         if self.selectors.within_notes {
-            // The words are looked for in the notes that are named.
+            // The words are searched for in the named notes only.
             self.hits(&question);
             self.result.relevance.clear();
             self.result.question = Some(question);
@@ -41,14 +39,14 @@ impl Selector<'_, '_> {
         self.result.named.extend(&answers);
         let of_periods = self.journals_of_periods(&question);
         let found = self.hits(&question);
-        // What was searched for is known by now.
+        // The search has set the highlighter that this needs.
         let (of_periods, mut beyond) = self.with_answers(of_periods);
         let (of_periods, off_topic) = found.by_topic(of_periods, &question);
         answers.extend(of_periods);
         beyond.extend(found.beyond);
-        // What the question names, or something else has chosen, is no mere hit of the search.
-        for asked_for in answers.iter().chain(&self.chosen) {
-            self.result.relevance.remove(asked_for);
+        // Notes that the question names, or that are selected otherwise, have no relevance of a mere hit.
+        for named in answers.iter().chain(&self.chosen) {
+            self.result.relevance.remove(named);
         }
         answers.extend(found.hits);
         self.result.relevance.extend(off_topic.iter().filter(|note| !answers.contains(note)).map(|note| (*note, 0.0)));
@@ -64,7 +62,7 @@ impl Selector<'_, '_> {
         beyond
     }
 
-    /// Reads the query, and what flags ask for beside it.
+    /// Parses the query, and adds the comparison and the patterns that flags ask for.
     fn question(&mut self) -> Option<Question> {
         let (text, asking) = (self.selectors.query.as_deref(), self.selectors.asking.as_ref());
         let Some(asking) = asking else { return text.map(Question::plain) };
@@ -99,26 +97,26 @@ impl Selector<'_, '_> {
             asked.journals();
         }
         if let Some(all) = asked.journals {
-            self.keep_journals(&all, &mut question);
+            self.filter_journals(&all, &mut question);
         }
         Some(question)
     }
 
-    /// Keeps the journals of namespaces that are not left out, warns where a named day loses one, and counts those
-    /// that are selected.
-    fn keep_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
+    /// Removes the journals of excluded namespaces, with a warning for each day of the question that loses one, and counts
+    /// the selected ones.
+    fn filter_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
         let notes = self.store.notes();
-        let is_out = |note: usize| self.excluded.contains(&notes[note]);
-        for named in question.dates.iter().filter(|named| all.on(named.day).any(is_out)) {
+        let is_excluded = |note: usize| self.excluded.contains(&notes[note]);
+        for named in question.dates.iter().filter(|named| all.on(named.day).any(is_excluded)) {
             let warning = format!("a journal of {} is left out: its namespace is excluded", named.day);
             question.warnings.push(warning);
         }
-        let kept = if self.excluded.is_empty() { Arc::clone(all) } else { Arc::new(all.without(is_out)) };
+        let kept = if self.excluded.is_empty() { Arc::clone(all) } else { Arc::new(all.without(is_excluded)) };
         let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
         let selected = |period: Period| kept.within(period).iter().filter(|(_, note)| self.passes(*note)).count();
         for named in &mut question.dates {
             named.journals = selected(DateRange::Day(named.day).period());
-            let is_missing = named.journals == 0 && !all.on(named.day).any(is_out);
+            let is_missing = named.journals == 0 && !all.on(named.day).any(is_excluded);
             question.warnings.extend(is_missing.then(|| match all.on(named.day).next() {
                 None => format!("there is no journal of {}", named.day),
                 Some(_) => format!("no journal of {} passes the filters", named.day),
@@ -130,16 +128,16 @@ impl Selector<'_, '_> {
         self.result.journals = Some(kept);
     }
 
-    /// Returns the notes that the question names; those of a namespace that is left out are told.
+    /// Returns the notes that the question names, and removes those of excluded namespaces with a warning.
     fn named(&self, question: &mut Question) -> Vec<usize> {
         let notes = self.store.notes();
         let mut named: Vec<usize> = Vec::new();
         for reference in &mut question.references {
-            let is_out = |note: &usize| self.excluded.contains(&notes[*note]);
-            if reference.notes.iter().any(is_out) {
+            let is_excluded = |note: &usize| self.excluded.contains(&notes[*note]);
+            if reference.notes.iter().any(is_excluded) {
                 let warning = format!("{} is left out: its namespace is excluded", abbreviated(&reference.text));
                 question.warnings.push(warning);
-                reference.notes.retain(|note| !is_out(note));
+                reference.notes.retain(|note| !is_excluded(note));
             }
             named.extend(&reference.notes);
         }
@@ -165,37 +163,37 @@ impl Selector<'_, '_> {
         of_periods.filter(|note| self.passes(*note)).collect()
     }
 
-    /// Leaves out notes of which no block holds a word, where only such blocks are shown. Returns also the notes
-    /// that were not looked at.
+    /// Removes notes without a matching block, if only such blocks are shown. Returns also the notes beyond the limit of
+    /// this check.
     fn with_answers(&self, mut notes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
-        let most = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
-        let (Some(most), Some(highlighter)) = (most, &self.result.highlighter) else { return (notes, Vec::new()) };
-        let beyond = notes.split_off(notes.len().min(most));
+        let limit = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
+        let (Some(limit), Some(highlighter)) = (limit, &self.result.highlighter) else { return (notes, Vec::new()) };
+        let beyond = notes.split_off(notes.len().min(limit));
         let all = self.store.notes();
         (notes.into_par_iter().filter(|note| has_answer(&all[*note], highlighter)).collect(), beyond)
     }
 
-    /// Returns what a search finds.
+    /// Searches for the words of the question.
     fn hits(&mut self, question: &Question) -> SearchHits {
         let Some(text) = &question.rest else { return SearchHits::default() };
-        let (engine, around) = self.desk.searching(!self.selectors.no_graph);
+        let (engine, around) = self.session.engine_and_neighbourhood(!self.selectors.no_graph);
         let found = engine.search(&Query::parse(text), around.as_ref());
         self.result.spellings = found.spellings;
         self.result.highlighter = found.highlighter.map(Arc::new);
         self.result.scorer = found.scorer.map(Arc::new);
         let mut hits = found.hits;
-        self.favour(&mut hits, &question.favoured);
+        self.boost_periods(&mut hits, &question.favoured);
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
         for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
             let share = self.result.shares.entry(self.result.digests.representative(hit.note)).or_default();
             *share = share.max(hit.score / best);
         }
         let asking = self.selectors.asking.as_ref();
-        let least = asking.and_then(|asking| asking.min_relevance).map(|least| f64::from(least) / MILLION);
+        let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let has_periods = !question.periods.is_empty();
-        let holding =
+        let matching =
             hits.iter().filter(|_| has_periods).map(|hit| self.result.digests.representative(hit.note)).collect();
-        // Whoever names a least relevance decides by it; else what hardly answers is no answer.
+        // An explicit least relevance replaces the built-in threshold for answers.
         let is_answered = asking.is_none() || least.is_some() || found.best.is_answer();
         let unanswered = if is_answered { 0 } else { hits.len() };
         let least = least.unwrap_or_default();
@@ -216,12 +214,12 @@ impl Selector<'_, '_> {
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
         let mut beyond = hits.split_off(hits.len().min(limit));
         beyond.extend(not_looked_at);
-        SearchHits { hits, beyond, holding, unanswered }
+        SearchHits { hits, beyond, matching, unanswered }
     }
 
-    /// Lets notes go first that were made or changed in periods of which no journal tells. What the
-    /// whole query is the title of stays where it is.
-    fn favour(&self, hits: &mut [Hit], favoured: &[FavouredDays]) {
+    /// Boosts notes that were created or changed in periods of the question without journals. Notes whose title is the
+    /// whole query keep their rank.
+    fn boost_periods(&self, hits: &mut [Hit], favoured: &[FavouredDays]) {
         if favoured.is_empty() {
             return;
         }
@@ -233,34 +231,34 @@ impl Selector<'_, '_> {
         let is_in = |note: usize| days_of(note).any(|day| periods.iter().any(|period| period.contains(day)));
         let named = hits.iter().take_while(|hit| hit.relevance >= 1.0).count();
         let rest = hits.get_mut(named..).unwrap_or_default();
-        rest.iter_mut().filter(|hit| is_in(hit.note)).for_each(|hit| hit.score *= FAVOUR);
+        rest.iter_mut().filter(|hit| is_in(hit.note)).for_each(|hit| hit.score *= DATE_BOOST);
         rest.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
 }
 
-/// What a search found.
+/// The hits of a search.
 #[derive(Default)]
 struct SearchHits {
     /// The notes, the best first.
     hits: Vec<usize>,
     /// Those beyond the limit of a search.
     beyond: Vec<usize>,
-    /// All notes that hold a word of the query, whatever else they are.
-    holding: HashSet<usize>,
-    /// How many notes hold words of the query, where none of them answers it.
+    /// All notes that contain a word of the query.
+    matching: HashSet<usize>,
+    /// The number of notes that contain words of the query, if none of them answers it.
     unanswered: usize,
 }
 
 impl SearchHits {
-    /// Parts the journals of periods into those that say something of the topic and the others; where there is no
-    /// topic, all say something of it.
+    /// Partitions the journals of periods into those with a word of the topic and the others; without a topic, all belong
+    /// to the first.
     fn by_topic(&self, journals: Vec<usize>, question: &Question) -> (Vec<usize>, Vec<usize>) {
         let has_topic = question.has_topic();
-        journals.into_iter().partition(|note| !has_topic || self.holding.contains(note))
+        journals.into_iter().partition(|note| !has_topic || self.matching.contains(note))
     }
 }
 
-/// Says why a question selects no note.
+/// Returns why a question selects no note.
 fn why_empty(question: &Question, unanswered: usize) -> String {
     match unanswered {
         0 if question.is_about_days_only() => {
@@ -272,10 +270,10 @@ fn why_empty(question: &Question, unanswered: usize) -> String {
     }
 }
 
-/// All days.
+/// The period of all days.
 const ALWAYS: Period = Period { from: None, to: Date::MAX };
 
-/// Returns the days that hits and journals are narrowed to.
+/// Returns the period of `--since` and `--until`.
 fn window(asking: &QuestionOptions) -> Period {
     Period { from: asking.since, to: asking.until.unwrap_or(Date::MAX) }
 }

@@ -1,5 +1,5 @@
-//! The desk: an open store, with what an answer may need of it, made when it is first needed and kept
-//! for the next answer.
+//! A session: an open store with its graph and its search engine, which are built on first use and reused by later
+//! answers.
 
 use std::sync::OnceLock;
 
@@ -9,10 +9,10 @@ use crate::search::{Engine, Neighbourhood, Sequences};
 use crate::store::Store;
 use crate::timings;
 
-/// An open store, its links and the words of its notes.
+/// An open store, its graph and its search engine.
 ///
-/// These are made by all threads. Work that is itself shared among threads asks for them before it begins: a
-/// thread that waits while one of them is made may take up other work, which would wait for this thread.
+/// These are built by all threads. Parallel work must request them before it starts: a thread that waits for one of them
+/// may run other work of the pool, which would wait for this thread in turn.
 pub struct Session<'a> {
     /// The store.
     pub store: &'a Store,
@@ -22,12 +22,12 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Lays a store on the desk.
+    /// Starts a session on a store, without building anything.
     pub fn new(store: &'a Store) -> Self {
         Self { store, graph: OnceLock::new(), sequences: OnceLock::new(), engine: OnceLock::new() }
     }
 
-    /// Returns the links of all notes.
+    /// Returns the graph of all notes, from the sidecar if it is valid.
     pub fn graph(&self) -> &Graph<'a> {
         let store = self.store;
         self.graph.get_or_init(|| {
@@ -43,12 +43,13 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns what searches the notes.
+    /// Returns the search engine.
     pub fn engine(&self) -> &Engine<'a> {
         let store = self.store;
         self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.gathered()))
     }
 
+    /// Returns the sequences of notes, for score propagation.
     fn sequences(&self) -> &Sequences {
         self.sequences.get_or_init(|| {
             let sequences = sequences(self.store, self.graph());
@@ -57,16 +58,16 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns what stands around each note.
-    pub fn surroundings(&self) -> Neighbourhood<'_> {
+    /// Returns the neighbours of each note, for score propagation.
+    pub fn neighbourhood(&self) -> Neighbourhood<'_> {
         let (graph, sequences) = (self.graph(), self.sequences());
         Neighbourhood { linked: Box::new(move |note| linked(graph, sequences, note)), sequences }
     }
 
-    /// Returns what searches the notes, and what stands around each where that counts.
-    pub fn searching(&self, with_graph: bool) -> (&Engine<'a>, Option<Neighbourhood<'_>>) {
-        // Side by side: each has steps in which it can use one thread only.
+    /// Returns the search engine, and the neighbours of each note if `with_graph`.
+    pub fn engine_and_neighbourhood(&self, with_graph: bool) -> (&Engine<'a>, Option<Neighbourhood<'_>>) {
+        // In parallel, since each has steps that use one thread only.
         let (engine, _) = rayon::join(|| self.engine(), || with_graph.then(|| self.sequences()));
-        (engine, with_graph.then(|| self.surroundings()))
+        (engine, with_graph.then(|| self.neighbourhood()))
     }
 }

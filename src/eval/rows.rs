@@ -8,9 +8,6 @@ use crate::error::{Error, ErrorKind};
 use crate::report::{Entry, Report, ReportHead, ReportKind, RowEntry, RowValue};
 use crate::request::EvalRequest;
 
-/// The divisor of fixed-point fractions in requests.
-const MILLION: f64 = 1_000_000.0;
-
 impl Loss {
     /// Returns the name in formats for programs.
     fn name(self) -> &'static str {
@@ -49,8 +46,7 @@ pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>]
     rows.extend(answerable.iter().flat_map(|outcome| miss_rows(file, outcome, &budgets)));
     rows.extend(silent.iter().filter_map(|outcome| false_answer_row(file, outcome, &budgets)));
     let entries = rows.into_iter().map(Entry::Row).collect();
-    let verdict =
-        request.min_hit.and_then(|min_hit| check_min_hit(f64::from(min_hit) / MILLION, &answerable, &budgets));
+    let verdict = request.min_hit.and_then(|min_hit| check_min_hit(min_hit.get(), &answerable, &budgets));
     Report { verdict, ..Report::new(ReportHead::new(ReportKind::Eval, Some(store)), entries) }
 }
 

@@ -4,6 +4,7 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::request::Score;
 
 /// The arguments that are not parsed yet.
 pub(super) struct Arguments {
@@ -44,12 +45,11 @@ impl Arguments {
             .ok_or_else(|| argument_error(name, "expected a whole number, 1 or more"))
     }
 
-    /// Parses a number from 0 to 1. Returns it in millionths.
-    pub(super) fn share(&mut self, name: &str) -> Result<Option<u32>, Error> {
+    /// Parses a number from 0 to 1.
+    pub(super) fn share(&mut self, name: &str) -> Result<Option<Score>, Error> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let share = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
-        let millionths = share.map(|share| Some((share * 1_000_000.0).round() as u32));
-        millionths.ok_or_else(|| argument_error(name, "expected a number from 0 to 1"))
+        share.map(|share| Some(Score::new(share))).ok_or_else(|| argument_error(name, "expected a number from 0 to 1"))
     }
 
     pub(super) fn is_set(&mut self, name: &str) -> Result<bool, Error> {

@@ -1,8 +1,8 @@
-//! Days as people say them.
+//! Days in words, relative to today.
 
 use jiff::civil::Date;
 
-/// Says how long ago a day was, or how long it is to it.
+/// Returns the distance of a day from today in words, such as `3 days ago`.
 pub(super) fn in_words(day: Date, today: Date) -> String {
     let days = i64::from((today - day).get_days());
     match days {
@@ -14,7 +14,7 @@ pub(super) fn in_words(day: Date, today: Date) -> String {
     }
 }
 
-/// Says how long so many days are, in the largest unit of which they make two.
+/// Returns a number of days, at least 2, in the largest unit of which they make two.
 fn span(days: i64) -> String {
     let (count, unit) = match days {
         ..14 => (days, "day"),
@@ -32,9 +32,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_said_as_people_do() {
+    fn days_are_named_relative_to_today() {
         let today = date(2025, 3, 31);
-        let said = [
+        let expected = [
             (date(2025, 3, 31), "today"),
             (date(2025, 3, 30), "yesterday"),
             (date(2025, 4, 1), "tomorrow"),
@@ -48,7 +48,7 @@ mod tests {
             (date(-9999, 1, 1), "12023 years ago"),
             (date(9999, 12, 31), "in 7974 years"),
         ];
-        for (day, words) in said {
+        for (day, words) in expected {
             assert_eq!(in_words(day, today), words, "{day}");
         }
     }

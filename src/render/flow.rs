@@ -1,20 +1,20 @@
-//! Breaks lines where a terminal ends, by the room that characters take there.
+//! Word wrap for terminals, by the display width of grapheme clusters (Unicode Standard Annex 11 and 29).
 //!
-//! A text may hold our own colours. Nothing else in it begins with an escape character: those of
-//! notes were made visible before.
+//! A text may contain the colours of `paint`. No other escape character occurs in it: those of notes were replaced by
+//! visible ones before.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 const ESCAPE: char = '\u{1b}';
 const RESET: &str = "\u{1b}[0m";
-/// The least room that is left for a text beside what it is indented by.
-const LEAST_ROOM: usize = 20;
+/// The least columns for text beside an indent.
+const MIN_TEXT_COLUMNS: usize = 20;
 
-/// How far in lines go on at most where there is no room to indent them as they should be.
-const NARROW_HANG: usize = 4;
+/// The widest indent of continuation lines on a screen without room for the full one.
+const MAX_NARROW_HANG: usize = 4;
 
-/// What takes a place on a line: a character as people see it, or a change of colour.
+/// A unit of a line: a grapheme cluster, or a change of colour.
 struct Cell<'a> {
     text: &'a str,
     width: usize,
@@ -30,32 +30,33 @@ impl Cell<'_> {
     }
 }
 
-/// Returns the columns that a text takes.
+/// Returns the display width of a text in columns.
 pub(super) fn width(text: &str) -> usize {
     cells(text).iter().map(|cell| cell.width).sum()
 }
 
-/// Returns how wide a screen must be for a line to keep its indent when it is broken.
+/// Returns the least columns with which a broken line keeps its indent.
 pub(super) fn least_columns(line: &str, hang: usize) -> usize {
-    indent(line) + hang + LEAST_ROOM
+    indent(line) + hang + MIN_TEXT_COLUMNS
 }
 
+/// Returns the number of spaces before a line.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Breaks every line of a text that is longer than the screen is wide. What goes on stands below its
-/// line's beginning, `hang` columns further in.
+/// Breaks every line of a text that is wider than `columns`. Continuation lines have the indent of their line and `hang`
+/// columns more.
 pub(super) fn wrap(text: &str, columns: usize, hang: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.replace('\t', "    ").split_inclusive('\n') {
-        // A byte takes at most one column.
+        // The width never exceeds the number of bytes.
         if line.len() <= columns || width(line.trim_end_matches('\n')) <= columns {
             out.push_str(line);
             continue;
         }
         let indent = indent(line) + hang;
-        let indent = if indent + LEAST_ROOM > columns { (columns / 8).min(NARROW_HANG) } else { indent };
+        let indent = if indent + MIN_TEXT_COLUMNS > columns { (columns / 8).min(MAX_NARROW_HANG) } else { indent };
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
         wrap_line(line, columns.max(1), indent, &mut out);
         out.push_str(end);
@@ -63,6 +64,7 @@ pub(super) fn wrap(text: &str, columns: usize, hang: usize) -> String {
     out
 }
 
+/// Splits a text into cells.
 fn cells(text: &str) -> Vec<Cell<'_>> {
     let mut cells = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -79,52 +81,55 @@ fn cells(text: &str) -> Vec<Cell<'_>> {
     cells
 }
 
-/// Writes one line as several: broken at spaces, beside characters of two columns, or where it must be.
+/// Breaks one line at spaces, beside characters of two columns, or between any two cells if there is neither.
 fn wrap_line(line: &str, columns: usize, indent: usize, out: &mut String) {
     let cells = cells(line);
     let mut colors = String::new();
-    let mut begin = 0;
+    let mut start = 0;
     let mut room = columns;
-    while begin < cells.len() {
-        let end = line_end(&cells, begin, room);
-        let line = cells.get(begin..end).unwrap_or_default();
+    while start < cells.len() {
+        let end = line_end(&cells, start, room);
+        let line = cells.get(start..end).unwrap_or_default();
         let is_last = end >= cells.len();
-        let kept =
-            if is_last { line.len() } else { line.iter().rposition(|cell| !cell.is_space()).map_or(0, |at| at + 1) };
-        for (number, cell) in line.iter().enumerate() {
+        let kept = if is_last {
+            line.len()
+        } else {
+            line.iter().rposition(|cell| !cell.is_space()).map_or(0, |last| last + 1)
+        };
+        for (index, cell) in line.iter().enumerate() {
             if cell.is_color() && cell.text == RESET {
                 colors.clear();
             } else if cell.is_color() {
                 colors.push_str(cell.text);
             }
-            if number < kept || cell.is_color() {
+            if index < kept || cell.is_color() {
                 out.push_str(cell.text);
             }
         }
         if is_last {
             return;
         }
-        begin = end + cells.iter().skip(end).take_while(|cell| cell.is_space()).count();
+        start = end + cells.iter().skip(end).take_while(|cell| cell.is_space()).count();
         let reset = if colors.is_empty() { "" } else { RESET };
         out.push_str(&format!("{reset}\n{}{colors}", " ".repeat(indent)));
         room = columns - indent;
     }
 }
 
-/// Returns where a line ends that begins at a cell: behind the last cell that stands on it.
-fn line_end(cells: &[Cell<'_>], begin: usize, room: usize) -> usize {
+/// Returns the index behind the last cell of the line that starts at a cell.
+fn line_end(cells: &[Cell<'_>], start: usize, room: usize) -> usize {
     let mut used = 0;
-    let mut place = None;
+    let mut last_break = None;
     let mut has_text = false;
-    for (at, cell) in cells.iter().enumerate().skip(begin) {
+    for (index, cell) in cells.iter().enumerate().skip(start) {
         used += cell.width;
         if used > room {
-            // A space that hangs over the edge is not seen; a character wider than the room stands alone.
-            return if cell.is_space() { at } else { place.unwrap_or(at.max(begin + 1)) };
+            // A space beyond the edge is invisible. A character wider than the room gets a line of its own.
+            return if cell.is_space() { index } else { last_break.unwrap_or(index.max(start + 1)) };
         }
         has_text |= !cell.is_space() && !cell.is_color();
-        if has_text && (cell.is_space() || cell.width > 1 || cells.get(at + 1).is_some_and(|next| next.width > 1)) {
-            place = Some(at + 1);
+        if has_text && (cell.is_space() || cell.width > 1 || cells.get(index + 1).is_some_and(|next| next.width > 1)) {
+            last_break = Some(index + 1);
         }
     }
     cells.len()

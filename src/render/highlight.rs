@@ -1,47 +1,47 @@
-//! Marks matched words in a snippet where there is no colour: with `**`, as Markdown does.
+//! Marks the words of the query in a snippet without colours: with `**`, as markdown does.
 
 use std::ops::Range;
 
 use crate::report::SnippetText;
 
-/// Returns the snippet's text with `**` around its marks. Marks that would change a link, code or a word that goes on
-/// are left out, since somebody may copy the text.
+/// Returns the text of a snippet with `**` around its marks. Marks that would change a link, code or part of a longer
+/// word are left out, so that the text can be copied.
 pub(super) fn in_markdown(snippet: &SnippetText) -> String {
     let text = snippet.text.as_str();
-    let fixed = fixed_ranges(text);
+    let verbatim = verbatim_ranges(text);
     let mut out = String::new();
-    let mut at = 0;
-    for mark in snippet.marks.iter().filter(|mark| can_be_marked(text, mark, &fixed)) {
-        out.push_str(text.get(at..mark.start).unwrap_or_default());
+    let mut end = 0;
+    for mark in snippet.marks.iter().filter(|mark| can_be_marked(text, mark, &verbatim)) {
+        out.push_str(text.get(end..mark.start).unwrap_or_default());
         out.push_str(&format!("**{}**", text.get((*mark).clone()).unwrap_or_default()));
-        at = mark.end;
+        end = mark.end;
     }
-    out + text.get(at..).unwrap_or_default()
+    out + text.get(end..).unwrap_or_default()
 }
 
-fn can_be_marked(text: &str, mark: &Range<usize>, fixed: &[Range<usize>]) -> bool {
+/// Whether the mark touches no verbatim range and no letter of a longer word.
+fn can_be_marked(text: &str, mark: &Range<usize>, verbatim: &[Range<usize>]) -> bool {
     let before = text.get(..mark.start).and_then(|before| before.chars().next_back());
     let after = text.get(mark.end..).and_then(|after| after.chars().next());
-    // Scripts without spaces have a letter on both sides of most words.
-    let goes_on = |c: char| c.is_ascii_alphanumeric() || matches!(c, '*' | '_' | '-' | '/' | '\\');
-    let is_inside = fixed.iter().any(|range| range.start < mark.end && mark.start < range.end);
-    !is_inside && !before.is_some_and(goes_on) && !after.is_some_and(goes_on)
+    // In scripts without spaces, most words have a letter on both sides.
+    let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '*' | '_' | '-' | '/' | '\\');
+    let is_inside = verbatim.iter().any(|range| range.start < mark.end && mark.start < range.end);
+    !is_inside && !before.is_some_and(joins) && !after.is_some_and(joins)
 }
 
-/// Returns the byte ranges of wiki links, of the targets of links, and of code; one that the snippet cuts goes on to
-/// its end.
-fn fixed_ranges(text: &str) -> Vec<Range<usize>> {
+/// Returns the byte ranges of wiki links, link targets and code. A range that the snippet cuts ends with the snippet.
+fn verbatim_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = text.get(at..) {
+    let mut offset = 0;
+    while let Some(rest) = text.get(offset..) {
         let opening = [("[[", "]]"), ("](", ")"), ("`", "`")].into_iter();
         let first = opening.filter_map(|(open, close)| Some((rest.find(open)?, open, close))).min();
         let Some((start, open, close)) = first else { break };
         let inside = start + open.len();
         let length = rest.get(inside..).and_then(|rest| rest.find(close));
         let end = length.map_or(rest.len(), |length| inside + length + close.len());
-        ranges.push(at + start..at + end);
-        at += end;
+        ranges.push(offset + start..offset + end);
+        offset += end;
     }
     ranges
 }

@@ -1,21 +1,23 @@
-//! What agent tools read from a session-start hook: JSON with the human text as one string.
+//! The format of session-start hooks of agent tools: JSON with the human format as one string.
 
 use super::human::Human;
 use super::{EntryText, Extent, Frame, FrameState, Included, Renderer, join};
 use crate::escape::json_string;
 use crate::report::{Detail, Entry};
 
-/// What stands around the text.
+/// The JSON before the text.
 const BEFORE: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"";
+/// The JSON after the text.
 const AFTER: &str = "\"}}\n";
 
-/// Renders a report as the answer of a hook. Every part of the text becomes a part of the string.
+/// Writes a report as the answer of a hook. Each part of the human text is escaped by itself, so that the parts still add
+/// up to the document.
 pub(super) struct HookRenderer<'a> {
     pub(super) text: Human<'a>,
 }
 
-/// Writes a text as it stands inside a JSON string.
-fn inside(text: &str) -> String {
+/// Escapes a text for the inside of a JSON string.
+fn escaped(text: &str) -> String {
     let quoted = json_string(text);
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
 }
@@ -26,7 +28,7 @@ impl Renderer for HookRenderer<'_> {
     }
 
     fn frame(&self, shown: FrameState<'_>) -> Frame {
-        let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| inside(part)).collect();
+        let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| escaped(part)).collect();
         if let Some(first) = parts.first_mut() {
             first.insert_str(0, BEFORE);
         }
@@ -38,7 +40,7 @@ impl Renderer for HookRenderer<'_> {
 
     fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
         let mut out = self.text.render(index, extent, included);
-        out.items.iter_mut().for_each(|item| item.text = inside(&item.text));
+        out.items.iter_mut().for_each(|item| item.text = escaped(&item.text));
         out
     }
 

@@ -1,4 +1,4 @@
-//! Bodies on a terminal: markdown as it is meant, by tui-markdown, in our colours.
+//! Bodies on a terminal: styled markdown, by tui-markdown.
 
 use anstyle::Style;
 use ratatui_core::style::Style as TuiStyle;
@@ -8,10 +8,10 @@ use tui_markdown::{Options, StyleSheet, from_str_with_options};
 use super::{Screen, flow};
 use crate::escape::lines;
 
-/// The longest body that is shown as markdown. Longer ones are shown as they are.
-const MOST_BYTES: usize = 256 * 1024;
+/// The longest body that is styled, in bytes. Longer ones stay verbatim.
+const MAX_BYTES: usize = 256 * 1024;
 
-/// How the parts of a body look.
+/// The styles of the parts of a body.
 #[derive(Debug, Clone, Copy)]
 struct MarkdownTheme;
 
@@ -33,10 +33,10 @@ impl StyleSheet for MarkdownTheme {
     }
 }
 
-/// Writes a body for a screen of so many columns; `None` where it is shown as it is. The parser makes
-/// characters of entities such as `&#27;`, so that each text is made harmless when it is known.
+/// Returns a body as styled markdown of at most `columns` columns, except for code; `None` if it is too long. The parser
+/// decodes entities such as `&#27;`, so that control characters are replaced behind it.
 pub(super) fn rendered(body: &str, screen: Screen, columns: usize) -> Option<String> {
-    if body.len() > MOST_BYTES {
+    if body.len() > MAX_BYTES {
         return None;
     }
     let options = Options::new(MarkdownTheme).table_width(u16::try_from(columns).unwrap_or(u16::MAX));
@@ -47,7 +47,7 @@ pub(super) fn rendered(body: &str, screen: Screen, columns: usize) -> Option<Str
         let is_fence = plain(line).trim_start_matches([' ', '>']).starts_with("```");
         is_code ^= is_fence;
         let styled = styled(line, screen);
-        // Code is kept as it is: a line end in the middle would change it.
+        // A line break would change the meaning of code.
         if is_code || is_fence {
             out.push_str(&styled);
         } else {
@@ -59,17 +59,19 @@ pub(super) fn rendered(body: &str, screen: Screen, columns: usize) -> Option<Str
     Some(out)
 }
 
+/// Returns the text of a line without styles.
 fn plain(line: &Line<'_>) -> String {
     line.spans.iter().map(|span| &*span.content).collect()
 }
 
+/// Returns a line with its styles, without control characters.
 fn styled(line: &Line<'_>, screen: Screen) -> String {
     let text = |content: &str| lines(content).replace('\n', " ");
     let style = |style: TuiStyle| Style::from(line.style.patch(style));
     line.spans.iter().map(|span| screen.styled(style(span.style), &text(&span.content))).collect()
 }
 
-/// Returns how far in an item goes on, from where its line begins.
+/// Returns the hanging indent of a list item or quote, in columns from the beginning of its line.
 fn hang(line: &str) -> usize {
     let line = line.trim_start_matches(' ');
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_is_shown_as_it_is_meant() {
+    fn markdown_is_styled_and_wrapped() {
         let body = "# Title\n\nSome **bold** words and `code` in a line that is long.\n\n- one item that goes on and on\n- two\n\n```sh\nls   --all --long-option-that-goes-on\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
         assert_eq!(
             shown(body, 24),
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_entities_stand_for_steers_no_terminal() {
+    fn entities_never_become_control_characters() {
         let text = shown("&#27;]8;;x&#7; &#x202e; &#x9b; &#13; [[link]] <b>html</b>", 60);
         assert!(!text.contains(|c: char| c.is_control() || c == '\u{202e}'), "{text:?}");
         assert!(text.contains("[[link]] <b>html</b>"), "{text}");

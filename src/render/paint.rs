@@ -1,36 +1,36 @@
-//! Colours: which part of an answer looks how, on screens that have colours.
+//! Colours: the style of each part of an answer, on screens with colours.
 
 use anstyle::{AnsiColor, Style};
 
 use super::Screen;
 
-/// What a word is in an answer.
+/// The role of a text in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextRole<'a> {
-    /// The id or the type of a note of this type.
+    /// The id or the type of a note, with that type.
     Kind(&'a str),
     /// A title, or a heading.
     Title,
     /// A tag.
     Tag,
-    /// How notes are linked.
+    /// A link type.
     Link,
-    /// A word that was searched for.
+    /// A word of the query.
     Mark,
     /// A command line.
     Code,
-    /// What went well, or was added.
+    /// A success, or an added line.
     Good,
-    /// What is odd.
+    /// A warning.
     Warning,
-    /// What is wrong, or was taken away.
+    /// An error, or a removed line.
     Error,
-    /// What may be overlooked: days, paths, counts.
+    /// A detail: a day, a path, a count.
     Quiet,
 }
 
 impl TextRole<'_> {
-    /// Returns how it looks. The sixteen colours of the terminal, so that the user's own theme holds.
+    /// Returns the style, in the sixteen colours of the terminal, which follow the user's theme.
     fn style(self) -> Style {
         let color = |color: AnsiColor| Style::new().fg_color(Some(color.into()));
         match self {
@@ -51,17 +51,17 @@ impl TextRole<'_> {
 }
 
 impl Screen {
-    /// Writes a text as what it is; unchanged where there are no colours.
+    /// Returns a text in the style of its role; unchanged without colours.
     pub(super) fn paint(self, role: TextRole<'_>, text: &str) -> String {
         self.styled(role.style(), text)
     }
 
-    /// Adds what `write` adds as what it is, which is not nothing.
+    /// Adds the text that `write` adds, which must not be empty, in the style of its role.
     pub(super) fn paint_onto(self, to: &mut String, role: TextRole<'_>, write: impl FnOnce(&mut String)) {
         self.style_onto(to, role.style(), write);
     }
 
-    /// Writes a text in a style; unchanged where there are no colours.
+    /// Returns a text in a style; unchanged without colours.
     pub(super) fn styled(self, style: Style, text: &str) -> String {
         let mut styled = String::with_capacity(text.len());
         if !text.is_empty() {

@@ -1,43 +1,45 @@
-//! Draws trees: every line of an entry gets its place and its connector.
+//! Draws trees: puts each line of an entry below its parent, with a connector.
 //!
-//! Each level takes four characters, whatever is drawn there, so a line's length is known before
-//! anybody knows which entries have their place.
+//! Each level takes the same number of characters, whatever is drawn there, so that the length of a line is known before
+//! it is known which entries are included.
 
 use super::{EntryText, RenderEntry};
 use crate::report::Entry;
 
-/// The characters that a level takes.
-const LEVEL: usize = 4;
+/// The characters of a level.
+const LEVEL_CHARS: usize = 4;
 
-/// Returns the room that connectors take at a depth.
+/// Returns an indent as long as the connectors at a depth.
 pub(super) fn indent(depth: usize) -> String {
-    " ".repeat(LEVEL * depth)
+    " ".repeat(LEVEL_CHARS * depth)
 }
 
-/// A line to draw, or an entry whose lines come here.
+/// A branch of an entry.
 enum Branch {
+    /// A line of text.
     Line(String),
+    /// The index of the text of another entry.
     Entry(usize),
 }
 
-/// Draws the pieces, whose lines begin with their indent: an entry's first line is its own, the
-/// others hang on it or on the entry they name, and so do the entries that have it as their parent.
+/// Draws entries, whose lines begin with an indent. The first line of an entry is its own. Its other lines are branches
+/// of it or of [`RenderEntry::under`], and so are the entries of which it is the parent.
 pub(super) fn draw(entries: &[Entry], texts: &[(usize, EntryText)]) -> String {
-    let mut place_of = vec![None; entries.len()];
+    let mut position_of = vec![None; entries.len()];
     let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(texts.len());
     let mut own_lines = Vec::with_capacity(texts.len());
     let mut roots = Vec::new();
-    for (place, (index, out)) in texts.iter().enumerate() {
-        place_of[*index] = Some(place);
+    for (position, (index, text)) in texts.iter().enumerate() {
+        position_of[*index] = Some(position);
         branches.push(Vec::new());
-        match entries[*index].parent().and_then(|parent| place_of[parent]) {
-            Some(parent) => branches[parent].push(Branch::Entry(place)),
-            None => roots.push(place),
+        match entries[*index].parent().and_then(|parent| position_of[parent]) {
+            Some(parent) => branches[parent].push(Branch::Entry(position)),
+            None => roots.push(position),
         }
-        let mut items = out.items.iter();
+        let mut items = text.items.iter();
         own_lines.push(items.next().map(line).unwrap_or_default());
         for item in items {
-            let under = item.under.and_then(|entry| place_of[entry]).unwrap_or(place);
+            let under = item.under.and_then(|entry| position_of[entry]).unwrap_or(position);
             branches[under].push(Branch::Line(line(item)));
         }
     }
@@ -48,7 +50,7 @@ pub(super) fn draw(entries: &[Entry], texts: &[(usize, EntryText)]) -> String {
     drawing.text
 }
 
-/// Returns an item's line without its indent. Where it was broken, its other lines have it too.
+/// Returns the line of an item without its indent, also of its continuation lines.
 fn line(item: &RenderEntry) -> String {
     let line = item.text.trim_start_matches(' ');
     let indent = " ".repeat(item.text.len() - line.len());
@@ -57,14 +59,17 @@ fn line(item: &RenderEntry) -> String {
     lines.fold(first, |text, line| text + line.strip_prefix(&indent).unwrap_or(line))
 }
 
+/// A drawing under construction.
 struct TreeDrawing {
     text: String,
+    /// The branches of each entry that are not drawn yet.
     branches: Vec<Vec<Branch>>,
+    /// The first line of each entry.
     own_lines: Vec<String>,
 }
 
 impl TreeDrawing {
-    /// Draws an entry and all that hangs on it, without recursion: paths can be long.
+    /// Draws an entry and its branches, without recursion, since paths can be long.
     fn draw_from(&mut self, root: usize) {
         let own = std::mem::take(&mut self.own_lines[root]);
         self.push_lines(&own, "");
@@ -81,16 +86,16 @@ impl TreeDrawing {
             let below = format!("{prefix}{}", if is_last { "    " } else { "│   " });
             match branch {
                 Branch::Line(line) => self.push_lines(&line, &below),
-                Branch::Entry(place) => {
-                    let own = std::mem::take(&mut self.own_lines[place]);
+                Branch::Entry(position) => {
+                    let own = std::mem::take(&mut self.own_lines[position]);
                     self.push_lines(&own, &below);
-                    open.push((std::mem::take(&mut self.branches[place]).into_iter().peekable(), below));
+                    open.push((std::mem::take(&mut self.branches[position]).into_iter().peekable(), below));
                 }
             }
         }
     }
 
-    /// Writes lines, all but the first of them below a prefix.
+    /// Adds lines, with a prefix before all but the first.
     fn push_lines(&mut self, lines: &str, prefix: &str) {
         for (index, line) in lines.split_inclusive('\n').enumerate() {
             self.text.push_str(if index == 0 { "" } else { prefix });

@@ -10,15 +10,13 @@ use super::ranking::{Candidate, Candidates};
 use super::{NeedLimits, RankedNotes, fields, utility};
 use crate::context::Selection;
 use crate::report::{Assessment, EdgeEntry, NoteEntry};
-use crate::request::{Abstraction, NeedOptions};
+use crate::request::{Abstraction, NeedOptions, Score};
 use crate::search::{Engine, NoteTerms};
 
 /// A note with at most this novelty is redundant.
 const NOVELTY_THRESHOLD: f64 = 0.2;
 /// The relevance below which a hit is hardly an answer.
 const HARDLY_RELEVANT: f64 = 0.1;
-/// The scale of the fixed-point numbers of a request.
-const MILLION: f64 = 1_000_000.0;
 
 /// The number of excluded candidates, by reason.
 #[derive(Default)]
@@ -122,9 +120,9 @@ impl<'a, 's> AssessmentPass<'a, 's> {
         }
         if is_hit && today.is_some_and(|today| !fields::is_valid(note, today)) {
             excluded.invalid += 1;
-        } else if assessed.assessment.confidence.overall < f64::from(min_confidence) / MILLION {
+        } else if assessed.assessment.confidence.overall < min_confidence.get() {
             excluded.unsure += 1;
-        } else if assessed.assessment.trust < f64::from(min_trust) / MILLION {
+        } else if assessed.assessment.trust < min_trust.get() {
             excluded.untrusted += 1;
         } else {
             return true;
@@ -186,7 +184,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
             is_adaptive: need.abstraction == Abstraction::Adaptive,
             // A passage of a note may have content that another note has only in other passages.
             compares_texts: need.abstraction != Abstraction::Passages || need.novelty_threshold.is_some(),
-            threshold: need.novelty_threshold.map_or(NOVELTY_THRESHOLD, |share| f64::from(share) / MILLION),
+            threshold: need.novelty_threshold.map_or(NOVELTY_THRESHOLD, Score::get),
             aim: need.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
             left_out: vec![
                 (invalid, "not valid today"),

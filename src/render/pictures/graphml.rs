@@ -1,12 +1,13 @@
 //! GraphML: XML for tools that work with graphs.
 
-use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
-use super::{LINKS, NOTES, counts, join_sorted, label, shown_edges, tags, title};
-use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
+use super::sorted::SortedGraph;
+use super::{label, tags, title};
+use crate::report::{EdgeEntry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- qipu graph: ";
 
-const KEYS: &str = "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">
+const KEYS: &str = " -->
+<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">
   <key id=\"title\" for=\"node\" attr.name=\"title\" attr.type=\"string\"/>
   <key id=\"type\" for=\"node\" attr.name=\"type\" attr.type=\"string\"/>
   <key id=\"tags\" for=\"node\" attr.name=\"tags\" attr.type=\"string\"/>
@@ -16,41 +17,9 @@ const KEYS: &str = "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">
   <graph id=\"qipu\" edgedefault=\"directed\">
 ";
 
-/// Renders a report as GraphML.
-pub(super) struct Graphml<'a> {
-    pub(super) report: &'a Report,
-}
-
-impl Renderer for Graphml<'_> {
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
-    fn frame(&self, shown: FrameState<'_>) -> Frame {
-        let before = format!("{BEGINNING}{} -->\n{KEYS}", counts(self.report, shown));
-        Frame(vec![before, String::new(), "  </graph>\n</graphml>\n".to_owned()])
-    }
-
-    fn render(&self, index: usize, _extent: Extent, included: &Included) -> EntryText {
-        let mut out = EntryText::default();
-        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
-            out.add(NOTES, node(entry));
-            shown_edges(entry, included).for_each(|edge| out.add(LINKS, arrow(edge)));
-        }
-        out
-    }
-
-    fn detail(&self, _entry: &Entry) -> Detail {
-        Detail::Name
-    }
-
-    fn is_linear(&self) -> bool {
-        false
-    }
-
-    fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
-        join_sorted(frame, texts)
-    }
+/// Returns the renderer of GraphML.
+pub(super) fn renderer(report: &Report) -> SortedGraph<'_> {
+    SortedGraph { report, beginning: BEGINNING, head: KEYS, end: "  </graph>\n</graphml>\n", node, edge: arrow }
 }
 
 fn node(entry: &NoteEntry) -> String {
@@ -69,7 +38,7 @@ fn data(key: &str, text: &str) -> String {
     format!("<data key=\"{key}\">{}</data>", escaped(text))
 }
 
-/// Writes a text. Two characters that are no control characters may not stand in XML either.
+/// Escapes a text. XML forbids two characters that are no control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in label(text).chars() {

@@ -1,7 +1,7 @@
-//! One page for a browser, which needs nothing but itself: find, filter, read notes and walk along their links.
+//! A page without external files, in which notes are found, filtered, read and followed along their links.
 //!
-//! Notes are data in it, never code: JSON in an element that browsers don't run. Besides, the page's own policy lets
-//! only the scripts and styles run whose hashes it names, and lets nothing out.
+//! Notes are data, never code: JSON in an element that browsers do not run. The content security policy of the page
+//! allows only the scripts and styles whose hashes it lists, and no connection.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,21 +15,23 @@ use crate::report::{Detail, Entry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "<!doctype html>\n<!-- qipu graph: ";
 
-/// The library that lays out and draws, as it is published (assets/README.md).
+/// The library that computes the layout and draws it, as published (assets/README.md).
 const LIBRARY: &str = include_str!("assets/force-graph.min.js");
 const LICENCES: &str = include_str!("assets/licences.txt");
 const SCRIPT: &str = include_str!("assets/page.js");
 const STYLE: &str = include_str!("assets/page.css");
 const BODY: &str = include_str!("assets/page.html");
-/// What the library adds to the page's styles.
+/// The styles that the library adds to the page.
 const LIBRARY_STYLES: [&str; 2] = [include_str!("assets/force-graph.css"), include_str!("assets/float-tooltip.css")];
 
-/// Renders a report as a page.
+/// Writes a report as a page.
 pub(super) struct Html<'a> {
     report: &'a Report,
-    /// What stands before and behind the data; the same whatever is shown.
+    /// The page up to the data, which depends on no report.
     before: String,
+    /// The page behind the data, which depends on no report.
     behind: String,
+    /// The characters of both.
     constant_chars: usize,
 }
 
@@ -43,7 +45,7 @@ impl<'a> Html<'a> {
         Self { report, before, behind, constant_chars }
     }
 
-    /// Returns what is said of the whole, up to the list of notes.
+    /// Returns the first line, and the data up to the list of notes.
     fn head(&self, shown: FrameState<'_>) -> [String; 2] {
         let head = &self.report.head;
         let facts = json!({
@@ -56,6 +58,7 @@ impl<'a> Html<'a> {
         [format!("{BEGINNING}{} -->\n", counts(self.report, shown)), format!("{facts},\"notes\":[\n")]
     }
 
+    /// Returns the data of a note, and whether its text lacks its end.
     fn note(&self, entry: &NoteEntry, extent: Extent) -> (Value, bool) {
         let note = &entry.note;
         let (summary, mut is_cut) = summary_text(entry.summary().as_deref(), extent);
@@ -113,19 +116,19 @@ impl Renderer for Html<'_> {
     }
 
     fn detail(&self, _entry: &Entry) -> Detail {
-        // Markdown may be longer than what is seen of it.
+        // Markdown may be longer than its HTML.
         Detail::Name
     }
 }
 
-/// Writes data that can't end the element in which it stands.
+/// Returns JSON that can't end the element around it.
 fn data(value: &Value) -> String {
     harmless_json(value.to_string()).replace('<', "\\u003c")
 }
 
 /// Returns the page up to the data.
 fn before() -> String {
-    // The library adds its styles as empty elements and fills them then.
+    // The library adds its styles as empty elements first, and fills them then.
     let styles: Vec<String> = [STYLE, ""].iter().chain(&LIBRARY_STYLES).map(|style| hash(style)).collect();
     let scripts = [LIBRARY, SCRIPT].map(hash);
     let policy = format!(
@@ -142,7 +145,7 @@ fn before() -> String {
     )
 }
 
-/// Returns how a policy names a script or style.
+/// Returns the hash by which a policy allows a script or style.
 fn hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
@@ -151,7 +154,7 @@ fn hash(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What the library puts into the page is what the policy allows.
+    /// The policy allows all styles that the library adds.
     #[test]
     fn the_styles_of_the_library_are_known() {
         for style in LIBRARY_STYLES {
@@ -161,7 +164,7 @@ mod tests {
         assert_eq!(LIBRARY.matches("createElement(\"style\")").count(), LIBRARY_STYLES.len());
     }
 
-    /// An element ends where its end tag stands, whatever it holds.
+    /// An end tag ends its element wherever it occurs.
     #[test]
     fn no_asset_ends_its_own_element() {
         for asset in [LIBRARY, SCRIPT] {

@@ -1,25 +1,25 @@
-//! A note's markdown as HTML in which nothing is live but links to the web.
+//! The markdown of a note as HTML in which nothing is active but links to the web.
 
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 use crate::escape::lines;
 
-/// What links may lead to outside the page. Everything else is a name that may be a note's.
+/// The schemes of links that lead out of the page. Other targets are names of notes.
 const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
-/// Returns the HTML of a body. HTML in the body is shown as text, pictures as their descriptions; nothing in it can
-/// name an element, run, or make a browser fetch anything.
+/// Returns the HTML of a body. HTML in the body becomes text and images become their descriptions, so that nothing in it
+/// can name an element, run a script, or make a browser fetch anything.
 pub(super) fn to_html(body: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_WIKILINKS;
     let body = lines(body);
     let mut out = String::with_capacity(body.len() * 3 / 2);
     html::push_html(&mut out, Parser::new_ext(&body, options).map(harmless));
-    // The parser makes characters of entities such as `&#x202e;`.
+    // The parser decodes entities such as `&#x202e;`.
     lines(&out)
 }
 
-/// Replaces what could be live.
+/// Replaces an event that could become active.
 fn harmless(event: Event<'_>) -> Event<'_> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
@@ -34,6 +34,7 @@ fn harmless(event: Event<'_>) -> Event<'_> {
     }
 }
 
+/// Returns the opening tag of a link.
 fn opened(link_type: LinkType, target: &str) -> CowStr<'static> {
     let lower = target.to_ascii_lowercase();
     let scheme = SCHEMES.iter().find(|scheme| lower.starts_with(**scheme));

@@ -1,17 +1,17 @@
-//! Mermaid, which many sites draw from markdown.
+//! Mermaid (mermaid.js.org), which many sites draw from markdown.
 
 use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
 use super::{LINKS, NOTES, counts, is_inline, label, shown_edges, title};
 use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "%% qipu graph: ";
-/// How it begins in a file of markdown.
+/// The beginning of a markdown file.
 pub(super) const FENCED: &str = "```mermaid\n%% qipu graph: ";
 
-/// Renders a report as a flow chart. Notes go by the numbers of their places: ids may be words of the language.
+/// Writes a report as a flow chart. Nodes are named by the index of their entry, since ids may be keywords.
 pub(super) struct Mermaid<'a> {
     pub(super) report: &'a Report,
-    /// Whether it stands in markdown.
+    /// Whether the chart is a block of markdown.
     pub(super) is_fenced: bool,
 }
 
@@ -40,7 +40,7 @@ impl Renderer for Mermaid<'_> {
     }
 }
 
-/// A note's shape tells of its type.
+/// Returns the node of a note, in a shape for its type.
 fn node(index: usize, entry: &NoteEntry) -> String {
     let note = &entry.note;
     let (open, close) = match note.kind.as_str() {
@@ -59,22 +59,23 @@ fn arrow(index: usize, entry: &NoteEntry, edge: &EdgeEntry) -> String {
     format!("  n{from} {line}|\"{}\"| n{to}\n", escaped(&edge.kind))
 }
 
-/// Writes a text between quotes. Whatever could mean something to Mermaid, to markdown or to HTML, which labels
-/// may hold, is written as the number of the character.
+/// Escapes a text for a quoted label. Characters with a meaning in Mermaid, markdown or HTML are written as numeric
+/// entities.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let text = label(text);
-    // What ends the first word could be the mark of a list's item.
-    let begins = text.split(' ').next().map_or(0, str::len);
-    for (place, c) in text.char_indices() {
+    // The last character of the first word could end the mark of a list item.
+    let first_word = text.split(' ').next().map_or(0, str::len);
+    for (offset, c) in text.char_indices() {
         let is_plain = match c {
             ' ' | ',' | '/' | '\'' | '!' | '?' | '(' => true,
-            '.' | '-' | '=' | ')' => place + 1 != begins,
+            '.' | '-' | '=' | ')' => offset + 1 != first_word,
             _ => c.is_alphanumeric() || !c.is_ascii(),
         };
-        match is_plain {
-            true => out.push(c),
-            false => out.push_str(&format!("#{};", u32::from(c))),
+        if is_plain {
+            out.push(c);
+        } else {
+            out.push_str(&format!("#{};", u32::from(c)));
         }
     }
     if out.is_empty() { "#8203;".to_owned() } else { out }

@@ -1,0 +1,60 @@
+//! The renderer of graphs whose lines are independent of one another.
+
+use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
+use super::{LINKS, NOTES, counts, shown_edges};
+use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
+
+/// Writes a report as lines of nodes and lines of edges. The lines of each section are sorted, so that two graphs can be
+/// compared line by line.
+pub(super) struct SortedGraph<'a> {
+    pub(super) report: &'a Report,
+    /// The text before the counts.
+    pub(super) beginning: &'static str,
+    /// The text between the counts and the nodes.
+    pub(super) head: &'static str,
+    /// The text after the edges.
+    pub(super) end: &'static str,
+    pub(super) node: fn(&NoteEntry) -> String,
+    pub(super) edge: fn(&EdgeEntry) -> String,
+}
+
+impl Renderer for SortedGraph<'_> {
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn frame(&self, shown: FrameState<'_>) -> Frame {
+        let before = format!("{}{}{}", self.beginning, counts(self.report, shown), self.head);
+        Frame(vec![before, String::new(), self.end.to_owned()])
+    }
+
+    fn render(&self, index: usize, _extent: Extent, included: &Included) -> EntryText {
+        let mut out = EntryText::default();
+        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
+            out.add(NOTES, (self.node)(entry));
+            shown_edges(entry, included).for_each(|edge| out.add(LINKS, (self.edge)(edge)));
+        }
+        out
+    }
+
+    fn detail(&self, _entry: &Entry) -> Detail {
+        Detail::Name
+    }
+
+    fn is_linear(&self) -> bool {
+        false
+    }
+
+    fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
+        let mut document = String::new();
+        for (section, before) in frame.0.iter().enumerate() {
+            document.push_str(before);
+            let items = texts.iter().flat_map(|(_, text)| &text.items);
+            let items = items.filter(|item| item.section == section);
+            let mut lines: Vec<&str> = items.map(|item| item.text.as_str()).collect();
+            lines.sort_unstable();
+            document.extend(lines);
+        }
+        document
+    }
+}
