@@ -255,15 +255,15 @@ fn with_neighbours(parts: &[BlockContext<'_>], scores: &[f64]) -> Vec<f64> {
     let mut raised = scores.to_vec();
     let joins = |a: usize, b: usize| parts[a].is_in_section_of(&parts[b]);
     let mut share = 0.0;
-    for number in 0..scores.len() {
-        share = if number > 0 && joins(number - 1, number) { scores[number - 1].max(share) * AFTER } else { 0.0 };
-        raised[number] = raised[number].max(share);
+    for index in 0..scores.len() {
+        share = if index > 0 && joins(index - 1, index) { scores[index - 1].max(share) * AFTER } else { 0.0 };
+        raised[index] = raised[index].max(share);
     }
     share = 0.0;
-    for number in (0..scores.len()).rev() {
-        let next = number + 1;
-        share = if next < scores.len() && joins(number, next) { scores[next].max(share) * BEFORE } else { 0.0 };
-        raised[number] = raised[number].max(share);
+    for index in (0..scores.len()).rev() {
+        let next = index + 1;
+        share = if next < scores.len() && joins(index, next) { scores[next].max(share) * BEFORE } else { 0.0 };
+        raised[index] = raised[index].max(share);
     }
     raised
 }
@@ -273,8 +273,8 @@ fn companions(parts: &[BlockContext<'_>]) -> Vec<Vec<usize>> {
     // Of the current list: the items around the current one, and the text that introduces the list.
     let (mut outer, mut lead): (Vec<usize>, Option<usize>) = (Vec::new(), None);
     let mut all = Vec::with_capacity(parts.len());
-    for (number, part) in parts.iter().enumerate() {
-        let before = number.checked_sub(1).and_then(|before| Some((before, parts.get(before)?)));
+    for (index, part) in parts.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| Some((before, parts.get(before)?)));
         let before = before.filter(|(_, other)| other.is_in_section_of(part));
         let mut with = Vec::new();
         match part.kind {
@@ -287,7 +287,7 @@ fn companions(parts: &[BlockContext<'_>]) -> Vec<Vec<usize>> {
                     outer.pop();
                 }
                 with.extend(outer.iter().copied().chain(lead));
-                outer.push(number);
+                outer.push(index);
             }
             BlockKind::Code | BlockKind::Table => {
                 let label = before.filter(|(_, label)| label.introduces() || label.kind == BlockKind::Item);
@@ -296,7 +296,7 @@ fn companions(parts: &[BlockContext<'_>]) -> Vec<Vec<usize>> {
             BlockKind::Text => {}
         }
         if part.announces() {
-            with.extend(announced(parts, number));
+            with.extend(announced(parts, index));
         }
         all.push(with);
     }
@@ -304,17 +304,19 @@ fn companions(parts: &[BlockContext<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the indices of the fragments that a text announces.
-fn announced(parts: &[BlockContext<'_>], number: usize) -> Vec<usize> {
-    let Some(part) = parts.get(number) else { return Vec::new() };
+fn announced(parts: &[BlockContext<'_>], index: usize) -> Vec<usize> {
+    let Some(part) = parts.get(index) else { return Vec::new() };
     let mut chars = 0;
     let mut follow = Vec::new();
-    for (place, next) in parts.iter().enumerate().skip(number + 1).take_while(|(_, next)| next.is_in_section_of(part)) {
+    for (index_after, next) in
+        parts.iter().enumerate().skip(index + 1).take_while(|(_, next)| next.is_in_section_of(part))
+    {
         let belongs = follow.is_empty() || next.kind == BlockKind::Item;
         chars += next.text.len();
         if !belongs || (chars > MAX_FOLLOWING && !follow.is_empty()) {
             break;
         }
-        follow.push(place);
+        follow.push(index_after);
     }
     follow
 }

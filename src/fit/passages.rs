@@ -344,7 +344,7 @@ impl<'a> Packer<'_, 'a> {
         }
     }
 
-    /// Accepts notes of which nothing is shown yet, whole or from their beginning, as far as they fit.
+    /// Accepts notes that are not shown yet, whole or from their beginning, as far as they fit.
     fn accept_other_notes(&mut self) {
         let report = self.document.report;
         for rank in 0..self.order.len() {

@@ -14,7 +14,7 @@ pub(super) fn in_words(day: Date, today: Date) -> String {
     }
 }
 
-/// Returns a number of days, at least 2, in the largest unit of which they make two.
+/// Returns a number of days, at least 2, in the largest unit that they fill twice.
 fn span(days: i64) -> String {
     let (count, unit) = match days {
         ..14 => (days, "day"),

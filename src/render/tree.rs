@@ -23,7 +23,7 @@ enum Branch {
 }
 
 /// Draws entries, whose lines begin with an indent. The first line of an entry is its own. Its other lines are branches
-/// of it or of [`RenderEntry::under`], and so are the entries of which it is the parent.
+/// of it or of [`RenderEntry::under`], and so are its child entries.
 pub(super) fn draw(entries: &[Entry], texts: &[(usize, EntryText)]) -> String {
     let mut position_of = vec![None; entries.len()];
     let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(texts.len());
