@@ -17,8 +17,8 @@ use unicode_normalization::char::is_combining_mark;
 use crate::cli::{self, COMPLETE};
 use crate::env::Env;
 use crate::escape::one_line;
-use crate::note::Note;
 use crate::setup;
+use crate::store::NoteHandle as Note;
 use crate::store::{Location, Store};
 
 /// Returns the completions for a shell, in its format; `None` if this is an ordinary call.
@@ -151,11 +151,12 @@ impl Values {
                 notes.map(|note| (note.id.to_string(), Some(one_line(note.title())))).collect()
             }
             Self::Tags => {
-                let tags: BTreeSet<String> = notes().flat_map(|note| note.ties().tags).map(str::to_owned).collect();
+                let tags: BTreeSet<String> =
+                    notes().flat_map(|note| note.relations().tags).map(str::to_owned).collect();
                 tags.iter().map(|tag| one(tag)).collect()
             }
             Self::Kinds => {
-                let kinds: BTreeSet<&str> = notes().map(|note| note.head().kind).collect();
+                let kinds: BTreeSet<&str> = notes().map(|note| note.list_fields().kind).collect();
                 kinds.into_iter().map(one).collect()
             }
             Self::LinkTypes => {

@@ -1,4 +1,4 @@
-//! Tests only: a process dies at every point of writing, and nothing is half done.
+//! Tests only: a process is killed at every point of a write, and no change is made in part.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::env::{Env, Waits};
 
-/// How many points the process has passed.
+/// The number of points that the process has passed.
 static PASSED: AtomicUsize = AtomicUsize::new(0);
 const POINT: &str = "QIPU_TEST_DIES_AT";
 const DIR: &str = "QIPU_TEST_DIR";
 const WORDS: &str = "QIPU_TEST_WORDS";
 
-/// A point of writing; the process dies here if it is the one to die at.
+/// A point of a write; aborts the process if it is the chosen one.
 pub(crate) fn here() {
     let at = std::env::var(POINT).ok().and_then(|at| at.parse().ok());
     if at == Some(PASSED.fetch_add(1, Ordering::Relaxed)) {
@@ -21,7 +21,7 @@ pub(crate) fn here() {
     }
 }
 
-/// One call of the program, in a process of its own that may die; nothing in an ordinary run.
+/// One command in a process of its own, which may abort; does nothing in an ordinary test run.
 #[test]
 fn child() {
     let (Ok(dir), Ok(words)) = (std::env::var(DIR), std::env::var(WORDS)) else { return };
@@ -31,7 +31,7 @@ fn child() {
     crate::run(&words, &env, &mut Vec::new()).unwrap();
 }
 
-/// Calls the program; `dies_at` is the point at which it dies. Returns whether it lived.
+/// Runs a command in a child process that aborts at the point `dies_at`. Returns whether it completed.
 fn call(dir: &Path, words: &[&str], dies_at: Option<usize>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "crash_points::child"]).env(DIR, dir).env(WORDS, words.join("\n"));
@@ -57,7 +57,7 @@ fn store() -> tempfile::TempDir {
     dir
 }
 
-/// Returns the files that a reader sees, in the order of their names.
+/// Returns the files that are not hidden with their content, sorted by path.
 fn files(dir: &Path) -> Vec<(String, String)> {
     let root = dir.join(".qipu");
     let entries = walkdir::WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::escape::{harmless_json, one_line};
 
 /// A failure that ends the process.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Error {
     /// The kind of failure, which determines the exit code.
     pub kind: ErrorKind,

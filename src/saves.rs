@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 use crate::env::{Env, Waits};
 use crate::error::Error;
 
-/// What a command does at a point.
+/// A point of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Point {
     /// It reads a note that it changes.
     Read,
     /// It waits for other programs.
     Pause,
-    /// It is between two steps of writing.
+    /// It is between two steps of a write.
     Write,
 }
 
-/// Another program: it is told of every point.
+/// Another program, called at every point.
 pub(crate) type Program = Box<dyn FnMut(Point)>;
 
 thread_local! {
     static PROGRAM: RefCell<Option<Program>> = const { RefCell::new(None) };
 }
 
-/// A point of a command of this thread.
+/// Calls the other program of this thread, if there is one.
 pub(crate) fn here(point: Point) {
     if let Some(mut program) = PROGRAM.take() {
         program(point);
@@ -34,7 +34,7 @@ pub(crate) fn here(point: Point) {
     }
 }
 
-/// Does some work beside another program, which ends after it.
+/// Runs `work` with another program, which is dropped afterwards.
 pub(crate) fn beside<T>(program: Program, work: impl FnOnce() -> T) -> T {
     PROGRAM.set(Some(program));
     let done = work();
@@ -42,7 +42,7 @@ pub(crate) fn beside<T>(program: Program, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What every save holds.
+/// The words that every save contains.
 const WORDS: &str = "A person's words.";
 const SAVED: &str = "---\nid: a\ntitle: Old\n---\nA person's words.\n";
 
@@ -52,20 +52,20 @@ const NOTES: [(&str, &str); 3] = [
     ("mocs/c.md", "---\nid: c\ntitle: C\ntags: [x]\nlinks:\n- {type: supports, id: a}\n---\n[[Old|label]] [[b]]\n"),
 ];
 
-/// The file of the first note, and the one that it gets by `rename`.
+/// The file of the first note, and its path after `rename`.
 const FILE: &str = "notes/a-old.md";
 const RENAMED: &str = "notes/a-another-title.md";
 
 /// How another program saves, and when it begins.
 #[derive(Debug, Clone, Copy)]
 enum Save {
-    /// It writes a temporary file and renames that.
+    /// It writes a temporary file and renames it.
     ByRename,
     /// It truncates the file, and writes it so many points later; within a pause at the latest.
     InPlace(usize),
-    /// It adds to the file.
+    /// It appends to the file.
     Append,
-    /// It saves in the place that `rename` wants.
+    /// It creates the file that `rename` is about to create.
     Renamed,
 }
 
@@ -126,7 +126,7 @@ impl Drop for Editor {
     }
 }
 
-/// A store in memory where there is a folder for that: thousands of calls that wait for a disk take long.
+/// Creates a store, in memory if the system has a folder for that: thousands of calls would wait for a disk.
 fn store() -> tempfile::TempDir {
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     for (path, text) in NOTES {
@@ -137,7 +137,7 @@ fn store() -> tempfile::TempDir {
     dir
 }
 
-/// Calls the program beside another one.
+/// Runs a command together with another program.
 fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
     let waits = Waits { pause: |_| here(Point::Pause), ..Waits::default() };
     let cache_dir = Some(dir.join("cache"));
@@ -147,7 +147,7 @@ fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
     beside(program, || crate::run(&words, &env, &mut Vec::new()))
 }
 
-/// Returns the files of a store in the order of their paths, hidden ones too.
+/// Returns the files of a store with their content, sorted by path, hidden ones included.
 fn files(dir: &Path) -> Vec<(String, String)> {
     let root = dir.join(".qipu");
     let entries = walkdir::WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);
@@ -158,7 +158,7 @@ fn files(dir: &Path) -> Vec<(String, String)> {
     found.collect()
 }
 
-/// Returns what a command does, point by point, when nobody saves.
+/// Returns the points of a command while no other program saves.
 fn points(words: &[&str]) -> Vec<Point> {
     let (dir, points) = (store(), std::rc::Rc::new(RefCell::new(Vec::new())));
     let noted = std::rc::Rc::clone(&points);

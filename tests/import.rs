@@ -62,8 +62,8 @@ fn store(dir: &TempDir) -> Store {
 }
 
 fn note<'a>(store: &'a Store, title: &str) -> &'a Note {
-    let found = store.notes().iter().find(|note| note.title == title);
-    found.unwrap_or_else(|| panic!("no note {title:?}"))
+    let found = store.notes().iter().find(|note| note.title() == title);
+    found.unwrap_or_else(|| panic!("no note {title:?}")).parsed().unwrap()
 }
 
 /// The titles that a note links to.
@@ -71,7 +71,7 @@ fn links(store: &Store, title: &str) -> BTreeSet<String> {
     let types = LinkTypes::default();
     let graph = Graph::new(store.notes(), &types);
     let place = store.position(&note(store, title).id).unwrap();
-    graph.outgoing(place).map(|edge| store.notes()[edge.to].title.clone()).collect()
+    graph.outgoing(place).map(|edge| store.notes()[edge.to].title().to_owned()).collect()
 }
 
 /// Everything that leads nowhere.
@@ -263,7 +263,7 @@ fn a_logseq_graph_is_imported_completely() {
         let note =
             store.notes().iter().find(|note| note.path == path.replace("pages/", "notes/").replace(['?', ':'], "-"));
         let (_, outline) = text.split_once("\n\n").unwrap_or(("", text));
-        assert_eq!(note.unwrap().body(), outline.replace("../assets/", "../attachments/"), "{path}");
+        assert_eq!(note.unwrap().body().unwrap(), outline.replace("../assets/", "../attachments/"), "{path}");
     }
     let journal = note(&store, "Mar 5th, 2025");
     assert_eq!((journal.kind.as_str(), journal.date.unwrap().to_string().as_str()), ("journal", "2025-03-05"));
@@ -471,7 +471,7 @@ fn another_folder_with_the_same_names_overwrites_nothing() {
     fs::write(other.join("contents.md"), "- second\n").unwrap();
     let told = run(&dir, "import logseq other --json");
     assert_eq!(findings(&told, "name-clash").len(), 1);
-    let bodies: BTreeSet<_> = store(&dir).notes().iter().map(|note| note.body().to_owned()).collect();
+    let bodies: BTreeSet<_> = store(&dir).notes().iter().map(|note| note.body().unwrap().to_owned()).collect();
     assert_eq!(bodies, BTreeSet::from(["- first\n".to_owned(), "- second\n".to_owned()]));
     // The same folder under another name is known by its texts, or by the name it is given.
     fs::rename(dir.path().join("source"), dir.path().join("renamed")).unwrap();
@@ -627,7 +627,7 @@ fn hostile_sources_are_imported_safely() {
             prop_assert_eq!(outside.len(), 3, "{:?}", outside);
             prop_assert!(answer(&dir, "dump pack").code() == 0);
             for note in store(&dir).notes() {
-                prop_assert!(!note.findings.iter().any(|finding| finding.code == "duplicate-id"), "{}", note.path);
+                prop_assert!(!note.findings().any(|finding| finding.code == "duplicate-id"), "{}", note.path);
             }
             Ok(())
         })

@@ -83,8 +83,8 @@ fn fragments_do_not_overlap() {
                 prop_assert!(disjoint && fragments.iter().all(|fragment| !fragment.range.is_empty()), "{fragments:?}");
                 for fragment in fragments {
                     let line = |end: usize| {
-                        let before = entry.note.body().get(..end).unwrap();
-                        entry.note.body_line() + before.matches('\n').count()
+                        let before = entry.note.body().unwrap().get(..end).unwrap();
+                        entry.note.parsed().unwrap().body_line() + before.matches('\n').count()
                     };
                     prop_assert_eq!(fragment.lines, (line(fragment.range.start), line(fragment.range.end)));
                 }
@@ -118,8 +118,8 @@ fn passages_are_parts_of_their_notes_in_their_order() {
             let answer: Value = serde_json::from_str(&text).unwrap();
             for note in answer["notes"].as_array().unwrap() {
                 let entry = entries(&report).find(|entry| entry.note.id.as_str() == note["id"]).unwrap();
-                let file: Vec<&str> = entry.note.body().lines().collect();
-                let before = entry.note.body_line() - 1;
+                let file: Vec<&str> = entry.note.body().unwrap().lines().collect();
+                let before = entry.note.parsed().unwrap().body_line() - 1;
                 let mut last = 0;
                 for passage in note["passages"].as_array().into_iter().flatten() {
                     let line = |end: usize| passage["lines"][end].as_u64().unwrap() as usize;

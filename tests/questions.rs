@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use qipu::calendar::Period;
 use qipu::context::question::QuestionContext;
-use qipu::note::{Language, Note};
+use qipu::note::Language;
+use qipu::store::NoteHandle;
 use serde_json::Value;
 use support::hang::expect_to_end;
 use support::process::{self, call, call_with};
@@ -520,7 +521,7 @@ fn the_config_accepts_what_the_flags_accept() {
 }
 
 /// A context of notes for questions, on a fixed day and for all days of notes.
-fn question_context(notes: &[Arc<Note>]) -> QuestionContext<'_> {
+fn question_context(notes: &[Arc<NoteHandle>]) -> QuestionContext<'_> {
     let window = Period { from: None, to: jiff::civil::Date::MAX };
     let today = jiff::civil::date(2025, 3, 31);
     QuestionContext { notes, language: Language::English, today, window, journals: None }
@@ -552,7 +553,7 @@ fn questions_of_any_text_are_understood_in_linear_time() {
         "journal ",
     ] {
         let notes = [("notes/a.md", "Projects"), ("notes/b.md", "The Daily"), ("journals/2025-03-31.md", "2025-03-31")]
-            .map(|(path, title)| Arc::new(Note::parse(path, format!("---\ntitle: {title}\n---\n").into_bytes())));
+            .map(|(path, title)| Arc::new(NoteHandle::parse(path, format!("---\ntitle: {title}\n---\n").into_bytes())));
         expect_to_end(move || question_context(&notes).parse(&unit.repeat(500_000 / unit.len())).terms.len());
     }
 }
@@ -568,9 +569,9 @@ fn questions_among_a_hundred_thousand_notes_are_understood_in_linear_time() {
             ("notes", format!("A title of some words {ordinal}"))
         };
         let text = format!("---\nid: qp-{ordinal:06}\ntitle: \"{title}\"\naliases: [other {ordinal}]\n---\nText.\n");
-        Arc::new(Note::parse(&format!("{folder}/qp-{ordinal:06}-file.md"), text.into_bytes()))
+        Arc::new(NoteHandle::parse(&format!("{folder}/qp-{ordinal:06}-file.md"), text.into_bytes()))
     };
-    let notes: Vec<Arc<Note>> = (0..100_000).map(note).collect();
+    let notes: Vec<Arc<NoteHandle>> = (0..100_000).map(note).collect();
     expect_to_end(move || {
         for text in [
             "plain words about syncing",

@@ -54,7 +54,7 @@ fn any_text_is_a_query() {
                 let found = find(&store, &query);
                 for hit in &found.hits {
                     prop_assert!(hit.score.is_finite() && (0.0..=1.0).contains(&hit.relevance), "{hit:?}");
-                    let body = store.notes()[hit.note].body();
+                    let body = store.notes()[hit.note].body().unwrap();
                     if let Some(snippet) = found.highlighter.as_ref().and_then(|highlighter| highlighter.snippet(body))
                     {
                         prop_assert!(!snippet.text.contains(char::is_control));
@@ -92,7 +92,7 @@ fn a_note_is_first_for_its_whole_title() {
             if store.notes().is_empty() {
                 return Ok(());
             }
-            let title = store.notes()[which.index(store.notes().len())].title.clone();
+            let title = store.notes()[which.index(store.notes().len())].title().to_owned();
             let is_plain =
                 title.chars().any(char::is_alphanumeric) && !title.contains(['"', '“', '”', '„', '-', ':', '*']);
             for query in [title.clone(), title.to_uppercase(), format!("  {title}\n")] {
@@ -101,7 +101,7 @@ fn a_note_is_first_for_its_whole_title() {
                     continue;
                 }
                 let found = find(&store, &query);
-                let first = found.hits.first().map(|hit| (store.notes()[hit.note].title.clone(), hit.relevance));
+                let first = found.hits.first().map(|hit| (store.notes()[hit.note].title().to_owned(), hit.relevance));
                 let (best, relevance) = first.unwrap();
                 let line = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
                 prop_assert_eq!(line(&best), line(&title));

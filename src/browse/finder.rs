@@ -8,7 +8,7 @@ use nucleo_matcher::{Config, Matcher, Utf32String};
 use rayon::prelude::*;
 
 use super::text::one_line;
-use crate::note::Note;
+use crate::store::NoteHandle as Note;
 
 /// The most bytes that are matched of a title, tag or alias. Typed text is shorter.
 const MAX_NAME_BYTES: usize = 400;
@@ -103,7 +103,7 @@ fn is_narrower(previous: &str, text: &str) -> bool {
 
 /// Returns the text that is matched for a note: its title as the list shows it, id, tags and aliases.
 fn haystack(note: &Note) -> Utf32String {
-    let ties = note.ties();
+    let ties = note.relations();
     let mut names = one_line(truncated_name(note.title()));
     names.push_str("  ");
     names.push_str(note.id.as_str());

@@ -11,7 +11,8 @@ use super::page::{LinkLine, NotePage};
 use super::store_client::{ListFilter, TextHits};
 use super::theme::Theme;
 use crate::env::Today;
-use crate::note::{Note, NoteId};
+use crate::note::NoteId;
+use crate::store::NoteHandle as Note;
 
 /// A property of notes that a filter tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::text::{self, one_line};
 use crate::env::Today;
 use crate::escape;
-use crate::note::{IMPORTED, Note, NoteId, StyleSet};
+use crate::note::{IMPORTED, NoteId, StyleSet};
 use crate::report::{Entry, Report};
+use crate::store::NoteHandle as Note;
 
 /// The most bytes of a body that are shown. It bounds the cost of wrapping.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -92,8 +93,12 @@ impl NotePage {
             lines.insert(1, unstyled(LineKind::Warning, format!("! {}", retired.words())));
         }
         lines.push(unstyled(LineKind::Body, String::new()));
-        let body = note.body().trim_end();
-        lines.extend(body_lines(body, &note.marked()));
+        let parsed = note.parsed_or_empty();
+        let failure =
+            note.read_failure().map(|error| unstyled(LineKind::Warning, format!("! {}", one_line(&error.message))));
+        lines.extend(failure);
+        let body = parsed.body().trim_end();
+        lines.extend(body_lines(body, &parsed.style_spans()));
         if body.len() > MAX_BODY_BYTES {
             lines.push(unstyled(LineKind::Warning, format!("…the rest of {} bytes is in its file", body.len())));
         }
@@ -154,32 +159,34 @@ fn unstyled(kind: LineKind, text: String) -> LogicalLine {
 
 /// Returns the lines above the body: title, fields, tags and diagnostics.
 fn fields(note: &Note) -> Vec<LogicalLine> {
-    let mut lines = vec![unstyled(LineKind::Title, one_line(&note.title))];
-    let mut facts = vec![note.id.to_string(), one_line(&note.kind)];
-    facts.extend(note.value.map(|value| format!("value {value}")));
-    facts.extend(note.verified.map(|verified| if verified { "verified" } else { "not verified" }.to_owned()));
-    facts.extend(note.created.as_ref().map(|stamp| format!("created {}", one_line(stamp.as_str()))));
-    facts.extend(note.updated.as_ref().map(|stamp| format!("updated {}", one_line(stamp.as_str()))));
+    let (fields, extra) = (note.list_fields(), note.extra_fields());
+    let mut lines = vec![unstyled(LineKind::Title, one_line(note.title()))];
+    let mut facts = vec![note.id.to_string(), one_line(fields.kind)];
+    facts.extend(fields.value.map(|value| format!("value {value}")));
+    facts.extend(note.verified().map(|verified| if verified { "verified" } else { "not verified" }.to_owned()));
+    facts.extend(fields.created_as_written().map(|stamp| format!("created {}", one_line(stamp.as_str()))));
+    facts.extend(fields.updated_as_written().map(|stamp| format!("updated {}", one_line(stamp.as_str()))));
     let mut field = |text: String| lines.push(unstyled(LineKind::Field, text));
     field(facts.join(" · "));
-    for alias in &note.aliases {
+    for alias in note.relations().aliases {
         field(format!("alias: {}", one_line(alias)));
     }
-    for source in &note.sources {
+    for source in note.sources() {
         let title = source.title.as_deref().map(one_line).unwrap_or_default();
         field(format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned());
     }
-    for (key, value) in note.custom.iter().chain(&note.unknown).filter(|(key, _)| key != IMPORTED) {
+    for (key, value) in extra.custom.iter().chain(extra.unknown).filter(|(key, _)| key != IMPORTED) {
         field(format!("{}: {}", one_line(key), one_line(&value.to_line())));
     }
-    if let Some(summary) = note.summary_field() {
+    if let Some(summary) = fields.summary {
         field(format!("summary: {}", one_line(summary)));
     }
-    if !note.tags.is_empty() {
-        let tags: Vec<String> = note.tags.iter().map(|tag| format!("#{}", one_line(tag))).collect();
+    let tags = note.relations().tags;
+    if !tags.is_empty() {
+        let tags: Vec<String> = tags.iter().map(|tag| format!("#{}", one_line(tag))).collect();
         lines.push(unstyled(LineKind::Tags, tags.join(" ")));
     }
-    let warnings = note.findings.iter().map(|finding| format!("! {}", one_line(&finding.message)));
+    let warnings = note.findings().map(|finding| format!("! {}", one_line(&finding.message)));
     lines.extend(warnings.map(|text| unstyled(LineKind::Warning, text)));
     lines
 }

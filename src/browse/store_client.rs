@@ -9,9 +9,10 @@ use crate::commands;
 use crate::env::Today;
 use crate::error::Error;
 use crate::graph::{Follow, WalkLimits};
-use crate::note::{Note, NoteId};
+use crate::note::NoteId;
 use crate::report::{Entry, Report};
 use crate::request::{Command, LinkRequest, LinkView, ListRequest, SearchRequest};
+use crate::store::NoteHandle as Note;
 use crate::store::{Location, Store};
 
 /// A filter by type and tag.
@@ -80,7 +81,7 @@ impl StoreClient {
     /// again, as on the command line.
     fn run(&mut self, command: &Command) -> Result<Report, Error> {
         let report = commands::run_on(command, &self.store);
-        if !self.store.is_broken() {
+        if !self.store.is_index_corrupt() {
             return report;
         }
         self.store.discard_index(&self.location);
@@ -162,7 +163,7 @@ impl StoreClient {
     pub(super) fn kinds(&self) -> Vec<(String, usize)> {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         for note in self.store.notes() {
-            *kinds.entry(note.head().kind).or_default() += 1;
+            *kinds.entry(note.list_fields().kind).or_default() += 1;
         }
         kinds.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect()
     }

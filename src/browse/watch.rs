@@ -23,7 +23,7 @@ pub(super) fn watch(location: Location, current_dir: PathBuf) -> Receiver<Store>
         loop {
             std::thread::sleep(pause);
             let start = Instant::now();
-            let state = store::look(&location, &current_dir).ok();
+            let state = store::fingerprint(&location, &current_dir).ok();
             pause = MIN_PAUSE.max(start.elapsed() * PAUSE_FACTOR);
             // A store that can't be read now may be readable at the next scan.
             if state.is_none() || state == known_state {

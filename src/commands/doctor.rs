@@ -7,11 +7,12 @@ use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Compactions, Graph};
-use crate::note::{Diagnostic, Note};
+use crate::note::Diagnostic;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::DoctorRequest;
 use crate::search::{Alike, Engine};
 use crate::setup::{self, Project};
+use crate::store::NoteHandle as Note;
 use crate::store::{self, Location, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
@@ -25,18 +26,18 @@ pub(super) fn run_fix(request: &DoctorRequest, current_dir: &Path) -> Result<Rep
         let store = open(request, current_dir)?;
         let planned = repair::plan(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
-        let removed_paths = store.foreign_list(&request.location).into_iter().chain(store.left_over());
+        let removed_paths = store.foreign_redo_log(&request.location).into_iter().chain(store.stale_temp_files());
         entries.extend(removed_paths.map(|path| removed_file(&store, &path)));
         entries.extend(stale_project_files(&store, request).iter().map(|path| removed_project_file(&store, path)));
         return Ok(report(request, &store, entries));
     }
     let location = Location { no_index: true, ..request.location.clone() };
-    let (store, lock, mut removed_paths) = Store::open_to_mend(&location, current_dir)?;
+    let (store, lock, mut removed_paths) = Store::open_to_repair(&location, current_dir)?;
     let planned = repair::plan(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
-    removed_paths.extend(store.remove_left_over(&lock)?);
+    removed_paths.extend(store.remove_stale_temp_files(&lock)?);
     entries.extend(removed_paths.iter().map(|path| removed_file(&store, path)));
     for path in stale_project_files(&store, request) {
         store::remove_stale_file(&path)?;
@@ -106,13 +107,13 @@ fn file_diagnostics(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEnt
         line: None,
         message: message.to_owned(),
     };
-    let ignored = store.passed_over();
+    let ignored = store.ignored_entries();
     let ignored = ignored.iter().map(|(path, why)| finding(true, "passed-over", path, why));
     let unfinished = store
-        .unfinished(&request.location)
-        .map(|why| DiagnosticEntry { path: store.pending_path(), ..finding(true, "unfinished-change", "", &why) });
+        .unfinished_changes(&request.location)
+        .map(|why| DiagnosticEntry { path: store.redo_log_path(), ..finding(true, "unfinished-change", "", &why) });
     let why = "left over by a process that died; `qipu doctor --fix` takes it away";
-    let left = store.left_over();
+    let left = store.stale_temp_files();
     let left = left.iter().map(|path| finding(false, "left-over", path, why));
     let of_project = stale_project_files(store, request);
     let of_project = of_project
@@ -150,8 +151,7 @@ fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 /// Returns the diagnostics of each note.
 fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<Note>| {
-        let findings =
-            note.findings.iter().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding));
+        let findings = note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding));
         findings.collect::<Vec<_>>()
     };
     store.notes().iter().flat_map(of_note).collect()
@@ -189,8 +189,8 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         for path in graph.outside(place).iter().filter(|path| !store.is_in_project(note, path)) {
             find(false, "link-leaves-project", format!("`{path}` leads out of the project"));
         }
-        for link in note.links.iter().filter(|link| !types.knows(&link.kind)) {
-            find(false, "unknown-link-type", format!("there is no link type `{}`", link.kind));
+        for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
+            find(false, "unknown-link-type", format!("there is no link type `{kind}`"));
         }
         if graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none() {
             find(false, "no-links", "no link leads from it or to it".to_owned());

@@ -12,7 +12,7 @@ use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::DumpRequest;
-use crate::store::{self, PassedOver, Store};
+use crate::store::{self, IgnoredEntry, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer.
 ///
@@ -21,7 +21,8 @@ use crate::store::{self, PassedOver, Store};
 /// no pack, or that belongs to the store.
 pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(&request.location, current_dir)?;
-    let (store, all) = store.trusted(&request.location, current_dir, |store| pack_selection(store, request))?;
+    let (store, all) =
+        store.with_corruption_retry(&request.location, current_dir, |store| pack_selection(store, request))?;
     let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
     let text = pack::write(&pack);
     let mode = ReportKind::Change { command: "dump", is_dry_run: false };
@@ -33,7 +34,7 @@ pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, E
     let action = store::export(&request.location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
-    let ignored = if request.selection.is_none() { store.passed_over() } else { Vec::new() };
+    let ignored = if request.selection.is_none() { store.ignored_entries() } else { Vec::new() };
     entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, why)));
     Ok(Report::new(head, entries))
 }
@@ -51,7 +52,7 @@ fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
 }
 
 /// Returns the pack, and the files among the wanted attachments that can't be packed, with the reasons.
-fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<PassedOver>), Error> {
+fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<IgnoredEntry>), Error> {
     if request.selection.is_none() {
         store.expect_all_readable()?;
     }
@@ -66,10 +67,10 @@ fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<Pas
     let notes: Result<Vec<PackedNote>, Error> =
         positions.iter().map(|position| pack_note(store, &graph, *position)).collect();
     drop(work);
-    let (mut wanted, mut skipped) = (store.attachments()?, store.passed_over_attachments());
+    let (mut wanted, mut skipped) = (store.attachments()?, store.ignored_attachments());
     if request.selection.is_some() {
         let linked: BTreeSet<String> =
-            positions.iter().flat_map(|position| linked_files(&store.notes()[*position])).collect();
+            positions.iter().flat_map(|position| linked_files(store.notes()[*position].parsed_or_empty())).collect();
         wanted.retain(|path| linked.contains(path));
         let is_below = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         skipped.retain(|(path, _)| linked.iter().any(|link| link == path || is_below(link, path)));

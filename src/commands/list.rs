@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use crate::context::{FieldFilter, Session, day_of};
 use crate::error::Error;
-use crate::note::Note;
 use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::{ListRequest, Sort};
+use crate::store::NoteHandle as Note;
 use crate::store::Store;
 
 /// Reports the notes that pass all filters, in the requested order.
@@ -47,8 +47,8 @@ pub(super) fn passes(request: &ListRequest, note: &Note) -> bool {
     let day = dates.then(|| day_of(note)).flatten();
     let is_since = |since: Date| day.is_some_and(|day| day >= since);
     let is_until = |until: Date| day.is_some_and(|day| day <= until);
-    let has_tag = |tag: &String| note.ties().tags.contains(&tag.as_str());
-    (request.kinds.is_empty() || request.kinds.iter().any(|kind| kind == note.head().kind))
+    let has_tag = |tag: &String| note.relations().tags.contains(&tag.as_str());
+    (request.kinds.is_empty() || request.kinds.iter().any(|kind| kind == note.list_fields().kind))
         && (request.tags.is_empty() || request.tags.iter().any(has_tag))
         && request.since.is_none_or(is_since)
         && request.until.is_none_or(is_until)
@@ -59,8 +59,8 @@ pub(super) fn passes(request: &ListRequest, note: &Note) -> bool {
 fn sort(notes: &mut [&Arc<Note>], order: Sort) {
     match order {
         // Many imported notes have no date; sorted by id they would look unsorted.
-        Sort::Updated => notes.par_sort_by_cached_key(|note| newest(note, note.head().changed())),
-        Sort::Created => notes.par_sort_by_cached_key(|note| newest(note, note.head().created())),
+        Sort::Updated => notes.par_sort_by_cached_key(|note| newest(note, note.list_fields().changed())),
+        Sort::Created => notes.par_sort_by_cached_key(|note| newest(note, note.list_fields().created())),
         Sort::Value => notes.sort_by_key(|note| Reverse(note.value_or_default())),
         Sort::Title => notes.par_sort_by_cached_key(|note| note.title().to_lowercase()),
         Sort::Id => {}
@@ -76,7 +76,7 @@ fn newest<T: Ord>(note: &Note, date: Option<T>) -> (Reverse<Option<T>>, Option<S
 /// Reports the tags in use by descending count, then by name.
 pub(super) fn run_tags(store: &Store) -> Report {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for tag in store.notes().iter().flat_map(|note| note.ties().tags) {
+    for tag in store.notes().iter().flat_map(|note| note.relations().tags) {
         *counts.entry(tag).or_default() += 1;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
@@ -89,9 +89,9 @@ pub(super) fn run_tags(store: &Store) -> Report {
 pub(super) fn run_status(store: &Store) -> Report {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for note in store.notes() {
-        *kinds.entry(note.head().kind).or_default() += 1;
+        *kinds.entry(note.list_fields().kind).or_default() += 1;
     }
-    let findings = store.notes().iter().map(|note| note.findings.len()).sum();
+    let findings = store.notes().iter().map(|note| note.findings().count()).sum();
     let fact = |name: &str, count: usize| Entry::Fact { name: name.to_owned(), count };
     let mut entries = vec![fact("notes", store.notes().len())];
     entries.push(fact("findings", findings));

@@ -216,7 +216,7 @@ fn answer_with_retry<T>(
     current_dir: &Path,
     answer: impl Fn(&Store) -> T,
 ) -> Result<T, Error> {
-    let (store, answer) = store.trusted(location, current_dir, answer)?;
+    let (store, answer) = store.with_corruption_retry(location, current_dir, answer)?;
     let _ = ManuallyDrop::new(store);
     Ok(answer)
 }

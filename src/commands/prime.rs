@@ -7,9 +7,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::context::Journals;
 use crate::graph::Compactions;
-use crate::note::Note;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, ReportKind};
 use crate::request::PrimeRequest;
+use crate::store::NoteHandle as Note;
 use crate::store::Store;
 
 /// The description of qipu in the primer.
@@ -92,7 +92,7 @@ pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
 fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
     let notes = store.notes();
     let mut tags: HashMap<&str, usize> = HashMap::new();
-    for tag in notes.iter().flat_map(|note| note.ties().tags) {
+    for tag in notes.iter().flat_map(|note| note.relations().tags) {
         *tags.entry(tag).or_default() += 1;
     }
     let mut folders: HashMap<&str, usize> = HashMap::new();
@@ -136,7 +136,7 @@ fn last_journal(store: &Store, journals: &Journals, digests: &Compactions, seen:
 
 /// Returns the last blocks of a journal within [`MAX_JOURNAL_CHARS`]: text is added to a journal at its end.
 fn last_blocks(note: &Note) -> String {
-    let blocks = note.blocks();
+    let blocks = note.parsed_or_empty().blocks();
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.trim()).filter(|text| !text.is_empty()).collect();
     let Some((last, before)) = texts.split_last() else { return String::new() };
     let mut shown = vec![truncated_at_word(last, MAX_JOURNAL_CHARS)];
@@ -208,7 +208,7 @@ fn decisions(store: &Store) -> Vec<usize> {
     let is_current = |note: &Note| note.retired(|| store.today.day()).is_none();
     let notes = store.notes().iter().enumerate();
     let found = notes.filter(|(_, note)| is_decision(note) && is_current(note));
-    let mut found: Vec<_> = found.map(|(position, note)| (note.head().changed(), position)).collect();
+    let mut found: Vec<_> = found.map(|(position, note)| (note.list_fields().changed(), position)).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.into_iter().map(|(_, position)| position).collect()
 }
@@ -217,19 +217,19 @@ fn decisions(store: &Store) -> Vec<usize> {
 fn is_decision(note: &Note) -> bool {
     let is_name = |text: &str| DECISION_NAMES.iter().any(|name| name.eq_ignore_ascii_case(text));
     let is_in_folder = || note.path.rsplit_once('/').is_some_and(|(folder, _)| folder.split('/').any(is_name));
-    let is_tagged = || note.ties().tags.iter().any(|tag| is_name(tag.trim_start_matches('#')));
-    (is_name(note.head().kind) || is_in_folder() || is_tagged()) && !note.is_moc() && !note.is_journal()
+    let is_tagged = || note.relations().tags.iter().any(|tag| is_name(tag.trim_start_matches('#')));
+    (is_name(note.list_fields().kind) || is_in_folder() || is_tagged()) && !note.is_moc() && !note.is_journal()
 }
 
 /// Returns the maps of content by value, then latest change, then id; retired ones last.
 fn key_maps(store: &Store) -> Vec<usize> {
-    sorted(store, Note::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.head().changed())))
+    sorted(store, Note::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.list_fields().changed())))
 }
 
 /// Returns the notes with a date that are no maps by latest change, then value, then id; retired ones last.
 fn recent_notes(store: &Store) -> Vec<usize> {
-    let is_other = |note: &Note| !note.is_moc() && note.head().changed().is_some();
-    sorted(store, is_other, |note| (Reverse(note.head().changed()), Reverse(note.value_or_default())))
+    let is_other = |note: &Note| !note.is_moc() && note.list_fields().changed().is_some();
+    sorted(store, is_other, |note| (Reverse(note.list_fields().changed()), Reverse(note.value_or_default())))
 }
 
 /// Returns the wanted notes by key; retired ones last.

@@ -38,7 +38,7 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: usize, entry_index: 
     let notes = store.notes();
     let entry = |edge: &crate::graph::Edge<'_>| Entry::Link {
         edge: edge_entry(store, edge, entry_index),
-        title: notes[edge.to].title.clone(),
+        title: notes[edge.to].title().to_owned(),
     };
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();
     let from = &notes[position].id;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::content::QueryContent;
-use crate::note::Note;
 use crate::report::{BlockEntry, NoteContent, ShownBlocks};
 use crate::request::BlockChoice;
 use crate::search::Highlighter;
+use crate::store::NoteHandle as Note;
 
 /// The limits on shown blocks; `None` for none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub fn choose_blocks<'a>(
 
 /// Whether a block of the note contains a word of the query.
 pub(super) fn has_answer(note: &Note, highlighter: &Highlighter) -> bool {
-    note.blocks().iter().any(|block| highlighter.idf_weight(&block.text) > 0.0)
+    note.parsed_or_empty().blocks().iter().any(|block| highlighter.idf_weight(&block.text) > 0.0)
 }
 
 /// Returns at most `limit` blocks of a note in the order of the text, and whether there are more.

@@ -8,9 +8,9 @@ use super::Journals;
 use super::journal_texts::JournalText;
 use super::question::PeriodSide;
 use crate::calendar::Period;
-use crate::note::Note;
 use crate::report::{ComparisonEntry, JournalTraits, SideEntry};
 use crate::search::StopWords;
+use crate::store::NoteHandle as Note;
 
 /// The most tags, keywords and fields that are shown for each side.
 const MAX_TRAITS: usize = 20;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::note::{Note, joined};
+use crate::note::joined;
 use crate::report::{BlockEntry, NoteContent, SnippetText};
 use crate::search::Highlighter;
+use crate::store::NoteHandle as Note;
 
 /// The most characters of an excerpt.
 const MAX_EXCERPT_CHARS: usize = 480;
@@ -29,7 +30,7 @@ impl QueryContent {
 
 impl NoteContent for QueryContent {
     fn snippet(&self, note: &Note) -> Option<SnippetText> {
-        let snippet = self.highlighter.as_ref()?.snippet(note.body())?;
+        let snippet = self.highlighter.as_ref()?.snippet(note.parsed_or_empty().body())?;
         Some(SnippetText { text: snippet.text, marks: snippet.marks })
     }
 
@@ -42,11 +43,11 @@ impl NoteContent for QueryContent {
             text: block.text,
             depth: block.depth,
         };
-        note.blocks().into_iter().enumerate().map(entry).collect()
+        note.parsed_or_empty().blocks().into_iter().enumerate().map(entry).collect()
     }
 
     fn excerpt(&self, note: &Note) -> String {
-        let blocks = note.blocks().into_iter().take(self.max_excerpt_blocks);
+        let blocks = note.parsed_or_empty().blocks().into_iter().take(self.max_excerpt_blocks);
         joined(blocks.map(|block| block.text), MAX_EXCERPT_CHARS)
     }
 }

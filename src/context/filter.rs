@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::error::Error;
-use crate::note::{Note, Value};
+use crate::note::Value;
+use crate::store::NoteHandle as Note;
 
 /// A parsed filter expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,27 +162,27 @@ fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
 
 /// Returns a field: a custom one, else an unknown one, else a known one.
 fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
-    let named = note.custom.iter().chain(&note.unknown).find(|(name, _)| name == key);
+    let named = note.extra_fields().custom.iter().chain(note.extra_fields().unknown).find(|(name, _)| name == key);
     if let Some((_, value)) = named {
         return (!value.is_null()).then_some(Cow::Borrowed(value));
     }
-    let texts = |texts: &[String]| (!texts.is_empty()).then(|| texts.iter().map(Value::text).collect());
+    let texts = |texts: &[&str]| (!texts.is_empty()).then(|| texts.iter().map(|text| Value::text(*text)).collect());
     let value = match key {
         "id" => Value::text(note.id.as_str()),
-        "title" => Value::text(&note.title),
-        "type" => Value::text(&note.kind),
+        "title" => Value::text(note.title()),
+        "type" => Value::text(note.list_fields().kind),
         "path" => Value::text(&note.path),
-        "created" => Value::text(note.created.as_ref()?.as_str()),
-        "updated" => Value::text(note.updated.as_ref()?.as_str()),
-        "date" => Value::text(note.date?.to_string()),
-        "summary" => Value::text(note.summary_field()?),
+        "created" => Value::text(note.list_fields().created_as_written()?.as_str()),
+        "updated" => Value::text(note.list_fields().updated_as_written()?.as_str()),
+        "date" => Value::text(note.list_fields().day()?.to_string()),
+        "summary" => Value::text(note.list_fields().summary?),
         "value" => Value::text(note.value_or_default().to_string()),
-        "verified" => Value::text(note.verified?.to_string()),
-        "tags" => Value::List(texts(&note.tags)?),
-        "aliases" => Value::List(texts(&note.aliases)?),
-        "compacts" => Value::List(texts(&note.compacts)?),
-        "sources" => Value::List(texts(&note.sources.iter().map(|source| source.url.clone()).collect::<Vec<_>>())?),
-        "links" => Value::List(texts(&note.links.iter().map(|link| link.target.clone()).collect::<Vec<_>>())?),
+        "verified" => Value::text(note.verified()?.to_string()),
+        "tags" => Value::List(texts(&note.relations().tags)?),
+        "aliases" => Value::List(texts(&note.relations().aliases)?),
+        "compacts" => Value::List(texts(&note.relations().compacts)?),
+        "sources" => Value::List(texts(&note.sources().iter().map(|source| source.url.as_str()).collect::<Vec<_>>())?),
+        "links" => Value::List(texts(&note.link_fields().typed.iter().map(|(_, target)| *target).collect::<Vec<_>>())?),
         _ => return None,
     };
     Some(Cow::Owned(value))

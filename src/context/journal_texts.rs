@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::note::{Note, without_code};
+use crate::note::without_code;
 use crate::search::StopWords;
+use crate::store::NoteHandle as Note;
 
 /// The fewest letters of a counted word.
 const MIN_LETTERS: usize = 4;
@@ -29,9 +30,10 @@ impl JournalText {
     /// Collects the content of a journal.
     pub(super) fn of(note: &Note, stop_words: &StopWords) -> Self {
         let mut text = Self::default();
-        text.tags.extend(note.tags.iter().map(|tag| tag.trim_start_matches('#').to_lowercase()));
-        text.fields.extend(note.custom.iter().chain(&note.unknown).map(|(key, _)| key.clone()));
-        for block in note.blocks() {
+        text.tags.extend(note.relations().tags.iter().map(|tag| tag.trim_start_matches('#').to_lowercase()));
+        let fields = note.extra_fields();
+        text.fields.extend(fields.custom.iter().chain(fields.unknown).map(|(key, _)| key.clone()));
+        for block in note.parsed_or_empty().blocks() {
             text.blocks += 1;
             text.add(&without_code(&block.text), stop_words);
         }

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use crate::calendar::{Period, find_numeric_day, parse_day};
-use crate::note::Note;
+use crate::store::NoteHandle as Note;
 
 /// The fewest notes for one thread.
 const MIN_NOTES: usize = 1_024;
@@ -70,9 +70,9 @@ pub fn journal_day(note: &Note) -> Option<Date> {
     let whole_date = |text: &str| parse_day(text);
     if !note.is_journal() {
         let day = whole_date(note.title()).or_else(|| whole_date(note.stem()))?;
-        return Some(note.head().day().unwrap_or(day));
+        return Some(note.list_fields().day().unwrap_or(day));
     }
-    let head = note.head();
+    let head = note.list_fields();
     // A journal may have a title with more than its date, such as `2025-03-05 at the lab`.
     let date_in = |text: &str| whole_date(text).or_else(|| find_numeric_day(text));
     let created = || head.created_day();
@@ -81,7 +81,7 @@ pub fn journal_day(note: &Note) -> Option<Date> {
 
 /// Returns the day of a note: of a journal its own, else that of the field `date` or of the last change.
 pub fn day_of(note: &Note) -> Option<Date> {
-    let head = note.head();
+    let head = note.list_fields();
     journal_day(note).or_else(|| head.day()).or_else(|| head.changed().map(|time| time.date()))
 }
 

@@ -264,13 +264,13 @@ impl<'a, 's> Selector<'a, 's> {
         }
         let notes = self.store.notes();
         let is_wanted = |note: &usize| {
-            let has_tag = |tag: &String| notes[*note].ties().tags.contains(&tag.as_str());
+            let has_tag = |tag: &String| notes[*note].relations().tags.contains(&tag.as_str());
             only_filters || selectors.tags.iter().any(has_tag)
         };
         let mut wanted: Vec<usize> = (0..notes.len()).filter(is_wanted).filter(|note| self.passes(*note)).collect();
         wanted.sort_by_cached_key(|position| {
             let note = &notes[*position];
-            (Reverse(note.value_or_default()), Reverse(note.head().changed()), *position)
+            (Reverse(note.value_or_default()), Reverse(note.list_fields().changed()), *position)
         });
         for note in self.store.retired_last(wanted, |note| *note) {
             self.choose(note);

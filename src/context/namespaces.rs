@@ -1,6 +1,7 @@
 //! Namespaces of notes: the part before `/` in a title, the field `namespace`, or the folder.
 
-use crate::note::{Note, Value};
+use crate::note::Value;
+use crate::store::NoteHandle as Note;
 
 /// A set of namespaces.
 #[derive(Debug, Default)]
@@ -37,7 +38,8 @@ impl Namespaces {
 }
 
 fn fields(note: &Note) -> Vec<Vec<String>> {
-    let own = note.custom.iter().chain(&note.unknown).filter(|(key, _)| key == "namespace");
+    let fields = note.extra_fields();
+    let own = fields.custom.iter().chain(fields.unknown).filter(|(key, _)| key == "namespace");
     let texts = own.flat_map(|(_, value)| match value {
         Value::Text { text, .. } => vec![text.as_str()],
         Value::List(items) => items

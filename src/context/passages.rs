@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::note::{Block, BlockKind, Note, shown_chars};
+use crate::note::{Block, BlockKind, shown_chars};
 use crate::report::{Fragment, NoteEntry, Passages};
 use crate::search::{BlockScorer, BlockText, TokenCache};
+use crate::store::NoteHandle as Note;
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
@@ -90,7 +91,7 @@ fn count_notes(entries: &[NoteEntry], enough: usize) -> usize {
     let mut chars = 0_usize;
     let is_needed = |(rank, entry): &(usize, &NoteEntry)| {
         let is_needed = *rank < MIN_NOTES || (*rank < SHORT_NOTES && chars < SHORT_NOTES_CHARS) || chars < enough;
-        chars = chars.saturating_add(entry.note.name().body_chars.unwrap_or_else(|| entry.note.body_chars()));
+        chars = chars.saturating_add(entry.note.body_chars());
         is_needed
     };
     entries.iter().take(MAX_NOTES_WITH_PASSAGES).enumerate().take_while(is_needed).count()
@@ -134,9 +135,9 @@ fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, cach
 /// Returns the fragments of a note without their worth, each with its context, in the order of the text, without
 /// overlaps.
 fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>, Fragment)> {
-    let (body, title) = (note.body(), note.title());
+    let (body, title) = (note.parsed_or_empty().body(), note.title());
     let mut fragments: Vec<(BlockContext<'t>, Fragment)> = Vec::new();
-    let mut line = LineCounter { body, offset: 0, line: note.body_line() };
+    let mut line = LineCounter { body, offset: 0, line: note.parsed_or_empty().body_line() };
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
     let blocks = blocks(note);
@@ -169,7 +170,7 @@ fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>,
 
 /// Returns the blocks of a note; a single one if all of them have at most [`WHOLE_BODY_BYTES`] together.
 fn blocks(note: &Note) -> Vec<Block> {
-    let mut blocks = note.blocks();
+    let mut blocks = note.parsed_or_empty().blocks();
     let end = |(first, last): (&Block, &Block)| first.range.start..last.range.end.max(first.range.end);
     let whole = blocks.first().zip(blocks.last()).map(end).filter(|whole| whole.len() <= WHOLE_BODY_BYTES);
     if let Some(whole) = whole {

@@ -9,9 +9,9 @@ use jiff::civil::{Date, Weekday};
 use super::Journals;
 use super::journal_texts::{JournalText, letter_count};
 use crate::calendar::Period;
-use crate::note::Note;
 use crate::report::PatternEntry;
 use crate::search::StopWords;
+use crate::store::NoteHandle as Note;
 
 /// The fewest letters of a topic.
 const MIN_TOPIC: usize = 5;

@@ -224,8 +224,10 @@ impl Selector<'_, '_> {
             return;
         }
         let notes = self.store.notes();
-        let days_of =
-            |note: usize| [&notes[note].created, &notes[note].updated].into_iter().flatten().map(|stamp| stamp.date());
+        let days_of = |note: usize| {
+            let fields = notes[note].list_fields();
+            [fields.created_as_written(), fields.updated_as_written()].into_iter().flatten().map(|stamp| stamp.date())
+        };
         let days: Vec<Date> = hits.iter().flat_map(|hit| days_of(hit.note)).collect();
         let periods: Vec<Period> = favoured.iter().filter_map(|favoured| favoured.holding(&days)).collect();
         let is_in = |note: usize| days_of(note).any(|day| periods.iter().any(|period| period.contains(day)));

@@ -32,10 +32,10 @@ impl<'a> Session<'a> {
         let store = self.store;
         self.graph.get_or_init(|| {
             let (notes, types) = (store.notes(), &store.config.link_types);
-            let kept = store.kept(graph::CACHE_KEY).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
+            let kept = store.cached(graph::CACHE_KEY).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
             kept.unwrap_or_else(|| {
                 let graph = Graph::new(notes, types);
-                if store.keep(graph::CACHE_KEY, || graph.to_bytes()) {
+                if store.put_cached(graph::CACHE_KEY, || graph.to_bytes()) {
                     timings::end("links written");
                 }
                 graph
@@ -46,7 +46,7 @@ impl<'a> Session<'a> {
     /// Returns the search engine.
     pub fn engine(&self) -> &Engine<'a> {
         let store = self.store;
-        self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.gathered()))
+        self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.text_index()))
     }
 
     /// Returns the sequences of notes, for score propagation.

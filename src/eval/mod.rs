@@ -19,11 +19,12 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::fit;
-use crate::note::{Note, NoteId};
+use crate::note::NoteId;
 use crate::progress;
 use crate::render::Screen;
 use crate::report::{Entry, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
+use crate::store::NoteHandle as Note;
 use crate::store::{self, Store};
 use answer::{ShownAnswer, headings};
 use metrics::RankingScores;
@@ -45,7 +46,7 @@ pub(crate) fn run(request: &EvalRequest, env: &Env) -> Result<Report, Error> {
     (env.lend_thread)();
     let store = commands::open_to_search(&request.location, &env.current_dir)?;
     let measure = |store: &Store| run_questions(request, &questions, store);
-    let (store, outcomes) = store.trusted(&request.location, &env.current_dir, measure)?;
+    let (store, outcomes) = store.with_corruption_retry(&request.location, &env.current_dir, measure)?;
     // Not freed, since the process ends after the report.
     let store = ManuallyDrop::new(store);
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
@@ -174,8 +175,11 @@ fn relevant_notes(questions: &[JudgedQuestion], store: &Store) -> Vec<RelevantNo
 /// Returns the questions that a note answers: it contains one of their passages. Questions are given, and returned, by
 /// their indices in the file.
 fn questions_answered_by(note: &Arc<Note>, questions: &[(usize, &[ExpectedPassage])]) -> Vec<usize> {
-    let texts = [NormalizedText::new(note.body()), NormalizedText::new(note.summary_field().unwrap_or_default())];
-    let mut headings = headings(note.body());
+    let texts = [
+        NormalizedText::new(note.parsed_or_empty().body()),
+        NormalizedText::new(note.list_fields().summary.unwrap_or_default()),
+    ];
+    let mut headings = headings(note.parsed_or_empty().body());
     headings.push(words(note.title()));
     let contains_one = |passages: &[ExpectedPassage]| passages.iter().any(|passage| passage.is_in(&texts, &headings));
     questions.iter().filter(|(_, passages)| contains_one(passages)).map(|(question_idx, _)| *question_idx).collect()

@@ -29,7 +29,9 @@ const MAX_STEPS_DOWN: usize = 32;
 pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> Result<String, Error> {
     let renderer = render::renderer(report, format, screen, budget.tokenizer);
     let text = fitted(report, &*renderer, budget);
-    text.map_err(|least| too_small(smallest(least, report, &*renderer, budget), budget))
+    let text = text.map_err(|least| too_small(smallest(least, report, &*renderer, budget), budget))?;
+    report.expect_read_notes()?;
+    Ok(text)
 }
 
 /// Writes a report in two formats, each within the budget: the second with the entries of the first, as far as they
@@ -57,7 +59,9 @@ pub fn fit_both(
     let document = document.map_err(|least| too_small(least, budget))?;
     let second = render::renderer(report, second, screen, budget.tokenizer);
     let second = same_entries(&document, &*second);
-    Ok((document.finish().map_err(|least| too_small(least, budget))?, second))
+    let text = document.finish().map_err(|least| too_small(least, budget))?;
+    report.expect_read_notes()?;
+    Ok((text, second))
 }
 
 /// Writes a report within a budget.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::NameIndex;
-use crate::note::Note;
+use crate::store::NoteHandle as Note;
 
 /// The digests of a store and the notes that each replaces.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Compactions {
         digests.members = vec![Vec::new(); notes.len()];
         let names = NameIndex::new(notes);
         for (digest, note) in notes.iter().enumerate().filter(|(_, note)| note.has_compacts()) {
-            for name in &note.compacts {
+            for name in note.relations().compacts {
                 if let Err(reason) = digests.add(digest, names.resolve(name), notes) {
                     digests.refused.push((digest, format!("it can't stand for `{name}`: {reason}")));
                 }

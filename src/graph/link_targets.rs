@@ -7,7 +7,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{NameIndex, PathTarget, join_path, rebase_path};
-use crate::note::{EncodedTarget, Note};
+use crate::note::EncodedTarget;
+use crate::store::NoteHandle as Note;
 
 /// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl LinkTargets {
 /// Resolves the links of a note.
 fn targets_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
     let named = |name: &str| names.resolve(name).map_or_else(|| LinkTarget::Nothing(name.to_owned()), LinkTarget::Note);
-    let links = note.all_links();
+    let links = note.link_fields();
     let inline = |link: &EncodedTarget<'_>| match (names.resolve_link(&note.path, *link), *link) {
         (PathTarget::Note(to), _) => LinkTarget::Note(to),
         (_, EncodedTarget::Wiki(name)) => LinkTarget::Nothing(name.to_owned()),
@@ -59,7 +60,7 @@ fn targets_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
     LinkTargets {
         typed: links.typed.iter().map(|(kind, target)| ((*kind).to_owned(), named(target))).collect(),
         compacts: if note.has_compacts() {
-            note.ties().compacts.iter().map(|name| named(name)).collect()
+            note.relations().compacts.iter().map(|name| named(name)).collect()
         } else {
             Vec::new()
         },
@@ -105,9 +106,9 @@ impl<'a> TargetComparison<'a> {
         self.indices_after.get(note_index).copied().flatten()
     }
 
-    /// Resolves the inline links of `text`, as if it were in the file of `note`, after the change.
-    pub(crate) fn targets_of_text(&self, note: &Note, text: &str) -> Vec<LinkTarget> {
-        targets_of(&self.after.1, &Note::parse(&note.path, text.as_bytes().to_vec())).inline
+    /// Resolves the inline links of `text`, as if it were in the file with `note`, after the change.
+    pub(crate) fn targets_of_text(&self, path: &str, text: &str) -> Vec<LinkTarget> {
+        targets_of(&self.after.1, &Note::parse(path, text.as_bytes().to_vec())).inline
     }
 
     /// Returns the first note, except those in `except`, whose id or link targets the change alters.

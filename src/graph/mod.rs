@@ -15,7 +15,8 @@ use std::sync::{Arc, OnceLock};
 pub use compactions::Compactions;
 pub use walk::{Reached, Walk, WalkLimits};
 
-use crate::note::{EncodedTarget, InlineLink, LinkTypes, Note};
+use crate::note::{EncodedTarget, InlineLink, LinkTypes};
+use crate::store::NoteHandle as Note;
 use crate::timings;
 pub(crate) use link_targets::{LinkTarget, TargetComparison};
 use links::{AdjacencyLists, INLINE, OutLink, TYPED};

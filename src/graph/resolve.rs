@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
-use crate::note::{EncodedTarget, Note};
+use crate::note::EncodedTarget;
+use crate::store::NoteHandle as Note;
 
 /// Finds notes by their names: ids, titles, aliases, file stems and paths.
 #[derive(Debug, Clone)]
@@ -101,12 +102,12 @@ impl<'a> TextNames<'a> {
             stems: HashMap::default(),
         };
         for (index, note) in notes.iter().enumerate() {
-            let head = note.head();
+            let head = note.list_fields();
             texts.titles.entry(head.title).or_insert(index);
             texts.titles_any_case.entry(head.title.to_lowercase()).or_insert(index);
             texts.stems.entry(note.stem()).or_insert(index);
             if note.has_aliases() {
-                for alias in note.ties().aliases {
+                for alias in note.relations().aliases {
                     texts.aliases.entry(alias.to_lowercase()).or_insert(index);
                 }
             }

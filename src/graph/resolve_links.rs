@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::links::{AdjacencyLists, INLINE, OutLink, TYPED};
 use super::{NameIndex, PathTarget};
-use crate::note::{EncodedTarget, Note};
+use crate::note::EncodedTarget;
+use crate::store::NoteHandle as Note;
 
 /// The type of an inline link.
 const RELATED: &str = "related";
@@ -42,7 +43,7 @@ fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes
             unresolved.push(from - first, target);
         }
     };
-    let links = notes[from].all_links();
+    let links = notes[from].link_fields();
     for (kind, target) in &links.typed {
         match names.resolve(target) {
             Some(to) if to == from => {}

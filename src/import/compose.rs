@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{ImportedPage, digest};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, IMPORTED as FIELD, Note, NoteId, Value, with_spans, yaml_scalar};
+use crate::note::{DEFAULT_KIND, ExtraFields, IMPORTED as FIELD, Note, NoteId, Value, with_spans, yaml_scalar};
 use crate::request::ImportFrom;
 
 /// The placeholder of a digest that is not known yet; it has the same length.
@@ -40,8 +40,8 @@ pub struct Provenance {
 
 impl Provenance {
     /// Reads the source of a note; `None` if it was not imported.
-    pub fn of(note: &Note) -> Option<Self> {
-        let (_, Value::Map(entries)) = note.custom.iter().find(|(key, _)| key == FIELD)? else { return None };
+    pub fn of(fields: ExtraFields<'_>) -> Option<Self> {
+        let (_, Value::Map(entries)) = fields.custom.iter().find(|(key, _)| key == FIELD)? else { return None };
         let text = |name: &str| Some(entries.iter().find(|(key, _)| key == name)?.1.to_line());
         let (from, name, path) = (text("from")?, text("name")?, text("path")?);
         Some(Self { from, name, path, read: text("read")?, wrote: text("wrote")? })
@@ -139,7 +139,7 @@ fn with_checksum(text: &str) -> String {
 fn parses_as(text: &str, page: &ImportedPage, id: &NoteId) -> bool {
     let note = Note::parse("notes/x.md", text.as_bytes().to_vec());
     let is_broken = note.findings.iter().any(|finding| finding.code.starts_with("frontmatter-"));
-    !is_broken && note.id == *id && note.title == page.title && Provenance::of(&note).is_some()
+    !is_broken && note.id == *id && note.title == page.title && Provenance::of(note.extra_fields()).is_some()
 }
 
 fn provenance_field(page: &ImportedPage, from: ImportFrom, name: &str) -> Vec<(String, Value)> {

@@ -109,10 +109,14 @@ fn answer_from(
                 fit_answer(&task, report)
             }),
         };
-        if store.is_broken() {
+        if store.is_index_corrupt() {
             // The index turned out to be corrupt: answer the call again without it.
             store.discard_index(&request.location);
             return Some(call);
+        }
+        if let Err(error) = store.expect_read_notes() {
+            let _ = call.reply.send(Err(error));
+            return calls.next(env);
         }
         let _ = call.reply.send(answer);
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::NOTE_FOLDERS;
+
 /// The id of a note: ASCII letters, digits, `.`, `_` and `-`, with `~<n>` or `~<hash>` after a duplicate.
 ///
 /// Ids are ordered by their bytes; that order is the last tie-breaker of every list.
@@ -113,7 +115,7 @@ fn is_hash(text: &str) -> bool {
 /// keeps it if the rest looks like a path in another folder.
 fn without_default_folder(path: &str) -> &str {
     let is_ambiguous = |rest: &str| match rest.split_once('/') {
-        Some((folder, _)) => matches!(folder, "notes" | "mocs" | "journals"),
+        Some((folder, _)) => NOTE_FOLDERS.contains(&folder),
         None => is_day(rest),
     };
     let in_notes = path.strip_prefix("notes/").filter(|rest| !is_ambiguous(rest));

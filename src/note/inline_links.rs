@@ -15,6 +15,33 @@ pub enum InlineLink {
     Path(String),
 }
 
+/// A link in a body, borrowed: see [`InlineLink`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EncodedTarget<'a> {
+    /// The target of a link in double brackets.
+    Wiki(&'a str),
+    /// The path of a markdown link.
+    Path(&'a str),
+}
+
+impl<'a> EncodedTarget<'a> {
+    /// Borrows a link.
+    pub fn of(link: &'a InlineLink) -> Self {
+        match link {
+            InlineLink::Wiki(target) => Self::Wiki(target),
+            InlineLink::Path(path) => Self::Path(path),
+        }
+    }
+
+    /// Copies the link.
+    pub fn to_link(self) -> InlineLink {
+        match self {
+            Self::Wiki(target) => InlineLink::Wiki(target.to_owned()),
+            Self::Path(path) => InlineLink::Path(path.to_owned()),
+        }
+    }
+}
+
 /// Returns the links to notes in the order of the text, without those in code and comments.
 pub(crate) fn links(body: &str) -> Vec<InlineLink> {
     parser(until_last_link(body)).filter_map(|event| link_of_event(&event)).collect()

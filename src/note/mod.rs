@@ -6,8 +6,6 @@ pub mod edit;
 mod field_text;
 mod frontmatter;
 mod id;
-#[path = "../store/index/id_compression.rs"]
-mod id_compression;
 mod inline_links;
 mod inline_styles;
 mod items;
@@ -18,10 +16,6 @@ mod markdown;
 pub mod merge;
 mod percent;
 mod prose;
-#[path = "../store/index/record_codec.rs"]
-mod record_codec;
-#[path = "../store/index/records.rs"]
-mod records;
 mod retired;
 mod section;
 mod spans;
@@ -34,7 +28,7 @@ mod yaml_document;
 mod yaml_fast_path;
 mod yaml_text;
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use jiff::civil::Date;
@@ -44,17 +38,13 @@ pub(crate) use blocks::joined;
 pub use blocks::{Block, BlockKind};
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use id::NoteId;
-pub use inline_links::InlineLink;
+pub use inline_links::{EncodedTarget, InlineLink};
 pub use inline_styles::{InlineStyle, StyleSet};
 pub use language::Language;
 pub use link_types::LinkTypes;
 pub(crate) use markdown::without_code;
 pub(crate) use percent::{percent_decoded_bytes, percent_encoded};
-pub use records::{
-    CHUNK, EncodedTarget, Identity, LinkFields, ListFields, PARTS, RecordColumns, RecordColumnsBuilder, RecordRef,
-    RecordSource, Relations,
-};
-pub use retired::Retired;
+pub use retired::{ExtraFields, Retired};
 pub(crate) use section::Section;
 pub(crate) use spans::with_spans;
 pub(crate) use summary::BodySummary;
@@ -65,7 +55,6 @@ pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_lon
 pub(crate) use yaml_text::scalar as yaml_scalar;
 
 use crate::escape::kept_chars;
-use frontmatter::Frontmatter;
 
 /// The most of a file that is read, in bytes; no text that people write comes near it.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -79,6 +68,8 @@ pub const JOURNAL: &str = "journal";
 pub const DEFAULT_KIND: &str = "fleeting";
 /// The custom field in which an import records where a note comes from.
 pub const IMPORTED: &str = "imported";
+/// The folders of a store that contain notes.
+pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 
 /// Every code that reading a note gives, and whether it is an error: what the note says is lost or contradicts
 /// another note.
@@ -105,65 +96,31 @@ const CODES: [(&str, bool); 20] = [
     ("too-long", false),
 ];
 
-/// One note: what its file says, with everything tolerated noted down.
+/// A parsed note: the fields of its frontmatter, its text, and what had to be tolerated.
 ///
-/// Its fields are those of [`Meta`]. A note that was kept (see [`Kept`]) has them read when somebody
-/// first looks at one; its text is in its file until somebody asks for it.
+/// An owned, pure value: no field or method reads a file. What takes a parse of the body is computed at the first call
+/// and cached.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// The note's name in links and on the command line.
+    /// The note's name in links and on the command line: from the frontmatter, else derived from the path.
     pub id: NoteId,
     /// The file's path in the store, with `/` between names.
     pub path: String,
-    meta: OnceLock<Box<Metadata>>,
-    whole: OnceLock<Box<SourceText>>,
-    kept: Option<RecordRef>,
-    marks: NoteFlags,
-}
-
-/// What answers ask of every note, small enough to be at hand.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct NoteFlags {
-    value: u8,
-    is_moc: bool,
-    is_journal: bool,
-    has_aliases: bool,
-    has_compacts: bool,
-    /// Whether its status retires it, or it has a last day.
-    may_be_retired: bool,
-}
-
-impl NoteFlags {
-    fn of_meta(meta: &Metadata) -> Self {
-        Self {
-            value: meta.value.unwrap_or(DEFAULT_VALUE),
-            is_moc: meta.kind == MOC,
-            is_journal: meta.kind == JOURNAL,
-            has_aliases: !meta.aliases.is_empty(),
-            has_compacts: !meta.compacts.is_empty(),
-            may_be_retired: meta.may_be_retired(),
-        }
-    }
-}
-
-/// What a note says of itself.
-#[derive(Debug, Clone, Default)]
-pub struct Metadata {
     /// The title: the field, else the first level-1 heading, else the name of the file or folder made readable.
     pub title: String,
     /// The type (`permanent`, `moc`, …).
     pub kind: String,
-    /// When the note was made.
+    /// When the note was created.
     pub created: Option<Timestamp>,
     /// When its content last changed.
     pub updated: Option<Timestamp>,
-    /// The day a journal belongs to, where the field says it.
+    /// The day of a journal, if a field names it.
     pub date: Option<Date>,
     /// Tags as written, each once.
     pub tags: Vec<String>,
-    /// How much the note is worth, 0 to 100, where it says so.
+    /// The value of the note, 0 to 100, if a field gives it.
     pub value: Option<u8>,
-    /// Whether a person has checked it, where it says so.
+    /// Whether a person has checked the note, if a field says so.
     pub verified: Option<bool>,
     /// Where its content comes from.
     pub sources: Vec<ContentSource>,
@@ -171,7 +128,7 @@ pub struct Metadata {
     pub links: Vec<TypedLink>,
     /// Other titles.
     pub aliases: Vec<String>,
-    /// The notes that this one, a digest, stands for, as written.
+    /// The notes that this digest replaces in answers, as written.
     pub compacts: Vec<String>,
     /// The fields under `custom`.
     pub custom: Vec<(String, Value)>,
@@ -181,31 +138,14 @@ pub struct Metadata {
     pub findings: Vec<Diagnostic>,
     /// Whether only the beginning of an over-long file was read.
     pub is_cut: bool,
-    summary_field: Option<String>,
-    /// The summary in the body, once somebody asked for it.
-    body_summary: OnceLock<Option<BodySummary>>,
-    /// The links in the body, once somebody asked for them.
-    inline: OnceLock<Vec<InlineLink>>,
-    /// See [`Note::body_chars`].
-    body_chars: OnceLock<usize>,
-}
-
-impl Deref for Note {
-    type Target = Metadata;
-
-    fn deref(&self) -> &Metadata {
-        self.meta.get_or_init(|| match &self.kept {
-            Some(kept) => Box::new(kept.meta().unwrap_or_else(|| self.read_again(kept).0)),
-            None => Box::default(),
-        })
-    }
-}
-
-/// A whole text, and which part of it is the body.
-#[derive(Debug, Clone, Default)]
-struct SourceText {
+    /// The text of the field `summary`.
+    pub summary_field: Option<String>,
     text: String,
+    /// The bytes of `text` that are the body.
     body: Range<usize>,
+    body_summary: OnceLock<Option<BodySummary>>,
+    inline_links: OnceLock<Vec<InlineLink>>,
+    body_chars: OnceLock<usize>,
 }
 
 /// Where a note's content comes from.
@@ -229,7 +169,7 @@ pub struct TypedLink {
 }
 
 /// Something about a note that was tolerated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// A short name that never changes.
     pub code: &'static str,
@@ -272,120 +212,68 @@ impl Note {
         }
         let fields = frontmatter::read(&text, &parts, &mut findings);
         let body = if fields.is_text { frontmatter::range_without_bom(&text) } else { parts.body };
-        let (id, meta) = Metadata::from_fields(path, &text, body.clone(), fields, findings);
+        let id = fields.id.unwrap_or_else(|| {
+            findings.push(Diagnostic::new("no-id", "no usable id; it is taken from the path of the file"));
+            NoteId::from_path(path)
+        });
+        let title = fields.title.unwrap_or_else(|| {
+            let message = "no title; it is taken from the first level-1 heading or the file name";
+            findings.push(Diagnostic::new("no-title", message));
+            text.get(body.clone()).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
+        });
         Self {
             id,
             path: path.to_owned(),
-            marks: NoteFlags::of_meta(&meta),
-            meta: OnceLock::from(Box::new(Metadata { is_cut, ..meta })),
-            whole: OnceLock::from(Box::new(SourceText { text, body })),
-            kept: None,
+            title,
+            kind: fields.kind.unwrap_or_else(|| kind_by_folder(path).to_owned()),
+            created: fields.created,
+            updated: fields.updated,
+            date: fields.date,
+            tags: fields.tags,
+            value: fields.value,
+            verified: fields.verified,
+            sources: fields.sources,
+            links: fields.links,
+            aliases: fields.aliases,
+            compacts: fields.compacts,
+            custom: fields.custom,
+            unknown: fields.unknown,
+            findings,
+            is_cut,
+            summary_field: fields.summary,
+            text,
+            body,
+            body_summary: OnceLock::new(),
+            inline_links: OnceLock::new(),
+            body_chars: OnceLock::new(),
         }
     }
 
-    /// Makes a note of what was kept of it.
-    ///
-    /// # Errors
-    /// Gives the path back where the note's id can't be one.
-    pub fn from_kept(kept: RecordRef, path: String) -> Result<Self, String> {
-        let name = kept.name();
-        let Some(id) = name.id(&path) else { return Err(path) };
-        let marks = name.marks;
-        Ok(Self { id, path, meta: OnceLock::new(), whole: OnceLock::new(), kept: Some(kept), marks })
-    }
-
-    /// Returns the markdown below the frontmatter, as it stands in the file.
+    /// Returns the markdown below the frontmatter, byte for byte as in the file.
     pub fn body(&self) -> &str {
-        let whole = self.whole();
-        whole.text.get(whole.body.clone()).unwrap_or_default()
+        self.text.get(self.body.clone()).unwrap_or_default()
     }
 
-    /// Returns the line of the file that the body begins in, from 1.
+    /// Returns the line of the file in which the body begins, from 1.
     pub fn body_line(&self) -> usize {
-        let whole = self.whole();
-        let before = whole.text.get(..whole.body.start).unwrap_or_default();
+        let before = self.text.get(..self.body.start).unwrap_or_default();
         before.bytes().filter(|byte| *byte == b'\n').count() + 1
     }
 
-    /// Returns the text; reads its file where that was not done yet. A file that is gone by now has
-    /// no text.
-    fn whole(&self) -> &SourceText {
-        self.whole.get_or_init(|| match &self.kept {
-            Some(kept) => self.read_again(kept).1,
-            None => Box::default(),
-        })
-    }
-
-    fn read_again(&self, kept: &RecordRef) -> (Metadata, Box<SourceText>) {
-        let bytes = kept.read_file(&self.path).unwrap_or_default();
-        let read = Self::parse(&self.path, bytes);
-        (
-            read.meta.into_inner().map_or_else(Metadata::default, |meta| *meta),
-            read.whole.into_inner().unwrap_or_default(),
-        )
-    }
-
-    /// Returns what is looked at of every note, without reading anything else of one that was kept.
-    pub fn head(&self) -> ListFields<'_> {
-        match (self.meta.get(), &self.kept) {
-            (None, Some(kept)) => kept.head(),
-            _ => ListFields::of(self),
-        }
-    }
-
-    /// Returns what every answer asks of every note, without reading anything else of one that was kept.
-    pub fn name(&self) -> Identity<'_> {
-        match (self.meta.get(), &self.kept) {
-            (None, Some(kept)) => kept.name(),
-            _ => Identity::of(self),
-        }
-    }
-
-    /// Returns the title, without reading anything else of a note that was kept.
-    pub fn title(&self) -> &str {
-        match (self.meta.get(), &self.kept) {
-            (None, Some(kept)) => kept.name().title,
-            _ => &self.title,
-        }
-    }
-
-    /// Returns the links of a note, without reading anything else of one that was kept.
-    pub fn all_links(&self) -> LinkFields<'_> {
-        match (self.meta.get(), &self.kept) {
-            (None, Some(kept)) => kept.links(),
-            _ => LinkFields::of(self),
-        }
-    }
-
-    /// Returns what else ties a note to others, without reading anything else of one that was kept.
-    pub fn ties(&self) -> Relations<'_> {
-        match (self.meta.get(), &self.kept) {
-            (None, Some(kept)) => kept.ties(),
-            _ => Relations::of(self),
-        }
-    }
-
-    /// Notes down that something was tolerated.
-    pub fn add_finding(&mut self, finding: Diagnostic) {
-        let mut meta = Metadata::clone(self);
-        meta.findings.push(finding);
-        self.meta = OnceLock::from(Box::new(meta));
-    }
-
-    /// Counts the characters of the body that every format keeps: all but white space and the
-    /// separators U+001C to U+001E.
+    /// Counts the characters of the body that every format keeps: all but white space and the separators U+001C to
+    /// U+001E.
     pub fn body_chars(&self) -> usize {
         *self.body_chars.get_or_init(|| shown_chars(self.body()))
     }
 
     /// Returns the summary: the field `summary` or `description`, else the property `description::` of the body, else the
-    /// field `abstract`, else the section `Summary`, else the first prose, else the first list items, else nothing. May
-    /// hold line breaks when a field does.
+    /// field `abstract`, else the section `Summary`, else the first prose, else the first list items. A summary from a
+    /// field may contain line breaks.
     pub fn summary(&self) -> Option<&str> {
         self.summary_from(SummarySource::Outline)
     }
 
-    /// Returns the summary of a certain source, or of one that comes before it.
+    /// Returns the summary from a source up to and including `last` in the order of [`Note::summary`].
     pub fn summary_from(&self, last: SummarySource) -> Option<&str> {
         let of_body = |last| self.body_summary().filter(|summary| summary.source <= last);
         let of_body = |last| of_body(last).map(|summary| summary.text.as_str());
@@ -393,61 +281,32 @@ impl Note {
             let text = self.described_by("abstract")?;
             of_body(SummarySource::Property).or(Some(text))
         };
-        let field = self.summary_field().or_else(|| self.described_by("description"));
+        let field = self.summary_field.as_deref().or_else(|| self.described_by("description"));
         field.or_else(described).or_else(|| of_body(last))
     }
 
-    /// Returns the summary's text where the frontmatter holds one: the field `summary`, else `description`, else
-    /// `abstract`.
+    /// Returns the summary that a field gives: `summary`, else `description`, else `abstract`.
     pub fn written_summary(&self) -> Option<&str> {
         let described = || ["description", "abstract"].into_iter().find_map(|key| self.described_by(key));
-        self.summary_field().or_else(described)
+        self.summary_field.as_deref().or_else(described)
     }
 
-    /// Returns the text of a field that other tools keep summaries in, unless it is the title again.
     fn described_by(&self, key: &str) -> Option<&str> {
-        let (_, value) = self.unknown.iter().find(|(name, _)| name == key)?;
-        let Value::Text { text, .. } = value else { return None };
-        Some(text.trim()).filter(|text| !text.is_empty() && !value.is_null() && !prose::is_same_text(text, &self.title))
+        self.extra_fields().description(key, &self.title)
     }
 
     fn body_summary(&self) -> Option<&BodySummary> {
         self.body_summary.get_or_init(|| summary::of_body(self.body(), &self.title)).as_ref()
     }
 
-    /// Tells whether the frontmatter gives the note's id, so that its path does not.
-    pub(crate) fn names_its_id(&self) -> bool {
-        self.findings.iter().all(|finding| finding.code != "no-id")
+    /// Returns the fields that are not qipu's own.
+    pub fn extra_fields(&self) -> ExtraFields<'_> {
+        ExtraFields { unknown: &self.unknown, custom: &self.custom }
     }
 
-    /// Returns the text of the field `summary`.
-    pub fn summary_field(&self) -> Option<&str> {
-        self.summary_field.as_deref()
-    }
-
-    /// Returns the value, 50 where the note names none.
-    pub fn value_or_default(&self) -> u8 {
-        self.marks.value
-    }
-
-    /// Tells whether the note is used as a map of content.
+    /// Whether the note is used as a map of content.
     pub fn is_moc(&self) -> bool {
-        self.marks.is_moc
-    }
-
-    /// Tells whether the note is of the type that belongs to a day.
-    pub fn is_journal(&self) -> bool {
-        self.marks.is_journal
-    }
-
-    /// Tells whether the note has other titles.
-    pub fn has_aliases(&self) -> bool {
-        self.marks.has_aliases
-    }
-
-    /// Tells whether the note stands for others.
-    pub fn has_compacts(&self) -> bool {
-        self.marks.has_compacts
+        self.kind == MOC
     }
 
     /// Returns when the note last changed: `updated`, else `created`.
@@ -457,20 +316,16 @@ impl Note {
 
     /// Returns the links in the body, in the order of the text.
     pub fn inline_links(&self) -> &[InlineLink] {
-        self.inline.get_or_init(|| inline_links::links(self.body()))
+        self.inline_links.get_or_init(|| inline_links::links(self.body()))
     }
 
-    /// Returns the ordered lists in the body, each as the links that its items begin with.
+    /// Returns the ordered lists in the body, each as the links that its items begin with. Parses the body.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
-        match (self.whole.get(), &self.kept) {
-            (None, Some(kept)) if self.is_moc() => kept.lists(),
-            _ => inline_links::ordered_lists(self.body()),
-        }
+        inline_links::ordered_lists(self.body())
     }
 
-    /// Returns where what stands out in the body begins and ends, in bytes: the marks from there on.
-    /// Parses the body.
-    pub fn marked(&self) -> Vec<(usize, StyleSet)> {
+    /// Returns the style spans of the body: byte offsets, each with the styles from there on. Parses the body.
+    pub fn style_spans(&self) -> Vec<(usize, StyleSet)> {
         inline_styles::style_spans(self.body())
     }
 
@@ -493,58 +348,18 @@ impl Note {
     /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the
     /// frontmatter.
     pub fn link_values(&self) -> Vec<Value> {
-        frontmatter::raw_items(&self.whole().text).links
+        frontmatter::raw_items(&self.text).links
     }
 
     /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses
     /// the frontmatter.
     pub fn source_values(&self) -> Vec<Value> {
-        frontmatter::raw_items(&self.whole().text).sources
+        frontmatter::raw_items(&self.text).sources
     }
 
     /// Returns the file's name without its ending.
     pub fn stem(&self) -> &str {
         stem(&self.path)
-    }
-}
-
-impl Metadata {
-    fn from_fields(
-        path: &str,
-        text: &str,
-        body: Range<usize>,
-        fields: Frontmatter,
-        mut findings: Vec<Diagnostic>,
-    ) -> (NoteId, Self) {
-        let id = fields.id.unwrap_or_else(|| {
-            findings.push(Diagnostic::new("no-id", "no usable id; it is taken from the path of the file"));
-            NoteId::from_path(path)
-        });
-        let title = fields.title.unwrap_or_else(|| {
-            let message = "no title; it is taken from the first level-1 heading or the file name";
-            findings.push(Diagnostic::new("no-title", message));
-            text.get(body).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
-        });
-        let meta = Self {
-            title,
-            kind: fields.kind.unwrap_or_else(|| kind_by_folder(path).to_owned()),
-            created: fields.created,
-            updated: fields.updated,
-            date: fields.date,
-            tags: fields.tags,
-            value: fields.value,
-            verified: fields.verified,
-            sources: fields.sources,
-            links: fields.links,
-            aliases: fields.aliases,
-            compacts: fields.compacts,
-            custom: fields.custom,
-            unknown: fields.unknown,
-            findings,
-            summary_field: fields.summary,
-            ..Self::default()
-        };
-        (id, meta)
     }
 }
 
@@ -567,12 +382,13 @@ pub(crate) fn shown_chars(text: &str) -> usize {
 /// How many bytes are counted at once.
 const SPAN: usize = 240;
 
-/// Returns the code of a finding that was kept as a text.
-fn finding_code(text: &str) -> Option<&'static str> {
+/// Returns the diagnostic code with this name; `None` if there is none.
+pub(crate) fn finding_code(text: &str) -> Option<&'static str> {
     CODES.into_iter().map(|(code, _)| code).find(|code| *code == text)
 }
 
-fn stem(path: &str) -> &str {
+/// Returns the name of a file without its folder and extension.
+pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
@@ -658,7 +474,10 @@ mod tests {
         let n = note("---\ntitle:\ndescription: |\n  What it\n  is.\nabstract: no\n---\n# A heading\n\nText");
         assert_eq!((n.title.as_str(), n.summary()), ("A heading", Some("What it\nis.")));
         let n = note("---\ntitle: ''\nabstract: What it is.\ndescription: A heading\n---\n# A heading\n\nText");
-        assert_eq!((n.title.as_str(), n.summary(), n.summary_field()), ("A heading", Some("What it is."), None));
+        assert_eq!(
+            (n.title.as_str(), n.summary(), n.summary_field.as_deref()),
+            ("A heading", Some("What it is."), None)
+        );
         let n = note("---\nabstract: no\n---\ndescription:: What it is.\n\nText");
         assert_eq!((n.title.as_str(), n.summary()), ("some title", Some("What it is.")));
 

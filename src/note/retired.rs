@@ -1,25 +1,25 @@
-//! Retirement of notes by their status or by the last day of their validity.
+//! Notes that no longer hold: their status says so, or their last day is past.
 
 use jiff::civil::Date;
 
-use super::{Metadata, Note, Timestamp, Value};
+use super::{Timestamp, Value, prose};
 
 /// The values of the field `status` that retire a note, in any case.
 const STATUSES: [&str; 4] = ["superseded", "rejected", "deprecated", "obsolete"];
 const STATUS: &str = "status";
 const VALID_UNTIL: &str = "valid_until";
 
-/// The reasons why a note is retired.
+/// Why a note no longer holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retired {
     /// Its status: `superseded`, `rejected`, `deprecated` or `obsolete`.
     pub status: Option<&'static str>,
-    /// The last day of its validity, if that is past.
+    /// The last day on which it held, where that is past.
     pub expired: Option<Date>,
 }
 
 impl Retired {
-    /// Returns the reasons as text: `rejected`, `expired 2026-11-01`.
+    /// Returns the reasons in words: `rejected`, `expired 2026-11-01`.
     pub fn words(self) -> String {
         let expired = self.expired.map(|day| format!("expired {day}"));
         let reasons: Vec<String> = self.status.map(str::to_owned).into_iter().chain(expired).collect();
@@ -27,55 +27,61 @@ impl Retired {
     }
 }
 
-impl Metadata {
-    /// Returns a field without a meaning for qipu, from the top level or else from `custom`; `None` if it is absent or
-    /// null.
-    pub fn field(&self, name: &str) -> Option<&Value> {
-        let field = self.unknown.iter().chain(&self.custom).find(|(key, _)| key == name);
-        field.map(|(_, value)| value).filter(|value| !value.is_null())
+/// The fields of a note that are not qipu's own.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtraFields<'a> {
+    /// Top-level fields that qipu does not know.
+    pub unknown: &'a [(String, Value)],
+    /// The fields under `custom`.
+    pub custom: &'a [(String, Value)],
+}
+
+impl<'a> ExtraFields<'a> {
+    /// Returns the value of a field: one at the top of the frontmatter, else one under `custom`; `None` if it is absent
+    /// or null.
+    pub fn field(self, name: &str) -> Option<&'a Value> {
+        let found = self.unknown.iter().chain(self.custom).find(|(key, _)| key == name);
+        found.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 
-    /// Returns the date in a field.
-    pub fn day_in(&self, name: &str) -> Option<Date> {
+    /// Returns the day that a field names.
+    pub fn day_in(self, name: &str) -> Option<Date> {
         Some(Timestamp::parse(&self.field(name)?.to_line())?.date())
     }
 
-    /// Returns the last day of the note's validity.
-    pub fn valid_until(&self) -> Option<Date> {
-        self.day_in(VALID_UNTIL)
+    /// Returns the text of a top-level field in which other tools store summaries, unless it repeats the title.
+    pub(crate) fn description(self, key: &str, title: &str) -> Option<&'a str> {
+        let (_, value) = self.unknown.iter().find(|(name, _)| name == key)?;
+        let Value::Text { text, .. } = value else { return None };
+        Some(text.trim()).filter(|text| !text.is_empty() && !value.is_null() && !prose::is_same_text(text, title))
     }
 
-    fn retired_status(&self) -> Option<&'static str> {
+    /// Returns why the note no longer holds on a day; `None` if it does. Calls `today` only for a note with a last day.
+    pub fn retired(self, today: impl FnOnce() -> Date) -> Option<Retired> {
+        let expired = self.day_in(VALID_UNTIL).filter(|day| *day < today());
+        let retired = Retired { status: self.retired_status(), expired };
+        (retired != Retired::default()).then_some(retired)
+    }
+
+    /// Whether the note has a status that retires it, or a last day.
+    pub(crate) fn may_be_retired(self) -> bool {
+        self.retired_status().is_some() || self.day_in(VALID_UNTIL).is_some()
+    }
+
+    fn retired_status(self) -> Option<&'static str> {
         let status = self.field(STATUS)?.to_line();
         STATUSES.into_iter().find(|known| known.eq_ignore_ascii_case(status.trim()))
-    }
-
-    /// Tells whether the note has a status that retires it, or a last day.
-    pub(super) fn may_be_retired(&self) -> bool {
-        self.retired_status().is_some() || self.valid_until().is_some()
-    }
-}
-
-impl Note {
-    /// Returns the reasons why a note is retired; `None` if it is not. Decodes the fields, and calls `today`, only for
-    /// a note that may be retired.
-    pub fn retired(&self, today: impl FnOnce() -> Date) -> Option<Retired> {
-        if !self.marks.may_be_retired {
-            return None;
-        }
-        let last_day = self.valid_until();
-        let retired = Retired { status: self.retired_status(), expired: last_day.filter(|day| *day < today()) };
-        (retired != Retired::default()).then_some(retired)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Note;
     use super::*;
 
     fn retired(fields: &str) -> Option<String> {
         let note = Note::parse("notes/n.md", format!("---\nid: n\n{fields}\n---\nText.\n").into_bytes());
-        note.retired(|| "2026-11-23".parse().unwrap()).map(Retired::words)
+        note.extra_fields().retired(|| "2026-11-23".parse().unwrap()).map(Retired::words)
     }
 
     #[test]

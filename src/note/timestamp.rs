@@ -33,18 +33,18 @@ impl Timestamp {
     }
 
     /// Makes the timestamp of the value of [`Timestamp::seconds`].
-    pub(super) fn from_seconds(seconds: i64) -> Option<Self> {
+    pub(crate) fn from_seconds(seconds: i64) -> Option<Self> {
         let text = jiff::Timestamp::from_second(seconds).ok()?.to_string();
         Some(Self { text, utc: Self::utc_from_seconds(seconds)? })
     }
 
     /// Returns the UTC time at a number of seconds since 1970.
-    pub(super) fn utc_from_seconds(seconds: i64) -> Option<DateTime> {
+    pub(crate) fn utc_from_seconds(seconds: i64) -> Option<DateTime> {
         Some(TimeZone::UTC.to_datetime(jiff::Timestamp::from_second(seconds).ok()?))
     }
 
     /// Returns the seconds since 1970 if the spelling follows from them.
-    pub(super) fn seconds(&self) -> Option<i64> {
+    pub(crate) fn seconds(&self) -> Option<i64> {
         let seconds = self.utc.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second();
         Self::from_seconds(seconds).is_some_and(|timestamp| timestamp.text == self.text).then_some(seconds)
     }
@@ -55,7 +55,7 @@ impl Timestamp {
     }
 
     /// Returns the UTC time.
-    pub(super) fn utc(&self) -> DateTime {
+    pub(crate) fn utc(&self) -> DateTime {
         self.utc
     }
 

@@ -41,7 +41,7 @@ pub(super) fn level_text(
         Extent::At(shape) => entry.text_at(shape),
     };
     let is_cut =
-        matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut && level == Level::Detailed);
+        matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut() && level == Level::Detailed);
     let is_all = text.split_whitespace().eq(detailed.split_whitespace());
     let hides_origins = level < Level::Detailed && !assessment.derived_from.is_empty();
     LevelText { level, has_more: is_cut || !is_all || hides_origins, text, is_cut, passages: None }

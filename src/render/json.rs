@@ -207,9 +207,9 @@ impl Json<'_> {
         let mut object = Map::new();
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("id", json!(note.id.as_str()));
-        add("title", json!(note.title));
-        add("type", json!(note.kind));
-        add("tags", json!(note.tags));
+        add("title", json!(note.title()));
+        add("type", json!(note.list_fields().kind));
+        add("tags", json!(note.relations().tags));
         add("level", json!(content.level.name()));
         match &content.passages {
             Some(passages) => add("passages", passages.iter().map(passage_object).collect()),
@@ -246,18 +246,18 @@ impl Json<'_> {
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         if self.report.head.show.has_sources {
             let sources = note
-                .sources
+                .sources()
                 .iter()
                 .map(|source| json!({"url": source.url, "title": source.title, "accessed": source.accessed}));
             add("sources", sources.collect());
         }
         if self.report.head.show.has_custom {
-            let fields = note.custom.iter().map(|(key, value)| (key.clone(), value.to_json()));
+            let fields = note.extra_fields().custom.iter().map(|(key, value)| (key.clone(), value.to_json()));
             add("custom", Value::Object(fields.collect()));
         }
         add("path", json!(self.report.head.path_from_current_dir(&note.path)));
-        add("created", json!(note.created.as_ref().map(|stamp| stamp.as_str())));
-        add("updated", json!(note.updated.as_ref().map(|stamp| stamp.as_str())));
+        add("created", json!(note.list_fields().created_as_written().as_ref().map(|stamp| stamp.as_str())));
+        add("updated", json!(note.list_fields().updated_as_written().as_ref().map(|stamp| stamp.as_str())));
         add("value", json!(note.value_or_default()));
         if let Some(status) = entry.retired.and_then(|retired| retired.status) {
             add("status", json!(status));
@@ -289,9 +289,9 @@ impl Json<'_> {
         let mut object = Map::new();
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("id", json!(note.id.as_str()));
-        add("title", json!(note.title));
-        add("type", json!(note.kind));
-        add("tags", json!(note.tags));
+        add("title", json!(note.title()));
+        add("type", json!(note.list_fields().kind));
+        add("tags", json!(note.relations().tags));
         if passages.is_none() {
             add("summary", json!(summary));
         }

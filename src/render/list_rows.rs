@@ -32,7 +32,7 @@ impl ColumnWidths {
         for entry in report.entries.iter().filter_map(Entry::note).take(MAX_MEASURED) {
             let wider = |width: usize, text: &str| width.max(flow::width(text)).min(MAX_WIDTH);
             widths.id = wider(widths.id, entry.note.id.as_str());
-            widths.kind = wider(widths.kind, &one_line(entry.note.head().kind));
+            widths.kind = wider(widths.kind, &one_line(entry.note.list_fields().kind));
             widths.changed = wider(widths.changed, &screen.changed(entry));
         }
         widths
@@ -47,7 +47,7 @@ impl ColumnWidths {
 impl Screen {
     /// Returns the row of a note. The id comes first, so that a script can cut it off.
     pub(super) fn list_line(self, entry: &NoteEntry, widths: ColumnWidths) -> String {
-        let (head, tags) = (entry.note.head(), entry.note.ties().tags);
+        let (head, tags) = (entry.note.list_fields(), entry.note.relations().tags);
         let mut line = String::with_capacity(USUAL_LINE);
         let mut column = |role, text: &str, width| {
             self.add_column(&mut line, role, text, width);
@@ -76,7 +76,7 @@ impl Screen {
 
     /// Returns the day of the last change in words; empty where dates are not related to today.
     fn changed(self, entry: &NoteEntry) -> String {
-        let day = entry.note.changed().map(|stamp| stamp.date());
+        let day = entry.note.list_fields().changed().map(|changed| changed.date());
         day.zip(self.today).map_or(String::new(), |(day, today)| days::in_words(day, today))
     }
 

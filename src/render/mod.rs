@@ -210,7 +210,7 @@ impl Included {
     /// Returns the included passages of a note; `None` if it is not shown in passages.
     fn passages(&self, index: usize, entry: &NoteEntry, extent: Extent) -> Option<Vec<Passage>> {
         let chosen = self.fragments.get(&index).filter(|_| extent == Extent::Passages)?;
-        Some(entry.passages.as_ref()?.joined(entry.note.body(), chosen))
+        Some(entry.passages.as_ref()?.joined(entry.note.parsed_or_empty().body(), chosen))
     }
 
     /// Returns the included blocks of a note in place of its body; none if the body or the summary is shown.
@@ -308,7 +308,7 @@ fn body_text(entry: &NoteEntry, extent: Extent, is_shown: bool) -> Option<(Strin
     let body = entry.body();
     match extent {
         Extent::Body(end) => Some((cut(body, end), true)),
-        _ if entry.note.is_cut => Some((cut(body, body.len()), true)),
+        _ if entry.note.is_cut() => Some((cut(body, body.len()), true)),
         _ => Some((body.to_owned(), false)),
     }
 }

@@ -8,8 +8,9 @@ use super::content::{LevelText, confidence, has_unusual_confidence, level_text};
 use super::paint::TextRole as As;
 use super::{EntryText, Extent, Included, Screen, body_text, days, flow, markdown, shows_body, summary_text};
 use crate::escape::{lines, one_line};
-use crate::note::{ContentSource, IMPORTED, Note};
+use crate::note::{ContentSource, IMPORTED};
 use crate::report::{Assessment, BlockEntry, DIMENSIONS, Level, NoteEntry, NoteLayout, Passage, Report, UTILITY_PARTS};
+use crate::store::NoteHandle as Note;
 use crate::tokens::Tokenizer;
 
 /// The beginning of the heading of a note in a bundle.
@@ -50,19 +51,21 @@ impl NoteWriter<'_> {
     pub(super) fn name(self, entry: &NoteEntry) -> String {
         let members: Vec<_> = entry.compacted.iter().map(|id| id.as_str()).collect();
         let members = if members.is_empty() { String::new() } else { format!(" [stands for {}]", members.join(", ")) };
-        let title = self.screen.paint(As::Title, &one_line(&entry.note.title));
-        let id = self.screen.paint(As::Kind(&entry.note.kind), entry.note.id.as_str());
+        let title = self.screen.paint(As::Title, &one_line(entry.note.title()));
+        let id = self.screen.paint(As::Kind(entry.note.list_fields().kind), entry.note.id.as_str());
         let retired = self.screen.retired(entry);
         format!("{title} ({id}){retired}{members}")
     }
 
     fn tags(self, entry: &NoteEntry) -> String {
-        let tags: Vec<_> = entry.note.tags.iter().map(|tag| self.screen.paint(As::Tag, &one_line(tag))).collect();
+        let tags: Vec<_> =
+            entry.note.relations().tags.iter().map(|tag| self.screen.paint(As::Tag, &one_line(tag))).collect();
         tags.join(", ")
     }
 
     fn kind(self, entry: &NoteEntry) -> String {
-        self.screen.paint(As::Kind(&entry.note.kind), &one_line(&entry.note.kind))
+        let kind = entry.note.list_fields().kind;
+        self.screen.paint(As::Kind(kind), &one_line(kind))
     }
 
     /// Returns a day in words, with its spelling `text` in parentheses; `text` alone where dates are not related to
@@ -125,23 +128,23 @@ impl NoteWriter<'_> {
         if !has_passages {
             text.push_str(&format!("Type: {}\nTags: {}\n", self.kind(entry), self.tags(entry)));
         }
-        if show.has_sources && !note.sources.is_empty() {
+        if show.has_sources && !note.sources().is_empty() {
             text.push_str("Sources:\n");
-            for source in &note.sources {
+            for source in note.sources() {
                 let title = source.title.as_deref().unwrap_or_default();
                 let name = if source.url.is_empty() { title } else { &source.url };
                 text.push_str(&format!("- {}\n", one_line(name)));
             }
         }
-        if show.has_custom && !note.custom.is_empty() {
+        if show.has_custom && !note.extra_fields().custom.is_empty() {
             text.push_str("Custom:\n");
-            for (key, value) in &note.custom {
+            for (key, value) in note.extra_fields().custom {
                 text.push_str(&format!("- {}: {}\n", one_line(key), one_line(&value.to_line())));
             }
         }
         if entry.shown_blocks.is_some() {
             let day = |day: Date| self.day(day, &day.to_string());
-            let changed = note.changed().map_or("unknown".to_owned(), |stamp| day(stamp.date()));
+            let changed = note.list_fields().changed().map_or("unknown".to_owned(), |stamp| day(stamp.date()));
             text.push_str(&format!("Changed: {changed}\n"));
         }
         text
@@ -234,10 +237,11 @@ impl NoteWriter<'_> {
         let note = &entry.note;
         let mut head = format!("{}\n{}", self.name(entry), self.kind(entry));
         head.push_str(&format!(", value {}", note.value_or_default()));
-        if !note.tags.is_empty() {
+        if !note.relations().tags.is_empty() {
             head.push_str(&format!(", tags {}", self.tags(entry)));
         }
-        for (word, stamp) in [("created", &note.created), ("updated", &note.updated)] {
+        let fields = note.list_fields();
+        for (word, stamp) in [("created", fields.created_as_written()), ("updated", fields.updated_as_written())] {
             let Some(stamp) = stamp else { continue };
             head.push_str(&format!(", {word} {}", self.day(stamp.date(), stamp.as_str())));
         }
@@ -301,7 +305,8 @@ fn own_fields(note: &Note) -> String {
         let title = source.title.as_deref().map(one_line).unwrap_or_default();
         format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned() + "\n"
     };
-    let fields = note.custom.iter().chain(&note.unknown).filter(|(key, _)| key != IMPORTED);
+    let extra = note.extra_fields();
+    let fields = extra.custom.iter().chain(extra.unknown).filter(|(key, _)| key != IMPORTED);
     let fields = fields.map(|(key, value)| format!("{}: {}\n", one_line(key), one_line(&value.to_line())));
-    note.sources.iter().map(source).chain(fields).collect()
+    note.sources().iter().map(source).chain(fields).collect()
 }

@@ -132,7 +132,7 @@ impl Prompt<'_> {
             text.push_str(&format!("  [{}] {} [{}]\n", edge.from, escaped(&one_line(&edge.kind)), edge.to));
         }
         if self.report.head.kind == ReportKind::Expansion && self.report.head.show.has_sources {
-            for source in &entry.note.sources {
+            for source in entry.note.sources() {
                 let source = format!("{} {}", source.url, source.title.as_deref().unwrap_or_default());
                 text.push_str(&format!("  Source: {}\n", escaped(&one_line(source.trim()))));
             }
@@ -147,7 +147,7 @@ impl Prompt<'_> {
 
     /// Returns the name, the confidence and the text of an assessed note.
     fn item_text(&self, entry: &NoteEntry, assessment: &Assessment, content: &LevelText) -> String {
-        let (id, title) = (&entry.note.id, one_line(&entry.note.title));
+        let (id, title) = (&entry.note.id, one_line(entry.note.title()));
         let is_title = content.text == title;
         let (title, body) = (escaped(&title), escaped(lines(&content.text).trim_end()));
         let retired = entry.retired.map_or(String::new(), |retired| format!(" ({})", retired.words()));

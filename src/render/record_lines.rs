@@ -3,12 +3,13 @@
 use super::FrameState;
 use super::content::{LevelText, confidence};
 use crate::escape::{json_string, lines, value};
-use crate::note::{Note, Retired};
+use crate::note::Retired;
 use crate::report::{
     Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DiagnosticEntry, EdgeEntry, EntryRole,
     JournalTraits, Level, NoteEntry, OverviewEntry, Passage, PatternEntry, RecipeEntry, RowEntry, RowValue,
     SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
+use crate::store::NoteHandle as Note;
 
 /// Adds the notes that a note replaces.
 pub(super) fn push_compacted(entry: &NoteEntry, out: &mut String) {
@@ -94,7 +95,7 @@ pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
 }
 
 pub(super) fn block_line(block: &BlockEntry, note: &Note) -> String {
-    let changed = note.changed().map_or("-".to_owned(), |stamp| stamp.date().to_string());
+    let changed = note.list_fields().changed().map_or("-".to_owned(), |changed| changed.date().to_string());
     let (id, path, text) = (value(&block.id), values(&block.path), json_string(&block.text));
     let (depth, score) = (block.depth, block.score);
     format!(
@@ -173,13 +174,13 @@ pub(super) fn edge_line(edge: &EdgeEntry) -> String {
 /// Returns the first record of a note: its id, type, title and tags.
 pub(super) fn name_line(entry: &NoteEntry) -> String {
     let note = &entry.note;
-    let tags: Vec<_> = note.tags.iter().map(|tag| value(tag)).collect();
+    let tags: Vec<_> = note.relations().tags.iter().map(|tag| value(tag)).collect();
     let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
-    let title = json_string(&note.title);
+    let title = json_string(note.title());
     let retired = entry.retired.map(retired_fields).unwrap_or_default();
     match entry.role {
         EntryRole::Map => format!("M {} {title} tags={tags}{retired}\n", note.id),
-        _ => format!("N {} {} {title} tags={tags}{retired}\n", note.id, value(&note.kind)),
+        _ => format!("N {} {} {title} tags={tags}{retired}\n", note.id, value(note.list_fields().kind)),
     }
 }
 

@@ -10,7 +10,8 @@ use super::{
     BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, body_text, insufficient, shows_body, summary_text,
 };
 use crate::escape::{json_string, value};
-use crate::note::{Note, SummarySource};
+use crate::note::SummarySource;
+use crate::report::NoteHandle as Note;
 use crate::report::{Assessment, Detail, Entry, EntryRole, Level, NoteEntry, Report};
 use crate::tokens::Tokenizer;
 
@@ -195,7 +196,7 @@ impl Records<'_> {
     /// Adds the sources and the custom fields of a note.
     fn push_fields(&self, note: &Note, text: &mut String) {
         if self.report.head.show.has_sources {
-            for source in &note.sources {
+            for source in note.sources() {
                 text.push_str(&format!("D source url={}", value(&source.url)));
                 if let Some(title) = &source.title {
                     text.push_str(&format!(" title={}", json_string(title)));
@@ -207,7 +208,7 @@ impl Records<'_> {
             }
         }
         if self.report.head.show.has_custom {
-            for (key, field) in &note.custom {
+            for (key, field) in note.extra_fields().custom {
                 let field = json_string(&field.to_line());
                 text.push_str(&format!("D custom name={} value={field} from={}\n", value(key), note.id));
             }

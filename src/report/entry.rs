@@ -3,7 +3,8 @@
 use jiff::civil::Date;
 
 use super::{Detail, NoteEntry};
-use crate::note::{Diagnostic, Note, NoteId};
+use crate::note::{Diagnostic, NoteId};
+use crate::store::NoteHandle as Note;
 
 /// A part of a report that is shown or left out as a whole.
 #[derive(Debug, Clone)]

@@ -71,7 +71,7 @@ impl Presentation {
 impl NoteEntry {
     /// Returns the body without blank lines before and white space after it.
     pub fn body(&self) -> &str {
-        let mut body = self.note.body().trim_end();
+        let mut body = self.note.parsed_or_empty().body().trim_end();
         while let Some((line, rest)) = body.split_once('\n') {
             if !line.trim().is_empty() {
                 break;
@@ -103,7 +103,7 @@ impl NoteEntry {
     /// Returns the summary on one line, else the title.
     pub fn summary_line(&self) -> String {
         let summary = self.summary().map(|summary| one_line(&summary)).unwrap_or_default();
-        if summary.is_empty() { one_line(&self.note.title) } else { summary }
+        if summary.is_empty() { one_line(self.note.title()) } else { summary }
     }
 
     /// Returns the characters of the longest block that an extract may contain; `None` if it may contain none.

@@ -29,6 +29,8 @@ pub use score::Score;
 use crate::env::Today;
 use crate::error::Error;
 use crate::note::NoteId;
+/// The handle of a note, which entries carry.
+pub use crate::store::NoteHandle;
 
 /// The content of an answer: facts about the whole, and entries in descending order of worth.
 #[derive(Debug)]
@@ -48,6 +50,15 @@ impl Report {
     /// Returns a report without a verdict, whose entries are written in their order.
     pub fn new(head: ReportHead, entries: Vec<Entry>) -> Self {
         Self { head, entries, verdict: None, ranking: None }
+    }
+
+    /// Expects that the file of each note could be read whose text was needed to write the report.
+    ///
+    /// # Errors
+    /// `Store`, naming the first file that could not be read.
+    pub fn expect_read_notes(&self) -> Result<(), Error> {
+        let failure = self.entries.iter().filter_map(Entry::note).find_map(|entry| entry.note.read_failure());
+        failure.map_or(Ok(()), |error| Err(error.clone()))
     }
 
     /// Returns the layout of reports of its kind.

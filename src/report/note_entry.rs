@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::{Assessment, EdgeEntry, Passages};
-use crate::note::{Note, NoteId, Retired, SummarySource, shown_chars};
+use crate::note::{NoteId, Retired, SummarySource, shown_chars};
+use crate::store::NoteHandle as Note;
 
 /// Computes the parts of notes that take time, each when its note is written: a note without room costs nothing.
 pub trait NoteContent: Debug + Send + Sync {
@@ -196,7 +197,7 @@ impl NoteEntry {
     ///
     /// Counts the stored lengths only, the cheapest first, so that an entry without room is never rendered.
     pub(super) fn may_fit(&self, detail: Detail, room: usize) -> bool {
-        let (note, name) = (&self.note, self.note.name());
+        let (note, name) = (&self.note, self.note.identity());
         let has_text = self.shown_blocks.is_none() && detail != Detail::Name;
         let text = match detail {
             _ if !has_text => 0,
@@ -206,7 +207,7 @@ impl NoteEntry {
             _ => name.summary_chars.unwrap_or_default(),
         };
         let least = note.id.as_str().len() + shown_chars(name.title) + text;
-        let tags = || note.ties().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
-        least <= room && (!has_text || least + shown_chars(note.head().kind) + tags() <= room)
+        let tags = || note.relations().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
+        least <= room && (!has_text || least + shown_chars(note.list_fields().kind) + tags() <= room)
     }
 }

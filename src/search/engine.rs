@@ -24,7 +24,8 @@ use super::score::related::{self, SimilarNote};
 use super::score::vectors::{VectorCache, Vectors};
 use super::score::weights::Weights;
 use crate::index_builder::TextIndex;
-use crate::note::{Language, Note};
+use crate::note::Language;
+use crate::store::NoteHandle as Note;
 use crate::timings;
 
 /// The distinct content terms of a note, and their density.
@@ -79,7 +80,7 @@ impl<'a> Engine<'a> {
     pub fn search(&self, query: &Query, neighbourhood: Option<&Neighbourhood<'_>>) -> SearchResults {
         let known = KnownNames {
             has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
-            has_kind: &|kind| self.notes.iter().any(|note| note.head().kind.eq_ignore_ascii_case(kind)),
+            has_kind: &|kind| self.notes.iter().any(|note| note.list_fields().kind.eq_ignore_ascii_case(kind)),
         };
         let mut plan = Plan::new(query, &self.index, self.language, &known);
         self.drop_missing_phrases(&mut plan);
@@ -174,7 +175,7 @@ impl<'a> Engine<'a> {
         }
         let is_one_text = terms.len() < 2 || !note.has_aliases();
         let contains = |name: &str| contains_sequence(&all_terms(name, &self.index), terms);
-        is_one_text || contains(note.title()) || note.ties().aliases.iter().any(|alias| contains(alias))
+        is_one_text || contains(note.title()) || note.relations().aliases.iter().any(|alias| contains(alias))
     }
 
     /// Returns the notes that contain excluded words or phrases.
@@ -194,7 +195,7 @@ impl<'a> Engine<'a> {
     /// Returns whether a note meets the conditions of a query, whatever its score.
     fn passes(&self, position: usize, plan: &Plan, excluded: &HashSet<usize>) -> bool {
         let Some(note) = self.notes.get(position) else { return false };
-        let has_kind = |kind: &str| note.head().kind.eq_ignore_ascii_case(kind);
+        let has_kind = |kind: &str| note.list_fields().kind.eq_ignore_ascii_case(kind);
         let passes_filters = !excluded.contains(&position)
             && plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)
             && plan.kinds.iter().all(|(kind, is_wanted)| has_kind(kind) == *is_wanted);
@@ -224,7 +225,7 @@ impl<'a> Engine<'a> {
         }
         let is_named = |note: &Note, name: &str| {
             equals_folded(note.title(), name)
-                || (note.has_aliases() && note.ties().aliases.iter().any(|alias| equals_folded(alias, name)))
+                || (note.has_aliases() && note.relations().aliases.iter().any(|alias| equals_folded(alias, name)))
         };
         // A query that is a title names that note, even if it could be parsed as conditions.
         let is_meant = |position: &usize| {
@@ -248,7 +249,7 @@ impl<'a> Engine<'a> {
 }
 
 fn has_tag(note: &Note, tag: &str) -> bool {
-    note.ties().tags.iter().any(|own| equals_folded(own, tag))
+    note.relations().tags.iter().any(|own| equals_folded(own, tag))
 }
 
 /// Returns whether any field of a note contains a term.

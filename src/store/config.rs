@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::de::DeTable;
 
 use super::MAX_CONFIG;
-use super::dir_handle::{DirHandle, is_link};
+use super::walk::dir_handle::{DirHandle, is_link};
 use crate::calendar::parse;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
@@ -19,32 +19,32 @@ use crate::note::{Language, LinkTypes};
 /// The name of the file.
 pub(super) const FILE: &str = "config.toml";
 
-/// What a store's config says; everything has a default, and keys of later versions are allowed.
+/// The config of a store. Every setting has a default, and keys of later versions are allowed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// Link types and their inverses.
     pub link_types: LinkTypes,
     /// The language of the notes.
     pub language: Language,
-    /// What bundles are made by.
+    /// The defaults of `qipu context`.
     pub context: ContextConfig,
-    /// How far sources are trusted.
+    /// How far authors and hosts are trusted.
     pub trust: TrustConfig,
-    /// The keys that mean nothing, in the order of their lines.
+    /// The keys that have no meaning, in the order of their lines.
     pub unknown_keys: Vec<UnknownKey>,
 }
 
-/// What `[trust]` says; numbers are 0 to 1.
+/// The table `[trust]`; numbers are 0 to 1.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct TrustConfig {
-    /// By the author that notes name.
+    /// Trust by the author that a note names.
     pub authors: BTreeMap<String, f64>,
-    /// By the host of a source; hosts below it are trusted as far.
+    /// Trust by the host of a source, subdomains included.
     pub hosts: BTreeMap<String, f64>,
 }
 
-/// What `[context]` says; numbers are 1 or more.
+/// The table `[context]`; numbers are 1 or more.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ContextConfig {
@@ -74,13 +74,13 @@ pub struct ContextConfig {
 pub enum BlocksSetting {
     /// Every block.
     All,
-    /// Those that hold a word of the query.
+    /// Those that contain a word of the query.
     Matched,
-    /// Those that hold the most of it.
+    /// Those that contain the most of it.
     Top,
 }
 
-/// The settings of each table that mean something; of the others, every key does.
+/// The known keys of each table; in other tables every key is allowed.
 const KNOWN: [(&str, &[&str]); 3] = [
     ("", &["language", "link-types", "context", "trust"]),
     ("trust", &["authors", "hosts"]),
@@ -100,18 +100,18 @@ const KNOWN: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// A key that means nothing.
+/// A key without a meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownKey {
-    /// Its name, behind that of its table.
+    /// Its name, after that of its table.
     pub name: String,
     /// Its line in the file, from 1.
     pub line: usize,
-    /// The keys that mean something there.
+    /// The known keys of its table.
     pub known: &'static [&'static str],
 }
 
-/// The file as it is written.
+/// The file as TOML.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "kebab-case")]
 struct File {
@@ -122,10 +122,10 @@ struct File {
 }
 
 impl Config {
-    /// Loads the config of a store; no file is the default config.
+    /// Loads the config of a store, the default one if there is no file.
     ///
     /// # Errors
-    /// `Store` when the file can't be read, is too long or is not valid, with its place.
+    /// `Store` if the file can't be read, is too long or is not valid, with the line.
     pub(super) fn load(dir: &DirHandle) -> Result<Self, Error> {
         match dir.read(Path::new(FILE), MAX_CONFIG) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -138,10 +138,10 @@ impl Config {
         }
     }
 
-    /// Reads a config from its text.
+    /// Parses a config.
     ///
     /// # Errors
-    /// `Store` when it is not valid.
+    /// `Store` if it is not valid.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let file: File = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Config {
             if kind == "language" {
                 return Err(invalid("`language` stands under [link-types]; put it above that line"));
             }
-            // Notes of other stores would change their meaning with such a type.
+            // It would change the meaning of links in notes that are copied from other stores.
             if [kind, inverse].iter().any(|name| config.link_types.knows(name)) {
                 return Err(invalid(&format!("`{kind} = \"{inverse}\"` changes a link type that there is already")));
             }
@@ -174,12 +174,12 @@ impl Config {
     }
 }
 
-/// Tells what is wrong with the settings of `[context]`.
+/// Validates the table `[context]`.
 fn check(context: &ContextConfig) -> Result<(), Error> {
     if let Some(least) = context.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
         return Err(invalid(&format!("`min-relevance = {least}` under [context] is not a number from 0 to 1")));
     }
-    // Whether a phrase can be read does not depend on the day.
+    // Whether a phrase is valid does not depend on the day.
     let any_day = Date::constant(2000, 1, 1);
     for (name, text) in [("since", &context.since), ("until", &context.until)] {
         let Some(text) = text else { continue };

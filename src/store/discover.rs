@@ -1,4 +1,4 @@
-//! Where the store is, and how its path is shown.
+//! Discovery of the store, and the display of its path.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,36 +6,36 @@ use super::NOTE_FOLDERS;
 use crate::env::{Today, Waits};
 use crate::error::{Error, ErrorKind};
 
-/// Names that a store's folder has inside a project; the second only when it holds `notes/`.
+/// The names of a store's folder in a project; the second counts only if it contains `notes/`.
 pub(super) const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];
 
-/// What marks the root of a project; nobody looks for a store above it.
+/// The files and folders that mark the root of a project. No store is searched for above it.
 const PROJECT_MARKS: [&str; 6] = [".git", ".hg", "Cargo.toml", "package.json", "go.mod", "pyproject.toml"];
 
-/// Where the user says the store is, and how it is opened.
+/// Where the store is, by the user's options, and how it is opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The store itself.
+    /// The store itself, if named.
     pub store: Option<PathBuf>,
-    /// The project that holds it.
+    /// The project that contains it, if named.
     pub root: Option<PathBuf>,
-    /// Whether every file is read, whatever an index knows of it.
+    /// Whether every file is read and no index is used.
     pub no_index: bool,
-    /// The user's folder for what can be made again.
+    /// The user's cache folder.
     pub cache: Option<PathBuf>,
     /// How a command that writes waits for other programs.
     pub waits: Waits,
-    /// The user's folder for settings.
+    /// The user's configuration folder.
     pub settings: Option<PathBuf>,
     /// The day that counts as today.
     pub today: Today,
 }
 
-/// Finds the store: the one that is named, else the one in the named project, else the first in
-/// the current directory and those above it, up to the project's root. The path is canonical.
+/// Finds the store: the one that is named, else the one in the named project, else the first in the current directory and
+/// those above it, up to the project's root. Returns its canonical path.
 ///
 /// # Errors
-/// `NoStore` when there is none.
+/// `NoStore` if there is none; `Store` if it is a symbolic link that was not named.
 pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
     let found = if let Some(store) = &location.store {
         named_store(&current_dir.join(store)).ok_or_else(|| {
@@ -54,7 +54,7 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
     if location.store.is_some() {
         return root.canonicalize().map_err(failed);
     }
-    // A repository may hold a link to anywhere; only the user's own word leads there.
+    // A repository may contain a link to any folder; it is followed only if the user names it.
     if root.is_symlink() {
         return Err(Error::new(
             ErrorKind::Store,
@@ -62,7 +62,7 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
         )
         .hint("name the store that it leads to with --store PATH, if you trust it"));
     }
-    // The last name stays as it is: should it become a link meanwhile, it is not followed either.
+    // The last name is not resolved: if it is replaced by a link meanwhile, that is not followed either.
     let above = root.parent().unwrap_or(Path::new(".")).canonicalize().map_err(failed)?;
     Ok(above.join(root.file_name().unwrap_or_default()))
 }
@@ -71,20 +71,20 @@ fn no_store(message: &str) -> Error {
     Error::new(ErrorKind::NoStore, message).hint("make one with `qipu init`, or name one with --store PATH")
 }
 
-/// Returns the root of the project that a directory is in: the nearest one with a mark or a store,
-/// else the directory itself.
+/// Returns the root of the project that contains a directory: the nearest one above with a mark or a store, else the
+/// directory itself.
 pub fn project_root(dir: &Path) -> PathBuf {
     let root = dir.ancestors().find(|dir| is_project_root(dir) || store_in(dir).is_some());
     root.unwrap_or(dir).to_path_buf()
 }
 
-/// The directory and those above it, ending with the project's root.
+/// Iterates over a directory and those above it, up to the project's root.
 fn project_dirs(dir: &Path) -> impl Iterator<Item = &Path> {
     let mut passed_root = false;
     dir.ancestors().take_while(move |dir| {
-        let take = !passed_root;
+        let is_inside = !passed_root;
         passed_root |= is_project_root(dir);
-        take
+        is_inside
     })
 }
 
@@ -106,8 +106,7 @@ fn store_in(dir: &Path) -> Option<PathBuf> {
     if hidden.is_dir() { Some(hidden) } else { is_visible().then_some(visible) }
 }
 
-/// Writes a path relative to the current directory, with `/` between names and at the end; `./`
-/// when they are the same.
+/// Returns a path relative to the current directory, with `/` between names and at the end; `./` if they are equal.
 pub(crate) fn relative_to(path: &Path, current_dir: &Path) -> String {
     let base = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
     let (path, base): (Vec<_>, Vec<_>) = (path.components().collect(), base.components().collect());
@@ -122,7 +121,7 @@ pub(crate) fn relative_to(path: &Path, current_dir: &Path) -> String {
     if text.is_empty() { "./".to_owned() } else { text }
 }
 
-/// Takes `.` and `..` out of a path, without looking at the disk.
+/// Resolves `.` and `..` in a path without accessing the disk.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

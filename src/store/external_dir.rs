@@ -1,25 +1,25 @@
-//! Folders of other programs: listed and read, never written, and never left.
+//! Folders of other applications: listed and read, never written. Symbolic links are not followed.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Store;
-use super::dir_handle::{DirHandle, FileType};
-use super::tree::{self, TreeItem};
+use super::walk::dir_handle::{DirHandle, FileType};
+use super::walk::tree::{self, TreeItem};
 use crate::error::Error;
 
-/// The longest file of settings that is read, in bytes.
+/// The greatest length of a file of settings that is read, in bytes.
 const MAX_SETTINGS: u64 = 1024 * 1024;
 
-/// The files of a folder.
+/// A folder of another application, with its files.
 #[derive(Debug)]
 pub struct ExternalDir {
     /// The folder's own name.
     pub name: String,
-    /// Its plain files, in the order of their paths. Hidden ones are not among them.
+    /// Its regular files, sorted by path, without hidden ones.
     pub files: Vec<ExternalFile>,
-    /// What can't be read: its path in the folder, and why.
+    /// The entries that are not read: their paths in the folder, with the reason.
     pub passed_over: Vec<(String, String)>,
     root: PathBuf,
     dir: Arc<DirHandle>,
@@ -36,10 +36,10 @@ pub struct ExternalFile {
 }
 
 impl ExternalDir {
-    /// Lists the files of a folder. Symbolic links in it are not followed.
+    /// Lists the files of a folder.
     ///
     /// # Errors
-    /// `Usage` when there is no such folder.
+    /// `Usage` if there is no such folder.
     pub fn open(dir: &Path, current_dir: &Path) -> Result<Self, Error> {
         let opened =
             current_dir.join(dir).canonicalize().ok().and_then(|root| Some((DirHandle::new(&root).ok()?, root)));
@@ -49,7 +49,7 @@ impl ExternalDir {
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let dir = Arc::new(opened);
         let mut found = Self { name, files: Vec::new(), passed_over: Vec::new(), root, dir: Arc::clone(&dir) };
-        // A store in the folder is no part of it.
+        // A store in the folder is excluded.
         let is_store = |path: &Path| {
             let below = path.file_name().filter(|name| *name == "qipu").and_then(|_| dir.folder(path).ok());
             let is = |below: &DirHandle, name: &str, kind| below.kind(name.as_ref()) == Some(kind);
@@ -80,23 +80,23 @@ impl ExternalDir {
         self.passed_over.push((why.0, why.1.to_owned()));
     }
 
-    /// Reads a file of settings, hidden or not; nothing where there is none that can be read.
+    /// Reads a file of settings, hidden or not; empty if it can't be read.
     pub fn settings(&self, path: &str) -> String {
         let bytes = self.dir.read(Path::new(path), MAX_SETTINGS).unwrap_or_default();
         String::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Tells whether there is a folder of a name in it, hidden or not. A symbolic link is none.
+    /// Whether it contains a folder, hidden or not. A symbolic link does not count.
     pub fn has_folder(&self, name: &str) -> bool {
         self.dir.folder(Path::new(name)).is_ok()
     }
 
-    /// Tells whether the folder contains a store.
+    /// Whether the folder contains a store.
     pub fn contains(&self, store: &Store) -> bool {
         store.root.starts_with(&self.root)
     }
 
-    /// Tells whether the folder is a store or lies in one, or holds nothing but one.
+    /// Whether the folder is a store's folder or inside it.
     pub fn is_in(&self, store: &Store) -> bool {
         self.root.starts_with(&store.root)
     }
@@ -106,7 +106,7 @@ impl ExternalFile {
     /// Reads the file's bytes.
     ///
     /// # Errors
-    /// A sentence that says why not: it is longer than this, or can't be read.
+    /// A sentence with the reason: the file is longer than `max_bytes`, or can't be read.
     pub fn read(&self, max_bytes: u64) -> Result<Vec<u8>, String> {
         self.dir.read(&self.real, max_bytes).map_err(|error| match error.kind() {
             ErrorKind::FileTooLarge => error.to_string(),
@@ -116,16 +116,16 @@ impl ExternalFile {
     }
 }
 
-/// Returns a path in the folder; as it shows where it is not UTF-8.
+/// Returns a path with `/` between names; as it is displayed if it is not UTF-8.
 fn inside(path: &Path) -> Result<String, String> {
     let names: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
     names.map(|names| names.join("/")).ok_or_else(|| path.to_string_lossy().into_owned())
 }
 
-/// Refuses to import a store, or a part of one, into itself.
+/// Expects that a folder to import is not in the store.
 ///
 /// # Errors
-/// `Usage`.
+/// `Usage` if it is.
 pub fn expect_apart(foreign: &ExternalDir, store: &Store) -> Result<(), Error> {
     if foreign.is_in(store) {
         return Err(Error::usage("the folder lies in the store").hint("notes of the store are there already"));

@@ -1,6 +1,5 @@
-//! Writing files: whole or not at all.
+//! Atomic writes of files: a reader or a crash finds the old content or the new one.
 
-use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -8,47 +7,37 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use tempfile::TempPath;
 
-use super::dir_handle::{is_link, open_plain, read_whole};
 use super::racy::{self, Version};
 use super::rename::{self, is_unsupported, rename_noreplace};
-use super::scan::FileStat;
+use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS, is_link, is_temporary, open_plain, read_whole};
+use super::walk::stat::FileStat;
 use crate::env::Waits;
 
-/// The longest text file that is read and parsed, in bytes: a parser takes many times as much memory.
+/// The greatest length of a text file that is parsed, in bytes: a parser takes many times as much memory.
 const MAX_TEXT: u64 = 1024 * 1024;
 
-/// How the names of temporary files begin; so many characters follow.
-pub(super) const TEMPORARY: &str = ".qipu-tmp-";
-pub(super) const TEMPORARY_CHARS: usize = 6;
-
-/// The age in nanoseconds from which on a temporary file belongs to no process that is still writing it.
+/// The age in nanoseconds from which on a temporary file is stale: no process is still writing it.
 const STALE: i64 = 3_600_000_000_000;
-
-/// Tells whether a name is that of a temporary file.
-pub(super) fn is_temporary(name: &OsStr) -> bool {
-    let rest = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY));
-    rest.is_some_and(|rest| rest.len() == TEMPORARY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
-}
 
 /// The precondition of replacing or removing a file: it has exactly the bytes that were read, and no other program is
 /// saving it.
 pub(super) struct ExpectedFile<'a> {
     /// Its bytes.
     pub(super) bytes: &'a [u8],
-    /// Tells whether another program may be saving a version just now.
+    /// Whether another program may still be saving a version.
     pub(super) is_racy: &'a dyn Fn(&Version) -> bool,
     /// How an error names the file.
     pub(super) shown: &'a str,
 }
 
 impl ExpectedFile<'_> {
-    /// Returns the version that is at a path, if it is what is expected.
+    /// Returns the version at a path, if it meets the precondition.
     ///
     /// # Errors
-    /// Says that it was changed.
+    /// If the file was changed.
     pub(super) fn find(&self, path: &Path) -> Result<Version> {
         let version = Version::at(path).filter(|version| !(self.is_racy)(version));
-        version.filter(|_| holds(path, self.bytes)).ok_or_else(|| self.changed())
+        version.filter(|_| has_content(path, self.bytes)).ok_or_else(|| self.changed())
     }
 
     fn changed(&self) -> anyhow::Error {
@@ -56,14 +45,14 @@ impl ExpectedFile<'_> {
     }
 }
 
-/// Tells whether a file holds exactly these bytes.
-fn holds(path: &Path, bytes: &[u8]) -> bool {
+/// Whether a file has exactly these bytes.
+fn has_content(path: &Path, bytes: &[u8]) -> bool {
     read_bytes_if_there(path).is_ok_and(|now| now.is_some_and(|now| now == bytes))
 }
 
-/// A staged file: the new text of a file, durable in a temporary file beside it. Dropping it removes the temporary file.
+/// A staged file: the new content of a file, durable in a temporary file in the same folder, which is removed on drop.
 pub(super) struct StagedFile {
-    /// Not held open: there may be more of them than a process can hold.
+    /// Closed, since there may be more of them than a process can open.
     file: TempPath,
     path: PathBuf,
     /// The version of the new file; its modification time is the file system's now.
@@ -71,15 +60,15 @@ pub(super) struct StagedFile {
 }
 
 impl StagedFile {
-    /// Writes it. It is never more readable than the file that is there, whose mode it gets.
+    /// Writes the temporary file, with the mode of the file that it is to replace.
     ///
     /// # Errors
-    /// Names the file when it can't be written.
+    /// Names the file if it can't be written.
     pub(super) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
         Self::with_access(path, bytes, Access::OfTarget)
     }
 
-    /// The same, for the user alone to read.
+    /// The same, readable by the user only.
     ///
     /// # Errors
     /// As [`StagedFile::new`].
@@ -88,12 +77,12 @@ impl StagedFile {
     }
 
     fn with_access(path: &Path, bytes: &[u8], access: Access) -> Result<Self> {
-        let written = written_beside(path, bytes, access);
+        let written = write_temporary(path, bytes, access);
         let (file, version) = written.with_context(|| format!("can't write {}", path.display()))?;
         Ok(Self { file, path: path.to_path_buf(), version })
     }
 
-    /// Puts it in the place of whatever is there, for files that are qipu's own.
+    /// Replaces any file at the path; for qipu's own files.
     pub(super) fn put(self) -> Result<()> {
         let path = self.path;
         self.file.persist(&path).with_context(|| format!("can't write {}", path.display()))?;
@@ -101,15 +90,14 @@ impl StagedFile {
         Ok(())
     }
 
-    /// Puts it in the place of a file that is what is expected, so that a reader (or a crash) finds the old text or
-    /// the new one. The two files exchange their names, and the old one is looked at once more under its
-    /// temporary name: a save that came in the very last moment is put back. A file system that can't exchange
-    /// names gets a plain rename directly after a look.
+    /// Replaces a file that meets the precondition. The two files exchange their names, and the old one is checked again under
+    /// its temporary name: if another program saved it meanwhile, the exchange is undone. On a file system that can't exchange
+    /// names, the file is renamed directly after the first check.
     ///
-    /// The name is durable when the folder is synced.
+    /// The name is durable once the folder is synced.
     ///
     /// # Errors
-    /// Names the file when it was changed, or can't be written; it is then as it was.
+    /// Names the file if it was changed or can't be written; it is then unchanged.
     pub(super) fn replace(self, expected: &ExpectedFile<'_>) -> Result<Displaced> {
         let Self { file, path, version } = self;
         let failed = || format!("can't write {}", path.display());
@@ -129,7 +117,10 @@ impl StagedFile {
         Displaced { path, old, old_version, new: Some(version) }.checked(expected)
     }
 
-    /// Makes the file where there is none yet.
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// Names the file if it exists or can't be created.
     pub(super) fn create(self) -> Result<()> {
         let path = self.path;
         step();
@@ -139,21 +130,21 @@ impl StagedFile {
     }
 }
 
-/// The old version of a replaced or removed file, under a temporary name. Dropping it removes that file.
+/// The old version of a replaced or removed file, under a temporary name; removed on drop.
 pub(super) struct Displaced {
     path: PathBuf,
     /// `None` on a file system that can't exchange names.
     old: Option<TempPath>,
     old_version: Version,
-    /// The version that took its place; `None` where the file was removed.
+    /// The version that replaced it; `None` if the file was removed.
     new: Option<Version>,
 }
 
 impl Displaced {
-    /// Removes a file that is what is expected.
+    /// Removes a file that meets the precondition.
     ///
     /// # Errors
-    /// Names the file when it was changed, or can't be removed; it is then as it was.
+    /// Names the file if it was changed or can't be removed; it is then unchanged.
     pub(super) fn remove(path: &Path, expected: &ExpectedFile<'_>) -> Result<Self> {
         let failed = || format!("can't remove {}", path.display());
         step();
@@ -167,7 +158,7 @@ impl Displaced {
         Self { path: path.to_path_buf(), old: Some(name), old_version, new: None }.checked(expected)
     }
 
-    /// Returns it, if nobody wrote into it up to now; else puts it back.
+    /// Returns the old version if no program wrote to it since; else puts it back.
     fn checked(self, expected: &ExpectedFile<'_>) -> Result<Self> {
         match self.expect_unchanged(expected) {
             Ok(()) => Ok(self),
@@ -175,22 +166,22 @@ impl Displaced {
         }
     }
 
-    /// Expects that nobody wrote into the old version, through a file that was opened before.
+    /// Expects that no program wrote to the old version through a descriptor that was opened before.
     ///
     /// # Errors
-    /// Says that it was changed.
+    /// If it was changed.
     pub(super) fn expect_unchanged(&self, expected: &ExpectedFile<'_>) -> Result<()> {
         let Some(old) = &self.old else { return Ok(()) };
         step();
         let is_same_version = Version::at(old) == Some(self.old_version);
-        let is_it = is_same_version && holds(old, expected.bytes);
-        if is_it { Ok(()) } else { Err(expected.changed()) }
+        let is_unchanged = is_same_version && has_content(old, expected.bytes);
+        if is_unchanged { Ok(()) } else { Err(expected.changed()) }
     }
 
-    /// Gives the old version its name back. What a person saved in place of the new one meanwhile stays there.
+    /// Renames the old version back. If another program replaced the new version meanwhile, its file stays.
     ///
     /// # Errors
-    /// Names the file, and the temporary one that holds a text which is nowhere else.
+    /// Names the file, and the temporary one if that has content which is in no other file.
     pub(super) fn put_back(mut self, bytes: &[u8]) -> Result<()> {
         let failed = format!("can't put {} back", self.path.display());
         step();
@@ -206,11 +197,11 @@ impl Displaced {
         };
         match is_back {
             Ok(true) => Ok(()),
-            // A person saved another text in the place, which replaces the old one.
-            Ok(false) if holds(&old, bytes) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && holds(&old, bytes) => Ok(()),
+            // Another program replaced the new version, which supersedes the old one.
+            Ok(false) if has_content(&old, bytes) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && has_content(&old, bytes) => Ok(()),
             failure => {
-                let kept = old.keep().map(|kept| format!("{failed}: its text is in {}", set_apart(kept).display()));
+                let kept = old.keep().map(|kept| format!("{failed}: its text is in {}", rename_kept(kept).display()));
                 Err(failure
                     .err()
                     .map_or_else(|| anyhow!("it was saved twice"), Into::into)
@@ -220,15 +211,15 @@ impl Displaced {
     }
 }
 
-/// Gives a text that a person may need a name that is not one of temporary files, which are removed. Returns where it is.
-fn set_apart(kept: PathBuf) -> PathBuf {
+/// Renames a file that a person may need, since temporary files are removed. Returns its path.
+fn rename_kept(kept: PathBuf) -> PathBuf {
     let name = kept.file_name().unwrap_or_default().to_string_lossy().replacen(TEMPORARY, ".qipu-kept-", 1);
     let apart = kept.with_file_name(name);
     if rename_noreplace(&kept, &apart).is_ok() { apart } else { kept }
 }
 
-/// Exchanges an old version with the new one that took its place. Returns whether it did: what a person saved over
-/// the new version stays.
+/// Exchanges an old version with the one that replaced it. Returns `false` without a change if another program replaced
+/// that one.
 fn exchange_back(old: &Path, path: &Path, new: Version) -> io::Result<bool> {
     match rename::exchange(old, path) {
         Err(error) if error.kind() == ErrorKind::NotFound => rename_noreplace(old, path).map(|()| true),
@@ -243,45 +234,44 @@ fn exchange_back(old: &Path, path: &Path, new: Version) -> io::Result<bool> {
     }
 }
 
-/// Replaces a file of qipu's own by way of a temporary one beside it, so that a reader (or a crash) finds the
-/// old text or the new one. Keeps the file's mode.
+/// Replaces a file of qipu's own, or creates it. Keeps the file's mode.
 ///
 /// # Errors
-/// Names the file and what could not be done; the file is then as it was.
+/// Names the file if it can't be written; it is then unchanged.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let new = StagedFile::new(path, bytes)?;
-    remove_stale(folder_of(path), new.version.modified);
+    remove_stale(folder_of(path), new.version.mtime);
     new.put()?;
     sync_folder(folder_of(path))
 }
 
-/// Replaces a file that a person may be saving, or makes it where `expected`, what was read of it, is `None`. No
-/// save of the file is lost, whenever it comes: see `specs/changes.md`.
+/// Replaces a file that another program may be saving, or creates it if `expected`, the content that was read, is `None`.
+/// No save of the other program is lost: see `specs/changes.md`.
 ///
 /// # Errors
-/// Names the file when it is not what was read, or can't be written; it is then as it was.
+/// Names the file if it was changed or can't be written; it is then unchanged.
 pub(crate) fn replace_if_unchanged(path: &Path, expected: Option<&[u8]>, bytes: &[u8], waits: Waits) -> Result<()> {
     let new = StagedFile::new(path, bytes)?;
-    remove_stale(folder_of(path), new.version.modified);
+    remove_stale(folder_of(path), new.version.mtime);
     let Some(old) = expected else {
         new.create()?;
         return sync_folder(folder_of(path));
     };
-    let now = new.version.modified;
-    racy_until(path, old, now, waits, |expected| new.replace(expected))
+    let now = new.version.mtime;
+    displace_when_complete(path, old, now, waits, |expected| new.replace(expected))
 }
 
-/// Removes a file that a person may be saving.
+/// Removes a file that another program may be saving.
 ///
 /// # Errors
-/// Names the file when it is not what was read, or can't be removed; it is then as it was.
+/// Names the file if it was changed or can't be removed; it is then unchanged.
 pub(crate) fn remove_if_unchanged(path: &Path, expected: &[u8], waits: Waits) -> Result<()> {
     let now = racy::now(folder_of(path)).unwrap_or(i64::MAX);
-    racy_until(path, expected, now, waits, |expected| Displaced::remove(path, expected))
+    displace_when_complete(path, expected, now, waits, |expected| Displaced::remove(path, expected))
 }
 
-/// Displaces a file once it was left alone for a while.
-fn racy_until(
+/// Replaces or removes a file by `displace` once it is no longer racy.
+fn displace_when_complete(
     path: &Path,
     bytes: &[u8],
     now: i64,
@@ -301,30 +291,30 @@ fn racy_until(
     displaced.checked(&expected).map(drop)
 }
 
-/// Makes a file that is not there yet, whole or not at all.
+/// Creates a file atomically.
 ///
 /// # Errors
-/// Names the file when it is there already or can't be written.
+/// Names the file if it exists or can't be written.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     let new = StagedFile::new(path, bytes)?;
-    remove_stale(folder_of(path), new.version.modified);
+    remove_stale(folder_of(path), new.version.mtime);
     new.create()?;
     sync_folder(folder_of(path))
 }
 
-/// Removes the temporary files of processes that died in a folder.
+/// Removes the stale temporary files in a folder.
 pub(super) fn remove_stale(folder: &Path, now: i64) {
     stale(folder, now, FileStat::latest).iter().for_each(|path| drop(fs::remove_file(path)));
 }
 
-/// Lists the user's own temporary files in a folder that are so old that no process still writes them. What was
-/// replaced or removed lies under such a name for a moment, old as it is: where that can be, `moment` is not only the
-/// time of the last modification.
-pub(super) fn stale(folder: &Path, now: i64, moment: fn(&FileStat) -> i64) -> Vec<PathBuf> {
+/// Lists the user's own stale temporary files in a folder, sorted. `time` is the time of a file by which its age is
+/// computed. The old version of a file has a temporary name while it is being replaced, however old its modification time;
+/// in a folder where that can happen, `time` includes the change time.
+pub(super) fn stale(folder: &Path, now: i64, time: fn(&FileStat) -> i64) -> Vec<PathBuf> {
     let is_stale = |entry: &fs::DirEntry| {
-        let is_old = |found: &Metadata| moment(&FileStat::of(found)).saturating_add(STALE) < now;
+        let is_old = |metadata: &Metadata| time(&FileStat::of(metadata)).saturating_add(STALE) < now;
         is_temporary(&entry.file_name())
-            && entry.metadata().is_ok_and(|found| found.is_file() && is_own(&found) && is_old(&found))
+            && entry.metadata().is_ok_and(|metadata| metadata.is_file() && is_own(&metadata) && is_old(&metadata))
     };
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(io::Result::ok);
     let mut paths: Vec<PathBuf> = entries.filter(is_stale).map(|entry| entry.path()).collect();
@@ -333,9 +323,9 @@ pub(super) fn stale(folder: &Path, now: i64, moment: fn(&FileStat) -> i64) -> Ve
 }
 
 #[cfg(unix)]
-fn is_own(found: &Metadata) -> bool {
+fn is_own(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    found.uid() == rustix::process::geteuid().as_raw()
+    metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
 #[cfg(not(unix))]
@@ -343,15 +333,15 @@ fn is_own(_: &Metadata) -> bool {
     true
 }
 
-/// Counts the folders on the way to a file that are not there.
+/// Counts the missing folders on the way to a file.
 pub(crate) fn count_missing_folders(path: &Path) -> usize {
     path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).count()
 }
 
-/// Makes the folders on the way to a file.
+/// Creates the folders on the way to a file.
 ///
 /// # Errors
-/// Names the folder that can't be made.
+/// Names the folder that can't be created.
 pub(crate) fn make_folders(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))
@@ -381,17 +371,17 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Who can read a new file.
+/// The access rights of a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// Whoever can read the file that it replaces; everybody whom the umask lets, where there is none.
+    /// Those of the file that it replaces; without one, those that the umask allows.
     OfTarget,
-    /// The user alone.
+    /// Only the user can read it.
     Private,
 }
 
-/// Writes a text to a temporary file beside the one that it is for, and makes it durable.
-fn written_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<(TempPath, Version)> {
+/// Writes bytes to a temporary file in the folder of the target and makes it durable.
+fn write_temporary(path: &Path, bytes: &[u8], access: Access) -> io::Result<(TempPath, Version)> {
     step();
     let old = path.symlink_metadata().ok().filter(|old| old.is_file() && access == Access::OfTarget);
     let mut builder = tempfile::Builder::new();
@@ -412,8 +402,8 @@ fn written_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<(Temp
     Ok((new.into_temp_path(), version))
 }
 
-/// Gives a new file the mode of the one that it replaces, and where that is allowed its owner and group. A group
-/// that could not read the old file can't read the new one.
+/// Gives a new file the mode of the one that it replaces, and its owner and group if that is permitted. A group that could
+/// not read the old file can't read the new one.
 #[cfg(unix)]
 fn keep_access(new: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -437,7 +427,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a folder durable. Where folders can't be opened or synced, names are as safe as they get.
+/// Makes the names in a folder durable, if the system can sync folders.
 ///
 /// # Errors
 /// Names the folder.
@@ -454,8 +444,8 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
     result.with_context(|| format!("can't write {}", folder.display()))
 }
 
-/// Passes a result of fsync on, unless the file system has no such thing (9p, some of FUSE and SMB): there is nothing
-/// that the caller could do about it, and the file is written.
+/// Returns the result of an fsync; a file system without fsync (9p, some of FUSE and SMB) counts as success, since the
+/// caller can't do better.
 fn synced(result: io::Result<()>) -> io::Result<()> {
     #[cfg(test)]
     let result = if CANT_SYNC.get() { Err(rustix::io::Errno::INVAL.into()) } else { result };
@@ -465,7 +455,7 @@ fn synced(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Asks for the mode that new files have, less what the user's umask takes away.
+/// Requests the usual mode of new files, which the umask restricts.
 #[cfg(unix)]
 fn with_usual_mode(builder: &mut tempfile::Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;
@@ -475,26 +465,26 @@ fn with_usual_mode(builder: &mut tempfile::Builder<'_, '_>) {
 #[cfg(not(unix))]
 fn with_usual_mode(_: &mut tempfile::Builder<'_, '_>) {}
 
-/// Reads a text file that somebody's settings or instructions are in; `None` when there is none.
+/// Reads a text file of settings or instructions; `None` if there is none.
 ///
 /// # Errors
-/// Names the file when it is a link, a folder or a pipe, too long, or not UTF-8.
+/// Names the file if it is not a regular file, is too long, or is not UTF-8.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>> {
     let Some(bytes) = read(path, MAX_TEXT)? else { return Ok(None) };
     let text = String::from_utf8(bytes).context("it is not UTF-8");
     text.map(Some).with_context(|| format!("can't read {}", path.display()))
 }
 
-/// Reads a file of any length; `None` when there is none.
+/// Reads a file of any length; `None` if there is none.
 ///
 /// # Errors
-/// Names the file when it is a link, a folder or a pipe, or can't be read.
+/// Names the file if it is not a regular file or can't be read.
 pub(crate) fn read_bytes_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
     read(path, u64::MAX)
 }
 
-/// Reads a file; `None` when there is none. What is no plain file is neither followed nor waited for, also where it
-/// takes the file's place at the last moment.
+/// Reads a regular file; `None` if there is none. A symbolic link is not followed and a pipe is not waited for, even if it
+/// replaces the file while it is opened.
 fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
     match open_plain(path).and_then(|file| read_whole(file, max_bytes)) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -512,7 +502,7 @@ fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
 /// Removes a file.
 ///
 /// # Errors
-/// Names the file when it can't be removed.
+/// Names the file if it can't be removed.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     step();
     fs::remove_file(path).with_context(|| format!("can't remove {}", path.display()))?;
@@ -520,11 +510,11 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     sync_folder(folder_of(path))
 }
 
-/// A point between two of the things that writing is made of.
+/// A point between two steps of a write, for tests.
 #[cfg(not(test))]
 fn step() {}
 
-/// A point before a note is read that is to be changed.
+/// A point before a note that is to be changed is read, for tests.
 #[cfg(not(test))]
 pub(super) fn read_step() {}
 
@@ -589,7 +579,7 @@ mod tests {
             fs::write(dir.path().join(name.replace('/', ".")), "").unwrap();
         }
         fs::create_dir(dir.path().join(".qipu-tmp-folder")).unwrap();
-        let now = FileStat::of(&dir.path().join("a.md").metadata().unwrap()).modified;
+        let now = FileStat::of(&dir.path().join("a.md").metadata().unwrap()).mtime;
         let found = |now| stale(dir.path(), now, FileStat::latest);
         assert_eq!(found(now + STALE - 1_000_000_000), [] as [PathBuf; 0]);
         assert_eq!(found(now + STALE + 1_000_000_000), [dir.path().join(".qipu-tmp-aZ09xy")]);

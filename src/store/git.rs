@@ -1,4 +1,4 @@
-//! What git is asked to do. It runs as a process of its own, never through a shell.
+//! Calls of git, as a process without a shell.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,22 +8,22 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Exit codes of `git merge-file` from here on are failures; below, they count conflicts.
+/// The least exit code of `git merge-file` that means a failure; lower ones are the number of conflicts.
 const FAILED: i32 = 128;
 
-/// What a merge by lines came to.
+/// The result of a merge by lines.
 #[derive(Debug)]
 pub(crate) struct MergedFile {
     /// The text, with markers around each conflict.
     pub(crate) bytes: Vec<u8>,
-    /// How many conflicts are in it; from 127 on not counted further.
+    /// The number of conflicts in it; 127 means 127 or more.
     pub(crate) conflicts: i32,
 }
 
 /// Merges ours, base and theirs by lines, as git merges any text.
 ///
 /// # Errors
-/// When git is not there, or refuses: it takes no binary files.
+/// If git is not installed, or refuses a file, as it does binary ones.
 pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], marker_size: u16) -> Result<MergedFile> {
     let folder = tempfile::tempdir().context("can't make a temporary folder")?;
     let write = |name: &str, bytes: &[u8]| {
@@ -37,28 +37,27 @@ pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], ma
     let output = run(dir, words)?;
     match output.status.code() {
         Some(conflicts) if conflicts < FAILED => Ok(MergedFile { bytes: output.stdout, conflicts }),
-        _ => bail!("git can't merge this: {}", complaint(&output)),
+        _ => bail!("git can't merge this: {}", error_line(&output)),
     }
 }
 
-/// Tells whether a folder is in a repository's working tree.
+/// Expects that a folder is in the working tree of a repository.
 ///
 /// # Errors
-/// When git is not there, says why it looks at no repository, or only at its inside.
+/// If git is not installed, or the folder is in no repository or inside `.git`.
 pub(crate) fn expect_work_tree(dir: &Path) -> Result<()> {
     let output = run(dir, ["rev-parse", "--is-inside-work-tree"])?;
     match output.stdout.trim_ascii() {
         b"true" if output.status.success() => Ok(()),
         _ if output.status.success() => bail!("{} is not in a working tree of git", dir.display()),
-        _ => bail!("{} is not in a git repository: {}", dir.display(), complaint(&output)),
+        _ => bail!("{} is not in a git repository: {}", dir.display(), error_line(&output)),
     }
 }
 
-/// Returns the values that a repository's own configuration gives to a key; none where there is no
-/// repository.
+/// Returns the values of a key in the local configuration of a repository; none if there is no repository.
 ///
 /// # Errors
-/// When git is not there.
+/// If git is not installed.
 pub(crate) fn config(dir: &Path, key: &str) -> Result<Vec<String>> {
     let output = run(dir, ["config", "--local", "--null", "--get-all", key])?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -66,17 +65,17 @@ pub(crate) fn config(dir: &Path, key: &str) -> Result<Vec<String>> {
     Ok(if output.status.success() { values.collect() } else { Vec::new() })
 }
 
-/// Gives a key of a repository's own configuration one value, or none.
+/// Sets a key in the local configuration of a repository to one value, or removes it.
 ///
 /// # Errors
-/// When git is not there, or can't write its configuration.
+/// If git is not installed, or can't write its configuration.
 pub(crate) fn set_config(dir: &Path, key: &str, value: Option<&str>) -> Result<()> {
     let output = match value {
         Some(value) => run(dir, ["config", "--local", "--replace-all", key, value])?,
         None => run(dir, ["config", "--local", "--unset-all", key])?,
     };
     if !output.status.success() {
-        bail!("git can't set {key}: {}", complaint(&output));
+        bail!("git can't set {key}: {}", error_line(&output));
     }
     Ok(())
 }
@@ -89,8 +88,8 @@ fn run(dir: &Path, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result
     })
 }
 
-/// Returns the first line that git complained with.
-fn complaint(output: &Output) -> String {
+/// Returns the first line of git's error message.
+fn error_line(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
     line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()

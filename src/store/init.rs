@@ -1,4 +1,4 @@
-//! Making a store.
+//! Creation of a store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::{Location, NOTE_FOLDERS, files, find_root, project_root, trusted};
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind};
 
-/// What a new store's config says: everything in comments, with its default.
+/// The config of a new store: all settings as comments, with their defaults.
 const CONFIG: &str =
     "# qipu's settings for this store. Everything is optional; what is commented out shows the default or an example.
 
@@ -35,62 +35,61 @@ const CONFIG: &str =
 # \"kernel.org\" = 0.85
 ";
 
-/// What git leaves out of a store: what can be made again.
+/// The `.gitignore` of a store: derived files, and those of one machine.
 const IGNORED: &str =
     "# Made by qipu: what can be made again, and what belongs to one machine.\n/cache/\n/.lock\n.qipu-*\n";
-/// The same for a store that nobody else is to see.
+/// The same for a store that git ignores.
 const IGNORED_ALL: &str = "# Made by `qipu init --stealth`: this store stays out of git.\n*\n";
 
-/// What was found or made.
+/// The result of creating a store.
 #[derive(Debug)]
 pub struct InitResult {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
     /// Its files.
     pub files: Vec<MadeFile>,
-    /// The list of trusted stores, relative to the current directory, and whether it was there before; `None` where
-    /// it stays as it is.
+    /// The list of trusted stores, and whether it existed before; `None` if it is unchanged.
     pub list: Option<(String, bool)>,
 }
 
-/// A file of a store that was found or made.
+/// A file of a store that was found or created.
 #[derive(Debug)]
 pub struct MadeFile {
     /// Its path relative to the current directory.
     pub path: String,
-    /// Its text before; `None` where it did not exist.
+    /// Its text before; `None` if it did not exist.
     pub old: Option<String>,
-    /// Its new text; `None` where it stays as it is.
+    /// Its new text; `None` if it is unchanged.
     pub new: Option<&'static str>,
 }
 
-/// Where a store is to be, and what it is to be like.
+/// Where a store is to be created, and with which properties.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InitPlan<'a> {
-    /// The store itself, where the user names it.
+    /// The store itself, if named.
     pub store: Option<&'a Path>,
-    /// The project, where the user names one.
+    /// The project, if named.
     pub root: Option<&'a Path>,
     /// Keep it out of git.
     pub is_stealth: bool,
     /// Name it `qipu/`.
     pub is_visible: bool,
-    /// Let the store say how far its notes can be relied on, although it was there before.
+    /// Trust the store although it existed before.
     pub is_trusted: bool,
-    /// The user's folder for settings.
+    /// The user's configuration folder.
     pub settings: Option<&'a Path>,
-    /// Make nothing, only tell.
+    /// Only report what would be created.
     pub is_dry_run: bool,
 }
 
-/// Makes a store, or what is missing of one: the one that is named, else the one that would be
-/// found from here, else a new one in the project's root.
+/// Creates a store, or its missing folders and files: the one that is named, else the one that is found from the current
+/// directory, else a new one in the project's root.
 ///
 /// # Errors
-/// `Failure` when a folder or file can't be made; `Usage` when the store that is there has another name.
+/// `Failure` if a folder or file can't be created; `Usage` if the store exists under another name.
 pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error> {
-    let mut path = place(plan.store, plan.root, plan.is_visible, current_dir)?;
-    // One that is there may have come with a repository.
+    let mut path = store_path(plan.store, plan.root, plan.is_visible, current_dir)?;
+    // An existing one may have come with a repository.
     let is_own = path.symlink_metadata().is_err();
     if !plan.is_dry_run {
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
@@ -103,7 +102,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     let ignored = if plan.is_stealth { IGNORED_ALL } else { IGNORED };
     let mut made = Vec::new();
     for (name, text) in [("config.toml", CONFIG), (".gitignore", ignored)] {
-        let (old, new) = missing(&path.join(name), text, plan)?;
+        let (old, new) = ensure_file(&path.join(name), text, plan)?;
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
     }
@@ -118,17 +117,17 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
         return if plan.is_trusted { Err(Error::failure(message)) } else { Ok(None) };
     };
     let was_there = match trusted::trust(root, settings, plan.is_dry_run) {
-        // The store is made whether or not the user's settings can be written.
+        // The store is created even if the user's configuration can't be written.
         Err(_) if !plan.is_trusted => None,
         was_there => was_there?,
     };
-    // Where the settings are is this machine's affair, and not part of an answer.
+    // The name without its folder, so that the answer does not depend on the machine.
     Ok(was_there.map(|was_there| (trusted::LIST.to_owned(), was_there)))
 }
 
-/// Writes a file that is not there, or in stealth the one that `init` wrote before. Returns the text before, and
-/// the new one where it writes it.
-fn missing(
+/// Creates a missing file, or replaces the `.gitignore` of an earlier `init` if the store is to be ignored by git. Returns
+/// the text before, and the new one if it was written.
+fn ensure_file(
     path: &Path,
     text: &'static str,
     plan: &InitPlan<'_>,
@@ -150,7 +149,12 @@ fn missing(
     Ok((old, Some(text)))
 }
 
-fn place(store: Option<&Path>, root: Option<&Path>, is_visible: bool, current_dir: &Path) -> Result<PathBuf, Error> {
+fn store_path(
+    store: Option<&Path>,
+    root: Option<&Path>,
+    is_visible: bool,
+    current_dir: &Path,
+) -> Result<PathBuf, Error> {
     if let Some(store) = store {
         return Ok(current_dir.join(store));
     }

@@ -11,34 +11,34 @@ use anyhow::{Context, Result, bail};
 
 use super::Location;
 use super::racy::{QUIET_EMPTY, Version};
-use super::scan::FileStat;
+use super::walk::stat::FileStat;
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind};
 
-/// The file that writers hold a lock on; the lock dies with the process that holds it.
+/// The file that writers lock; the kernel releases the lock when the process ends.
 const LOCK_FILE: &str = ".lock";
 
-/// The longest that is read of the file, in bytes.
+/// The most bytes of the file that are read.
 const MAX_LOCK_FILE: u64 = 1 << 16;
 
-/// How many versions of files are written down for the next writer.
+/// The most versions of files that are recorded for the next writer.
 const MAX_VERSIONS: usize = 512;
 
-/// How long a command waits for the lock in silence, and how long at most between two attempts.
+/// How long a command waits for the lock before it prints a warning, and the longest pause between two attempts.
 const SILENCE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
-/// The right to change a store; while it is held nobody else has it. Readers never wait for it.
+/// The exclusive right to change a store. Readers never wait for it.
 ///
-/// The lock is on the store's folder, which nobody removes by mistake, and on `.lock`, since a network file system
-/// may lock only files that are open for writing. That file holds the number of the process while the lock is held,
-/// and below it the versions of files that qipu wrote last: they are complete, however young they are.
+/// The lock is on the store's folder, which is not removed by mistake, and on `.lock`, since a network file system may lock
+/// only files that are open for writing. That file has the process id while the lock is held, and below it the versions of
+/// files that qipu wrote last: they are complete, however recent.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
     _folder: Option<File>,
     complete: RefCell<BTreeSet<Version>>,
-    /// The user's folder for what can be made again.
+    /// The user's cache folder.
     pub(super) cache: Option<PathBuf>,
     pub(super) waits: Waits,
 }
@@ -47,48 +47,49 @@ impl Lock {
     /// Takes the lock; `shown` is the store's path in messages.
     ///
     /// # Errors
-    /// `Busy` when another process holds it for too long; `Failure` when it can't be had, as on a read-only disk.
+    /// `Busy` if another process holds it for too long; `Failure` if it can't be taken, as on a read-only disk.
     pub(super) fn take(root: &Path, shown: &str, location: &Location) -> Result<Self, Error> {
-        let mut turn = Turn { root, shown, waits: location.waits, waited: Duration::ZERO, pause: Duration::ZERO };
+        let mut attempt =
+            LockAttempt { root, shown, waits: location.waits, waited: Duration::ZERO, pause: Duration::ZERO };
         let folder = File::open(root).ok();
-        let folder = match folder.as_ref().map(|folder| turn.lock(folder)).transpose() {
+        let folder = match folder.as_ref().map(|folder| attempt.lock(folder)).transpose() {
             Err(error) if error.kind == ErrorKind::Busy => return Err(error),
             locked => locked.ok().flatten().and(folder),
         };
         let mut file = loop {
             let file = open(root)?;
-            turn.lock(&file)?;
-            // Another writer may have a lock on another file of that name.
+            attempt.lock(&file)?;
+            // Another process may have replaced the file after it was opened.
             if folder.is_some() || is_at(&file, &root.join(LOCK_FILE)) {
                 break file;
             }
-            turn.wait()?;
+            attempt.wait()?;
         };
         let mut text = String::new();
-        // Nothing depends on what is written there.
+        // Without the recorded versions this command only waits longer.
         let _ = (&mut file).take(MAX_LOCK_FILE).read_to_string(&mut text);
         let complete = RefCell::new(text.lines().filter_map(version).collect());
         let (cache, waits) = (location.cache.clone(), location.waits);
         let lock = Self { file, _folder: folder, complete, cache, waits };
-        lock.write_down(Some(std::process::id()));
+        lock.record(Some(std::process::id()));
         Ok(lock)
     }
 
-    /// Tells whether another program may be saving a version of a file just now.
+    /// Whether another program may still be saving a version of a file.
     pub(super) fn is_racy(&self, version: &Version, now: i64) -> bool {
         !version.rest(now).is_zero() && !self.complete.borrow().contains(version)
     }
 
-    /// Notes down versions that qipu is about to put in place.
+    /// Records versions that qipu is about to put in place, so that they don't count as racy.
     pub(super) fn wrote(&self, versions: impl Iterator<Item = Version>) {
         self.complete.borrow_mut().extend(versions);
-        self.write_down(Some(std::process::id()));
+        self.record(Some(std::process::id()));
     }
 
-    /// Waits until files that were modified lately have been left alone for a while. Returns whether they are what
-    /// they were: else what was read of them may be half of a save.
-    pub(super) fn settle(&self, recent: &[(PathBuf, FileStat)], now: i64, waits: Waits) -> bool {
-        let versions = recent.iter().map(|(path, look)| (path, Version::of(look)));
+    /// Waits until files that were modified recently are no longer racy. Returns whether they are unchanged; if not, the
+    /// content that was read of them may be incomplete.
+    pub(super) fn wait_for_racy(&self, recent: &[(PathBuf, FileStat)], now: i64, waits: Waits) -> bool {
+        let versions = recent.iter().map(|(path, stat)| (path, Version::of(stat)));
         let racy: Vec<_> = versions.filter(|(_, version)| self.is_racy(version, now)).collect();
         let Some(rest) = racy.iter().map(|(_, version)| version.rest(now)).max() else { return true };
         (waits.pause)(rest);
@@ -99,57 +100,57 @@ impl Lock {
         is_same
     }
 
-    fn write_down(&self, process: Option<u32>) {
+    fn record(&self, process: Option<u32>) {
         let complete = self.complete.borrow();
-        let youngest = complete.last().map_or(0, |version| version.modified);
+        let youngest = complete.last().map_or(0, |version| version.mtime);
         let is_young = |version: &&Version| !version.rest(youngest).is_zero();
         let mut text = process.map_or(String::new(), |process| process.to_string()) + "\n";
-        for Version { modified, inode, size } in complete.iter().rev().filter(is_young).take(MAX_VERSIONS) {
-            text += &format!("{modified} {inode} {size}\n");
+        for Version { mtime, inode, size } in complete.iter().rev().filter(is_young).take(MAX_VERSIONS) {
+            text += &format!("{mtime} {inode} {size}\n");
         }
         let mut file = &self.file;
         let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
-        // The next writer waits a moment longer then.
+        // If that fails, the next writer waits longer.
         drop(written);
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        self.write_down(None);
+        self.record(None);
     }
 }
 
-/// The right to change the files of a folder that is no store; nothing is written for it.
+/// The exclusive right to change the files of a folder that is not a store. Writes no file.
 #[derive(Debug)]
 pub struct FolderLock {
     _folder: File,
 }
 
 impl FolderLock {
-    /// Takes the lock; `shown` is the folder in messages. `None` where folders can't be locked.
+    /// Takes the lock; `shown` is the folder in messages. `None` if folders can't be locked.
     ///
     /// # Errors
-    /// `Busy` when another process holds it for too long.
+    /// `Busy` if another process holds it for too long.
     pub(crate) fn take(folder: &Path, shown: &str, waits: Waits) -> Result<Option<Self>, Error> {
-        let mut turn = Turn { root: folder, shown, waits, waited: Duration::ZERO, pause: Duration::ZERO };
+        let mut attempt = LockAttempt { root: folder, shown, waits, waited: Duration::ZERO, pause: Duration::ZERO };
         let Ok(file) = File::open(folder) else { return Ok(None) };
-        match turn.lock(&file) {
+        match attempt.lock(&file) {
             Err(error) if error.kind == ErrorKind::Busy => Err(error),
             locked => Ok(locked.ok().map(|()| Self { _folder: file })),
         }
     }
 }
 
-/// Reads a version as it is written down.
+/// Parses a version in a line of the file.
 fn version(line: &str) -> Option<Version> {
     let mut numbers = line.split(' ');
-    let modified = numbers.next()?.parse().ok()?;
+    let mtime = numbers.next()?.parse().ok()?;
     let (inode, size) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
-    Some(Version { modified, inode, size })
+    Some(Version { mtime, inode, size })
 }
 
-/// Opens the file of the lock. A pipe is not waited for, and no file is made where a link leads.
+/// Opens the lock file without blocking on a pipe or following a symbolic link.
 fn open(root: &Path) -> Result<File> {
     let path = root.join(LOCK_FILE);
     if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
@@ -166,23 +167,23 @@ fn open(root: &Path) -> Result<File> {
     options.open(path).with_context(|| format!("can't lock the store with {LOCK_FILE}"))
 }
 
-/// Tells whether an open file is the one at a path.
+/// Whether an open file is the one at a path.
 fn is_at(file: &File, path: &Path) -> bool {
-    let inode = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| FileStat::of(&found).number);
+    let inode = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| FileStat::of(&found).inode);
     inode(file.metadata()) == inode(path.symlink_metadata())
 }
 
-/// Waits for the lock.
-struct Turn<'a> {
+/// An attempt to take a lock, with the time waited so far.
+struct LockAttempt<'a> {
     root: &'a Path,
     shown: &'a str,
     waits: Waits,
-    /// How long it has waited, by the pauses that it made: no clock is asked.
+    /// The sum of the pauses; no clock is read.
     waited: Duration,
     pause: Duration,
 }
 
-impl Turn<'_> {
+impl LockAttempt<'_> {
     /// Locks a file or a folder.
     fn lock(&mut self, file: &File) -> Result<(), Error> {
         loop {
@@ -197,7 +198,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Waits a moment. Says after a second for whom.
+    /// Pauses, longer each time. Prints a warning that names the holder after [`SILENCE`].
     fn wait(&mut self) -> Result<(), Error> {
         let before = self.waited;
         if before >= self.waits.patience {
@@ -213,7 +214,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Names the process that holds the lock, where it says so in the file.
+    /// Returns the words for the process that holds the lock, whose id is in the file.
     fn holder(&self) -> String {
         let mut text = String::new();
         if self.root.join(LOCK_FILE).symlink_metadata().is_err() {
@@ -237,7 +238,7 @@ fn is_alive(_: i32) -> bool {
     true
 }
 
-/// The moment from which on files must be left alone before what is read of them counts.
+/// Returns the modification time in nanoseconds from which on files may be racy at the time `now`.
 pub(super) fn since(now: i64) -> i64 {
     now.saturating_sub(i64::try_from(QUIET_EMPTY.as_nanos()).unwrap_or(i64::MAX))
 }
@@ -297,16 +298,15 @@ mod tests {
     fn what_the_last_writer_wrote_is_complete() {
         let dir = tempfile::tempdir().unwrap();
         let take = || Lock::take(dir.path(), ".qipu/", &location(0)).unwrap();
-        let [ours, old, other] =
-            [100, 1, 101].map(|modified| Version { modified: modified * 10_000_000, inode: 7, size: 3 });
+        let [ours, old, other] = [100, 1, 101].map(|time| Version { mtime: time * 10_000_000, inode: 7, size: 3 });
         take().wrote([ours, old].into_iter());
         let lock = take();
-        assert!(!lock.is_racy(&ours, ours.modified) && lock.is_racy(&other, other.modified));
-        assert!(lock.is_racy(&Version { size: 0, ..ours }, ours.modified));
+        assert!(!lock.is_racy(&ours, ours.mtime) && lock.is_racy(&other, other.mtime));
+        assert!(lock.is_racy(&Version { size: 0, ..ours }, ours.mtime));
         // What a repository brings in its place is no more than that.
         drop(lock);
         fs::write(dir.path().join(LOCK_FILE), "x\n1 2\n-1 a b\n\u{1b}[0m").unwrap();
-        assert!(take().is_racy(&ours, ours.modified));
+        assert!(take().is_racy(&ours, ours.mtime));
     }
 
     #[test]
@@ -316,15 +316,15 @@ mod tests {
         fs::write(&file, "").unwrap();
         let seen = |file: &Path| [(file.to_path_buf(), FileStat::of(&file.metadata().unwrap()))];
         let found = seen(&file);
-        let now = found[0].1.modified;
+        let now = found[0].1.mtime;
         WAITED.set(Duration::ZERO);
-        assert!(lock.settle(&found, now, location(0).waits));
+        assert!(lock.wait_for_racy(&found, now, location(0).waits));
         assert_eq!(WAITED.get(), QUIET_EMPTY);
         // It was looked at: that does for the same version.
-        assert!(lock.settle(&found, now, location(0).waits) && WAITED.get() == QUIET_EMPTY);
+        assert!(lock.wait_for_racy(&found, now, location(0).waits) && WAITED.get() == QUIET_EMPTY);
         fs::write(&file, "half").unwrap();
         let found = seen(&file);
         fs::write(&file, "saved").unwrap();
-        assert!(!lock.settle(&found, now, location(0).waits));
+        assert!(!lock.wait_for_racy(&found, now, location(0).waits));
     }
 }

@@ -1,50 +1,50 @@
-//! Tells files that another program may be saving just now from those that are complete.
+//! Racy files: files that another program may still be saving.
 //!
-//! A program that saves in place truncates the file and then writes it, so what is read in between is not its text.
-//! As with git's racily clean entries (Documentation/technical/racy-git.txt) the modification time decides: a file
-//! counts as complete once it has been left alone for a while by the clock of its file system.
+//! A program that saves in place truncates the file and then writes it; what is read in between is incomplete. As with
+//! git's racily clean entries ([git, racy-git](https://git-scm.com/docs/racy-git)) the modification time decides: a file
+//! counts as complete once it has not changed for [`QUIET`] by the clock of its file system.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::dir_handle::DirHandle;
-use super::scan::FileStat;
+use super::walk::dir_handle::DirHandle;
+use super::walk::stat::FileStat;
 
-/// How long a file must be left alone.
+/// How long a file must not have changed to be complete.
 pub(super) const QUIET: Duration = Duration::from_millis(200);
-/// How long an empty one must be: it was most likely truncated to be written.
+/// The same for an empty file, which was most likely truncated to be written.
 pub(super) const QUIET_EMPTY: Duration = Duration::from_secs(1);
 
-/// Returns the moment that it is now for the file system of a folder; `None` where no file can be made there.
+/// Returns the time of the file system of a folder in nanoseconds; `None` if no file can be created there.
 pub(super) fn now(folder: &Path) -> Option<i64> {
-    Arc::new(DirHandle::new(folder).ok()?).moment().ok()
+    Arc::new(DirHandle::new(folder).ok()?).now().ok()
 }
 
-/// One version of a file, known by its modification time, inode number and size. The youngest is the greatest.
+/// A version of a file: its modification time, inode and size. Ordered by modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version {
-    /// In nanoseconds of the file system's clock.
-    pub(super) modified: i64,
+    /// In nanoseconds by the clock of the file system.
+    pub(super) mtime: i64,
     pub(super) inode: u64,
     pub(super) size: u64,
 }
 
 impl Version {
-    pub(super) fn of(look: &FileStat) -> Self {
-        Self { modified: look.modified, inode: look.number, size: look.size }
+    pub(super) fn of(stat: &FileStat) -> Self {
+        Self { mtime: stat.mtime, inode: stat.inode, size: stat.size }
     }
 
-    /// Returns the version that is at a path; `None` where there is no file.
+    /// Returns the version at a path; `None` if there is none.
     pub(super) fn at(path: &Path) -> Option<Self> {
-        path.symlink_metadata().ok().map(|found| Self::of(&FileStat::of(&found)))
+        path.symlink_metadata().ok().map(|metadata| Self::of(&FileStat::of(&metadata)))
     }
 
-    /// Returns how much longer the file must be left alone at a moment; zero for one that is complete.
+    /// Returns how much longer than `now` the file must stay unchanged to be complete; zero if it is complete.
     pub(super) fn rest(&self, now: i64) -> Duration {
         let quiet = if self.size == 0 { QUIET_EMPTY } else { QUIET };
-        // A time in the future, as of a clock that was set back, is as good as now.
-        let age = Duration::from_nanos(u64::try_from(now.saturating_sub(self.modified)).unwrap_or_default());
+        // A time in the future, as after a clock was set back, counts as `now`.
+        let age = Duration::from_nanos(u64::try_from(now.saturating_sub(self.mtime)).unwrap_or_default());
         quiet.saturating_sub(age)
     }
 }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_file_is_complete_once_it_was_left_alone() {
-        let version = |size, modified| Version { inode: 1, size, modified };
+        let version = |size, mtime| Version { inode: 1, size, mtime };
         let second = 1_000_000_000;
         assert_eq!(version(1, 0).rest(second), Duration::ZERO);
         assert_eq!(version(1, 0).rest(50_000_000), QUIET - Duration::from_millis(50));

@@ -1,11 +1,11 @@
-//! Several changes as one: a redo log of what was begun is written first, so that after a crash the next writer
-//! finishes it.
+//! The redo log: the changes of one command are written to it before the first file is changed, so that after a crash the
+//! next command that writes applies the rest.
 //!
-//! The log says what each file held before. A file that holds something else by then was changed by somebody, and is
-//! left alone. Before the first file is changed the log means nothing yet.
+//! The log has the content of each file before its change. A file with another content was changed by another program
+//! since, and is left as it is. As long as no file has been changed, the log is discarded.
 //!
-//! A log counts only where it is known by its hash outside of the store, in the user's own cache: one that came with a
-//! repository, or a copy of one, is never carried out.
+//! A log is applied only if the user's cache folder, outside the store, has its hash: a log that came with a repository, or
+//! a copy of one, never is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,19 +16,20 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::exchange::ATTACHMENTS;
+use super::attachments::ATTACHMENTS;
+use super::change::{Change, real_path_of_new};
 use super::files::{Displaced, ExpectedFile, StagedFile};
+use super::index::location::user_cache_dir;
 use super::lock::Lock;
 use super::racy::{self, Version};
-use super::scan::FileStat;
-use super::write::{Change, inside};
-use super::{PENDING_FILE, files, index};
+use super::walk::stat::FileStat;
+use super::{PENDING_FILE, files};
 use crate::progress;
 
-/// The file in the user's cache that holds the hash of the log.
+/// The file in the user's cache folder with the SHA-256 of the log.
 const WITNESS: &str = "pending";
 
-/// The list as it is written.
+/// The log as JSON.
 #[derive(Serialize, Deserialize)]
 struct LoggedChange {
     version: u32,
@@ -38,32 +39,31 @@ struct LoggedChange {
 /// Whether another program may be saving a version of a file.
 type IsRacy<'a> = &'a dyn Fn(&Version) -> bool;
 
-/// Carries changes out in their order, all of them or none, as far as the disk lets us.
+/// Applies changes in their order, all of them or none.
 ///
 /// # Errors
-/// Names the file that could not be written, or that somebody changed meanwhile; what was done is undone.
+/// Names a file that could not be written, or that another program changed meanwhile; the changes made so far are undone.
 pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
-    // Each is written beside its place, and then put there.
+    // Two steps for each change: its file is staged, then renamed.
     let _work = progress::begin("writing files", 2 * changes.len());
-    let mut prepared: Vec<StagedChange> =
+    let mut staged: Vec<StagedChange> =
         changes.par_iter().map(|change| StagedChange::new(root, change)).collect::<Result<_>>()?;
-    let versions = || prepared.iter().filter_map(|prepared| Some(prepared.new.as_ref()?.version));
-    let now = versions().next_back().map(|version| version.modified).or_else(|| racy::now(root)).unwrap_or(i64::MAX);
+    let versions = || staged.iter().filter_map(|staged| Some(staged.new.as_ref()?.version));
+    let now = versions().next_back().map(|version| version.mtime).or_else(|| racy::now(root)).unwrap_or(i64::MAX);
     lock.wrote(versions());
-    // Notes were waited for when they were read; an attachment is waited for here.
-    let attached = prepared.iter().filter(|prepared| prepared.change.source().starts_with(ATTACHMENTS));
-    let look = |prepared: &StagedChange<'_>| {
-        Some((prepared.path.clone(), FileStat::of(&prepared.path.symlink_metadata().ok()?)))
-    };
-    let attached: Vec<(PathBuf, FileStat)> = attached.filter_map(look).collect();
-    lock.settle(&attached, now, lock.waits);
+    // Racy notes were waited for when they were read; attachments are waited for here.
+    let attachments = staged.iter().filter(|staged| staged.change.source().starts_with(ATTACHMENTS));
+    let stat =
+        |staged: &StagedChange<'_>| Some((staged.path.clone(), FileStat::of(&staged.path.symlink_metadata().ok()?)));
+    let attachments: Vec<(PathBuf, FileStat)> = attachments.filter_map(stat).collect();
+    lock.wait_for_racy(&attachments, now, lock.waits);
     let is_one_step = changes.len() == 1 && !matches!(changes, [Change::Move { .. }]);
     let log = (!is_one_step).then(|| Log::begin(root, lock.cache.as_deref(), changes)).transpose()?;
-    if let Err(error) = carry_out(&mut prepared, &|version| lock.is_racy(version, now)) {
-        let undone = undo(&mut prepared).and_then(|()| log.map_or(Ok(()), Log::end));
+    if let Err(error) = apply_staged(&mut staged, &|version| lock.is_racy(version, now)) {
+        let undone = undo(&mut staged).and_then(|()| log.map_or(Ok(()), Log::end));
         return match undone {
             Ok(()) => Err(error),
             Err(second) => Err(error.context(format!("and what was done can't be undone: {second:#}"))),
@@ -72,17 +72,17 @@ pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> 
     log.map_or(Ok(()), Log::end)
 }
 
-fn carry_out(prepared: &mut [StagedChange<'_>], is_racy: IsRacy<'_>) -> Result<()> {
-    prepared.iter_mut().try_for_each(|prepared| prepared.carry_out(is_racy))?;
-    sync_folders(prepared)?;
-    // The last look at what was replaced comes as late as it can.
-    prepared.iter().try_for_each(StagedChange::expect_kept)
+fn apply_staged(staged: &mut [StagedChange<'_>], is_racy: IsRacy<'_>) -> Result<()> {
+    staged.iter_mut().try_for_each(|staged| staged.apply(is_racy))?;
+    sync_folders(staged)?;
+    // As late as possible, since another program may still write to a replaced file.
+    staged.iter().try_for_each(StagedChange::expect_unchanged)
 }
 
-/// Undoes what was done, the last of it first. One file that can't be put back keeps no other from that.
-fn undo(prepared: &mut [StagedChange<'_>]) -> Result<()> {
-    let failures: Vec<_> = prepared.iter_mut().rev().filter_map(|prepared| prepared.undo().err()).collect();
-    failures.into_iter().next().map_or_else(|| sync_folders(prepared), Err)
+/// Undoes the changes in reverse order. All are tried; the first failure is returned.
+fn undo(staged: &mut [StagedChange<'_>]) -> Result<()> {
+    let failures: Vec<_> = staged.iter_mut().rev().filter_map(|staged| staged.undo().err()).collect();
+    failures.into_iter().next().map_or_else(|| sync_folders(staged), Err)
 }
 
 /// A redo log whose changes are being applied.
@@ -92,11 +92,11 @@ struct Log {
 }
 
 impl Log {
-    /// Writes the changes down. They hold texts of notes, so only the user can read them.
+    /// Writes the log. It contains texts of notes, so that only the user can read it.
     fn begin(root: &Path, cache: Option<&Path>, changes: &[Change]) -> Result<Self> {
         let text = serde_json::to_vec(&LoggedChange { version: 1, changes: changes.to_vec() })?;
         let witness = witness(root, cache);
-        let is_witnessed = witness.as_deref().is_some_and(|witness| bear_witness(witness, &text).is_ok());
+        let is_witnessed = witness.as_deref().is_some_and(|witness| write_witness(witness, &text).is_ok());
         let file = root.join(PENDING_FILE);
         StagedFile::private(&file, &text)?.put()?;
         files::sync_folder(root)?;
@@ -105,60 +105,58 @@ impl Log {
 
     fn end(self) -> Result<()> {
         files::remove(&self.file)?;
-        // Without the log it stands for nothing.
+        // The hash of a log that does not exist has no effect.
         drop(self.witness.map(fs::remove_file));
         Ok(())
     }
 }
 
-/// Returns the path of the file that tells a log of this user, on this machine, in this place from any other.
+/// Returns the path of the file with the hash of the log of a store; `None` without a cache folder.
 fn witness(root: &Path, cache: Option<&Path>) -> Option<PathBuf> {
-    Some(index::own_folder(root, cache?).join(WITNESS))
+    Some(user_cache_dir(root, cache?).join(WITNESS))
 }
 
-/// Writes the hash of a log down where no repository reaches. A machine without such a place has no log that could
-/// be carried out after a crash.
-fn bear_witness(witness: &Path, log: &[u8]) -> Result<()> {
+/// Writes the hash of a log. Without it the log is not applied after a crash.
+fn write_witness(witness: &Path, log: &[u8]) -> Result<()> {
     files::make_folders(witness)?;
     StagedFile::private(witness, &Sha256::digest(log))?.put()?;
     witness.parent().map_or(Ok(()), files::sync_folder)
 }
 
-/// Finishes what a writer that died had begun. Returns how many files that changed now.
+/// Applies the rest of the log that a crashed command left. Returns the number of files that were changed.
 ///
 /// # Errors
-/// Names what can't be read or written; a log that this user's own writer did not leave is one such thing.
-pub(super) fn finish(root: &Path, cache: Option<&Path>) -> Result<usize> {
+/// If the log is not this user's, or a file can't be read or written.
+pub(super) fn recover(root: &Path, cache: Option<&Path>) -> Result<usize> {
     let Some(changes) = read(root, cache)? else { return Ok(0) };
-    // Where nothing is done, nothing is half done; a person may have put everything back.
-    let mut finished = 0;
+    // If no change was made, there is nothing to complete; a person may have undone all of them.
+    let mut recovered = 0;
     let is_begun = if changes.iter().all(|change| matches!(change, Change::Delete { .. })) {
-        // Nothing else can tell: this user's own writer was about to remove them.
-        changes.iter().any(|change| is_gone(root, change.path()))
+        changes.iter().any(|change| is_removed(root, change.path()))
     } else {
         changes.iter().any(|change| is_done(root, change))
     };
     if is_begun {
         for change in &changes {
-            finished += usize::from(redo(root, change)?);
+            recovered += usize::from(redo(root, change)?);
         }
     }
     Log { file: root.join(PENDING_FILE), witness: witness(root, cache) }.end()?;
-    Ok(finished)
+    Ok(recovered)
 }
 
-/// Returns how many files a writer that died was about to change; `None` where there is no such list.
+/// Returns the number of changes in the log; `None` if there is no log.
 ///
 /// # Errors
-/// When what stands in its place can't be carried out.
+/// If the log can't be applied.
 pub(super) fn unfinished(root: &Path, cache: Option<&Path>) -> Result<Option<usize>> {
     Ok(read(root, cache)?.map(|changes| changes.len()))
 }
 
-/// Removes a log that nobody carries out. Returns whether there was one.
+/// Removes a log that is not this user's. Returns whether there was one.
 ///
 /// # Errors
-/// When it can't be removed.
+/// If it can't be removed.
 pub(super) fn remove_foreign(root: &Path, cache: Option<&Path>) -> Result<bool> {
     let is_foreign = is_foreign(root, cache);
     if is_foreign {
@@ -167,12 +165,12 @@ pub(super) fn remove_foreign(root: &Path, cache: Option<&Path>) -> Result<bool> 
     Ok(is_foreign)
 }
 
-/// Tells whether there is a log that nobody carries out.
+/// Whether there is a log that is not this user's.
 pub(super) fn is_foreign(root: &Path, cache: Option<&Path>) -> bool {
     root.join(PENDING_FILE).symlink_metadata().is_ok() && !is_own(root, cache)
 }
 
-/// Tells whether the log in a store is the one that this user's writer left.
+/// Whether the log of a store is this user's: its hash is in the user's cache folder.
 fn is_own(root: &Path, cache: Option<&Path>) -> bool {
     let file = |path: &Path| files::read_bytes_if_there(path).ok().flatten();
     let Some(witness) = witness(root, cache).and_then(|path| file(&path)) else { return false };
@@ -195,13 +193,13 @@ fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
     Ok(Some(pending.changes))
 }
 
-fn is_gone(root: &Path, path: &str) -> bool {
-    inside(root, path).is_ok_and(|path| files::read_bytes_if_there(&path).is_ok_and(|bytes| bytes.is_none()))
+fn is_removed(root: &Path, path: &str) -> bool {
+    real_path_of_new(root, path).is_ok_and(|path| files::read_bytes_if_there(&path).is_ok_and(|bytes| bytes.is_none()))
 }
 
-/// Tells whether a change was made. That a file is gone tells nothing: anybody may have removed it.
+/// Whether a change was made. `false` for a deletion, since another program may have removed the file.
 fn is_done(root: &Path, change: &Change) -> bool {
-    let now = |path: &str| files::read_bytes_if_there(&inside(root, path).ok()?).ok().flatten();
+    let now = |path: &str| files::read_bytes_if_there(&real_path_of_new(root, path).ok()?).ok().flatten();
     match change {
         Change::Create { path, new } => now(path).as_ref() == Some(new),
         Change::Replace { path, old, new } => old != new && now(path).as_ref() == Some(new),
@@ -212,9 +210,9 @@ fn is_done(root: &Path, change: &Change) -> bool {
     }
 }
 
-/// Makes a change unless it was made before, or the file is another by now. Returns whether it did.
+/// Makes a change unless it was made before, or the file changed otherwise since. Returns whether it was made.
 fn redo(root: &Path, change: &Change) -> Result<bool> {
-    let now = |path: &str| files::read_bytes_if_there(&inside(root, path)?);
+    let now = |path: &str| files::read_bytes_if_there(&real_path_of_new(root, path)?);
     let is_due = match change {
         Change::Create { path, .. } => now(path)?.is_none(),
         Change::Replace { path, old, new } => old != new && now(path)?.as_ref() == Some(old),
@@ -224,59 +222,59 @@ fn redo(root: &Path, change: &Change) -> Result<bool> {
         }
     };
     if is_due {
-        let mut prepared = [StagedChange { may_be_half_done: true, ..StagedChange::new(root, change)? }];
-        // It holds exactly what the log says, so nobody is in the middle of saving it.
-        if let Err(error) = carry_out(&mut prepared, &|_| false) {
-            return Err(undo(&mut prepared).err().unwrap_or(error));
+        let mut staged = [StagedChange { may_be_half_done: true, ..StagedChange::new(root, change)? }];
+        // The file has exactly the content in the log, so that no program is saving it.
+        if let Err(error) = apply_staged(&mut staged, &|_| false) {
+            return Err(undo(&mut staged).err().unwrap_or(error));
         }
     }
     Ok(is_due)
 }
 
-/// A change that is ready to be applied: its new text is staged beside the file.
+/// A change that is ready to be applied: its new content is a staged file.
 struct StagedChange<'a> {
     change: &'a Change,
-    /// The file; of a move, where it is now.
+    /// The file; of a move, its path before.
     path: PathBuf,
-    /// Of a move, where it goes.
+    /// Of a move, its path after.
     to: Option<PathBuf>,
     new: Option<StagedFile>,
-    /// The old version, once the change was made.
+    /// The old version, after the change was made.
     old: Option<Displaced>,
-    /// Whether a file was made, or moved.
+    /// Whether a file was created or moved.
     is_made: bool,
-    /// Whether the new text may stand in the old place of a move.
+    /// Whether a crashed command may have written the new content of a move to its path before.
     may_be_half_done: bool,
 }
 
 impl<'a> StagedChange<'a> {
     fn new(root: &Path, change: &'a Change) -> Result<Self> {
         progress::advance();
-        let beside = |path: &Path, bytes: &[u8]| StagedFile::new(path, bytes).map(Some);
+        let stage = |path: &Path, bytes: &[u8]| StagedFile::new(path, bytes).map(Some);
         let (path, to, new) = match change {
             Change::Create { path, new } => {
-                let path = inside(root, path)?;
+                let path = real_path_of_new(root, path)?;
                 expect_free(&path)?;
-                let beside = beside(&path, new)?;
-                (path, None, beside)
+                let staged = stage(&path, new)?;
+                (path, None, staged)
             }
             Change::Replace { path, new, .. } => {
-                let path = inside(root, path)?;
-                let beside = beside(&path, new)?;
-                (path, None, beside)
+                let path = real_path_of_new(root, path)?;
+                let staged = stage(&path, new)?;
+                (path, None, staged)
             }
             Change::Move { from, to, old, new } => {
-                let (from, to) = (inside(root, from)?, inside(root, to)?);
+                let (from, to) = (real_path_of_new(root, from)?, real_path_of_new(root, to)?);
                 expect_free(&to)?;
-                let beside = if old == new { None } else { beside(&from, new)? };
-                (from, Some(to), beside)
+                let staged = if old == new { None } else { stage(&from, new)? };
+                (from, Some(to), staged)
             }
-            Change::Delete { path, .. } => (inside(root, path)?, None, None),
+            Change::Delete { path, .. } => (real_path_of_new(root, path)?, None, None),
         };
         Ok(Self { change, path, to, new, old: None, is_made: false, may_be_half_done: false })
     }
 
-    /// Returns what the file must hold, and not in the middle of a save.
+    /// Returns the precondition of the change: the content that the file must have.
     fn expected<'s>(&self, is_racy: IsRacy<'s>) -> ExpectedFile<'s>
     where
         'a: 's,
@@ -288,8 +286,8 @@ impl<'a> StagedChange<'a> {
         ExpectedFile { bytes, is_racy, shown: self.change.source() }
     }
 
-    /// Makes the change, if the file still is what it was when the change was planned.
-    fn carry_out(&mut self, is_racy: IsRacy<'_>) -> Result<()> {
+    /// Makes the change, if the file has not changed since it was planned.
+    fn apply(&mut self, is_racy: IsRacy<'_>) -> Result<()> {
         progress::advance();
         let expected = self.expected(is_racy);
         match (self.change, self.new.take()) {
@@ -309,19 +307,19 @@ impl<'a> StagedChange<'a> {
         Ok(())
     }
 
-    /// Tells whether a writer that died had written the new text of a move and not moved it.
+    /// Whether a crashed command wrote the new content of a move and did not rename the file.
     fn is_half_done(&self) -> Result<bool> {
         let Change::Move { new, .. } = self.change else { return Ok(false) };
         Ok(self.may_be_half_done && files::read_bytes_if_there(&self.path)?.as_ref() == Some(new))
     }
 
-    /// Expects that nobody wrote into the old version up to now.
-    fn expect_kept(&self) -> Result<()> {
+    /// Expects that no program wrote to the old version since it was replaced.
+    fn expect_unchanged(&self) -> Result<()> {
         let expected = self.expected(&|_| false);
         self.old.as_ref().map_or(Ok(()), |old| old.expect_unchanged(&expected))
     }
 
-    /// Undoes the change as far as it was made; what a person saved since stays.
+    /// Undoes the change as far as it was made; what a person saved since is kept.
     fn undo(&mut self) -> Result<()> {
         if let (Some(to), true) = (&self.to, self.is_made) {
             files::rename(to, &self.path)?;
@@ -352,22 +350,6 @@ fn sync_folders(prepared: &[StagedChange<'_>]) -> Result<()> {
     let paths = prepared.iter().flat_map(|prepared| [Some(&prepared.path), prepared.to.as_ref()]).flatten();
     let folders: BTreeSet<&Path> = paths.filter_map(|path| path.parent()).collect();
     folders.into_iter().try_for_each(files::sync_folder)
-}
-
-/// Bytes in a list that is text.
-pub(super) mod base64_bytes {
-    use base64::Engine;
-    use base64::engine::general_purpose::STANDARD;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(in crate::store) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&STANDARD.encode(bytes))
-    }
-
-    pub(in crate::store) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        STANDARD.decode(text).map_err(serde::de::Error::custom)
-    }
 }
 
 #[cfg(test)]
@@ -406,8 +388,8 @@ mod tests {
             ["a", "b"].map(|name| fs::read_to_string(self.root().join(format!("notes/{name}.md"))).unwrap())
         }
 
-        fn finish(&self) -> Result<usize> {
-            finish(&self.root(), Some(&self.cache()))
+        fn recover(&self) -> Result<usize> {
+            recover(&self.root(), Some(&self.cache()))
         }
 
         /// Begins changes as a writer that dies does.
@@ -440,13 +422,13 @@ mod tests {
         place.begin();
         assert_eq!(unfinished(&place.root(), Some(&place.cache())).unwrap(), Some(2));
         place.write("a", "new A");
-        assert_eq!((place.finish().unwrap(), place.texts()), (1, ["new A", "new B"].map(str::to_owned)));
-        assert_eq!((place.finish().unwrap(), place.root().join(PENDING_FILE).exists()), (0, false));
+        assert_eq!((place.recover().unwrap(), place.texts()), (1, ["new A", "new B"].map(str::to_owned)));
+        assert_eq!((place.recover().unwrap(), place.root().join(PENDING_FILE).exists()), (0, false));
         // A person may have put everything back: nothing is done then.
         place.write("a", "A");
         place.write("b", "B");
         place.begin();
-        assert_eq!((place.finish().unwrap(), place.texts()), (0, ["A", "B"].map(str::to_owned)));
+        assert_eq!((place.recover().unwrap(), place.texts()), (0, ["A", "B"].map(str::to_owned)));
     }
 
     #[test]
@@ -460,27 +442,27 @@ mod tests {
         copy.write("a", "new A");
         fs::write(copy.root().join(PENDING_FILE), &log).unwrap();
         for cache in [Some(place.cache()), Some(copy.cache()), None] {
-            assert!(finish(&copy.root(), cache.as_deref()).is_err());
+            assert!(recover(&copy.root(), cache.as_deref()).is_err());
         }
-        assert!(finish(&place.root(), Some(&copy.cache())).is_err() && finish(&place.root(), None).is_err());
+        assert!(recover(&place.root(), Some(&copy.cache())).is_err() && recover(&place.root(), None).is_err());
         // Another text in its place.
         let other = String::from_utf8(log.clone()).unwrap().replace("bmV3IEI=", "ZXZpbCE=");
         fs::write(place.root().join(PENDING_FILE), other).unwrap();
-        assert!(place.finish().is_err() && is_foreign(&place.root(), Some(&place.cache())));
+        assert!(place.recover().is_err() && is_foreign(&place.root(), Some(&place.cache())));
         assert_eq!((place.texts()[1].as_str(), copy.texts()[1].as_str()), ("B", "B"));
         // What is the user's own is no reason to remove it.
         fs::write(place.root().join(PENDING_FILE), log).unwrap();
         assert!(!remove_foreign(&place.root(), Some(&place.cache())).unwrap());
-        assert_eq!(place.finish().unwrap(), 1);
+        assert_eq!(place.recover().unwrap(), 1);
         assert!(remove_foreign(&copy.root(), Some(&copy.cache())).unwrap());
-        assert_eq!((finish(&copy.root(), None).unwrap(), copy.texts()[1].as_str()), (0, "B"));
+        assert_eq!((recover(&copy.root(), None).unwrap(), copy.texts()[1].as_str()), (0, "B"));
         // It is carried out once, even where it comes back.
         place.write("b", "B");
         place.begin();
         let log = fs::read(place.root().join(PENDING_FILE)).unwrap();
-        place.finish().unwrap();
+        place.recover().unwrap();
         fs::write(place.root().join(PENDING_FILE), log).unwrap();
-        assert!(place.finish().is_err());
+        assert!(place.recover().is_err());
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Renames that overwrite no file: `renameat2` on Linux, `renameatx_np` on macOS, and what comes nearest elsewhere.
+//! Renames that overwrite no file: renameat2(2) on Linux, `renameatx_np` on macOS, and the closest substitutes elsewhere.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Exchanges two names atomically. Returns `false`, and leaves both as they are, where the file system can't.
+/// Exchanges two names atomically. Returns `false` without a change if the file system can't.
 pub(super) fn exchange(first: &Path, second: &Path) -> io::Result<bool> {
     match with_flag(first, second, Flag::Exchange) {
         Err(error) if is_unsupported(&error) => Ok(false),
@@ -12,8 +12,11 @@ pub(super) fn exchange(first: &Path, second: &Path) -> io::Result<bool> {
     }
 }
 
-/// Renames a file. Fails with `AlreadyExists` where something has the new name, also when it came into being a
-/// moment ago. A file system without such a rename gets a hard link, and one without these a look before the rename.
+/// Renames a file atomically without replacing another. On a file system without such a rename a hard link is made; on one
+/// without hard links the target is checked before the rename.
+///
+/// # Errors
+/// `AlreadyExists` if the new name exists.
 pub(super) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
     match with_flag(from, to, Flag::NoReplace) {
         Err(error) if is_unsupported(&error) => {}
@@ -27,7 +30,7 @@ pub(super) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Tells whether an error says that the file system does not have an operation at all.
+/// Whether an error means that the file system does not support an operation.
 pub(super) fn is_unsupported(error: &io::Error) -> bool {
     #[cfg(unix)]
     {

@@ -1,5 +1,5 @@
-//! Stores whose word on how far their notes can be relied on the user lets count: a list in the user's own settings,
-//! which no repository can write.
+//! Trusted stores: what their notes and config state about reliability counts. The list is in the user's configuration
+//! folder, which no repository can write.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use anyhow::{Context, Result, bail};
 
 use super::files;
 
-/// The list in the user's folder for settings: a store's absolute path a line.
+/// The list in the user's configuration folder: the absolute path of a store on each line.
 pub(super) const LIST: &str = "qipu/trusted-stores";
-/// What a new list begins with.
+/// The head of a new list.
 const HEADER: &str = "# Stores whose notes and config may say how far notes can be relied on, one absolute path a line.\n\
                       # `qipu init` adds the stores that it makes, `qipu init --trust` one that is there.\n";
 
-/// Returns where the list is.
+/// Returns the path of the list.
 pub(super) fn list_in(settings: &Path) -> PathBuf {
     settings.join(LIST)
 }
 
-/// Tells whether a store is in the list; both paths without symbolic links.
+/// Whether a store is in the list; `root` without symbolic links.
 pub(super) fn is_trusted(root: &Path, settings: Option<&Path>) -> bool {
     let text = settings.and_then(|settings| files::read_if_there(&list_in(settings)).ok().flatten());
     text.is_some_and(|text| names(&text, root))
@@ -33,10 +33,10 @@ fn names(list: &str, root: &Path) -> bool {
     list.lines().filter(|line| !line.starts_with('#')).any(is_root)
 }
 
-/// Adds a store to the list, unless it is there. Returns whether the list was there before, where it changed.
+/// Adds a store to the list. Returns whether the list existed before; `None` if the store was in it.
 ///
 /// # Errors
-/// Names the list where it can't be read or written.
+/// Names the list if it can't be read or written.
 pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Option<bool>> {
     let list = list_in(settings);
     let before = files::read_if_there(&list)?;

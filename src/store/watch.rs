@@ -1,29 +1,29 @@
-//! Tells whether a store changed since it was read.
+//! Detection of changes of a store since it was read.
 //!
 //! On Linux the kernel reports changes of the folders that hold notes (inotify(7)). It queues a report before the
-//! system call that makes the change returns, so a read of the queue that finds nothing has missed nothing: no file has
-//! to be written to wait for news. Elsewhere, and where not every change passes through this kernel (network file
-//! systems), the stat fingerprints of all files are compared.
+//! system call that makes the change returns, so an empty queue means that nothing has changed: no
+//! cookie file is needed. Elsewhere, and where not every change passes through this kernel (network file systems), the
+//! stats of all files are compared.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use super::{Location, config, find_root, open_root, scan};
+use super::walk::scan;
+use super::{Location, config, find_root, open_root};
 use crate::error::Error;
 
-/// Returns a number that stays the same as long as no note and no config of a store changes. It costs
-/// a look at every file from outside; none is read.
+/// Returns a fingerprint of a store: a hash over the stats of its notes and its config. Reads no file.
 ///
 /// # Errors
-/// `NoStore` when there is none, `Store` when its folders can't be read.
-pub fn look(location: &Location, current_dir: &Path) -> Result<u64, Error> {
+/// `NoStore` if there is none, `Store` if its folders can't be read.
+pub fn fingerprint(location: &Location, current_dir: &Path) -> Result<u64, Error> {
     let root = find_root(location, current_dir)?;
     let dir = open_root(&root)?;
-    let scanned = scan::notes(&dir)?;
+    let scanned = scan::notes(&dir, None)?;
     let mut hasher = DefaultHasher::new();
     root.hash(&mut hasher);
     scanned.files.hash(&mut hasher);
-    dir.look(config::FILE.as_ref()).ok().flatten().hash(&mut hasher);
+    dir.file_stat(config::FILE.as_ref()).ok().flatten().hash(&mut hasher);
     Ok(hasher.finish())
 }
 
@@ -35,18 +35,18 @@ pub struct ChangeWatcher {
     source: ChangeSource,
 }
 
-/// What tells of changes.
+/// The source of change reports.
 #[derive(Debug)]
 enum ChangeSource {
     /// The kernel's reports.
     #[cfg(target_os = "linux")]
     Reports(reports::Reports),
-    /// The fingerprint of the store as it was; `None` where it could not be taken.
+    /// The last fingerprint of the store; `None` if it could not be taken.
     Fingerprint(Option<u64>),
 }
 
 impl ChangeWatcher {
-    /// Makes a watcher that knows nothing yet: to it, everything has changed.
+    /// Makes a watcher that reports a change until [`ChangeWatcher::begin`].
     pub fn new(location: &Location, current_dir: &Path) -> Self {
         Self {
             location: location.clone(),
@@ -55,12 +55,12 @@ impl ChangeWatcher {
         }
     }
 
-    /// Forgets all changes up to now: the store is read next.
+    /// Discards all changes up to now; to be called before the store is read.
     pub fn begin(&mut self) {
         #[cfg(target_os = "linux")]
         {
             if let ChangeSource::Reports(reports) = &mut self.source
-                && reports.begin_again()
+                && reports.discard()
             {
                 return;
             }
@@ -73,7 +73,7 @@ impl ChangeWatcher {
         self.source = ChangeSource::Fingerprint(self.fingerprint());
     }
 
-    /// Tells whether something changed since [`ChangeWatcher::begin`], or may have.
+    /// Whether something changed, or may have changed, since [`ChangeWatcher::begin`].
     pub fn has_changed(&mut self) -> bool {
         match &mut self.source {
             #[cfg(target_os = "linux")]
@@ -86,7 +86,7 @@ impl ChangeWatcher {
     }
 
     fn fingerprint(&self) -> Option<u64> {
-        look(&self.location, &self.current_dir).ok()
+        fingerprint(&self.location, &self.current_dir).ok()
     }
 }
 
@@ -100,34 +100,33 @@ mod reports {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
 
-    use super::super::dir_handle::{DirHandle, FileType};
-    use super::super::scan::DirStat;
+    use super::super::walk::dir_handle::{DirHandle, FileType};
+    use super::super::walk::stat::DirStat;
     use super::super::{Location, NOTE_FOLDERS, config, find_root};
 
     /// The most folders that are watched: a user may have some thousand watches in all on small machines
     /// (`/proc/sys/fs/inotify/max_user_watches`), and other programs need them too.
     const MAX_FOLDERS: usize = 1_000;
 
-    /// The room for reports that are read at once, in bytes.
-    const ROOM: usize = 16 * 1024;
+    /// The length of the buffer for reports, in bytes.
+    const BUFFER_LEN: usize = 16 * 1024;
 
     /// The kernel's reports of changes in a store's folders.
     #[derive(Debug)]
     pub(super) struct Reports {
         inotify: OwnedFd,
         root: PathBuf,
-        /// What the store's folder is, whatever has its path.
+        /// The device and inode of the store's folder.
         identity: (u64, u64),
         /// The watch of the store's folder itself.
         root_watch: i32,
         has_changes: bool,
-        /// Whether folders came or went, so that others have to be watched.
-        needs_rewrite: bool,
+        /// Whether directories were created or removed, so that the watches are outdated.
+        is_outdated: bool,
     }
 
     impl Reports {
-        /// Begins to watch a store; `None` where the system or the file system does not allow it. Links are not
-        /// followed.
+        /// Watches a store; `None` if the system or the file system does not allow it. Symbolic links are not followed.
         pub(super) fn new(root: &Path) -> Option<Self> {
             let dir = DirHandle::new(root).ok()?;
             let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
@@ -137,7 +136,7 @@ mod reports {
             let mut watches = HashSet::new();
             while let Some(folder) = waiting.pop() {
                 let Ok(below) = dir.folder(&folder) else { continue };
-                // Watched before it is listed: no folder is made in between without a report.
+                // Watched before it is listed, so that a directory created in between is reported.
                 watches.insert(watch(&inotify, &root.join(&folder), &below)?);
                 if watches.len() + waiting.len() > MAX_FOLDERS {
                     return None;
@@ -149,47 +148,47 @@ mod reports {
                     }
                 }
             }
-            let identity = identity(&dir.own_look()?);
+            let identity = identity(&dir.dir_stat()?);
             let root = root.to_path_buf();
-            Some(Self { inotify, root, identity, root_watch, has_changes: false, needs_rewrite: false })
+            Some(Self { inotify, root, identity, root_watch, has_changes: false, is_outdated: false })
         }
 
-        /// Forgets all reports up to now. Returns whether the same folders are to be watched.
-        pub(super) fn begin_again(&mut self) -> bool {
+        /// Discards all reports up to now. Returns whether the watches are still complete.
+        pub(super) fn discard(&mut self) -> bool {
             self.read();
             self.has_changes = false;
-            !self.needs_rewrite
+            !self.is_outdated
         }
 
-        /// Tells whether a change was reported, or another store is found by now.
+        /// Whether a change was reported, or the location now names another store.
         pub(super) fn have_changes(&mut self, location: &Location, current_dir: &Path) -> bool {
             self.read();
             let root = find_root(location, current_dir).ok();
             let is_same = root.is_some_and(|root| {
-                let look = DirHandle::new(&root).ok().and_then(|dir| dir.own_look());
-                root == self.root && look.is_some_and(|look| identity(&look) == self.identity)
+                let stat = DirHandle::new(&root).ok().and_then(|dir| dir.dir_stat());
+                root == self.root && stat.is_some_and(|stat| identity(&stat) == self.identity)
             });
-            self.needs_rewrite |= !is_same;
-            self.has_changes || self.needs_rewrite
+            self.is_outdated |= !is_same;
+            self.has_changes || self.is_outdated
         }
 
-        /// Reads all reports that there are.
+        /// Reads all queued reports.
         fn read(&mut self) {
-            let mut room = [MaybeUninit::uninit(); ROOM];
-            let mut reader = Reader::new(&self.inotify, &mut room);
+            let mut buffer = [MaybeUninit::uninit(); BUFFER_LEN];
+            let mut reader = Reader::new(&self.inotify, &mut buffer);
             loop {
                 match reader.next() {
                     Ok(event) => {
                         let name = event.file_name().map(|name| name.to_bytes());
-                        let (changes, outdates) = meaning(event.wd() == self.root_watch, name, event.events());
+                        let (changes, outdates) = effect_of(event.wd() == self.root_watch, name, event.events());
                         self.has_changes |= changes;
-                        self.needs_rewrite |= outdates;
+                        self.is_outdated |= outdates;
                     }
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => return,
-                    // Reports may be lost.
+                    // Reports may have been lost.
                     Err(_) => {
-                        self.needs_rewrite = true;
+                        self.is_outdated = true;
                         return;
                     }
                 }
@@ -197,9 +196,9 @@ mod reports {
         }
     }
 
-    /// Tells whether an event changes notes or settings, and whether other folders have to be watched after it.
-    fn meaning(is_root: bool, name: Option<&[u8]>, events: ReadFlags) -> (bool, bool) {
-        // Something about the watched folder itself, or reports that are lost.
+    /// Returns whether an event changes notes or settings, and whether it makes the watches outdated.
+    fn effect_of(is_root: bool, name: Option<&[u8]>, events: ReadFlags) -> (bool, bool) {
+        // An event of the watched directory itself, or an overflow of the queue.
         let Some(name) = name else { return (true, true) };
         if is_root {
             let is_folder = NOTE_FOLDERS.iter().any(|folder| folder.as_bytes() == name);
@@ -210,7 +209,7 @@ mod reports {
         (is_ours, is_ours && is_folder)
     }
 
-    /// Watches a folder that is open, by its path; `None` where changes of it could go unreported.
+    /// Watches an open directory by its path; `None` if changes of it could go unreported.
     fn watch(inotify: &OwnedFd, path: &Path, folder: &DirHandle) -> Option<i32> {
         let flags = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -224,8 +223,8 @@ mod reports {
         folder.has_local_changes().then(|| inotify::add_watch(inotify, path, flags).ok())?
     }
 
-    fn identity(look: &DirStat) -> (u64, u64) {
-        (look.device, look.look.number())
+    fn identity(stat: &DirStat) -> (u64, u64) {
+        (stat.device, stat.stat.inode)
     }
 
     #[cfg(test)]
@@ -234,7 +233,7 @@ mod reports {
 
         #[test]
         fn only_notes_folders_and_the_config_mean_something() {
-            let event = |is_root, name: &str, events| meaning(is_root, Some(name.as_bytes()), events);
+            let event = |is_root, name: &str, events| effect_of(is_root, Some(name.as_bytes()), events);
             assert_eq!(event(true, "cache", ReadFlags::CREATE | ReadFlags::ISDIR), (false, false));
             assert_eq!(event(true, ".lock", ReadFlags::CREATE), (false, false));
             assert_eq!(event(true, "config.toml", ReadFlags::MODIFY), (true, false));
@@ -243,7 +242,7 @@ mod reports {
             assert_eq!(event(false, ".qipu-tmp-abcdef", ReadFlags::CREATE), (false, false));
             assert_eq!(event(false, "a.txt", ReadFlags::MODIFY), (false, false));
             assert_eq!(event(false, "deep", ReadFlags::MOVED_TO | ReadFlags::ISDIR), (true, true));
-            assert_eq!(meaning(false, None, ReadFlags::QUEUE_OVERFLOW), (true, true));
+            assert_eq!(effect_of(false, None, ReadFlags::QUEUE_OVERFLOW), (true, true));
         }
     }
 }
@@ -260,7 +259,7 @@ mod tests {
         let notes = dir.path().join(".qipu/notes");
         fs::create_dir_all(&notes).unwrap();
         let location = Location::default();
-        let seen = || look(&location, dir.path()).unwrap();
+        let seen = || fingerprint(&location, dir.path()).unwrap();
         let empty = seen();
         assert_eq!(empty, seen());
         fs::write(notes.join("a.md"), "one").unwrap();
@@ -274,7 +273,7 @@ mod tests {
         assert_ne!(three, renamed);
         fs::write(dir.path().join(".qipu/config.toml"), "").unwrap();
         assert_ne!(renamed, seen());
-        assert!(look(&location, Path::new("/nowhere")).is_err());
+        assert!(fingerprint(&location, Path::new("/nowhere")).is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::super::finder::{TitleHighlighter, truncated_name};
 use super::super::model::Model;
 use super::super::text::{clusters, one_line, truncated, width};
 use super::{draw_frame, line_area, put_text};
-use crate::note::Note;
+use crate::store::NoteHandle as Note;
 
 /// The width of the column of types, in cells.
 const KIND_WIDTH: usize = 10;
@@ -47,7 +47,7 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
 }
 
 fn draw_note(model: &Model, note: &Note, highlighter: Option<&mut TitleHighlighter>, area: Rect, buffer: &mut Buffer) {
-    let head = note.head();
+    let head = note.list_fields();
     let cells = usize::from(area.width);
     let kind = one_line(truncated_name(head.kind));
     put_text(buffer, area, 0, &truncated(&kind, KIND_WIDTH), model.theme.kind(&kind));
@@ -60,7 +60,7 @@ fn draw_note(model: &Model, note: &Note, highlighter: Option<&mut TitleHighlight
     }
     if cells >= MIN_WIDTH_WITH_TAGS {
         let tags: Vec<String> =
-            note.ties().tags.iter().take(cells).map(|tag| format!("#{}", one_line(truncated_name(tag)))).collect();
+            note.relations().tags.iter().take(cells).map(|tag| format!("#{}", one_line(truncated_name(tag)))).collect();
         let tags = tags.join(" ");
         let tags = truncated(&tags, room / 3);
         let start = (KIND_WIDTH + 1 + room).saturating_sub(width(&tags));

@@ -52,8 +52,11 @@ pub(super) fn plan_undo(
     let note = &store.notes()[store.resolve(digest)?];
     let members = store.positions(ids)?;
     let names = NameIndex::new(store.notes());
-    let unwanted =
-        note.compacts.iter().filter(|name| names.resolve(name).is_some_and(|position| members.contains(&position)));
-    let edits: Vec<Edit> = unwanted.map(|name| Edit::RemoveItem { key: FIELD, text: name.clone() }).collect();
+    let unwanted = note
+        .relations()
+        .compacts
+        .into_iter()
+        .filter(|name| names.resolve(name).is_some_and(|position| members.contains(&position)));
+    let edits: Vec<Edit> = unwanted.map(|name| Edit::RemoveItem { key: FIELD, text: name.to_owned() }).collect();
     Ok(vec![plan_edits(store, note, &edits, &request.now)?])
 }

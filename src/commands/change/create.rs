@@ -137,8 +137,8 @@ pub(super) fn slug(title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::note::Note;
     use crate::store::Location;
+    use crate::store::NoteHandle as Note;
 
     #[test]
     fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {
@@ -173,7 +173,7 @@ mod tests {
         for template in [block, flow] {
             let text = created(template, true).unwrap();
             let note = Note::parse("notes/n.md", text.clone().into_bytes());
-            assert_eq!(note.verified, None, "{text}");
+            assert_eq!(note.verified(), None, "{text}");
             assert!(CLAIMS.iter().all(|key| *key == "generated_by" || note.field(key).is_none()), "{text}");
             assert_eq!(note.field("generated_by").map(|value| value.to_line()).as_deref(), Some("mcp"), "{text}");
             assert!(note.field("mine").is_some() && note.field("own").is_some(), "{text}");

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{ChangePlan, PlannedChange};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Compactions, Graph};
-use crate::note::Note;
 use crate::report::DiagnosticEntry;
+use crate::store::NoteHandle as Note;
 use crate::store::{Change, Store};
 
 /// The most notes that an error names.

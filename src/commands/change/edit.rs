@@ -6,9 +6,10 @@
 use super::{ChangePlan, PlannedChange};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
+use crate::note::Diagnostic;
 use crate::note::edit::{Edit, apply};
-use crate::note::{Diagnostic, Note};
 use crate::report::DiagnosticEntry;
+use crate::store::NoteHandle as Note;
 use crate::store::{Change, Location, Store};
 
 /// Opens a file of the store in the editor. Returns its change, which has been made, and the note's diagnostics.
@@ -45,7 +46,7 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
 /// Returns the text with `updated` set. `None` if the user changed nothing or that field, or if the frontmatter can't be
 /// edited.
 fn with_updated(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>> {
-    let updated = |bytes: &[u8]| Note::parse(path, bytes.to_vec()).updated.clone();
+    let updated = |bytes: &[u8]| crate::note::Note::parse(path, bytes.to_vec()).updated;
     if before == after || updated(before) != updated(after) {
         return None;
     }
@@ -55,5 +56,5 @@ fn with_updated(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Ve
 
 /// Returns the diagnostics of a note.
 fn diagnostics_of(store: &Store, note: &Note) -> Vec<DiagnosticEntry> {
-    note.findings.iter().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding)).collect()
+    note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding)).collect()
 }

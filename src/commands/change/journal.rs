@@ -5,9 +5,10 @@ use jiff::civil::Date;
 use super::{PlannedChange, create, plan_edits};
 use crate::context::Journals;
 use crate::error::{Error, ErrorKind};
+use crate::note::JOURNAL;
 use crate::note::edit::{self, Edit};
-use crate::note::{JOURNAL, Note};
 use crate::request::{ChangeRequest, NewFields, NewNote};
+use crate::store::NoteHandle as Note;
 use crate::store::{self, Store};
 
 /// Plans the bullet in the first journal of the day, or in a new one.
@@ -22,11 +23,11 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str
 
 /// Plans the bullet at the end of a journal.
 fn plan_append(store: &Store, request: &ChangeRequest, note: &Note, bullet: &str) -> Result<PlannedChange, Error> {
-    if !note.ends_openly() {
+    if !note.parsed()?.ends_openly() {
         let message = format!("can't add to `{}`: its text ends inside a block of code or a comment", note.id);
         return Err(Error::new(ErrorKind::Store, message).hint("close that in the file first; nothing was changed"));
     }
-    let last = note.body().lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let last = note.body()?.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let edit = Edit::Append { lines: bullet.to_owned(), is_apart: !continues_list(last) };
     plan_edits(store, note, &[edit], &request.now)
 }

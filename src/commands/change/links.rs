@@ -4,8 +4,8 @@ use super::{PlannedChange, plan_edits};
 use crate::error::Error;
 use crate::graph::NameIndex;
 use crate::note::edit::Edit;
-use crate::note::{Note, TypedLink};
 use crate::request::ChangeRequest;
+use crate::store::NoteHandle as Note;
 use crate::store::Store;
 
 /// The largest edit distance of a link type that is suggested.
@@ -27,7 +27,7 @@ pub(super) fn plan_add(
     store.expect_own_id(to)?;
     let (note, target) = (&store.notes()[from], &store.notes()[to]);
     let entries = vec![("type", kind.to_owned()), ("id", target.id.to_string())];
-    let is_there = links_to(store, note, to).any(|link| link.kind == kind);
+    let is_there = links_to(store, note, to).any(|(link_kind, _)| link_kind == kind);
     let edits = if is_there { Vec::new() } else { vec![Edit::AddMap { key: "links", entries }] };
     Ok(vec![plan_edits(store, note, &edits, &request.now)?])
 }
@@ -42,19 +42,19 @@ pub(super) fn plan_remove(
 ) -> Result<Vec<PlannedChange>, Error> {
     let (from, to) = (store.resolve(from)?, store.resolve(to)?);
     let note = &store.notes()[from];
-    let unwanted = links_to(store, note, to).filter(|link| kind.is_none_or(|kind| link.kind == kind));
-    let edit = |link: &TypedLink| Edit::RemoveMap {
+    let unwanted = links_to(store, note, to).filter(|(link_kind, _)| kind.is_none_or(|kind| *link_kind == kind));
+    let edit = |(kind, target): (&str, &str)| Edit::RemoveMap {
         key: "links",
-        entries: vec![("id", link.target.clone()), ("type", link.kind.clone())],
+        entries: vec![("id", target.to_owned()), ("type", kind.to_owned())],
     };
     let edits: Vec<Edit> = unwanted.map(edit).collect();
     Ok(vec![plan_edits(store, note, &edits, &request.now)?])
 }
 
 /// Returns a note's typed links to the note at position `to`.
-fn links_to<'a>(store: &'a Store, note: &'a Note, to: usize) -> impl Iterator<Item = &'a TypedLink> {
+fn links_to<'a>(store: &'a Store, note: &'a Note, to: usize) -> impl Iterator<Item = (&'a str, &'a str)> {
     let names = NameIndex::new(store.notes());
-    note.links.iter().filter(move |link| names.resolve(&link.target) == Some(to))
+    note.link_fields().typed.into_iter().filter(move |(_, target)| names.resolve(target) == Some(to))
 }
 
 /// Refuses an unknown link type. The hint lists all types and tells how to add one.

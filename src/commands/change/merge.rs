@@ -13,7 +13,7 @@ use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
 use crate::report::DiagnosticEntry;
 use crate::request::ChangeRequest;
-use crate::store::{self, Store};
+use crate::store::{self, NoteHandle, Store};
 
 /// Plans the note that stays, the notes that link to the other, and the deletion of the other.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &str) -> Result<ChangePlan, Error> {
@@ -79,8 +79,9 @@ impl MergePlanner<'_> {
         let section = self.section()?;
         let mut planned = vec![self.plan_into(section.as_ref())?];
         let mut linking: BTreeSet<usize> = graph.backlinks(self.from.position).collect();
-        let is_digest =
-            |note: &Note| note.compacts.iter().any(|name| self.names.resolve(name) == Some(self.from.position));
+        let is_digest = |note: &NoteHandle| {
+            note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.from.position))
+        };
         let notes = store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
         linking.extend(notes.filter(|(_, note)| is_digest(note)).map(|(position, _)| position));
         let both = [self.from.position, self.into.position];
@@ -97,13 +98,14 @@ impl MergePlanner<'_> {
     /// Plans the note that stays: it gets the names, tags, sources and links of the other, and its text as a section.
     fn plan_into(&self, section: Option<&Section>) -> Result<PlannedChange, Error> {
         let (old, into) = (&self.into.text, &self.into.note);
-        let own = relink(old, |link| self.new_target(into, link)).map_err(|reason| refuse_change(into, &reason))?;
+        let own = relink(old, |link| self.new_target(&into.path, link))
+            .map_err(|reason| refuse_change(&self.store.notes()[self.into.position], &reason))?;
         let whole = section.map_or_else(|| Ok(own.clone()), |section| with_section(&own, section));
         let whole = whole.map_err(|reason| {
             let message = format!("can't put a text below that of `{}`: {reason}", into.id);
             Error::new(ErrorKind::Failure, message).hint("nothing was changed; change that by hand first")
         })?;
-        plan_text(self.store, into, |now| {
+        plan_text(self.store, &self.store.notes()[self.into.position], |now| {
             if now != old {
                 return Err("it was changed meanwhile".to_owned());
             }
@@ -150,34 +152,34 @@ impl MergePlanner<'_> {
     fn section(&self) -> Result<Option<Section>, Error> {
         let from = &self.from.note;
         let text = relinked(from.body(), |link| self.moved_target(link));
-        let text = text.map_err(|reason| refuse_change(from, &reason))?;
-        Ok(Section::new(&from.title, from.summary_field().unwrap_or_default(), &text))
+        let text = text.map_err(|reason| refuse_change(&self.store.notes()[self.from.position], &reason))?;
+        Ok(Section::new(&from.title, from.summary_field.as_deref().unwrap_or_default(), &text))
     }
 
     /// Plans a note that links to the deleted one; `None` if it stays as it is.
-    fn plan_linking(&self, note: &Note) -> Result<Option<PlannedChange>, Error> {
+    fn plan_linking(&self, note: &NoteHandle) -> Result<Option<PlannedChange>, Error> {
         let mut edits = Vec::new();
-        for link in &note.links {
-            let to = self.renamed(&link.target);
-            let entries = entries(&link.kind, &link.target);
+        for (kind, target) in note.link_fields().typed {
+            let to = self.renamed(target);
+            let entries = entries(kind, target);
             edits.extend(to.map(|to| Edit::Retarget { key: "links", entries, to }));
         }
-        for name in &note.compacts {
-            let entries = vec![("id", name.clone())];
+        for name in note.relations().compacts {
+            let entries = vec![("id", name.to_owned())];
             edits.extend(self.renamed(name).map(|to| Edit::Retarget { key: "compacts", entries, to }));
         }
-        let relinked = |text: &str| relink(text, |link| self.new_target(note, link));
+        let relinked = |text: &str| relink(text, |link| self.new_target(&note.path, link));
         let planned = plan_rewritten(self.store, note, relinked, &edits)?;
         Ok(planned.change.is_some().then_some(planned))
     }
 
     /// Returns the new target of an inline link; `None` if it stays.
-    fn new_target(&self, from: &Note, link: &InlineLink) -> Option<String> {
+    fn new_target(&self, from: &str, link: &InlineLink) -> Option<String> {
         match link {
             InlineLink::Wiki(name) => self.renamed(name),
             InlineLink::Path(path) => {
-                let is_gone = self.names.resolve_path(&from.path, path) == PathTarget::Note(self.from.position);
-                is_gone.then(|| relative_path(&from.path, &self.into.note.path))
+                let is_gone = self.names.resolve_path(from, path) == PathTarget::Note(self.from.position);
+                is_gone.then(|| relative_path(from, &self.into.note.path))
             }
         }
     }
@@ -269,7 +271,7 @@ impl MergePlanner<'_> {
         let (now, position) =
             (comparison.targets_after(self.into.position), comparison.index_after(self.into.position));
         let head = section.map_or("", |section| section.head.as_str());
-        let inline = [own.inline, comparison.targets_of_text(&self.into.note, head), theirs.inline].concat();
+        let inline = [own.inline, comparison.targets_of_text(&self.into.note.path, head), theirs.inline].concat();
         let is_other = |lead: &LinkTarget| !matches!(lead, LinkTarget::Note(to) if Some(*to) == position);
         let typed = [own.typed, theirs.typed].concat();
         let compacts = [own.compacts, theirs.compacts].concat();

@@ -16,9 +16,10 @@ mod update;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
-use crate::note::{MAX_BYTES, Note, NoteId};
+use crate::note::{MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{self, Action};
+use crate::store::NoteHandle as Note;
 use crate::store::{self, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
@@ -71,7 +72,8 @@ pub(super) fn edit(request: &request::EditRequest, env: &Env) -> Result<Report, 
 
 /// Plans an action; if the index turns out to be corrupt, plans it again from the files.
 fn plan_with_retry(store: Store, request: &request::ChangeRequest, env: &Env) -> Result<(Store, ChangePlan), Error> {
-    let (store, plan) = store.trusted(&request.location, &env.current_dir, |store| plan(store, request))?;
+    let (store, plan) =
+        store.with_corruption_retry(&request.location, &env.current_dir, |store| plan(store, request))?;
     Ok((store, plan?))
 }
 
@@ -178,12 +180,12 @@ fn report_as(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
 
 /// Reports that the changes of a killed writer were finished first.
 pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
-    let count = store.finished();
+    let count = store.recovered();
     (count > 0).then(|| DiagnosticEntry {
         is_error: false,
         code: "finished-change",
         id: None,
-        path: store.pending_path(),
+        path: store.redo_log_path(),
         line: None,
         message: format!("a command that died was finished first; files changed by that: {count}"),
     })

@@ -8,9 +8,10 @@ use super::create::slug;
 use super::{PlannedChange, changes_of, plan_edits, plan_rewritten, refuse_change};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
+use crate::note::InlineLink;
 use crate::note::edit::{Edit, relink};
-use crate::note::{InlineLink, Note};
 use crate::request::ChangeRequest;
+use crate::store::NoteHandle as Note;
 use crate::store::{self, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
@@ -102,7 +103,8 @@ impl RenamePlanner<'_> {
     /// Returns the notes that replace it as digests, by any of its names.
     fn digests_of_it(&self) -> impl Iterator<Item = usize> {
         let notes = self.store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
-        let is_digest = |note: &Note| note.compacts.iter().any(|name| self.names.resolve(name) == Some(self.position));
+        let is_digest =
+            |note: &Note| note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.position));
         notes.filter(move |(_, note)| is_digest(note)).map(|(position, _)| position)
     }
 
@@ -116,12 +118,16 @@ impl RenamePlanner<'_> {
     /// Returns the edits by which fields with an old name refer to the id.
     fn typed_edits(&self, note: &Note) -> Vec<Edit> {
         let id = self.note().id.as_str();
-        let links = note.links.iter().filter_map(|link| {
-            let entries = vec![("type", link.kind.clone()), ("id", link.target.clone())];
-            Some(Edit::Retarget { key: "links", entries, to: self.renamed(&link.target, id)? })
+        let links = note.link_fields().typed.into_iter().filter_map(|(kind, target)| {
+            let entries = vec![("type", kind.to_owned()), ("id", target.to_owned())];
+            Some(Edit::Retarget { key: "links", entries, to: self.renamed(target, id)? })
         });
-        let compacts = note.compacts.iter().filter_map(|name| {
-            Some(Edit::Retarget { key: "compacts", entries: vec![("id", name.clone())], to: self.renamed(name, id)? })
+        let compacts = note.relations().compacts.into_iter().filter_map(|name| {
+            Some(Edit::Retarget {
+                key: "compacts",
+                entries: vec![("id", name.to_owned())],
+                to: self.renamed(name, id)?,
+            })
         });
         links.chain(compacts).collect()
     }
@@ -156,7 +162,7 @@ impl RenamePlanner<'_> {
     fn is_old_name(&self, name: &str) -> bool {
         let (note, name) = (self.note(), name.trim());
         let stem = name.strip_suffix(".md").unwrap_or(name);
-        let is_title = self.title != note.title && name.to_lowercase() == note.title.to_lowercase();
+        let is_title = self.title != note.title() && name.to_lowercase() == note.title().to_lowercase();
         name != note.id.as_str() && (is_title || (self.path != note.path && stem == note.stem()))
     }
 

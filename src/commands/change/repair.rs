@@ -3,7 +3,7 @@
 use super::PlannedChange;
 use crate::note::edit::{Edit, apply};
 use crate::note::{Diagnostic, Note};
-use crate::store::{Change, Store};
+use crate::store::{Change, NoteHandle, Store};
 
 /// The fields with plain text, in which a colon can only be part of the text.
 const TEXT_FIELDS: [&str; 2] = ["title", "summary"];
@@ -15,13 +15,13 @@ pub(crate) fn plan(store: &Store) -> Vec<PlannedChange> {
 }
 
 /// Plans the repair of one note; `None` if it needs none or can't be repaired.
-fn plan_note(store: &Store, note: &Note) -> Option<PlannedChange> {
-    let has = |code: &str| note.findings.iter().any(|finding| finding.code == code);
+fn plan_note(store: &Store, note: &NoteHandle) -> Option<PlannedChange> {
+    let has = |code: &str| note.findings().any(|finding| finding.code == code);
     if !has("frontmatter-broken") && !has("no-id") {
         return None;
     }
     let old = store.text_of(note).ok()?;
-    let quoted = if has("frontmatter-broken") { with_quoted_texts(note, &old)? } else { old.clone() };
+    let quoted = if has("frontmatter-broken") { with_quoted_texts(note.parsed().ok()?, &old)? } else { old.clone() };
     let has_frontmatter = quoted.trim_start_matches('\u{feff}').starts_with("---");
     let new = if has("no-id") && has_frontmatter && !has("duplicate-id") {
         apply(&quoted, &[Edit::SetText { key: "id".into(), text: note.id.to_string() }]).ok()?

@@ -4,10 +4,11 @@ use super::links::check_kind;
 use super::{ChangePlan, PlannedChange, changes_of, plan_edits};
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::note::Diagnostic;
 use crate::note::edit::Edit;
-use crate::note::{Diagnostic, Note};
 use crate::report::DiagnosticEntry;
 use crate::request::{ChangeRequest, NewFields};
+use crate::store::NoteHandle as Note;
 use crate::store::Store;
 
 /// Plans the same changes for each note.

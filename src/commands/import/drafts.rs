@@ -8,9 +8,10 @@ use crate::import::{
     AddedFields, ComposedNote, ImportedPage, Provenance, ReferenceTarget, ResolvedName, compose, is_as_written,
     note_path, page_hash,
 };
-use crate::note::{Note, NoteId};
+use crate::note::NoteId;
 use crate::progress;
 use crate::request::ImportRequest;
+use crate::store::NoteHandle as Note;
 use crate::store::Store;
 
 /// A page, and the note that it becomes.
@@ -97,7 +98,7 @@ impl ImportedNotes {
     fn find(store: &Store, request: &ImportRequest) -> Self {
         let mut by_path: HashMap<String, Vec<(usize, Provenance)>> = HashMap::new();
         for (index, note) in store.notes().iter().enumerate() {
-            if let Some(stamp) = Provenance::of(note).filter(|stamp| stamp.from == request.from.name()) {
+            if let Some(stamp) = Provenance::of(note.extra_fields()).filter(|stamp| stamp.from == request.from.name()) {
                 by_path.entry(stamp.path.clone()).or_default().push((index, stamp));
             }
         }
@@ -154,7 +155,7 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
         for (index, note) in store.notes().iter().enumerate() {
             taken.insert(&note.path);
             if !ours.contains(&index) {
-                for name in note.aliases.iter().chain([&note.title]) {
+                for name in note.relations().aliases.into_iter().chain([note.title()]) {
                     names.entry(name.to_lowercase()).or_insert_with(|| note.id.clone());
                 }
             }

@@ -242,8 +242,10 @@ impl<'a> Linker<'a> {
             PathTarget::Note(to) => Some(to),
             PathTarget::Nothing | PathTarget::Outside => None,
         };
-        let inline = note.inline_links().iter().filter_map(lead);
-        let typed = note.links.iter().filter_map(|link| self.names.resolve(&link.target));
+        let links = note.link_fields();
+        let inline = links.inline.iter().map(|link| link.to_link()).collect::<Vec<_>>();
+        let inline = inline.iter().filter_map(lead);
+        let typed = links.typed.iter().filter_map(|(_, target)| self.names.resolve(target));
         let id = |index: usize| notes.get(index).map(|note| note.id.clone());
         inline.chain(typed).filter_map(id).chain([draft.id.clone()]).collect()
     }

@@ -81,7 +81,9 @@ fn newer_fields(ours: &Note, theirs: &Note) -> Vec<Edit> {
     if theirs.kind != ours.kind {
         edits.push(text("type", &theirs.kind));
     }
-    if let Some(summary) = theirs.summary_field().filter(|summary| ours.summary_field() != Some(*summary)) {
+    if let Some(summary) =
+        theirs.summary_field.as_deref().filter(|summary| ours.summary_field.as_deref() != Some(*summary))
+    {
         edits.push(text("summary", summary));
     }
     let plain = |key, text: String| Edit::SetPlain { key, text };

@@ -142,7 +142,7 @@ impl<'a> LoadPlan<'a> {
             Ok(_) if theirs.is_cut || std::str::from_utf8(&packed.file.bytes).is_err() => {
                 Err("the pack's is not UTF-8, or too long".to_owned())
             }
-            Ok(text) => merge(note, &text, theirs),
+            Ok(text) => merge(note.parsed()?, &text, theirs),
         };
         match text {
             Ok(merged) => {

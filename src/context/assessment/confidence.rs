@@ -8,9 +8,9 @@ use jiff::civil::Date;
 use super::fields::{self, StatedConfidence};
 use crate::context::{Session, journal_day};
 use crate::graph::Graph;
-use crate::note::Note;
 use crate::report::{Assessment, Confidence};
 use crate::search::Highlighter;
+use crate::store::NoteHandle as Note;
 
 /// The weights of the dimensions in the overall confidence, in the order of the dimensions; their sum is 1.
 const WEIGHTS: [f64; 6] = [0.25, 0.20, 0.15, 0.15, 0.15, 0.10];
@@ -111,7 +111,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Tells whether a person has verified a note, if the store is trusted.
     fn is_verified(&self, note: &Note) -> bool {
-        self.is_trusted && note.verified == Some(true)
+        self.is_trusted && note.verified() == Some(true)
     }
 
     fn own_trust(&self, note: &Note) -> f64 {
@@ -135,7 +135,7 @@ impl<'a, 's> Assessor<'a, 's> {
     pub(super) fn assessment(&self, index: usize, relevance: f64) -> Assessment {
         let origin = |origin: usize| {
             let note = self.note(origin);
-            (note.id.clone(), note.title.clone(), self.confidence(origin).overall)
+            (note.id.clone(), note.title().to_owned(), self.confidence(origin).overall)
         };
         Assessment {
             confidence: self.confidence(index),
@@ -193,7 +193,7 @@ impl<'a, 's> Assessor<'a, 's> {
     /// origin.
     fn method_quality(&self, index: usize, seen: &mut HashSet<usize>, steps: usize) -> f64 {
         let note = self.note(index);
-        let by_kind = match note.kind.as_str() {
+        let by_kind = match note.list_fields().kind {
             _ if self.is_verified(note) => 0.7,
             _ if fields::is_generated(note) => 0.1,
             "permanent" | "moc" => 0.5,
@@ -212,7 +212,7 @@ impl<'a, 's> Assessor<'a, 's> {
     /// Returns the freshness, which halves with the half-life of the note's type; at least [`MIN_FRESHNESS`].
     fn freshness(&self, index: usize) -> f64 {
         let note = self.note(index);
-        let half_life = match note.kind.as_str() {
+        let half_life = match note.list_fields().kind {
             "permanent" | "moc" => 365.0,
             "fleeting" | "journal" => 30.0,
             _ => 90.0,
@@ -228,7 +228,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the days since the last change of a note, or since the day of a journal; at least 0.
     fn days_old(&self, note: &Note) -> Option<f64> {
-        let day = journal_day(note).or_else(|| note.changed().map(|time| time.date()))?;
+        let day = journal_day(note).or_else(|| note.list_fields().changed().map(|time| time.date()))?;
         let days = day.until(self.today?).ok()?.get_days();
         Some(f64::from(days.max(0)))
     }
@@ -246,8 +246,8 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the applicability: higher if a tag of the note is in the query.
     fn applicability(&self, index: usize) -> f64 {
-        let is_in_query = |tag: &String| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
-        if self.note(index).tags.iter().any(is_in_query) { 0.8 } else { 0.6 }
+        let is_in_query = |tag: &str| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
+        if self.note(index).relations().tags.into_iter().any(is_in_query) { 0.8 } else { 0.6 }
     }
 }
 
@@ -258,7 +258,7 @@ fn default_trust(note: &Note, has_author: bool, is_verified: bool) -> f64 {
         0.8
     } else if has_author && !is_generated {
         0.75
-    } else if !note.sources.is_empty() {
+    } else if !note.sources().is_empty() {
         0.6
     } else if is_generated {
         0.4
@@ -276,7 +276,7 @@ fn hosts(note: &Note) -> Vec<String> {
         let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
         (!host.is_empty()).then_some(host)
     };
-    note.sources.iter().filter_map(|source| host(&source.url)).collect()
+    note.sources().iter().filter_map(|source| host(&source.url)).collect()
 }
 
 /// Returns the weighted geometric mean of the dimensions.
@@ -298,7 +298,7 @@ mod tests {
     fn store(notes: &[(&str, &str)]) -> Store {
         let note = |(id, fields): &(&str, &str)| {
             let text = format!("---\nid: {id}\n{fields}\n---\nText of {id}.\n");
-            Note::parse(&format!("notes/{id}.md"), text.into_bytes())
+            crate::note::Note::parse(&format!("notes/{id}.md"), text.into_bytes())
         };
         let config = Config::parse("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 0.85\n").unwrap();
         Store::from_notes(".qipu/".to_owned(), config, notes.iter().map(note).collect())

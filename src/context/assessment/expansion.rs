@@ -9,9 +9,9 @@ use super::links::{LinkFilter, link_entries};
 use super::ranking::{Candidate, Candidates};
 use crate::context::Session;
 use crate::error::Error;
-use crate::note::Note;
 use crate::report::{Assessment, EntryRole, Level, NoteEntry};
 use crate::request::ExpandRequest;
+use crate::store::NoteHandle as Note;
 
 /// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
 /// first.
@@ -26,7 +26,7 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
     for (index, related) in requested.iter().zip(&related) {
         let note = &session.store.notes()[*index];
         // A note without more content is listed if its sources or its links to other notes are shown.
-        let has_context = !related.is_empty() || (request.evidence && !note.sources.is_empty());
+        let has_context = !related.is_empty() || (request.evidence && !note.sources().is_empty());
         if has_more_than_summary(note) {
             expansion.add(*index, Level::Detailed);
         } else if has_context {
@@ -41,7 +41,7 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
 /// Tells whether the body of a note differs from its summary in more than white space.
 fn has_more_than_summary(note: &Note) -> bool {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let body = words(note.body());
+    let body = words(note.parsed_or_empty().body());
     !body.is_empty() && body != words(note.summary().unwrap_or_default())
 }
 

@@ -3,8 +3,9 @@
 
 use jiff::civil::Date;
 
-use crate::note::{Note, Value};
+use crate::note::Value;
 use crate::report::{Confidence, DIMENSIONS, LABELS};
+use crate::store::NoteHandle as Note;
 
 /// Names of the fields.
 const CONFIDENCE: &str = "confidence";
@@ -68,7 +69,8 @@ pub(super) fn is_generated(note: &Note) -> bool {
 
 /// Tells whether a note is valid on a day.
 pub(super) fn is_valid(note: &Note, day: Date) -> bool {
-    note.day_in(VALID_FROM).is_none_or(|from| from <= day) && note.day_in(VALID_UNTIL).is_none_or(|until| day <= until)
+    note.extra_fields().day_in(VALID_FROM).is_none_or(|from| from <= day)
+        && note.extra_fields().day_in(VALID_UNTIL).is_none_or(|until| day <= until)
 }
 
 /// Parses a number from 0 to 1.
@@ -102,7 +104,7 @@ pub fn invalid_fields(note: &Note) -> Vec<(&'static str, &'static str)> {
         invalid.push((TRUST, "a number from 0 to 1"));
     }
     for name in [VALID_FROM, VALID_UNTIL] {
-        if note.field(name).is_some() && note.day_in(name).is_none() {
+        if note.field(name).is_some() && note.extra_fields().day_in(name).is_none() {
             invalid.push((name, "a date"));
         }
     }

@@ -16,7 +16,8 @@ pub use references::NoteReference;
 use super::Journals;
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
-use crate::note::{Language, Note};
+use crate::note::Language;
+use crate::store::NoteHandle as Note;
 use parser::QuestionParser;
 
 /// The name of the intent to compare days or periods.

@@ -32,8 +32,8 @@ fn fill(kind: &str) -> Option<&'static str> {
 
 fn node(entry: &NoteEntry) -> String {
     let note = &entry.note;
-    let fill = fill(&note.kind).map_or(String::new(), |fill| format!(", fillcolor=\"{fill}\""));
-    let (title, kind, tags) = (quoted(&title(entry)), quoted(&note.kind), quoted(&tags(entry)));
+    let fill = fill(note.list_fields().kind).map_or(String::new(), |fill| format!(", fillcolor=\"{fill}\""));
+    let (title, kind, tags) = (quoted(&title(entry)), quoted(note.list_fields().kind), quoted(&tags(entry)));
     let value = note.value_or_default();
     format!("  \"{}\" [label={title}, type={kind}, tags={tags}, value={value}{fill}];\n", note.id)
 }

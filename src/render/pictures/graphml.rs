@@ -24,7 +24,7 @@ pub(super) fn renderer(report: &Report) -> SortedGraph<'_> {
 
 fn node(entry: &NoteEntry) -> String {
     let note = &entry.note;
-    let data = data("title", &title(entry)) + &data("type", &note.kind) + &data("tags", &tags(entry));
+    let data = data("title", &title(entry)) + &data("type", note.list_fields().kind) + &data("tags", &tags(entry));
     let value = note.value_or_default();
     format!("    <node id=\"{}\">{data}<data key=\"value\">{value}</data></node>\n", note.id)
 }

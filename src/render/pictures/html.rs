@@ -65,11 +65,11 @@ impl<'a> Html<'a> {
         let mut object = json!({
             "id": note.id.as_str(),
             "title": title(entry),
-            "type": label(&note.kind),
-            "tags": note.tags.iter().map(|tag| label(tag)).collect::<Vec<_>>(),
+            "type": label(note.list_fields().kind),
+            "tags": note.relations().tags.iter().map(|tag| label(tag)).collect::<Vec<_>>(),
             "value": note.value_or_default(),
             "path": label(&self.report.head.path_from_current_dir(&note.path)),
-            "changed": note.changed().map(|stamp| label(stamp.as_str())),
+            "changed": note.list_fields().changed_as_written().map(|stamp| label(stamp.as_str())),
         });
         if !entry.compacted.is_empty() {
             object["compacts"] = entry.compacted.iter().map(|id| json!(id.as_str())).collect();

@@ -43,7 +43,7 @@ impl Renderer for Mermaid<'_> {
 /// Returns the node of a note, in a shape for its type.
 fn node(index: usize, entry: &NoteEntry) -> String {
     let note = &entry.note;
-    let (open, close) = match note.kind.as_str() {
+    let (open, close) = match note.list_fields().kind {
         "moc" => ("{{", "}}"),
         "journal" => ("[/", "/]"),
         "permanent" => ("[", "]"),

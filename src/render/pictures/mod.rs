@@ -46,11 +46,11 @@ fn label(text: &str) -> String {
 /// Returns the title of a note, and why it is no longer valid.
 fn title(entry: &NoteEntry) -> String {
     let retired = entry.retired.map_or(String::new(), |retired| format!(" [{}]", retired.words()));
-    label(&entry.note.title) + &retired
+    label(entry.note.title()) + &retired
 }
 
 fn tags(entry: &NoteEntry) -> String {
-    let tags: Vec<String> = entry.note.tags.iter().map(|tag| label(tag)).collect();
+    let tags: Vec<String> = entry.note.relations().tags.iter().map(|tag| label(tag)).collect();
     tags.join(", ")
 }
 

@@ -14,12 +14,13 @@ use super::segment::FieldNorms;
 use super::segment_reader::{SegmentReader, TermMatch};
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::index_builder::{IndexBuilder, TextIndex};
-use crate::note::{Language, Note};
+use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::build::indexer::TextIndexer;
 use crate::search::build::postings::FieldTermFreqs;
 use crate::search::format::{Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
+use crate::store::NoteHandle as Note;
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this
 /// call.
@@ -247,7 +248,10 @@ fn build_in_memory(notes: &[Arc<Note>], language: Language) -> Arc<dyn BlobSourc
     let mut indexer = Box::new(TextIndexer::new(language));
     let workers = indexer.workers();
     let shares = notes.par_chunks(notes.len().div_ceil(workers.len()).max(1));
-    workers.into_par_iter().zip(shares).for_each(|(worker, notes)| notes.iter().for_each(|note| worker.read(note)));
+    workers
+        .into_par_iter()
+        .zip(shares)
+        .for_each(|(worker, notes)| notes.iter().for_each(|note| worker.read(note.parsed_or_empty())));
     indexer.end_batch();
     Arc::new(MemoryBlobs(indexer.finish()))
 }

@@ -93,7 +93,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::note::{Language, Note};
+    use crate::note::Language;
+    use crate::store::NoteHandle as Note;
 
     #[test]
     fn finds_texts_that_differ_in_little() {

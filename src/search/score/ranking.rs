@@ -17,10 +17,10 @@ use super::smoothing::smooth;
 use super::tag_boost::TagBoost;
 use super::vectors::Vectors;
 use super::weights::Weights;
-use crate::note::Note;
 use crate::search::analysis::questions::QUESTION_UNITS;
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
+use crate::store::NoteHandle as Note;
 use crate::timings;
 
 /// The least number of hits that one task scores.

@@ -1,75 +1,75 @@
-//! What is kept of notes, packed some hundred at a time, so that a call unpacks what it looks at.
+//! The column store: the compressed chunks of the records, so that a command decompresses only the columns that it reads.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::container::Container;
+use super::records::{COLUMN_GROUPS, NOTES_PER_CHUNK, RecordColumnsBuilder};
 use crate::codec::lz4::{compress, decompress};
-use crate::note::{CHUNK, PARTS, RecordColumnsBuilder};
 
-/// Packed chunks by part, in memory or in a file.
+/// Compressed chunks by column group, in memory or in a file.
 #[derive(Debug)]
-pub(super) enum ColumnStore {
-    DirCache([Vec<Vec<u8>>; PARTS]),
-    /// In a section, one behind the other, and where each ends.
-    File(Arc<Container>, usize, [Vec<u64>; PARTS]),
+pub(crate) enum ColumnStore {
+    Memory([Vec<Vec<u8>>; COLUMN_GROUPS]),
+    /// A section of a container. For each column group the offset of its first chunk, then the end of each chunk.
+    Section(Arc<Container>, usize, [Vec<u64>; COLUMN_GROUPS]),
 }
 
 impl ColumnStore {
-    /// Takes chunks that are as long as `lengths` says from a section.
-    pub(super) fn of_file(sections: Arc<Container>, section: usize, lengths: &[Vec<u32>; PARTS]) -> Self {
+    /// Opens the chunks in a section; `lengths` are their compressed lengths in bytes, by column group.
+    pub(crate) fn in_section(container: Arc<Container>, section: usize, lengths: &[Vec<u32>; COLUMN_GROUPS]) -> Self {
         let mut end = 0;
-        let mut next = |length: &u32| {
-            end += u64::from(*length);
-            end
-        };
-        let ends = std::array::from_fn(|part| {
-            // The first is where the chunks of the part begin.
-            let ends: Vec<u64> =
-                std::iter::once(&0).chain(lengths.get(part).into_iter().flatten()).map(&mut next).collect();
-            ends
+        let offsets = lengths.each_ref().map(|lengths| {
+            let mut offsets = vec![end];
+            for length in lengths {
+                end += u64::from(*length);
+                offsets.push(end);
+            }
+            offsets
         });
-        Self::File(sections, section, ends)
+        Self::Section(container, section, offsets)
     }
 
-    /// Returns a chunk as [`Keeping::chunk`] made it.
-    pub(super) fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>> {
+    /// Decompresses a chunk of a column group; `None` if it does not exist or is damaged.
+    pub(crate) fn chunk(&self, group: usize, ordinal: usize) -> Option<Vec<u8>> {
         match self {
-            Self::DirCache(chunks) => decompress(chunks.get(part)?.get(number)?),
-            Self::File(sections, section, ends) => {
-                let ends = ends.get(part)?;
-                decompress(&sections.read(*section, *ends.get(number)?..*ends.get(number + 1)?)?)
+            Self::Memory(chunks) => decompress(chunks.get(group)?.get(ordinal)?),
+            Self::Section(container, section, offsets) => {
+                let offsets = offsets.get(group)?;
+                decompress(&container.read(*section, *offsets.get(ordinal)?..*offsets.get(ordinal + 1)?)?)
             }
         }
     }
 }
 
-/// Chunks in the making.
+/// The writer of a column store.
 #[derive(Default)]
-pub(super) struct ColumnStoreWriter {
-    chunks: [Vec<Vec<u8>>; PARTS],
-    /// The notes that do not fill a chunk yet.
+pub(crate) struct ColumnStoreWriter {
+    chunks: [Vec<Vec<u8>>; COLUMN_GROUPS],
+    /// The records that do not fill a chunk yet.
     waiting: RecordColumnsBuilder,
 }
 
 impl ColumnStoreWriter {
-    /// Takes what is kept of the next notes.
-    pub(super) fn add<'a>(&mut self, notes: impl Iterator<Item = &'a RecordColumnsBuilder>) {
-        notes.for_each(|notes| self.waiting.append(notes));
-        self.pack(self.waiting.count() / CHUNK * CHUNK);
+    /// Appends records.
+    pub(crate) fn add<'a>(&mut self, batches: impl Iterator<Item = &'a RecordColumnsBuilder>) {
+        batches.for_each(|records| self.waiting.append(records));
+        self.compress(self.waiting.count() / NOTES_PER_CHUNK * NOTES_PER_CHUNK);
     }
 
-    /// Returns the chunks of all notes.
-    pub(super) fn finish(mut self) -> [Vec<Vec<u8>>; PARTS] {
-        self.pack(self.waiting.count());
+    /// Returns the compressed chunks of all records, by column group.
+    pub(crate) fn finish(mut self) -> [Vec<Vec<u8>>; COLUMN_GROUPS] {
+        self.compress(self.waiting.count());
         self.chunks
     }
 
-    fn pack(&mut self, count: usize) {
-        let starts: Vec<usize> = (0..count).step_by(CHUNK).collect();
-        for (part, chunks) in self.chunks.iter_mut().enumerate() {
-            let chunk = |start: &usize| compress(&self.waiting.chunk(part, *start..count.min(start + CHUNK)));
+    /// Compresses the first `count` waiting records, in parallel.
+    fn compress(&mut self, count: usize) {
+        let starts: Vec<usize> = (0..count).step_by(NOTES_PER_CHUNK).collect();
+        for (group, chunks) in self.chunks.iter_mut().enumerate() {
+            let chunk =
+                |start: &usize| compress(&self.waiting.chunk(group, *start..count.min(start + NOTES_PER_CHUNK)));
             chunks.par_extend(starts.par_iter().map(chunk));
         }
         self.waiting.remove_first(count);

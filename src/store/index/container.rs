@@ -1,10 +1,10 @@
-//! A file of sections, each of which can be read in part and is never taken for another one.
+//! A container file: sections that can be read in part, with a checksum for each block.
 //!
 //! ```text
-//! MAGIC  section…  table  (where the table begins, its checksum, MAGIC)      sections begin at whole blocks
+//! MAGIC  section…  footer  trailer = (offset of the footer: u64, CRC-32 of the footer: u32, MAGIC)
 //! ```
-//! The table names the sections and has a checksum for each block of what is before it: whatever is
-//! read was checked, and only that.
+//! Sections begin at multiples of [`BLOCK`]. The footer has the range of each section and a checksum for each block before
+//! it, so that a read checks the blocks that it reads and no others. Integers are little-endian.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -13,82 +13,82 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::dir_handle::DirHandle;
 use crate::codec::lz4::{compress, decompress};
+use crate::store::walk::dir_handle::DirHandle;
 
-/// What a file of this version begins and ends with. Another version's is not read: the number is
-/// raised when what is kept of notes changes, or how they are read.
+/// The first and last bytes of a file of this version; other versions are not read. The number is raised when the format
+/// changes, or the way in which notes are parsed.
 const MAGIC: &[u8] = concat!("qipu-index 9 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
-/// How many bytes have one checksum.
+/// The number of bytes that share a checksum.
 const BLOCK: u64 = 4096;
-/// The longest sections that are read, in bytes: those of some hundred million notes.
+/// The greatest offset of a footer, in bytes; a hundred million notes stay below it.
 const MAX_LEN: u64 = 1 << 36;
-/// The bytes behind the table, without the magic.
-const FOOT: usize = 12;
+/// The length of the trailer without the magic, in bytes.
+const TRAILER_LEN: usize = 12;
 
-/// Where the sections are, and the checksums of blocks.
+/// The directory of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Footer {
-    /// Where each section begins and ends.
+    /// The first offset of each section and the one behind it.
     ranges: Vec<(u64, u64)>,
-    sums: Vec<u32>,
+    block_crcs: Vec<u32>,
 }
 
-/// An open file of sections.
+/// An open container.
 #[derive(Debug)]
-pub(super) struct Container {
+pub(crate) struct Container {
     file: File,
-    table: Footer,
-    /// Where the table begins, and its checksum.
+    footer: Footer,
+    /// The offset of the footer.
     end: u64,
-    sum: u32,
+    footer_crc: u32,
     len: u64,
 }
 
 impl Container {
-    /// Opens a file in a folder; `None` where it is not a whole one of this version.
-    pub(super) fn open(folder: &DirHandle, name: &str) -> Option<Self> {
+    /// Opens a file; `None` if it is not a complete container of this version.
+    pub(crate) fn open(folder: &DirHandle, name: &str) -> Option<Self> {
         let mut file = folder.file(Path::new(name)).ok()?;
         let len = file.metadata().ok()?.len();
         let mut magic = vec![0; MAGIC.len()];
         file.read_exact(&mut magic).ok()?;
-        let foot_start = len.checked_sub((FOOT + MAGIC.len()) as u64)?;
-        file.seek(SeekFrom::Start(foot_start)).ok()?;
-        let mut foot = Vec::new();
-        (&mut file).take((FOOT + MAGIC.len()) as u64).read_to_end(&mut foot).ok()?;
-        let (start, rest) = foot.split_first_chunk::<8>()?;
-        let (sum, rest) = rest.split_first_chunk::<4>()?;
+        let trailer_start = len.checked_sub((TRAILER_LEN + MAGIC.len()) as u64)?;
+        file.seek(SeekFrom::Start(trailer_start)).ok()?;
+        let mut trailer = Vec::new();
+        (&mut file).take((TRAILER_LEN + MAGIC.len()) as u64).read_to_end(&mut trailer).ok()?;
+        let (start, rest) = trailer.split_first_chunk::<8>()?;
+        let (crc, rest) = rest.split_first_chunk::<4>()?;
         let end = u64::from_le_bytes(*start);
-        // A checksum takes five bytes at most, and there are few sections.
+        // A checksum takes five bytes at most as a varint, and there are few sections.
         let longest = (end / BLOCK + 1).saturating_mul(5).saturating_add(BLOCK);
-        if magic != MAGIC || rest != MAGIC || end > foot_start.min(MAX_LEN) || foot_start - end > longest {
+        if magic != MAGIC || rest != MAGIC || end > trailer_start.min(MAX_LEN) || trailer_start - end > longest {
             return None;
         }
-        let (table, sum) = (read_at(&file, end..foot_start)?, u32::from_le_bytes(*sum));
-        if crc32fast::hash(&table) != sum {
+        let (footer, footer_crc) = (read_at(&file, end..trailer_start)?, u32::from_le_bytes(*crc));
+        if crc32fast::hash(&footer) != footer_crc {
             return None;
         }
-        let table = postcard::from_bytes(&table).ok()?;
-        Some(Self { file, table, end, sum, len })
+        let footer = postcard::from_bytes(&footer).ok()?;
+        Some(Self { file, footer, end, footer_crc, len })
     }
 
     /// Returns the length of the file in bytes.
-    pub(super) fn file_len(&self) -> u64 {
+    pub(crate) fn file_len(&self) -> u64 {
         self.len
     }
 
-    /// Returns the checksum of the table, which holds those of everything else.
-    pub(super) fn sum(&self) -> u32 {
-        self.sum
+    /// Returns the checksum of the footer, which covers all others.
+    pub(crate) fn footer_crc(&self) -> u32 {
+        self.footer_crc
     }
 
-    /// Returns the length of a section in bytes; 0 where there is none.
-    pub(super) fn len(&self, section: usize) -> u64 {
+    /// Returns the length of a section in bytes; 0 if it does not exist.
+    pub(crate) fn len(&self, section: usize) -> u64 {
         self.range(section).map_or(0, |range| range.end - range.start)
     }
 
-    /// Returns bytes of a section; `None` where they are not there, or not what was written.
-    pub(super) fn read(&self, section: usize, range: Range<u64>) -> Option<Vec<u8>> {
+    /// Reads a byte range of a section; `None` if it is out of bounds or a checksum does not match.
+    pub(crate) fn read(&self, section: usize, range: Range<u64>) -> Option<Vec<u8>> {
         let all = self.range(section)?;
         let wanted = all.start.checked_add(range.start)?..all.start.checked_add(range.end)?;
         if wanted.start > wanted.end || wanted.end > all.end {
@@ -98,11 +98,11 @@ impl Container {
         let start = first * BLOCK;
         let end = wanted.end.div_ceil(BLOCK).saturating_mul(BLOCK).min(self.end);
         let (first, last) = (usize::try_from(first).ok()?, usize::try_from(end.div_ceil(BLOCK)).ok()?);
-        // Asked first: a file may be long on paper only.
-        let sums = self.table.sums.get(first..last.max(first))?;
+        // Before anything is allocated: a damaged footer may give any length.
+        let crcs = self.footer.block_crcs.get(first..last.max(first))?;
         let mut bytes = read_at(&self.file, start..end.max(start))?;
-        let mut blocks = bytes.chunks(BLOCK as usize).zip(sums);
-        if !blocks.all(|(block, sum)| crc32fast::hash(block) == *sum) {
+        let mut blocks = bytes.chunks(BLOCK as usize).zip(crcs);
+        if !blocks.all(|(block, crc)| crc32fast::hash(block) == *crc) {
             return None;
         }
         bytes.truncate(usize::try_from(wanted.end - start).ok()?);
@@ -112,23 +112,23 @@ impl Container {
         Some(bytes)
     }
 
-    /// Returns a whole section.
-    pub(super) fn whole(&self, section: usize) -> Option<Vec<u8>> {
+    /// Reads a whole section.
+    pub(crate) fn whole(&self, section: usize) -> Option<Vec<u8>> {
         self.read(section, 0..self.len(section))
     }
 
-    /// Returns a whole section that was written packed.
-    pub(super) fn unpacked(&self, section: usize) -> Option<Vec<u8>> {
+    /// Reads and decompresses a whole section.
+    pub(crate) fn decompressed(&self, section: usize) -> Option<Vec<u8>> {
         decompress(&self.whole(section)?)
     }
 
     fn range(&self, section: usize) -> Option<Range<u64>> {
-        let (start, end) = *self.table.ranges.get(section)?;
+        let (start, end) = *self.footer.ranges.get(section)?;
         (start <= end && end <= self.end).then_some(start..end)
     }
 }
 
-/// Reads bytes of a file without moving in it, so that several threads can.
+/// Reads a byte range without moving the file's offset, so that several threads can; `None` if that fails.
 fn read_at(file: &File, range: Range<u64>) -> Option<Vec<u8>> {
     let len = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
     let mut bytes = Vec::new();
@@ -151,19 +151,19 @@ fn read_at(file: &File, range: Range<u64>) -> Option<Vec<u8>> {
 }
 
 /// A container file being written.
-pub(super) struct ContainerWriter<'a> {
+pub(crate) struct ContainerWriter<'a> {
     file: BufWriter<&'a mut File>,
-    /// Where each section begins and ends.
+    /// The first offset of each section and the one behind it.
     ranges: Vec<(u64, u64)>,
-    sums: BlockChecksums,
+    checksums: BlockChecksums,
 }
 
-/// The checksums of what was written.
+/// The checksums of the bytes that were written.
 #[derive(Default)]
 struct BlockChecksums {
     blocks: Vec<u32>,
-    /// How many bytes were written.
-    place: u64,
+    /// The number of bytes written.
+    len: u64,
     block: crc32fast::Hasher,
 }
 
@@ -171,11 +171,11 @@ impl BlockChecksums {
     fn add(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let room = (BLOCK - self.place % BLOCK) as usize;
+            let room = (BLOCK - self.len % BLOCK) as usize;
             let (now, later) = rest.split_at(room.min(rest.len()));
             self.block.update(now);
-            self.place += now.len() as u64;
-            if self.place.is_multiple_of(BLOCK) {
+            self.len += now.len() as u64;
+            if self.len.is_multiple_of(BLOCK) {
                 self.end_block();
             }
             rest = later;
@@ -188,50 +188,50 @@ impl BlockChecksums {
 }
 
 impl<'a> ContainerWriter<'a> {
-    /// Begins with an empty file.
-    pub(super) fn new(file: &'a mut File) -> io::Result<Self> {
+    /// Begins a container in an empty file.
+    pub(crate) fn new(file: &'a mut File) -> io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 18, file);
-        let mut writer = Self { file, ranges: Vec::new(), sums: BlockChecksums::default() };
+        let mut writer = Self { file, ranges: Vec::new(), checksums: BlockChecksums::default() };
         writer.write(&[MAGIC])?;
         Ok(writer)
     }
 
-    /// Writes a whole section.
-    pub(super) fn section(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes a section.
+    pub(crate) fn section(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.section_of(std::iter::once(bytes))
     }
 
-    /// Writes a whole section that is in pieces.
-    pub(super) fn section_of<'b>(&mut self, pieces: impl Iterator<Item = &'b [u8]>) -> io::Result<()> {
-        let padding = self.sums.place.next_multiple_of(BLOCK) - self.sums.place;
+    /// Writes a section from chunks of bytes.
+    pub(crate) fn section_of<'b>(&mut self, chunks: impl Iterator<Item = &'b [u8]>) -> io::Result<()> {
+        let padding = self.checksums.len.next_multiple_of(BLOCK) - self.checksums.len;
         self.write(&[&vec![0; padding as usize]])?;
-        let start = self.sums.place;
-        self.write(&pieces.collect::<Vec<_>>())?;
-        self.ranges.push((start, self.sums.place));
+        let start = self.checksums.len;
+        self.write(&chunks.collect::<Vec<_>>())?;
+        self.ranges.push((start, self.checksums.len));
         Ok(())
     }
 
-    /// Writes a whole section packed: smaller, and it can be read as a whole only.
-    pub(super) fn packed(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes a compressed section, which can be read only as a whole.
+    pub(crate) fn compressed(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.section(&compress(bytes))
     }
 
-    fn write(&mut self, pieces: &[&[u8]]) -> io::Result<()> {
-        let Self { file, sums, .. } = self;
-        let write = || pieces.iter().try_for_each(|bytes| file.write_all(bytes));
-        rayon::join(write, || pieces.iter().for_each(|bytes| sums.add(bytes))).0
+    fn write(&mut self, chunks: &[&[u8]]) -> io::Result<()> {
+        let Self { file, checksums, .. } = self;
+        let write = || chunks.iter().try_for_each(|bytes| file.write_all(bytes));
+        rayon::join(write, || chunks.iter().for_each(|bytes| checksums.add(bytes))).0
     }
 
-    /// Writes the table.
-    pub(super) fn finish(mut self) -> io::Result<()> {
-        if !self.sums.place.is_multiple_of(BLOCK) {
-            self.sums.end_block();
+    /// Writes the footer.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if !self.checksums.len.is_multiple_of(BLOCK) {
+            self.checksums.end_block();
         }
-        let table = Footer { ranges: self.ranges, sums: self.sums.blocks };
-        let table = postcard::to_allocvec(&table).map_err(io::Error::other)?;
-        self.file.write_all(&table)?;
-        self.file.write_all(&self.sums.place.to_le_bytes())?;
-        self.file.write_all(&crc32fast::hash(&table).to_le_bytes())?;
+        let footer = Footer { ranges: self.ranges, block_crcs: self.checksums.blocks };
+        let footer = postcard::to_allocvec(&footer).map_err(io::Error::other)?;
+        self.file.write_all(&footer)?;
+        self.file.write_all(&self.checksums.len.to_le_bytes())?;
+        self.file.write_all(&crc32fast::hash(&footer).to_le_bytes())?;
         self.file.write_all(MAGIC)?;
         self.file.flush()
     }
@@ -284,12 +284,15 @@ mod tests {
         let text = "a text of some length, and again ".repeat(1000).into_bytes();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let mut writer = ContainerWriter::new(file.as_file_mut()).unwrap();
-        [text.as_slice(), b"", b"x"].iter().for_each(|bytes| writer.packed(bytes).unwrap());
+        [text.as_slice(), b"", b"x"].iter().for_each(|bytes| writer.compressed(bytes).unwrap());
         writer.section(&[255, 255, 255, 127, 0]).unwrap();
         writer.finish().unwrap();
         let read = open(file.path()).unwrap();
-        assert_eq!([0, 1, 2].map(|number| read.unpacked(number)), [Some(text), Some(Vec::new()), Some(b"x".to_vec())]);
-        assert_eq!([3, 4].map(|number| read.unpacked(number)), [None, None]);
+        assert_eq!(
+            [0, 1, 2].map(|number| read.decompressed(number)),
+            [Some(text), Some(Vec::new()), Some(b"x".to_vec())]
+        );
+        assert_eq!([3, 4].map(|number| read.decompressed(number)), [None, None]);
     }
 
     #[test]

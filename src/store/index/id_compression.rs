@@ -1,19 +1,19 @@
-//! Ids that qipu made, in six bytes in place of eleven, wherever they stand in bytes.
+//! Compression of ids that qipu made: six bytes in place of eleven, anywhere in a byte string.
 //!
-//! They are most of what is kept of links, and random: packing alone does not make them smaller.
+//! Such ids are most of the bytes of stored links, and random, so that LZ4 alone does not compress them.
 
-/// How such an id begins, and how many digits and small letters follow.
+/// The prefix of such an id, and the number of digits in base 36 behind it.
 const PREFIX: &[u8] = b"qp-";
 const DIGITS: usize = 8;
 const BASE: u8 = 36;
 
-/// An id stands as its digits' number, whose sixth byte from the end is added to this: it is 2 at most.
+/// The first byte of a compressed id is this plus the most significant byte of its number, which is at most 2.
 const MARK: u8 = 0xfc;
-/// Stands before a byte from [`MARK`] on that is no mark.
-const ITSELF: u8 = 0xff;
+/// Escapes a literal byte that is [`MARK`] or greater.
+const ESCAPE: u8 = 0xff;
 
-/// Writes bytes with their ids in short.
-pub(super) fn shorten(bytes: &[u8]) -> Vec<u8> {
+/// Compresses the ids in a byte string.
+pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
     while let Some((first, others)) = rest.split_first() {
         rest = match number(rest) {
@@ -23,7 +23,7 @@ pub(super) fn shorten(bytes: &[u8]) -> Vec<u8> {
                 behind
             }
             None => {
-                out.extend((*first >= MARK).then_some(ITSELF));
+                out.extend((*first >= MARK).then_some(ESCAPE));
                 out.push(*first);
                 others
             }
@@ -32,8 +32,8 @@ pub(super) fn shorten(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns what was shortened; `None` where this can't be that.
-pub(super) fn expand(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Decompresses what [`compress`] returned; `None` if the bytes are damaged.
+pub(crate) fn decompress(bytes: &[u8]) -> Option<Vec<u8>> {
     let (mut out, mut rest) = (Vec::with_capacity(bytes.len() * 2), bytes);
     loop {
         let plain = rest.iter().position(|byte| *byte >= MARK).unwrap_or(rest.len());
@@ -41,11 +41,11 @@ pub(super) fn expand(bytes: &[u8]) -> Option<Vec<u8>> {
         out.extend_from_slice(before);
         rest = match *behind {
             [] => return Some(out),
-            [ITSELF, byte, ref behind @ ..] => {
+            [ESCAPE, byte, ref behind @ ..] => {
                 out.push(byte);
                 behind
             }
-            [mark, a, b, c, d, e, ref behind @ ..] if mark < ITSELF => {
+            [mark, a, b, c, d, e, ref behind @ ..] if mark < ESCAPE => {
                 push_id(&mut out, u64::from_be_bytes([0, 0, mark - MARK, a, b, c, d, e]));
                 behind
             }
@@ -54,7 +54,7 @@ pub(super) fn expand(bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Takes an id off the beginning of bytes, as a number.
+/// Parses an id at the beginning of bytes. Returns its number and the bytes behind it.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (digits, behind) = bytes.strip_prefix(PREFIX)?.split_at_checked(DIGITS)?;
     let number = digits.iter().try_fold(0, |number, byte| {
@@ -93,17 +93,17 @@ mod tests {
             ("aqp-0a9z8y7xqp-12345678b", 14),
             ("qp-A1b2c3d4 qp-a1b2c3", 21),
         ] {
-            let short = shorten(text.as_bytes());
-            assert_eq!((short.len(), expand(&short)), (length, Some(text.as_bytes().to_vec())), "{text}");
+            let short = compress(text.as_bytes());
+            assert_eq!((short.len(), decompress(&short)), (length, Some(text.as_bytes().to_vec())), "{text}");
         }
         let odd: Vec<u8> = (0..=255).chain(*b"qp-").chain(250..=255).collect();
-        assert_eq!(expand(&shorten(&odd)), Some(odd));
+        assert_eq!(decompress(&compress(&odd)), Some(odd));
     }
 
     #[test]
     fn what_ends_too_early_is_not_taken() {
-        let short = shorten(b"qp-zzzzzzzz\xff");
-        let whole: Vec<usize> = (0..=short.len()).filter(|end| expand(&short[..*end]).is_some()).collect();
+        let short = compress(b"qp-zzzzzzzz\xff");
+        let whole: Vec<usize> = (0..=short.len()).filter(|end| decompress(&short[..*end]).is_some()).collect();
         assert_eq!(whole, [0, 6, 8]);
     }
 }

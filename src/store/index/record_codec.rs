@@ -1,11 +1,12 @@
-//! How names, heads and links of notes are kept. Every call reads the names of all notes, many the rest of these,
-//! so they are taken apart by hand: numbers first, then all texts, which are checked as one.
+//! The codec of the first three column groups of records. Every command decodes the first one of all notes, so the layout
+//! is made for speed: a row is the length of its numbers, the numbers as varints, then all texts, whose UTF-8 is checked at
+//! once.
 
-use super::NoteFlags;
-use super::records::{EncodedTarget, EncodedTimestamp, Identity, LinkFields, ListFields};
+use super::records::{EncodedTimestamp, Identity, LinkFields, ListFields, NoteFlags};
 use crate::codec::varint::{self, VarintReader};
+use crate::note::{DEFAULT_VALUE, EncodedTarget};
 
-/// What a name has, one bit each.
+/// The flag bits of an [`Identity`].
 const ID: u64 = 1;
 const VALUE: u64 = 1 << 1;
 const MOC: u64 = 1 << 2;
@@ -16,7 +17,7 @@ const BODY_CHARS: u64 = 1 << 6;
 const SUMMARY_CHARS: u64 = 1 << 7;
 const MAY_BE_RETIRED: u64 = 1 << 8;
 
-/// What a head has.
+/// The flag bits of [`ListFields`].
 const SUMMARY: u64 = 1;
 const CREATED: u64 = 1 << 1;
 const CREATED_TEXT: u64 = 1 << 2;
@@ -24,14 +25,14 @@ const UPDATED: u64 = 1 << 3;
 const UPDATED_TEXT: u64 = 1 << 4;
 const DAY: u64 = 1 << 5;
 
-/// Returns a bit where something is there.
-fn bit(is_there: bool, bit: u64) -> u64 {
-    if is_there { bit } else { 0 }
+/// Returns a flag bit if `is_set`, else 0.
+fn bit(is_set: bool, bit: u64) -> u64 {
+    if is_set { bit } else { 0 }
 }
 
-/// Numbers and texts in the making; one does for many rows, one after the other.
+/// The encoder of a row; reused for many rows.
 #[derive(Debug, Default)]
-pub(super) struct RecordWriter {
+pub(crate) struct RecordWriter {
     numbers: Vec<u8>,
     texts: String,
 }
@@ -41,7 +42,7 @@ impl RecordWriter {
         varint::write(&mut self.numbers, number);
     }
 
-    /// Adds a number that may be below 0.
+    /// Appends a signed number in zigzag encoding.
     fn signed(&mut self, number: i64) {
         self.number((number << 1 ^ number >> 63) as u64);
     }
@@ -59,7 +60,7 @@ impl RecordWriter {
         }
     }
 
-    /// Adds the row to `bytes` and begins anew.
+    /// Appends the row to `bytes` and clears the encoder.
     fn finish(&mut self, bytes: &mut Vec<u8>) {
         varint::write(bytes, self.numbers.len() as u64);
         bytes.extend_from_slice(&self.numbers);
@@ -69,7 +70,7 @@ impl RecordWriter {
     }
 }
 
-/// Takes numbers and texts off a row.
+/// The decoder of a row.
 struct RecordReader<'a> {
     numbers: &'a [u8],
     texts: &'a str,
@@ -107,9 +108,9 @@ impl<'a> RecordReader<'a> {
         Some(text)
     }
 
-    /// Takes what is there; `None` where it makes no sense.
-    fn maybe<T>(&mut self, is_there: bool, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        if is_there { take(self).map(Some) } else { Some(None) }
+    /// Decodes an optional value; `None` if it is damaged.
+    fn optional<T>(&mut self, is_set: bool, decode: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        if is_set { decode(self).map(Some) } else { Some(None) }
     }
 
     fn stamp(&mut self, is_seconds: bool, is_text: bool) -> Option<Option<EncodedTimestamp<'a>>> {
@@ -127,9 +128,9 @@ impl<'a> RecordReader<'a> {
 }
 
 impl<'a> Identity<'a> {
-    /// Adds it to `bytes`.
-    pub(super) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
-        let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.marks;
+    /// Appends the encoded row to `bytes`.
+    pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
+        let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.flags;
         let bits = bit(self.id.is_some(), ID)
             | bit(self.value.is_some(), VALUE)
             | bit(is_moc, MOC)
@@ -146,15 +147,15 @@ impl<'a> Identity<'a> {
         row.finish(bytes);
     }
 
-    pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = RecordReader::open(bytes)?;
         let bits = rest.number()?;
         let has = |bit| bits & bit != 0;
-        let value = rest.maybe(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?;
-        let body_chars = rest.maybe(has(BODY_CHARS), RecordReader::size)?;
-        let summary_chars = rest.maybe(has(SUMMARY_CHARS), RecordReader::size)?;
-        let marks = NoteFlags {
-            value: value.unwrap_or(super::DEFAULT_VALUE),
+        let value = rest.optional(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?;
+        let body_chars = rest.optional(has(BODY_CHARS), RecordReader::size)?;
+        let summary_chars = rest.optional(has(SUMMARY_CHARS), RecordReader::size)?;
+        let flags = NoteFlags {
+            value: value.unwrap_or(DEFAULT_VALUE),
             is_moc: has(MOC),
             is_journal: has(JOURNAL),
             has_aliases: has(ALIASES),
@@ -162,10 +163,10 @@ impl<'a> Identity<'a> {
             may_be_retired: has(MAY_BE_RETIRED),
         };
         Some(Self {
-            id: rest.maybe(has(ID), RecordReader::text)?,
+            id: rest.optional(has(ID), RecordReader::text)?,
             title: rest.text()?,
             value,
-            marks,
+            flags,
             body_chars,
             summary_chars,
         })
@@ -173,8 +174,8 @@ impl<'a> Identity<'a> {
 }
 
 impl<'a> ListFields<'a> {
-    /// Adds what is not in the note's name to `bytes`.
-    pub(super) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
+    /// Appends the encoded row to `bytes`, without the fields that are in the [`Identity`].
+    pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         let stamp = |stamp, seconds, text| match stamp {
             Some(EncodedTimestamp::Seconds(_)) => seconds,
             Some(EncodedTimestamp::Text(_)) => text,
@@ -193,27 +194,27 @@ impl<'a> ListFields<'a> {
         row.finish(bytes);
     }
 
-    pub(super) fn from_bytes(name: Identity<'a>, bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(name: Identity<'a>, bytes: &'a [u8]) -> Option<Self> {
         let mut rest = RecordReader::open(bytes)?;
         let bits = rest.number()?;
         let has = |bit| bits & bit != 0;
         Some(Self {
             title: name.title,
             value: name.value,
-            has_aliases: name.marks.has_aliases,
-            has_compacts: name.marks.has_compacts,
+            has_aliases: name.flags.has_aliases,
+            has_compacts: name.flags.has_compacts,
             kind: rest.text()?,
-            summary: rest.maybe(has(SUMMARY), RecordReader::text)?,
+            summary: rest.optional(has(SUMMARY), RecordReader::text)?,
             created: rest.stamp(has(CREATED), has(CREATED_TEXT))?,
             updated: rest.stamp(has(UPDATED), has(UPDATED_TEXT))?,
-            day: rest.maybe(has(DAY), RecordReader::day)?,
+            day: rest.optional(has(DAY), RecordReader::day)?,
         })
     }
 }
 
 impl<'a> LinkFields<'a> {
-    /// Adds them to `bytes`.
-    pub(super) fn write(&self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
+    /// Appends the encoded row to `bytes`.
+    pub(crate) fn write(&self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         row.number(self.typed.len() as u64);
         for (kind, target) in &self.typed {
             row.text(kind);
@@ -230,10 +231,10 @@ impl<'a> LinkFields<'a> {
         row.finish(bytes);
     }
 
-    pub(super) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = RecordReader::open(bytes)?;
         let count = rest.size()?;
-        // Each takes two bytes at least: no list is longer than what is left.
+        // A link takes two bytes at least, so that a damaged count can't exhaust memory.
         let mut typed = Vec::with_capacity(count.min(rest.numbers.len()));
         for _ in 0..count {
             typed.push((rest.text()?, rest.text()?));
@@ -284,12 +285,12 @@ mod tests {
         for head in [head(), other, ListFields::default(), ListFields { has_compacts: true, ..head() }] {
             for id in [Some("qp-1"), None] {
                 let ListFields { title, value, has_aliases, has_compacts, .. } = head;
-                let marks =
+                let flags =
                     NoteFlags { value: head.value_or_default(), has_aliases, has_compacts, ..NoteFlags::default() };
-                let marks = NoteFlags { is_moc: has_aliases, is_journal: has_compacts, ..marks };
-                let marks = NoteFlags { may_be_retired: has_compacts, ..marks };
+                let flags = NoteFlags { is_moc: has_aliases, is_journal: has_compacts, ..flags };
+                let flags = NoteFlags { may_be_retired: has_compacts, ..flags };
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));
-                let name = Identity { id, title, value, marks, body_chars, summary_chars };
+                let name = Identity { id, title, value, flags, body_chars, summary_chars };
                 let names = written(|row, bytes| name.write(row, bytes));
                 let heads = written(|row, bytes| head.write(row, bytes));
                 assert_eq!(

@@ -1,133 +1,141 @@
-//! What is known of a note, in a form that can be kept: everything but its text, which stays in its
-//! file until somebody asks for it.
+//! The records of notes in the index: everything about a note but its text, in five column groups by how often they are
+//! read.
 //!
-//! A kept note is five parts: its name, what else is looked at of every note, its links, what else ties it to
-//! others, and the rest. The same part of some hundred notes stands together and is read when one of them is
-//! asked for; texts are borrowed.
+//! A column group of [`NOTES_PER_CHUNK`] notes is compressed together and decompressed when the first of them is read.
+//! The values borrow from it.
 
-use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
+use super::column_store::ColumnStore;
+use super::id_compression;
 use super::record_codec::RecordWriter;
-use super::{
-    ContentSource, DEFAULT_VALUE, Diagnostic, InlineLink, Metadata, Note, NoteFlags, NoteId, Timestamp, TypedLink,
-    Value, finding_code, id_compression, shown_chars,
+use crate::note::{
+    ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, ExtraFields, InlineLink, JOURNAL, Note, NoteId, Timestamp,
+    Value, finding_code, shown_chars,
 };
+use crate::store::read_errors::ReadErrors;
+use crate::store::walk::dir_handle::DirHandle;
 
-/// How many notes are kept together.
-pub const CHUNK: usize = 256;
+/// The number of notes whose columns are compressed together.
+pub(crate) const NOTES_PER_CHUNK: usize = 256;
 
-/// The parts of a kept note.
+/// The column groups of a record, the most often read first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColumnGroup {
-    Name,
-    Head,
+    Identity,
+    ListFields,
     Links,
-    Ties,
-    Rest,
+    Relations,
+    Cold,
 }
 
-/// How many parts a kept note has.
-pub const PARTS: usize = ColumnGroup::Rest as usize + 1;
+/// The number of column groups.
+pub(crate) const COLUMN_GROUPS: usize = ColumnGroup::Cold as usize + 1;
 
-/// Reads the files of notes, by their paths in the store, and what was kept of them; nothing where that
-/// can't be done.
-pub trait RecordSource: Debug + Send + Sync {
-    /// Returns a file's bytes, of an over-long one the beginning.
-    fn read(&self, path: &str) -> Option<Vec<u8>>;
-
-    /// Returns one part of [`CHUNK`] notes, the last ones may be fewer, as [`Keeping::chunk`] made it.
-    fn chunk(&self, part: usize, number: usize) -> Option<Vec<u8>>;
-
-    /// Takes note that what was kept can't be read: answers that were made of it are wrong.
-    fn tell_broken(&self);
-}
-
-/// Notes that were kept.
+/// The records of an index, or of an index being built.
 #[derive(Debug)]
-pub struct RecordColumns {
-    /// Of each part its chunks, read when somebody asks for one.
-    chunks: [Vec<OnceLock<ColumnChunk>>; PARTS],
-    files: Arc<dyn RecordSource>,
+pub(crate) struct RecordColumns {
+    /// For each column group its chunks, decompressed when first read.
+    chunks: [Vec<OnceLock<ColumnChunk>>; COLUMN_GROUPS],
+    store: ColumnStore,
+    /// The store's folder, where the files of the notes are.
+    pub(crate) dir: Arc<DirHandle>,
+    pub(crate) errors: Arc<ReadErrors>,
 }
 
-/// One part of some notes.
+/// One column group of [`NOTES_PER_CHUNK`] notes; the last chunk may have fewer.
 #[derive(Debug, Default)]
 struct ColumnChunk {
-    /// Where each note ends in `bytes`, and where the first one begins.
+    /// The end of each row in `bytes`, relative to `start`.
     ends: Vec<u32>,
+    /// The offset of the first row in `bytes`.
     start: usize,
     bytes: Vec<u8>,
 }
 
-/// One of them.
+/// A reference to the record of one note.
 #[derive(Debug, Clone)]
-pub struct RecordRef {
-    kept: Arc<RecordColumns>,
-    place: usize,
+pub(crate) struct RecordRef {
+    pub(crate) columns: Arc<RecordColumns>,
+    /// The ordinal of the note in the index.
+    slot: usize,
 }
 
-/// What every answer asks of every note, borrowed from where it is.
+/// Facts about a note that are kept in memory, since every answer asks for them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct NoteFlags {
+    /// 0 to 100.
+    pub(crate) value: u8,
+    pub(crate) is_moc: bool,
+    pub(crate) is_journal: bool,
+    pub(crate) has_aliases: bool,
+    pub(crate) has_compacts: bool,
+    /// Whether its status retires it, or it has a last day.
+    pub(crate) may_be_retired: bool,
+}
+
+/// The first column group: what every command reads of every note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Identity<'a> {
-    /// The note's id, where it was kept and the path of its file does not give it.
-    pub(super) id: Option<&'a str>,
-    /// The note's title.
+    /// The id; `None` if the path of the file gives it, or if the note was not read from an index.
+    pub(crate) id: Option<&'a str>,
+    /// The title.
     pub title: &'a str,
-    pub(super) value: Option<u8>,
-    pub(super) marks: NoteFlags,
-    /// See [`Note::body_chars`]; `None` where nobody has counted them.
+    pub(crate) value: Option<u8>,
+    pub(crate) flags: NoteFlags,
+    /// See [`Note::body_chars`]; `None` if the note was not read from an index.
     pub body_chars: Option<usize>,
-    /// How many characters its summary has, white space not counted; `None` where nobody has counted.
+    /// The characters of its summary, white space not counted; `None` if they were not counted.
     pub summary_chars: Option<usize>,
 }
 
-/// What is looked at of every note, borrowed from where it is.
+/// The second column group: the fields that lists, filters and sort orders read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ListFields<'a> {
-    /// The note's title.
+    /// The title.
     pub title: &'a str,
-    /// Its type.
+    /// The type.
     pub kind: &'a str,
-    pub(super) created: Option<EncodedTimestamp<'a>>,
-    pub(super) updated: Option<EncodedTimestamp<'a>>,
-    /// The day a journal belongs to, where the field says it: year, month, day.
-    pub(super) day: Option<(i16, i8, i8)>,
-    /// How much it is worth, where it says so.
+    pub(crate) created: Option<EncodedTimestamp<'a>>,
+    pub(crate) updated: Option<EncodedTimestamp<'a>>,
+    /// The day of a journal, if a field names it: year, month, day.
+    pub(crate) day: Option<(i16, i8, i8)>,
+    /// The value, 0 to 100, if a field gives it.
     pub value: Option<u8>,
-    /// The summary's text where the frontmatter holds one.
+    /// The text of the field `summary`.
     pub summary: Option<&'a str>,
-    /// Whether it has other titles, and whether it stands for other notes.
+    /// Whether the note has other titles.
     pub has_aliases: bool,
-    /// See `has_aliases`.
+    /// Whether the note replaces others in answers.
     pub has_compacts: bool,
 }
 
-/// A stamp as it is kept.
+/// A timestamp as an index stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EncodedTimestamp<'a> {
-    /// Seconds since 1970, written in the usual way.
+pub(crate) enum EncodedTimestamp<'a> {
+    /// Seconds since 1970 of a timestamp that is written as RFC 3339 in UTC.
     Seconds(i64),
+    /// Any other spelling, verbatim.
     Text(&'a str),
 }
 
 impl<'a> EncodedTimestamp<'a> {
-    fn of(stamp: &'a Timestamp) -> Self {
-        stamp.seconds().map_or(Self::Text(stamp.as_str()), Self::Seconds)
+    fn of(timestamp: &'a Timestamp) -> Self {
+        timestamp.seconds().map_or(Self::Text(timestamp.as_str()), Self::Seconds)
     }
 
-    fn utc(self) -> Option<DateTime> {
+    fn date_time(self) -> Option<DateTime> {
         match self {
             Self::Seconds(seconds) => Timestamp::utc_from_seconds(seconds),
             Self::Text(text) => Some(Timestamp::parse(text)?.utc()),
         }
     }
 
-    fn stamp(self) -> Option<Timestamp> {
+    fn to_timestamp(self) -> Option<Timestamp> {
         match self {
             Self::Seconds(seconds) => Timestamp::from_seconds(seconds),
             Self::Text(text) => Timestamp::parse(text),
@@ -135,44 +143,58 @@ impl<'a> EncodedTimestamp<'a> {
     }
 }
 
-/// What ties a note to others, borrowed from where it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Relations<'a> {
-    /// Its tags.
-    #[serde(borrow)]
-    pub tags: Vec<&'a str>,
-    /// Its other titles.
-    #[serde(borrow)]
-    pub aliases: Vec<&'a str>,
-    /// The notes that it stands for, as written.
-    #[serde(borrow)]
-    pub compacts: Vec<&'a str>,
-    /// Of a map of content, its ordered lists, each as the links that its items begin with.
-    #[serde(borrow)]
-    lists: Vec<Vec<EncodedTarget<'a>>>,
-}
-
-/// The links of a note, borrowed from where they are.
+/// The third column group: the links of a note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LinkFields<'a> {
     /// The type and the target of each link of the frontmatter, as written.
     pub typed: Vec<(&'a str, &'a str)>,
-    /// The links in its body.
+    /// The links in its body, in the order of the text.
     pub inline: Vec<EncodedTarget<'a>>,
 }
 
-/// A link in a body: see [`InlineLink`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EncodedTarget<'a> {
-    /// The target of a link in double brackets.
-    Wiki(&'a str),
-    /// The path of a markdown link.
-    Path(&'a str),
+/// The fourth column group: what else relates a note to others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relations<'a> {
+    /// Tags as written, each once.
+    #[serde(borrow)]
+    pub tags: Vec<&'a str>,
+    /// Other titles.
+    #[serde(borrow)]
+    pub aliases: Vec<&'a str>,
+    /// The notes that this digest replaces in answers, as written.
+    #[serde(borrow)]
+    pub compacts: Vec<&'a str>,
+    /// The ordered lists of a map of content, each as the links that its items begin with. Empty unless read from an
+    /// index.
+    #[serde(borrow)]
+    lists: Vec<Vec<EncodedTarget<'a>>>,
 }
 
-/// What only a note that is shown needs.
+/// The last column group, decoded: what is read only of notes that are shown in full.
+#[derive(Debug, Clone)]
+pub(crate) struct ColdFields {
+    verified: Option<bool>,
+    sources: Vec<ContentSource>,
+    custom: Vec<(String, Value)>,
+    unknown: Vec<(String, Value)>,
+    findings: Vec<Diagnostic>,
+    is_cut: bool,
+}
+
+/// The last column group, borrowed. Its serialised form is that of [`StoredColdFields`].
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct ColdFieldsRef<'a> {
+    pub(crate) verified: Option<bool>,
+    pub(crate) sources: &'a [ContentSource],
+    custom: &'a [(String, Value)],
+    unknown: &'a [(String, Value)],
+    pub(crate) findings: &'a [Diagnostic],
+    pub(crate) is_cut: bool,
+}
+
+/// The last column group as it is stored; a diagnostic is its code, line and message.
 #[derive(Deserialize)]
-struct ColdFields {
+struct StoredColdFields {
     verified: Option<bool>,
     sources: Vec<ContentSource>,
     custom: Vec<(String, Value)>,
@@ -181,37 +203,42 @@ struct ColdFields {
     is_cut: bool,
 }
 
-/// A [`Rest`] as it is written.
-#[derive(Serialize)]
-struct ColdFieldsRef<'a> {
-    verified: Option<bool>,
-    sources: &'a [ContentSource],
-    custom: &'a [(String, Value)],
-    unknown: &'a [(String, Value)],
-    findings: Vec<(&'a str, Option<usize>, &'a str)>,
-    is_cut: bool,
+impl NoteFlags {
+    /// Computes the flags of a parsed note.
+    pub(crate) fn of(note: &Note) -> Self {
+        Self {
+            value: note.value.unwrap_or(DEFAULT_VALUE),
+            is_moc: note.is_moc(),
+            is_journal: note.kind == JOURNAL,
+            has_aliases: !note.aliases.is_empty(),
+            has_compacts: !note.compacts.is_empty(),
+            may_be_retired: note.extra_fields().may_be_retired(),
+        }
+    }
 }
 
 impl<'a> Identity<'a> {
-    pub(super) fn of(note: &'a Note) -> Self {
+    /// Borrows the column group from a parsed note. No characters are counted but those of the field `summary`.
+    pub(crate) fn of(note: &'a Note) -> Self {
         Self {
             id: None,
             title: &note.title,
             value: note.value,
-            marks: note.marks,
-            body_chars: note.body_chars.get().copied(),
-            summary_chars: note.summary_field().map(shown_chars),
+            flags: NoteFlags::of(note),
+            body_chars: None,
+            summary_chars: note.summary_field.as_deref().map(shown_chars),
         }
     }
 
-    /// Returns the id of the note in a file; `None` where it can't be one.
-    pub(super) fn id(&self, path: &str) -> Option<NoteId> {
+    /// Returns the id of the note with this path; `None` if the stored id is not valid.
+    pub(crate) fn id(&self, path: &str) -> Option<NoteId> {
         self.id.map_or_else(|| Some(NoteId::from_path(path)), NoteId::parse)
     }
 }
 
 impl<'a> ListFields<'a> {
-    pub(super) fn of(note: &'a Note) -> Self {
+    /// Borrows the column group from a parsed note.
+    pub(crate) fn of(note: &'a Note) -> Self {
         Self {
             title: &note.title,
             kind: &note.kind,
@@ -219,55 +246,77 @@ impl<'a> ListFields<'a> {
             updated: note.updated.as_ref().map(EncodedTimestamp::of),
             day: note.date.map(|date| (date.year(), date.month(), date.day())),
             value: note.value,
-            summary: note.summary_field(),
+            summary: note.summary_field.as_deref(),
             has_aliases: !note.aliases.is_empty(),
             has_compacts: !note.compacts.is_empty(),
         }
     }
 
-    /// Returns the value, 50 where the note names none.
+    /// Returns the value, [`DEFAULT_VALUE`] if no field gives it.
     pub fn value_or_default(&self) -> u8 {
         self.value.unwrap_or(DEFAULT_VALUE)
     }
 
-    /// Returns the day a journal belongs to, where the field says it.
+    /// Returns the day of a journal, if a field names it.
     pub fn day(&self) -> Option<Date> {
         self.day.and_then(|(year, month, day)| Date::new(year, month, day).ok())
     }
 
-    /// Returns the moment at which the note last changed (`updated`, else `created`), which is enough
-    /// to put notes in order.
+    /// Returns when the note last changed: `updated`, else `created`.
     pub fn changed(&self) -> Option<DateTime> {
-        self.updated.or(self.created)?.utc()
+        self.updated.or(self.created)?.date_time()
     }
 
-    /// Returns the day on which the note was made, as it is written.
+    /// Returns the day on which the note was created, in the offset in which it is written.
     pub fn created_day(&self) -> Option<Date> {
         match self.created? {
             EncodedTimestamp::Text(text) => text.get(..10)?.parse().ok(),
-            seconds => Some(seconds.utc()?.date()),
+            seconds => Some(seconds.date_time()?.date()),
         }
     }
 
-    /// Returns the moment at which the note was made.
+    /// Returns when the note was created.
     pub fn created(&self) -> Option<DateTime> {
-        self.created?.utc()
+        self.created?.date_time()
+    }
+
+    /// Returns when the note was created, in the spelling of its author.
+    pub fn created_as_written(&self) -> Option<Timestamp> {
+        self.created?.to_timestamp()
+    }
+
+    /// Returns the field `updated` in the spelling of the author.
+    pub fn updated_as_written(&self) -> Option<Timestamp> {
+        self.updated?.to_timestamp()
+    }
+
+    /// Returns when the note last changed, in the spelling of its author: `updated`, else `created`.
+    pub fn changed_as_written(&self) -> Option<Timestamp> {
+        self.updated.or(self.created)?.to_timestamp()
     }
 }
 
 impl<'a> Relations<'a> {
-    pub(super) fn of(note: &'a Note) -> Self {
+    /// Borrows the column group from a parsed note, without its ordered lists.
+    pub(crate) fn of(note: &'a Note) -> Self {
+        let borrowed = |texts: &'a [String]| texts.iter().map(String::as_str).collect();
         Self {
-            tags: texts(&note.tags),
-            aliases: texts(&note.aliases),
-            compacts: texts(&note.compacts),
+            tags: borrowed(&note.tags),
+            aliases: borrowed(&note.aliases),
+            compacts: borrowed(&note.compacts),
             lists: Vec::new(),
         }
+    }
+
+    /// Returns the ordered lists.
+    pub(crate) fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
+        self.lists.iter().map(|list| list.iter().map(|link| link.to_link()).collect()).collect()
     }
 }
 
 impl<'a> LinkFields<'a> {
-    pub(super) fn of(note: &'a Note) -> Self {
+    /// Borrows the column group from a parsed note. Parses its body at the first call.
+    pub(crate) fn of(note: &'a Note) -> Self {
         Self {
             typed: note.links.iter().map(|link| (link.kind.as_str(), link.target.as_str())).collect(),
             inline: note.inline_links().iter().map(EncodedTarget::of).collect(),
@@ -275,132 +324,149 @@ impl<'a> LinkFields<'a> {
     }
 }
 
-fn texts(texts: &[String]) -> Vec<&str> {
-    texts.iter().map(String::as_str).collect()
+impl ColdFields {
+    /// Decodes the column group; `None` if the bytes are not what was stored.
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let stored: StoredColdFields = postcard::from_bytes(bytes).ok()?;
+        let finding =
+            |(code, line, message): (String, _, _)| Some(Diagnostic { code: finding_code(&code)?, line, message });
+        Some(Self {
+            verified: stored.verified,
+            sources: stored.sources,
+            custom: stored.custom,
+            unknown: stored.unknown,
+            findings: stored.findings.into_iter().map(finding).collect::<Option<_>>()?,
+            is_cut: stored.is_cut,
+        })
+    }
+
+    /// Borrows the column group.
+    pub(crate) fn borrowed(&self) -> ColdFieldsRef<'_> {
+        let Self { verified, sources, custom, unknown, findings, is_cut } = self;
+        ColdFieldsRef { verified: *verified, sources, custom, unknown, findings, is_cut: *is_cut }
+    }
 }
 
-impl<'a> EncodedTarget<'a> {
-    /// Borrows a link.
-    pub fn of(link: &'a InlineLink) -> Self {
-        match link {
-            InlineLink::Wiki(target) => Self::Wiki(target),
-            InlineLink::Path(path) => Self::Path(path),
+impl<'a> ColdFieldsRef<'a> {
+    /// Borrows the column group from a parsed note.
+    pub(crate) fn of(note: &'a Note) -> Self {
+        Self {
+            verified: note.verified,
+            sources: &note.sources,
+            custom: &note.custom,
+            unknown: &note.unknown,
+            findings: &note.findings,
+            is_cut: note.is_cut,
         }
     }
 
-    fn to_link(self) -> InlineLink {
-        match self {
-            Self::Wiki(target) => InlineLink::Wiki(target.to_owned()),
-            Self::Path(path) => InlineLink::Path(path.to_owned()),
-        }
+    /// Returns the fields that are not qipu's own.
+    pub(crate) fn extra_fields(self) -> ExtraFields<'a> {
+        ExtraFields { unknown: self.unknown, custom: self.custom }
     }
 }
 
-/// What is to be kept of notes, one after the other.
+/// A builder of record columns, fed note by note.
 #[derive(Debug, Default)]
-pub struct RecordColumnsBuilder {
-    parts: [ColumnBuilder; PARTS],
-    /// Where one of a note's parts is put together.
+pub(crate) struct RecordColumnsBuilder {
+    columns: [ColumnBuilder; COLUMN_GROUPS],
+    /// Reused for the rows of all notes.
     row: RecordWriter,
     bytes: Vec<u8>,
 }
 
-/// One part of notes in the making: where that of each ends.
+/// One column group of the notes added so far.
 #[derive(Debug, Default)]
 struct ColumnBuilder {
+    /// The end of each row in `bytes`.
     ends: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl RecordColumnsBuilder {
-    /// Writes down what is to be kept of the next note, its links and the length of its body included.
-    pub fn add(&mut self, note: &Note) {
-        note.body_chars();
+    /// Appends the record of a note. Counts the characters of its body and parses the body for links.
+    pub(crate) fn add(&mut self, note: &Note) {
         let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
         let lists = lists.iter().map(|list| list.iter().map(EncodedTarget::of).collect()).collect();
-        let ties = Relations { lists, ..Relations::of(note) };
-        let findings = note.findings.iter().map(|f| (f.code, f.line, f.message.as_str()));
-        let rest = ColdFieldsRef {
-            verified: note.verified,
-            sources: &note.sources,
-            custom: &note.custom,
-            unknown: &note.unknown,
-            findings: findings.collect(),
-            is_cut: note.is_cut,
-        };
         let id = Some(note.id.as_str()).filter(|_| NoteId::from_path(&note.path) != note.id);
-        let name = Identity { id, summary_chars: note.summary().map(shown_chars), ..Identity::of(note) };
-        let Self { parts: [names, heads, links, all_ties, rests], row, bytes } = self;
-        name.write(row, &mut names.bytes);
-        ListFields::of(note).write(row, &mut heads.bytes);
+        let identity = Identity {
+            id,
+            body_chars: Some(note.body_chars()),
+            summary_chars: note.summary().map(shown_chars),
+            ..Identity::of(note)
+        };
+        let Self { columns: [identities, list_fields, links, relations, cold], row, bytes } = self;
+        identity.write(row, &mut identities.bytes);
+        ListFields::of(note).write(row, &mut list_fields.bytes);
         LinkFields::of(note).write(row, &mut links.bytes);
-        write(&ties, bytes, &mut all_ties.bytes);
-        write(&rest, bytes, &mut rests.bytes);
-        self.parts.iter_mut().for_each(|column| column.ends.push(column.bytes.len()));
+        append(&Relations { lists, ..Relations::of(note) }, bytes, &mut relations.bytes);
+        append(&ColdFieldsRef::of(note), bytes, &mut cold.bytes);
+        self.columns.iter_mut().for_each(|column| column.ends.push(column.bytes.len()));
     }
 
-    /// Adds other notes behind these.
-    pub fn append(&mut self, others: &Self) {
-        for (column, other) in self.parts.iter_mut().zip(&others.parts) {
+    /// Appends the records of another builder.
+    pub(crate) fn append(&mut self, other: &Self) {
+        for (column, other) in self.columns.iter_mut().zip(&other.columns) {
             let before = column.bytes.len();
             column.ends.extend(other.ends.iter().map(|end| before + end));
             column.bytes.extend_from_slice(&other.bytes);
         }
     }
 
-    /// Takes all notes away, but not the room that they took.
-    pub fn clear(&mut self) {
-        for column in &mut self.parts {
+    /// Removes all records and keeps the allocated memory.
+    pub(crate) fn clear(&mut self) {
+        for column in &mut self.columns {
             column.bytes.clear();
             column.ends.clear();
         }
     }
 
-    /// Takes the first notes away.
-    pub fn remove_first(&mut self, count: usize) {
-        for column in &mut self.parts {
-            let start = column.start(count);
+    /// Removes the first `count` records.
+    pub(crate) fn remove_first(&mut self, count: usize) {
+        for column in &mut self.columns {
+            let start = column.row_start(count);
             column.bytes.drain(..start);
             column.ends.drain(..count.min(column.ends.len()));
             column.ends.iter_mut().for_each(|end| *end -= start);
         }
     }
 
-    /// Returns how many notes there are.
-    pub fn count(&self) -> usize {
-        self.parts.first().map_or(0, |column| column.ends.len())
+    /// Returns the number of records.
+    pub(crate) fn count(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.ends.len())
     }
 
-    /// Puts one part of some of the notes together: how long that of each is, and all of them.
-    pub fn chunk(&self, part: usize, notes: Range<usize>) -> Vec<u8> {
-        let Some(column) = self.parts.get(part) else { return Vec::new() };
-        let lengths: Vec<usize> = notes.clone().map(|note| column.start(note + 1) - column.start(note)).collect();
+    /// Encodes one column group of some records: the lengths of the rows, then the rows.
+    pub(crate) fn chunk(&self, group: usize, records: Range<usize>) -> Vec<u8> {
+        let Some(column) = self.columns.get(group) else { return Vec::new() };
+        let length = |record| column.row_start(record + 1) - column.row_start(record);
+        let lengths: Vec<usize> = records.clone().map(length).collect();
         let mut bytes = postcard::to_allocvec(&lengths).unwrap_or_default();
-        let range = column.start(notes.start)..column.start(notes.end);
+        let range = column.row_start(records.start)..column.row_start(records.end);
         bytes.extend_from_slice(column.bytes.get(range).unwrap_or_default());
-        if part == ColumnGroup::Links as usize { id_compression::shorten(&bytes) } else { bytes }
+        if group == ColumnGroup::Links as usize { id_compression::compress(&bytes) } else { bytes }
     }
 }
 
 impl ColumnBuilder {
-    /// Returns where a note begins, the one behind the last one too.
-    fn start(&self, note: usize) -> usize {
-        note.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(self.bytes.len()))
+    /// Returns the offset at which a row begins; for the ordinal behind the last row, the length of the column.
+    fn row_start(&self, row: usize) -> usize {
+        row.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(self.bytes.len()))
     }
 }
 
-/// Puts something together in `own`, and adds it to `to`. Writing into memory can't fail; were it to, what is kept could
-/// not be read and would be read again.
-fn write(what: &impl Serialize, own: &mut Vec<u8>, to: &mut Vec<u8>) {
-    own.clear();
-    *own = postcard::to_extend(what, std::mem::take(own)).unwrap_or_default();
-    to.extend_from_slice(own);
+/// Serialises a value with postcard and appends it to `to`; `scratch` is reused. Writing into memory can't fail; if it
+/// did, the record would be unreadable and the note would be read from its file.
+fn append(value: &impl Serialize, scratch: &mut Vec<u8>, to: &mut Vec<u8>) {
+    scratch.clear();
+    *scratch = postcard::to_extend(value, std::mem::take(scratch)).unwrap_or_default();
+    to.extend_from_slice(scratch);
 }
 
 impl ColumnChunk {
-    /// Takes what [`Keeping::chunk`] made of a part.
-    fn open(bytes: Vec<u8>, part: ColumnGroup) -> Option<Self> {
-        let bytes = if part == ColumnGroup::Links { id_compression::expand(&bytes)? } else { bytes };
+    /// Decodes the offsets of a chunk; `None` if the bytes are not what [`RecordColumnsBuilder::chunk`] returned.
+    fn open(bytes: Vec<u8>, group: ColumnGroup) -> Option<Self> {
+        let bytes = if group == ColumnGroup::Links { id_compression::decompress(&bytes)? } else { bytes };
         let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
         let start = bytes.len() - rest.len();
         let mut end = 0_u32;
@@ -411,126 +477,75 @@ impl ColumnChunk {
         Some(Self { ends, start, bytes })
     }
 
-    /// Returns what it has of a note; nothing where it has no such note.
-    fn note(&self, place: usize) -> &[u8] {
-        let start = place.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
-        let range = start.zip(self.ends.get(place).copied());
+    /// Returns a row; empty if the chunk has no such row.
+    fn row(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+        let range = start.zip(self.ends.get(row).copied());
         let range = range.map(|(start, end)| self.start + start as usize..self.start + end as usize);
         range.and_then(|range| self.bytes.get(range)).unwrap_or_default()
     }
 }
 
 impl RecordColumns {
-    /// Takes so many notes that were kept.
-    pub fn new(count: usize, files: Arc<dyn RecordSource>) -> Self {
-        let chunks = || (0..count.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
-        Self { chunks: std::array::from_fn(|_| chunks()), files }
+    /// Opens the records of `count` notes.
+    pub(crate) fn new(count: usize, store: ColumnStore, dir: &Arc<DirHandle>, errors: &Arc<ReadErrors>) -> Self {
+        let chunks = || (0..count.div_ceil(NOTES_PER_CHUNK)).map(|_| OnceLock::new()).collect();
+        Self { chunks: std::array::from_fn(|_| chunks()), store, dir: Arc::clone(dir), errors: Arc::clone(errors) }
     }
 
-    /// Returns a part of a note; nothing where there is none or it can't be read.
-    fn part(&self, place: usize, part: ColumnGroup) -> &[u8] {
-        let number = place / CHUNK;
-        let Some(chunk) = self.chunks[part as usize].get(number) else { return &[] };
+    /// Returns one column group of a record; empty if there is none or it can't be read.
+    fn row(&self, slot: usize, group: ColumnGroup) -> &[u8] {
+        let ordinal = slot / NOTES_PER_CHUNK;
+        let Some(chunk) = self.chunks[group as usize].get(ordinal) else { return &[] };
         let read = || {
-            self.files.chunk(part as usize, number).and_then(|bytes| ColumnChunk::open(bytes, part)).unwrap_or_default()
+            let bytes = self.store.chunk(group as usize, ordinal);
+            bytes.and_then(|bytes| ColumnChunk::open(bytes, group)).unwrap_or_default()
         };
-        chunk.get_or_init(read).note(place % CHUNK)
+        chunk.get_or_init(read).row(slot % NOTES_PER_CHUNK)
     }
 }
 
+/// Each method decodes one column group, O(length of the row) after the first read of its chunk. `None` means that the
+/// index is damaged, which is recorded in [`ReadErrors`].
 impl RecordRef {
-    /// Names one of the notes that were kept.
-    pub fn new(kept: &Arc<RecordColumns>, place: usize) -> Self {
-        Self { kept: Arc::clone(kept), place }
+    /// Returns a reference to the record with an ordinal.
+    pub(crate) fn new(columns: &Arc<RecordColumns>, slot: usize) -> Self {
+        Self { columns: Arc::clone(columns), slot }
     }
 
-    /// Reads its file.
-    pub(super) fn read_file(&self, path: &str) -> Option<Vec<u8>> {
-        self.kept.files.read(path)
+    pub(crate) fn identity(&self) -> Option<Identity<'_>> {
+        self.checked(self.read_identity())
     }
 
-    pub(super) fn name(&self) -> Identity<'_> {
-        self.known(self.read_name())
+    pub(crate) fn list_fields(&self) -> Option<ListFields<'_>> {
+        let read = |identity| ListFields::from_bytes(identity, self.row(ColumnGroup::ListFields));
+        self.checked(self.read_identity().and_then(read))
     }
 
-    pub(super) fn head(&self) -> ListFields<'_> {
-        self.known(self.read_head())
+    pub(crate) fn link_fields(&self) -> Option<LinkFields<'_>> {
+        self.checked(LinkFields::from_bytes(self.row(ColumnGroup::Links)))
     }
 
-    fn read_head(&self) -> Option<ListFields<'_>> {
-        ListFields::from_bytes(self.read_name()?, self.kept.part(self.place, ColumnGroup::Head))
+    pub(crate) fn relations(&self) -> Option<Relations<'_>> {
+        self.checked(postcard::from_bytes(self.row(ColumnGroup::Relations)).ok())
     }
 
-    fn read_name(&self) -> Option<Identity<'_>> {
-        Identity::from_bytes(self.kept.part(self.place, ColumnGroup::Name))
+    pub(crate) fn cold_fields(&self) -> Option<ColdFields> {
+        self.checked(ColdFields::from_bytes(self.row(ColumnGroup::Cold)))
     }
 
-    pub(super) fn links(&self) -> LinkFields<'_> {
-        self.known(LinkFields::from_bytes(self.kept.part(self.place, ColumnGroup::Links)))
+    fn read_identity(&self) -> Option<Identity<'_>> {
+        Identity::from_bytes(self.row(ColumnGroup::Identity))
     }
 
-    pub(super) fn ties(&self) -> Relations<'_> {
-        self.known(self.read(ColumnGroup::Ties))
+    fn row(&self, group: ColumnGroup) -> &[u8] {
+        self.columns.row(self.slot, group)
     }
 
-    fn read<'a, T: Deserialize<'a>>(&'a self, part: ColumnGroup) -> Option<T> {
-        postcard::from_bytes(self.kept.part(self.place, part)).ok()
-    }
-
-    fn known<T: Default>(&self, read: Option<T>) -> T {
-        read.unwrap_or_else(|| {
-            self.kept.files.tell_broken();
-            T::default()
-        })
-    }
-
-    /// Returns the ordered lists of a map of content.
-    pub(super) fn lists(&self) -> Vec<Vec<InlineLink>> {
-        let links = |list: &Vec<EncodedTarget<'_>>| list.iter().map(|link| link.to_link()).collect();
-        self.ties().lists.iter().map(links).collect()
-    }
-
-    /// Makes everything that a note says of itself; `None` where this can't be what was kept.
-    pub(super) fn meta(&self) -> Option<Metadata> {
-        let meta = self.read_meta();
-        if meta.is_none() {
-            self.kept.files.tell_broken();
+    fn checked<T>(&self, read: Option<T>) -> Option<T> {
+        if read.is_none() {
+            self.columns.errors.mark_corrupt();
         }
-        meta
-    }
-
-    fn read_meta(&self) -> Option<Metadata> {
-        let name = self.read_name()?;
-        let head = ListFields::from_bytes(name, self.kept.part(self.place, ColumnGroup::Head))?;
-        let links = LinkFields::from_bytes(self.kept.part(self.place, ColumnGroup::Links))?;
-        let ties: Relations<'_> = self.read(ColumnGroup::Ties)?;
-        let rest: ColdFields = self.read(ColumnGroup::Rest)?;
-        let stamp = |stamp: Option<EncodedTimestamp<'_>>| stamp.map_or(Some(None), |stamp| stamp.stamp().map(Some));
-        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
-        let finding =
-            |(code, line, message): (String, _, _)| Some(Diagnostic { code: finding_code(&code)?, line, message });
-        let link = |(kind, target): &(&str, &str)| TypedLink { kind: (*kind).to_owned(), target: (*target).to_owned() };
-        Some(Metadata {
-            title: head.title.to_owned(),
-            kind: head.kind.to_owned(),
-            created: stamp(head.created)?,
-            updated: stamp(head.updated)?,
-            date: head.day(),
-            tags: owned(&ties.tags),
-            value: head.value,
-            verified: rest.verified,
-            sources: rest.sources,
-            links: links.typed.iter().map(link).collect(),
-            aliases: owned(&ties.aliases),
-            compacts: owned(&ties.compacts),
-            custom: rest.custom,
-            unknown: rest.unknown,
-            findings: rest.findings.into_iter().map(finding).collect::<Option<_>>()?,
-            is_cut: rest.is_cut,
-            summary_field: head.summary.map(str::to_owned),
-            body_summary: OnceLock::new(),
-            inline: OnceLock::from(links.inline.iter().map(|link| link.to_link()).collect::<Vec<_>>()),
-            body_chars: name.body_chars.map_or_else(OnceLock::new, OnceLock::from),
-        })
+        read
     }
 }

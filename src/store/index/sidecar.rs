@@ -1,87 +1,84 @@
-//! What belongs to one index, in files beside it.
-//!
-//! Each names the notes that it was made of: those of the index, and what was changed since.
+//! Sidecar files: derived data beside an index, valid only for that index and the same changes of notes since.
 
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::container::{Container, ContainerWriter};
-use super::dir_handle::{DirHandle, TempFile};
-use super::index::FILE as INDEX;
+use super::location::FILE as INDEX;
+use crate::store::walk::dir_handle::{DirHandle, TempFile};
 
-/// The files in the index's folder: what was made of all notes, and what the store's folders hold.
-pub(super) const LINKS: &str = "links.index";
-pub(super) const FOLDERS: &str = "folders.index";
-pub(super) const FILES: [&str; 2] = [LINKS, FOLDERS];
+/// The file of the resolved links.
+pub(crate) const LINKS: &str = "links.index";
+/// The file of the directory cache.
+pub(crate) const FOLDERS: &str = "folders.index";
+const FILES: [&str; 2] = [LINKS, FOLDERS];
 
-/// The sections of the file.
-const HEAD: usize = 0;
-const MADE: usize = 1;
+/// The sections of the file: the key, and the data.
+const KEY_SECTION: usize = 0;
+const PAYLOAD_SECTION: usize = 1;
 
-/// What tells an index from every other one: when it was begun, the length of its file, and the checksum of
-/// its table, which holds all others.
+/// The identity of an index: the time at which it was begun, the length of its file, and the checksum of its footer, which
+/// covers all others.
 type IndexFingerprint = (i64, u64, u32);
 
-/// A place beside an index.
+/// A sidecar file of an index.
 #[derive(Debug)]
-pub(super) struct SidecarFile {
-    folder: Arc<DirHandle>,
+pub(crate) struct SidecarFile {
+    dir: Arc<DirHandle>,
     file: &'static str,
     index: IndexFingerprint,
-    /// Tells the notes that were changed since from all others.
-    changes: [u8; 32],
+    /// The SHA-256 of the changes of notes since the index was written.
+    delta: [u8; 32],
 }
 
 impl SidecarFile {
-    /// Names one of the places beside an index.
-    pub(super) fn new(folder: Arc<DirHandle>, file: &'static str, index: IndexFingerprint) -> Self {
-        Self { folder, file, index, changes: [0; 32] }
+    /// Names a sidecar file that does not depend on changes of notes.
+    pub(crate) fn new(dir: Arc<DirHandle>, file: &'static str, index: IndexFingerprint) -> Self {
+        Self { dir, file, index, delta: [0; 32] }
     }
 
-    /// Says in what the notes differ from those of the index: the paths of files that were read, with
-    /// the hash of each, and the places of notes in the index that are not there as it knows them.
-    /// `None` where that can't be told.
-    pub(super) fn with_changes(self, read: &[(&str, Box<[u8; 32]>)], gone: Vec<usize>) -> Option<Self> {
-        let changes = postcard::to_allocvec(&(read, gone)).ok()?;
-        Some(Self { changes: Sha256::digest(&changes).into(), ..self })
+    /// Binds the sidecar to index and delta: the paths and content hashes of the files that were read again, and the slots
+    /// of the index that are not in use. `None` if the delta can't be serialised.
+    pub(crate) fn for_delta(self, read: &[(&str, Box<[u8; 32]>)], unused: Vec<usize>) -> Option<Self> {
+        let delta = postcard::to_allocvec(&(read, unused)).ok()?;
+        Some(Self { delta: Sha256::digest(&delta).into(), ..self })
     }
 
-    /// Returns what was written under a name; `None` where there is none that can be used.
-    pub(super) fn read(&self, key: &str) -> Option<Vec<u8>> {
-        let sections = Container::open(&self.folder, self.file)?;
-        let head = self.head(key)?;
-        let is_it = sections.len(HEAD) == head.len() as u64 && sections.whole(HEAD)? == head;
-        is_it.then(|| sections.whole(MADE))?
+    /// Reads the data with a key; `None` if there is none for this index and delta.
+    pub(crate) fn read(&self, key: &str) -> Option<Vec<u8>> {
+        let container = Container::open(&self.dir, self.file)?;
+        let key = self.full_key(key)?;
+        let is_match = container.len(KEY_SECTION) == key.len() as u64 && container.whole(KEY_SECTION)? == key;
+        is_match.then(|| container.whole(PAYLOAD_SECTION))?
     }
 
-    /// Writes what is made under a name, in place of what is there. `None` where it did not work out.
-    pub(super) fn write(&self, key: &str, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<()> {
-        // Beside another index, it would only be in the way.
-        let index = Container::open(&self.folder, INDEX)?;
-        if self.index != (self.index.0, index.file_len(), index.sum()) {
+    /// Computes the data with a key and replaces the file. `None` if it can't be written, or there is nothing to write.
+    pub(crate) fn write(&self, key: &str, compute: impl FnOnce() -> Option<Vec<u8>>) -> Option<()> {
+        // Another process may have replaced the index.
+        let index = Container::open(&self.dir, INDEX)?;
+        if self.index != (self.index.0, index.file_len(), index.footer_crc()) {
             return None;
         }
-        let mut staged = TempFile::new(Arc::clone(&self.folder)).ok()?;
+        let mut staged = TempFile::new(Arc::clone(&self.dir)).ok()?;
         let mut writer = ContainerWriter::new(&mut staged.file).ok()?;
-        writer.section(&self.head(key)?).ok()?;
-        writer.section(&make()?).ok()?;
+        writer.section(&self.full_key(key)?).ok()?;
+        writer.section(&compute()?).ok()?;
         writer.finish().ok()?;
         staged.replace(self.file).ok()
     }
 
-    /// Names what is in the file.
-    fn head(&self, key: &str) -> Option<Vec<u8>> {
-        postcard::to_allocvec(&(self.index, self.changes, key)).ok()
+    fn full_key(&self, key: &str) -> Option<Vec<u8>> {
+        postcard::to_allocvec(&(self.index, self.delta, key)).ok()
     }
 }
 
-/// Returns how long the files in a folder are together.
-pub(super) fn len(folder: &DirHandle) -> u64 {
-    FILES.iter().filter_map(|file| folder.look(file.as_ref()).ok()?).map(|look| look.size).sum()
+/// Returns the total length of the sidecar files in a directory, in bytes.
+pub(crate) fn len(dir: &DirHandle) -> u64 {
+    FILES.iter().filter_map(|file| dir.file_stat(file.as_ref()).ok()?).map(|stat| stat.size).sum()
 }
 
-/// Removes the files in a folder.
-pub(super) fn remove(folder: &DirHandle) {
-    FILES.iter().for_each(|file| drop(folder.remove(file.as_ref())));
+/// Removes the sidecar files in a directory.
+pub(crate) fn remove(dir: &DirHandle) {
+    FILES.iter().for_each(|file| drop(dir.remove(file.as_ref())));
 }

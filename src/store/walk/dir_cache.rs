@@ -1,8 +1,8 @@
-//! What the folders of a store held when they were listed last, kept beside the index: a folder that
-//! looks as it did is not listed again, which is half of what it costs to look at its files.
+//! The directory cache: the stats of directories, with their content as a delta against the index, in a sidecar file. An
+//! unchanged directory is not listed again, which is half of the cost of the walk over its files.
 //!
-//! A folder's own moments change when a file in it is made, removed or renamed, not when one is
-//! written to. Not every file system keeps to that: see [`DirHandle::has_reliable_mtime`].
+//! The times of a directory change when a file in it is created, removed or renamed, not when one is written to. Not
+//! every file system updates them reliably: see [`DirHandle::has_reliable_mtime`].
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -12,187 +12,195 @@ use rayon::iter::IndexedParallelIterator;
 use serde::{Deserialize, Serialize};
 
 use super::dir_handle::DirHandle;
-use super::index::{self, Index};
-use super::scan::{DirStat, FileEntry};
-use super::sidecar;
+use super::stat::{DirStat, FileEntry};
+use crate::store::index::file_table::FileCursor;
+use crate::store::index::{Index, racy_timestamps, sidecar};
 
-/// How this file is written; another number where that changes.
-const KEPT: &str = "folders 2";
+/// The switch of the cache. Without it every directory is listed by every command.
+const IS_ENABLED: bool = true;
 
-/// What a folder held: what the index says, and what is otherwise.
+/// The key of the sidecar file, with the version of its format.
+const CACHE_KEY: &str = "folders 2";
+
+/// A cached directory: its stat, and its content as a delta against the index.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct CachedDir {
+pub(crate) struct CachedDir {
     /// The path in the store, with `/` between names.
-    pub(super) path: String,
-    look: DirStat,
-    /// The names of the folders in it, in order.
-    pub(super) folders: Vec<String>,
-    /// The names of files that the index does not have, in order; and the places in the index of those that are
-    /// gone. A file system may find one of these all the same, by another name that means the same there.
-    pub(super) added: Vec<String>,
-    gone: Vec<u32>,
+    pub(crate) path: String,
+    stat: DirStat,
+    /// The names of the directories in it, sorted.
+    pub(crate) dirs: Vec<String>,
+    /// The names of files that the index does not have, sorted.
+    pub(crate) added: Vec<String>,
+    /// The slots of files that the index has and the directory has not, ascending. A file system that folds names may
+    /// open one of these all the same.
+    removed: Vec<u32>,
 }
 
 impl CachedDir {
-    /// Tells whether a file that the index has in this folder is there.
-    pub(super) fn has(&self, place: usize) -> bool {
-        u32::try_from(place).is_ok_and(|place| self.gone.binary_search(&place).is_err())
+    /// Whether the file with a slot of the index, which is in this directory there, still exists.
+    pub(crate) fn contains(&self, slot: usize) -> bool {
+        u32::try_from(slot).is_ok_and(|slot| self.removed.binary_search(&slot).is_err())
     }
 
-    /// Tells whether it names what can be in a folder and nothing else, each once: whoever wrote it.
-    fn is_sound(&self) -> bool {
+    /// Whether the names can be in a directory and are sorted and unique. The file may come with a repository.
+    fn is_valid(&self) -> bool {
         let in_order = |names: &[String]| names.is_sorted_by(|a, b| a < b);
         let is_plain = |name: &String| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
-        in_order(&self.folders)
+        in_order(&self.dirs)
             && in_order(&self.added)
-            && self.folders.iter().chain(&self.added).all(is_plain)
+            && self.dirs.iter().chain(&self.added).all(is_plain)
             && self.added.iter().all(|name| name.ends_with(".md"))
     }
 }
 
-/// A folder that was come by.
+/// A directory that the walk visited.
 #[derive(Debug)]
-pub(super) struct VisitedDir {
-    pub(super) path: String,
-    /// Whether it looks as it did, and was not listed.
-    pub(super) is_held: bool,
-    /// What it was like, where it was listed and can be known again.
-    pub(super) listed: Option<DirListing>,
+pub(crate) struct VisitedDir {
+    pub(crate) path: String,
+    /// Whether its stat equals the cached one, so that it was not listed.
+    pub(crate) is_cached: bool,
+    /// Its content, if it was listed and can be cached.
+    pub(crate) listing: Option<DirListing>,
 }
 
-/// A folder that was listed.
+/// The content of a directory that was listed.
 #[derive(Debug)]
-pub(super) struct DirListing {
-    /// How it looked before.
-    pub(super) look: DirStat,
-    /// The names of the folders in it, in order.
-    pub(super) folders: Vec<String>,
-    /// How many notes there are in it.
-    pub(super) notes: usize,
+pub(crate) struct DirListing {
+    /// The stat from before the listing.
+    pub(crate) stat: DirStat,
+    /// The names of the directories in it, sorted.
+    pub(crate) dirs: Vec<String>,
+    /// The number of notes in it.
+    pub(crate) notes: usize,
 }
 
-/// The directory cache: the stats of directories, so that an unchanged one is not listed again.
-pub(super) struct DirCache<'a> {
+/// The directory cache of an index.
+pub(crate) struct DirCache<'a> {
     root: &'a Arc<DirHandle>,
     index: &'a Index,
-    /// In the order of their paths.
-    folders: Vec<CachedDir>,
-    /// The moment before the first folder was listed.
-    moment: OnceLock<Option<i64>>,
+    /// Sorted by path.
+    dirs: Vec<CachedDir>,
+    /// The time of the file system before the first directory was listed, in nanoseconds.
+    begun: OnceLock<Option<i64>>,
 }
 
 impl<'a> DirCache<'a> {
-    /// Reads what is kept beside an index.
-    pub(super) fn of(root: &'a Arc<DirHandle>, index: &'a Index) -> Self {
-        let read = || postcard::from_bytes(&index.beside(sidecar::FOLDERS).read(KEPT)?).ok();
-        let mut folders: Vec<CachedDir> = read().unwrap_or_default();
-        folders.retain(CachedDir::is_sound);
-        Self { root, index, folders, moment: OnceLock::new() }
+    /// Reads the cache of an index; `None` if the cache is switched off.
+    pub(crate) fn open(root: &'a Arc<DirHandle>, index: &'a Index) -> Option<Self> {
+        let read = || postcard::from_bytes(&index.sidecar(sidecar::FOLDERS).read(CACHE_KEY)?).ok();
+        IS_ENABLED.then(|| {
+            let mut dirs: Vec<CachedDir> = read().unwrap_or_default();
+            dirs.retain(CachedDir::is_valid);
+            Self { root, index, dirs, begun: OnceLock::new() }
+        })
     }
 
-    /// Returns what a folder holds, where it looks as it did.
-    pub(super) fn held(&self, path: &str, folder: &Path) -> Option<&CachedDir> {
-        let at = self.folders.binary_search_by(|held| held.path.as_str().cmp(path)).ok()?;
-        let look = self.root.folder(folder).ok()?.own_look()?;
-        self.folders.get(at).filter(|held| held.look == look)
+    /// Returns a cached directory whose stat has not changed. One stat of the directory.
+    pub(crate) fn get(&self, path: &str, real_path: &Path) -> Option<&CachedDir> {
+        let position = self.dirs.binary_search_by(|dir| dir.path.as_str().cmp(path)).ok()?;
+        let stat = self.root.folder(real_path).ok()?.dir_stat()?;
+        self.dirs.get(position).filter(|dir| dir.stat == stat)
     }
 
-    /// Goes through the files that the index has, many at once.
-    pub(super) fn parts_of_files(&self) -> impl IndexedParallelIterator<Item = index::FileCursor<'_>> {
-        self.index.parts_of_files()
+    /// Iterates over the files of the index, block by block in parallel.
+    pub(crate) fn indexed_files(&self) -> impl IndexedParallelIterator<Item = FileCursor<'_>> {
+        self.index.parallel_files()
     }
 
-    /// To be said before a folder is looked at that will be listed.
-    pub(super) fn begin(&self) {
-        self.moment.get_or_init(|| self.root.moment().ok());
+    /// Notes the time before a directory is listed; to be called before its stat is taken.
+    pub(crate) fn begin_listing(&self) {
+        self.begun.get_or_init(|| self.root.now().ok());
     }
 
-    /// Tells whether a folder that was listed can be known by how it looked before: whatever happens to it from
-    /// then on leaves it looking otherwise.
-    pub(super) fn is_settled(&self, folder: &DirHandle, before: DirStat) -> bool {
-        let begun = self.moment.get().copied().flatten();
-        begun.is_some_and(|begun| index::racy_until(before.look, begun, 0) < begun) && folder.has_reliable_mtime()
+    /// Whether a listed directory can be recognised by its stat from before the listing: any later change alters it.
+    pub(crate) fn can_cache(&self, dir: &DirHandle, before: DirStat) -> bool {
+        let begun = self.begun.get().copied().flatten();
+        begun.is_some_and(|begun| racy_timestamps::racy_until(before.stat, begun, 0) < begun)
+            && dir.has_reliable_mtime()
     }
 
-    /// Keeps what folders held that were listed just now; all that was found are `files`. Nothing depends on
-    /// whether it works out.
-    pub(super) fn keep(self, seen: Vec<VisitedDir>, files: &[FileEntry]) {
-        if seen.iter().all(|seen| seen.listed.is_none()) {
+    /// Writes the directories that were listed to the cache and drops those that no longer exist. `files` are all files
+    /// that the walk found. Failures are ignored: the directories are listed again next time.
+    pub(crate) fn update(self, visited: Vec<VisitedDir>, files: &[FileEntry]) {
+        if visited.iter().all(|dir| dir.listing.is_none()) {
             return;
         }
-        let as_before: HashSet<String> =
-            seen.iter().filter(|seen| seen.is_held).map(|seen| seen.path.clone()).collect();
-        let held = held_now(seen, files, self.index.files());
-        if held.is_empty() {
+        let unchanged: HashSet<String> =
+            visited.iter().filter(|dir| dir.is_cached).map(|dir| dir.path.clone()).collect();
+        let listed = deltas(visited, files, self.index.files());
+        if listed.is_empty() {
             return;
         }
-        // What is known of folders that are gone is of no use any more.
-        let mut folders = self.folders;
-        folders.retain(|held| as_before.contains(&held.path));
-        folders.extend(held);
-        folders.sort_by(|a, b| a.path.cmp(&b.path));
-        self.index.beside(sidecar::FOLDERS).write(KEPT, || postcard::to_allocvec(&folders).ok());
+        let mut dirs = self.dirs;
+        dirs.retain(|dir| unchanged.contains(&dir.path));
+        dirs.extend(listed);
+        dirs.sort_by(|a, b| a.path.cmp(&b.path));
+        self.index.sidecar(sidecar::FOLDERS).write(CACHE_KEY, || postcard::to_allocvec(&dirs).ok());
     }
 }
 
-/// Says in what the folders that were listed differ from an index. One of which not all notes could be looked at
-/// is left out.
-fn held_now(seen: Vec<VisitedDir>, files: &[FileEntry], mut index: index::FileCursor<'_>) -> Vec<CachedDir> {
+/// Computes, for each listed directory, its delta against the index: names added, slots removed. Directories with an
+/// unreadable note are omitted, so that they are listed again next time.
+fn deltas(visited: Vec<VisitedDir>, files: &[FileEntry], mut index: FileCursor<'_>) -> Vec<CachedDir> {
+    // With the number of notes that `files` lacks.
     let mut all: BTreeMap<String, (CachedDir, usize)> = BTreeMap::new();
-    for VisitedDir { path, listed, .. } in seen {
-        let Some(DirListing { look, folders, notes }) = listed else { continue };
-        all.insert(path.clone(), (CachedDir { path, look, folders, added: Vec::new(), gone: Vec::new() }, notes));
+    for VisitedDir { path, listing, .. } in visited {
+        let Some(DirListing { stat, dirs, notes }) = listing else { continue };
+        let dir = CachedDir { path: path.clone(), stat, dirs, added: Vec::new(), removed: Vec::new() };
+        all.insert(path, (dir, notes));
     }
-    let mut new: HashSet<&str> = files.iter().map(|found| &*found.path).collect();
+    let mut new: HashSet<&str> = files.iter().map(|entry| &*entry.path).collect();
     while index.step().is_some() {
         let is_there = new.remove(index.path.as_str());
-        let folder = parent(&index.path).filter(|_| !is_there).and_then(|(folder, _)| all.get_mut(folder));
-        if let (Some((held, _)), Ok(place)) = (folder, u32::try_from(index.place - 1)) {
-            held.gone.push(place);
+        let dir = split_path(&index.path).filter(|_| !is_there).and_then(|(dir, _)| all.get_mut(dir));
+        if let (Some((dir, _)), Ok(slot)) = (dir, u32::try_from(index.slot())) {
+            dir.removed.push(slot);
         }
     }
-    for found in files {
-        let Some((folder, name)) = parent(&found.path) else { continue };
-        if let Some((held, missing)) = all.get_mut(folder) {
+    for entry in files {
+        let Some((dir, name)) = split_path(&entry.path) else { continue };
+        if let Some((dir, missing)) = all.get_mut(dir) {
             *missing = missing.wrapping_sub(1);
-            held.added.extend(new.contains(&*found.path).then(|| name.to_owned()));
+            dir.added.extend(new.contains(&*entry.path).then(|| name.to_owned()));
         }
     }
-    all.into_values().filter(|(_, missing)| *missing == 0).map(|(held, _)| held).collect()
+    all.into_values().filter(|(_, missing)| *missing == 0).map(|(dir, _)| dir).collect()
 }
 
-/// Splits a path into its folder and its name.
-pub(super) fn parent(path: &str) -> Option<(&str, &str)> {
+/// Splits a path into directory and name.
+pub(crate) fn split_path(path: &str) -> Option<(&str, &str)> {
     path.rsplit_once('/')
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::stat::FileStat;
     use super::*;
 
-    fn held(folders: &[&str], added: &[&str]) -> CachedDir {
+    fn cached(dirs: &[&str], added: &[&str]) -> CachedDir {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let look = DirStat { look: super::super::scan::FileStat::default(), device: 0 };
-        CachedDir { path: "notes".into(), look, folders: names(folders), added: names(added), gone: vec![2, 7] }
+        let stat = DirStat { stat: FileStat::default(), device: 0 };
+        CachedDir { path: "notes".into(), stat, dirs: names(dirs), added: names(added), removed: vec![2, 7] }
     }
 
     #[test]
     fn only_names_of_what_can_be_in_a_folder_are_taken() {
-        assert!(held(&["a", "b.md"], &["a.md", "a\\b.md", "b.md"]).is_sound());
+        assert!(cached(&["a", "b.md"], &["a.md", "a\\b.md", "b.md"]).is_valid());
         for name in ["", ".", "..", ".hidden", "a/b", "/etc", "a\0b"] {
-            assert!(!held(&[name], &[]).is_sound(), "{name}");
-            assert!(!held(&[], &[name]).is_sound(), "{name}");
+            assert!(!cached(&[name], &[]).is_valid(), "{name}");
+            assert!(!cached(&[], &[name]).is_valid(), "{name}");
         }
         for names in [["a", "a"], ["b", "a"]] {
-            assert!(!held(&names, &[]).is_sound());
-            assert!(!held(&[], &names.map(|name| format!("{name}.md")).each_ref().map(String::as_str)).is_sound());
+            assert!(!cached(&names, &[]).is_valid());
+            assert!(!cached(&[], &names.map(|name| format!("{name}.md")).each_ref().map(String::as_str)).is_valid());
         }
-        assert!(!held(&[], &["readme.txt"]).is_sound());
+        assert!(!cached(&[], &["readme.txt"]).is_valid());
     }
 
     #[test]
     fn what_is_gone_is_not_there() {
-        let held = held(&[], &[]);
-        assert_eq!([1, 2, 6, 7, 8].map(|place| held.has(place)), [true, false, true, false, true]);
+        let dir = cached(&[], &[]);
+        assert_eq!([1, 2, 6, 7, 8].map(|slot| dir.contains(slot)), [true, false, true, false, true]);
     }
 }

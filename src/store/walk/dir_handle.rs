@@ -1,9 +1,9 @@
-//! A directory handle: what a folder holds, how it and its files look, and what is read and written in it. All of that
-//! is asked of one and the same folder, whatever takes its place under its path meanwhile.
+//! Directory handles ([openat(2)](https://man7.org/linux/man-pages/man2/open.2.html)): listing, stats, reads and writes
+//! below an open directory, which stays the same directory whatever replaces it at its path.
 //!
-//! Paths below a handle are resolved without following symbolic links, at any of their parts. A file is opened without
-//! blocking, and what was opened is then checked to be a plain file: between a check of a path and its use, somebody
-//! else could have replaced it.
+//! Paths below a handle are resolved without following a symbolic link in any of their components. A file is opened
+//! without blocking and is then checked to be a regular file: between a check of a path and its use another process could
+//! replace it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -12,20 +12,29 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::files::{TEMPORARY, TEMPORARY_CHARS};
-use super::scan::{DirStat, FileStat};
+use super::stat::{DirStat, FileStat};
 
-/// How often a file that another process holds a lease on is tried again, and the pause between; the kernel breaks a
-/// lease after 45 seconds (`/proc/sys/fs/lease-break-time`).
+/// The most attempts to open a file on which another process holds a lease, and the pause between them; the kernel breaks
+/// a lease after 45 seconds (`/proc/sys/fs/lease-break-time`).
 const LEASE_TRIES: usize = 6_000;
 const LEASE_PAUSE: Duration = Duration::from_millis(10);
 
-/// How many temporary names are tried.
+/// The prefix of the names of temporary files, and the number of random characters behind it.
+pub(crate) const TEMPORARY: &str = ".qipu-tmp-";
+pub(crate) const TEMPORARY_CHARS: usize = 6;
+
+/// Whether a name is that of a temporary file.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY));
+    rest.is_some_and(|rest| rest.len() == TEMPORARY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// The most temporary names that are tried.
 const NAME_TRIES: usize = 16;
 
-/// What a name in a folder stands for.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileType {
+pub(crate) enum FileType {
     File,
     Folder,
     /// A symbolic link.
@@ -33,51 +42,51 @@ pub(super) enum FileType {
     Other,
 }
 
-/// What a folder holds under a name.
+/// A directory entry.
 #[derive(Debug)]
-pub(super) struct DirEntry {
-    pub(super) name: OsString,
-    pub(super) kind: FileType,
-    /// Whether the folder itself says of what kind it is; else it is what is mounted there now.
-    pub(super) is_told: bool,
+pub(crate) struct DirEntry {
+    pub(crate) name: OsString,
+    pub(crate) kind: FileType,
+    /// Whether the listing gave the type (`d_type` of readdir(3)); else it is that of what is mounted there now.
+    pub(crate) has_file_type: bool,
 }
 
-/// A folder.
+/// An open directory.
 #[cfg(unix)]
 #[derive(Debug)]
-pub(super) struct DirHandle(std::os::fd::OwnedFd);
+pub(crate) struct DirHandle(std::os::fd::OwnedFd);
 
 #[cfg(unix)]
 impl DirHandle {
-    /// Opens a folder itself, not what a link leads to. Links on the way to it are followed.
-    pub(super) fn new(folder: &Path) -> io::Result<Self> {
+    /// Opens a directory. Symbolic links on the way to it are followed; one in its place is an error.
+    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         use rustix::fs::Mode;
         Ok(Self(rustix::fs::open(folder, folder_flags(), Mode::empty())?))
     }
 
-    /// Opens a folder below it; a link on the way, or in its place, is an error.
-    pub(super) fn folder(&self, path: &Path) -> io::Result<Self> {
+    /// Opens a directory below it; a symbolic link on the way or in its place is an error.
+    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
         Ok(Self(self.open(path, folder_flags())?))
     }
 
-    /// Opens a plain file below it for reading; anything else is an error, and never waited for.
-    pub(super) fn file(&self, path: &Path) -> io::Result<File> {
+    /// Opens a regular file below it for reading; anything else is an error, without blocking.
+    pub(crate) fn file(&self, path: &Path) -> io::Result<File> {
         self.file_and_metadata(path).map(|(file, _)| file)
     }
 
-    /// Opens a plain file as [`Self::file`] does, and returns what was asked of it for that.
-    pub(super) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
+    /// Opens a regular file as [`Self::file`] does, and returns its metadata.
+    pub(crate) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
         plain_file(|flags| self.open(path, flags))
     }
 
-    /// Opens what is below it in one step where the kernel can (Linux 5.6), else folder by folder.
+    /// Opens a path below it: by one openat2(2) where the kernel has it (Linux 5.6), else component by component.
     fn open(&self, path: &Path, flags: rustix::fs::OFlags) -> rustix::io::Result<std::os::fd::OwnedFd> {
         expect_below(path).map_err(|_| rustix::io::Errno::INVAL)?;
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{Mode, ResolveFlags};
             let opened = rustix::fs::openat2(&self.0, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-            // Filters for system calls may say either where they do not know it.
+            // Filters for system calls answer either to one that they do not know.
             if !matches!(opened, Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM)) {
                 return opened;
             }
@@ -85,25 +94,25 @@ impl DirHandle {
         self.open_stepwise(path, flags)
     }
 
-    /// Opens what is below it folder by folder.
+    /// Opens a path below it component by component.
     fn open_stepwise(&self, path: &Path, flags: rustix::fs::OFlags) -> rustix::io::Result<std::os::fd::OwnedFd> {
         let (mut names, mut folder) = (path.components().peekable(), None::<std::os::fd::OwnedFd>);
         while let Some(name) = names.next() {
-            let at = folder.as_ref().unwrap_or(&self.0);
+            let parent = folder.as_ref().unwrap_or(&self.0);
             let flags = if names.peek().is_some() { folder_flags() } else { flags };
-            folder = Some(rustix::fs::openat(at, name.as_os_str(), flags, rustix::fs::Mode::empty())?);
+            folder = Some(rustix::fs::openat(parent, name.as_os_str(), flags, rustix::fs::Mode::empty())?);
         }
         folder.ok_or(rustix::io::Errno::INVAL)
     }
 
-    /// Goes through what the folder holds; one at a time may.
-    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+    /// Iterates over the entries; only one iterator of a handle at a time.
+    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         use std::os::unix::ffi::OsStrExt;
         let entry = |entry: Result<rustix::fs::DirEntry, rustix::io::Errno>| {
             let entry = entry?;
-            let is_told = entry.file_type() != rustix::fs::FileType::Unknown;
-            // Not every file system tells.
-            let kind = if is_told { entry.file_type() } else { kind_of(&self.stat(entry.file_name())?) };
+            let has_file_type = entry.file_type() != rustix::fs::FileType::Unknown;
+            // Not every file system sets `d_type`.
+            let kind = if has_file_type { entry.file_type() } else { kind_of(&self.stat(entry.file_name())?) };
             let kind = match kind {
                 rustix::fs::FileType::RegularFile => FileType::File,
                 rustix::fs::FileType::Directory => FileType::Folder,
@@ -111,22 +120,22 @@ impl DirHandle {
                 _ => FileType::Other,
             };
             let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
-            Ok(DirEntry { name, kind, is_told })
+            Ok(DirEntry { name, kind, has_file_type })
         };
         let is_own = |entry: &Result<rustix::fs::DirEntry, rustix::io::Errno>| {
             entry.as_ref().is_ok_and(|entry| [b".".as_slice(), b".."].contains(&entry.file_name().to_bytes()))
         };
-        // Not opened anew, which asks for other rights.
+        // A duplicate of the descriptor: opening the directory by path may need other permissions.
         let mut folder = rustix::fs::Dir::new(self.0.try_clone()?)?;
         folder.rewind();
         Ok(folder.filter(move |entry| !is_own(entry)).map(entry))
     }
 
-    /// Returns how a plain file in it looks; `None` where there is none.
+    /// Returns the stat of a regular file in it; `None` if there is none.
     ///
     /// # Errors
-    /// When that can't be told.
-    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
+    /// If the stat can't be taken.
+    pub(crate) fn file_stat(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
         match self.stat(name) {
             Ok(stat) => Ok(kind_of(&stat).is_file().then(|| FileStat::of_stat(&stat))),
             Err(rustix::io::Errno::NOENT) => Ok(None),
@@ -134,8 +143,8 @@ impl DirHandle {
         }
     }
 
-    /// Returns of what kind that is which has a name in it; `None` where nothing has.
-    pub(super) fn kind(&self, name: &OsStr) -> Option<FileType> {
+    /// Returns the type of an entry; `None` if there is none.
+    pub(crate) fn kind(&self, name: &OsStr) -> Option<FileType> {
         Some(match kind_of(&self.stat(name).ok()?) {
             rustix::fs::FileType::RegularFile => FileType::File,
             rustix::fs::FileType::Directory => FileType::Folder,
@@ -144,26 +153,26 @@ impl DirHandle {
         })
     }
 
-    /// Returns how the folder looks; on other systems than Linux nobody has tried yet what changes its moments.
-    pub(super) fn own_look(&self) -> Option<DirStat> {
+    /// Returns the stat of the directory; `None` on other systems than Linux, where it is not known what changes its times.
+    pub(crate) fn dir_stat(&self) -> Option<DirStat> {
         let stat = rustix::fs::fstat(&self.0).ok().filter(|_| cfg!(target_os = "linux"))?;
-        #[allow(clippy::unnecessary_cast, reason = "the types differ from machine to machine")]
-        Some(DirStat { look: FileStat::of_stat(&stat), device: stat.st_dev as u64 })
+        #[allow(clippy::unnecessary_cast, reason = "the types differ between platforms")]
+        Some(DirStat { stat: FileStat::of_stat(&stat), device: stat.st_dev as u64 })
     }
 
-    /// Makes a folder in it.
-    pub(super) fn make_folder(&self, name: &str) -> io::Result<()> {
+    /// Creates a directory in it.
+    pub(crate) fn make_folder(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.0, name, rustix::fs::Mode::from_raw_mode(0o777))?)
     }
 
-    /// Makes a file in it that was not there, for its owner alone.
+    /// Creates a file in it that only its owner can read; an existing one is an error.
     fn create_new(&self, name: &str) -> io::Result<File> {
         use rustix::fs::{Mode, OFlags};
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
-    /// Makes a file in it that has no name, where the file system can.
+    /// Creates a file without a name in it; an error if the file system does not support that.
     fn unnamed(&self) -> io::Result<File> {
         #[cfg(target_os = "linux")]
         {
@@ -180,8 +189,8 @@ impl DirHandle {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Removes a file in it, or a link itself.
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    /// Removes a file or a symbolic link in it.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, rustix::fs::AtFlags::empty())?)
     }
 
@@ -190,19 +199,19 @@ impl DirHandle {
     }
 }
 
-/// Opens a plain file for reading, by its path; a link in its place is an error, and so is anything else. Links on the
-/// way to it are followed.
+/// Opens a regular file by its path for reading; anything else is an error. Symbolic links on the way to it are followed,
+/// one in its place is an error.
 #[cfg(unix)]
-pub(super) fn open_plain(path: &Path) -> io::Result<File> {
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
     plain_file(|flags| rustix::fs::open(path, flags, rustix::fs::Mode::empty())).map(|(file, _)| file)
 }
 
 #[cfg(not(unix))]
-pub(super) fn open_plain(path: &Path) -> io::Result<File> {
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(not_plain()) }
 }
 
-/// Opens a plain file with flags that neither follow a link nor wait for a pipe.
+/// Opens a regular file with flags that neither follow a symbolic link nor block on a pipe.
 #[cfg(unix)]
 fn plain_file(
     open: impl Fn(rustix::fs::OFlags) -> rustix::io::Result<std::os::fd::OwnedFd>,
@@ -212,7 +221,7 @@ fn plain_file(
     let mut tries = 0;
     let file = loop {
         match open(flags) {
-            // The open told the holder of the lease to give it back.
+            // The attempt made the kernel ask the holder to give the lease back.
             Err(rustix::io::Errno::WOULDBLOCK) if tries < LEASE_TRIES => std::thread::sleep(LEASE_PAUSE),
             opened => break File::from(opened?),
         }
@@ -233,28 +242,28 @@ fn kind_of(stat: &rustix::fs::Stat) -> rustix::fs::FileType {
     rustix::fs::FileType::from_raw_mode(stat.st_mode)
 }
 
-/// The numbers of `linux/magic.h` of file systems whose folders' moments change whenever something in them is made,
-/// removed or renamed, and at once: ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, ZFS, bcachefs.
+/// The magic numbers (`linux/magic.h`) of file systems that update the times of a directory synchronously on create, unlink
+/// and rename: ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, ZFS, bcachefs.
 #[cfg(target_os = "linux")]
 const LOCAL: [u32; 7] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
 
-/// That of overlayfs: a folder's moments are those of one of its layers.
+/// The magic number of overlayfs, where the times of a directory are those of one of its layers.
 #[cfg(target_os = "linux")]
 const OVERLAY: u32 = 0x794C_7630;
 
 #[cfg(target_os = "linux")]
 impl DirHandle {
-    /// Tells whether this file system updates the times of a directory synchronously on create, unlink and rename.
+    /// Whether this file system updates the times of a directory synchronously on create, unlink and rename.
     /// Directories on others (network, overlay, encrypted) are listed each time.
-    pub(super) fn has_reliable_mtime(&self) -> bool {
+    pub(crate) fn has_reliable_mtime(&self) -> bool {
         use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
-        // What an encrypted folder shows depends on who has a key.
+        // The names in an encrypted directory depend on whether its key is loaded.
         let statx = rustix::fs::statx(&self.0, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
         self.is_on(&LOCAL) && statx.is_ok_and(|found| !found.stx_attributes.contains(StatxAttributes::ENCRYPTED))
     }
 
-    /// Tells whether all changes of the folder go through this machine's kernel, which can then report them.
-    pub(super) fn has_local_changes(&self) -> bool {
+    /// Whether all changes of the directory go through this kernel, which can then report them.
+    pub(crate) fn has_local_changes(&self) -> bool {
         self.is_on(&LOCAL) || self.is_on(&[OVERLAY])
     }
 
@@ -265,29 +274,30 @@ impl DirHandle {
 
 #[cfg(not(target_os = "linux"))]
 impl DirHandle {
-    /// See [`Self::own_look`].
-    pub(super) fn has_reliable_mtime(&self) -> bool {
+    /// Whether the times of a directory are known to change with its content: see [`Self::dir_stat`].
+    pub(crate) fn has_reliable_mtime(&self) -> bool {
         false
     }
 }
 
-/// A folder, by its path.
+/// A directory, by its path.
 #[cfg(not(unix))]
 #[derive(Debug)]
-pub(super) struct DirHandle(std::path::PathBuf);
+pub(crate) struct DirHandle(std::path::PathBuf);
 
 #[cfg(not(unix))]
 impl DirHandle {
-    /// Takes a folder itself, not what a link leads to.
-    pub(super) fn new(folder: &Path) -> io::Result<Self> {
-        match folder.symlink_metadata()?.is_dir() {
-            true => Ok(Self(folder.to_path_buf())),
-            false => Err(io::ErrorKind::NotADirectory.into()),
+    /// Names a directory; a symbolic link in its place is an error.
+    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+        if folder.symlink_metadata()?.is_dir() {
+            Ok(Self(folder.to_path_buf()))
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
         }
     }
 
-    /// Takes a folder below it; a link on the way, or in its place, is an error.
-    pub(super) fn folder(&self, path: &Path) -> io::Result<Self> {
+    /// Names a directory below it; a symbolic link on the way or in its place is an error.
+    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
         expect_below(path)?;
         let mut folder = self.0.clone();
         for name in path.components() {
@@ -297,35 +307,35 @@ impl DirHandle {
         Ok(Self(folder))
     }
 
-    /// Opens a plain file below it for reading; anything else is an error.
-    pub(super) fn file(&self, path: &Path) -> io::Result<File> {
+    /// Opens a regular file below it for reading; anything else is an error.
+    pub(crate) fn file(&self, path: &Path) -> io::Result<File> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.map_or_else(|| Self::new(&self.0), |folder| self.folder(folder))?;
         let file = folder.0.join(path.file_name().ok_or_else(not_below)?);
         if file.symlink_metadata()?.is_file() { File::open(file) } else { Err(not_plain()) }
     }
 
-    /// Opens a plain file as [`Self::file`] does, and returns its metadata too.
-    pub(super) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
+    /// Opens a regular file as [`Self::file`] does, and returns its metadata.
+    pub(crate) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
         let file = self.file(path)?;
         let metadata = file.metadata()?;
         Ok((file, metadata))
     }
 
-    /// Goes through what the folder holds.
-    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+    /// Iterates over the entries.
+    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         let entry = |entry: io::Result<std::fs::DirEntry>| {
             let entry = entry?;
-            Ok(DirEntry { name: entry.file_name(), kind: kind_of(entry.file_type()?), is_told: true })
+            Ok(DirEntry { name: entry.file_name(), kind: kind_of(entry.file_type()?), has_file_type: true })
         };
         Ok(self.0.read_dir()?.map(entry))
     }
 
-    /// Returns how a plain file in it looks; `None` where there is none.
+    /// Returns the stat of a regular file in it; `None` if there is none.
     ///
     /// # Errors
-    /// When that can't be told.
-    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
+    /// If the stat can't be taken.
+    pub(crate) fn file_stat(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
         match self.0.join(name).symlink_metadata() {
             Ok(metadata) => Ok(metadata.is_file().then(|| FileStat::of(&metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -333,18 +343,18 @@ impl DirHandle {
         }
     }
 
-    /// Returns of what kind that is which has a name in it; `None` where nothing has.
-    pub(super) fn kind(&self, name: &OsStr) -> Option<FileType> {
+    /// Returns the type of an entry; `None` if there is none.
+    pub(crate) fn kind(&self, name: &OsStr) -> Option<FileType> {
         Some(kind_of(self.0.join(name).symlink_metadata().ok()?.file_type()))
     }
 
-    /// How the folder looks tells nothing: on other systems nobody has tried yet what changes its moments.
-    pub(super) fn own_look(&self) -> Option<DirStat> {
+    /// Always `None`: on other systems it is not known what changes the times of a directory.
+    pub(crate) fn own_look(&self) -> Option<DirStat> {
         None
     }
 
-    /// Makes a folder in it.
-    pub(super) fn make_folder(&self, name: &str) -> io::Result<()> {
+    /// Creates a directory in it.
+    pub(crate) fn make_folder(&self, name: &str) -> io::Result<()> {
         std::fs::create_dir(self.0.join(name))
     }
 
@@ -360,8 +370,8 @@ impl DirHandle {
         std::fs::rename(self.0.join(from), self.0.join(to))
     }
 
-    /// Removes a file in it, or a link itself.
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    /// Removes a file or a symbolic link in it.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         std::fs::remove_file(self.0.join(name))
     }
 }
@@ -377,17 +387,18 @@ fn kind_of(kind: std::fs::FileType) -> FileType {
 }
 
 impl DirHandle {
-    /// Reads a plain file below it.
+    /// Reads a regular file below it.
     ///
     /// # Errors
-    /// `FileTooLarge` for one that is longer than `max_bytes`; whatever else keeps it from being read.
-    pub(super) fn read(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    /// `FileTooLarge` if it is longer than `max_bytes`; any other error of opening or reading it.
+    pub(crate) fn read(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
         read_whole(self.file(path)?, max_bytes)
     }
 
-    /// Returns the moment that it is now for the folder's file system, by a file that is made there and goes away.
-    pub(super) fn moment(self: &Arc<Self>) -> io::Result<i64> {
-        let of = |file: &File| Ok(FileStat::of(&file.metadata()?).modified);
+    /// Returns the time of the directory's file system in nanoseconds: the modification time of a file that is created in it
+    /// and removed.
+    pub(crate) fn now(self: &Arc<Self>) -> io::Result<i64> {
+        let of = |file: &File| Ok(FileStat::of(&file.metadata()?).mtime);
         match self.unnamed() {
             Ok(file) => of(&file),
             Err(_) => of(&TempFile::new(Arc::clone(self))?.file),
@@ -398,8 +409,8 @@ impl DirHandle {
 /// Reads an open file.
 ///
 /// # Errors
-/// `FileTooLarge` for one that is longer than `max_bytes`.
-pub(super) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
+/// `FileTooLarge` if it is longer than `max_bytes`.
+pub(crate) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {max_bytes} bytes"));
     let len = file.metadata()?.len();
     if len > max_bytes {
@@ -411,18 +422,18 @@ pub(super) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > max_bytes { Err(too_long()) } else { Ok(bytes) }
 }
 
-/// A file with a temporary name in a folder. It replaces another file, or goes away.
+/// A file with a temporary name in a directory. It replaces another file, or is removed when dropped.
 #[derive(Debug)]
-pub(super) struct TempFile {
-    pub(super) file: File,
+pub(crate) struct TempFile {
+    pub(crate) file: File,
     folder: Arc<DirHandle>,
-    /// The temporary name; `None` when the file has its place.
+    /// The temporary name; `None` once the file has its own.
     name: Option<String>,
 }
 
 impl TempFile {
-    /// Makes an empty file for its owner alone, under a name that nothing had.
-    pub(super) fn new(folder: Arc<DirHandle>) -> io::Result<Self> {
+    /// Creates an empty file that only its owner can read.
+    pub(crate) fn new(folder: Arc<DirHandle>) -> io::Result<Self> {
         let mut tries = 0;
         loop {
             let name = temporary_name()?;
@@ -433,15 +444,15 @@ impl TempFile {
         }
     }
 
-    /// Lets everybody read the file.
-    pub(super) fn set_shared(&self) -> io::Result<()> {
+    /// Lets every user read the file.
+    pub(crate) fn set_shared(&self) -> io::Result<()> {
         #[cfg(unix)]
         rustix::fs::fchmod(&self.file, rustix::fs::Mode::from_raw_mode(0o644))?;
         Ok(())
     }
 
-    /// Gives the file its name, in place of a file or link that has it.
-    pub(super) fn replace(mut self, name: &str) -> io::Result<()> {
+    /// Renames the file, replacing a file or symbolic link with that name.
+    pub(crate) fn replace(mut self, name: &str) -> io::Result<()> {
         if let Some(temporary) = &self.name {
             self.folder.rename(temporary, name)?;
         }
@@ -452,16 +463,16 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        // Whatever can't be removed is removed as left over later.
+        // A file that can't be removed is removed later as stale.
         self.name.iter().for_each(|name| drop(self.folder.remove(name.as_ref())));
     }
 }
 
-/// Returns a name for a temporary file that nobody can foresee.
+/// Returns an unpredictable name for a temporary file.
 fn temporary_name() -> io::Result<String> {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let random = getrandom::u64().map_err(io::Error::other)?;
-    let letter = |place: usize| char::from(LETTERS[(random >> (5 * place)) as usize % LETTERS.len()]);
+    let letter = |position: usize| char::from(LETTERS[(random >> (5 * position)) as usize % LETTERS.len()]);
     Ok(TEMPORARY.chars().chain((0..TEMPORARY_CHARS).map(letter)).collect())
 }
 
@@ -479,20 +490,20 @@ fn not_plain() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file")
 }
 
-/// Tells whether something is there under a path and can't be read: neither gone, nor a link or the like by now.
-pub(super) fn is_unreadable(error: &io::Error) -> bool {
+/// Whether an error means that a file exists and can't be read: it was neither removed nor replaced by another type.
+pub(crate) fn is_unreadable(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
     !matches!(error.kind(), NotFound | NotADirectory | InvalidInput) && !is_link(error)
 }
 
-/// Tells whether a path could not be opened since a link stands there, or on the way.
+/// Whether an error means that a symbolic link is at a path or on the way to it.
 #[cfg(unix)]
-pub(super) fn is_link(error: &io::Error) -> bool {
+pub(crate) fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_link(_: &io::Error) -> bool {
+pub(crate) fn is_link(_: &io::Error) -> bool {
     false
 }
 
@@ -560,7 +571,7 @@ mod tests {
         symlink(at("outside"), at("store/sub")).unwrap();
         assert!(store.read(Path::new("sub/deep/x.md"), 100).is_err());
         assert_eq!(sub.read(Path::new("deep/x.md"), 100).unwrap(), b"inside");
-        // So with the store's own folder.
+        // The same holds for the store's own folder.
         fs::rename(at("store"), at("moved")).unwrap();
         symlink(at("outside"), at("store")).unwrap();
         assert_eq!(store.read(Path::new("was/deep/x.md"), 100).unwrap(), b"inside");
@@ -575,12 +586,12 @@ mod tests {
         let names = || fs::read_dir(at("store")).unwrap().count();
         let before = names();
         drop(TempFile::new(Arc::clone(&store)).unwrap());
-        assert!(store.moment().is_ok());
+        assert!(store.now().is_ok());
         assert_eq!(names(), before);
         TempFile::new(Arc::clone(&store)).unwrap().replace("link.md").unwrap();
         assert_eq!(fs::read(at("store/link.md")).unwrap(), b"");
         assert_eq!(fs::read(at("outside/deep/x.md")).unwrap(), b"secret");
         let name = temporary_name().unwrap();
-        assert!(super::super::files::is_temporary(name.as_ref()) && name != temporary_name().unwrap());
+        assert!(is_temporary(name.as_ref()) && name != temporary_name().unwrap());
     }
 }

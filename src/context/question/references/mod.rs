@@ -12,7 +12,8 @@ use jiff::civil::Date;
 use crate::calendar::{DateRange, Tokens, parse, parse_day};
 use crate::context::Journals;
 use crate::escape::abbreviated;
-use crate::note::{Note, NoteId};
+use crate::note::NoteId;
+use crate::store::NoteHandle as Note;
 use mentions::{ID_PREFIX, MAX_NAME, Mention, mentions};
 
 /// The most ids in a warning about a name of several notes.
@@ -216,7 +217,7 @@ fn matches(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<NoteMatches>> {
         let match_of = |name: &str| if name == title { NameMatch::Title } else { NameMatch::TitleInAnyCase };
         names.record(index, title, true, match_of);
         if has_explicit {
-            let ties = if note.has_aliases() { note.ties() } else { Default::default() };
+            let ties = if note.has_aliases() { note.relations() } else { Default::default() };
             ties.aliases.iter().for_each(|alias| names.record(index, alias, false, |_| NameMatch::Alias));
             names.record(index, note.stem(), false, |_| NameMatch::Stem);
         }

@@ -1,0 +1,83 @@
+//! Attachments: the files of a store that are not notes.
+
+use std::io::ErrorKind as IoErrorKind;
+use std::path::Path;
+
+use super::walk::dir_handle::{FileType, is_link};
+use super::walk::tree::{self, TreeItem};
+use super::{FOLDER_UNREADABLE, IgnoredEntry, Store};
+use crate::error::{Error, ErrorKind};
+
+/// The folder of attachments in a store.
+pub(super) const ATTACHMENTS: &str = "attachments";
+
+impl Store {
+    /// Lists the paths of the attachments in the store, sorted. Hidden files and symbolic links are skipped.
+    ///
+    /// # Errors
+    /// `Store` if a name is not UTF-8 or a folder can't be read.
+    pub fn attachments(&self) -> Result<Vec<String>, Error> {
+        let mut paths = Vec::new();
+        for item in self.attachment_items() {
+            match item.kind {
+                Some(FileType::File) => paths.push(self.path_inside(&item.path)?),
+                None => {
+                    let message = format!("{} can't be read", self.shown(&item.shown()));
+                    return Err(Error::new(ErrorKind::Store, message).hint("it holds attachments"));
+                }
+                Some(_) => {}
+            }
+        }
+        paths.sort_unstable();
+        Ok(paths)
+    }
+
+    /// Lists the entries of the attachments folder that are neither attachments nor hidden: paths in the store, with the
+    /// reason.
+    pub fn ignored_attachments(&self) -> Vec<IgnoredEntry> {
+        let reason = |item: &TreeItem| match item.kind {
+            Some(FileType::File | FileType::Folder) => None,
+            Some(FileType::Link) => Some("a symbolic link is not followed"),
+            Some(FileType::Other) => Some("it is not a plain file"),
+            None => Some(FOLDER_UNREADABLE),
+        };
+        self.attachment_items().iter().filter_map(|item| Some((item.shown(), reason(item)?))).collect()
+    }
+
+    /// Lists all entries in the folder of attachments that are not hidden. If the folder is a symbolic link, that.
+    fn attachment_items(&self) -> Vec<TreeItem> {
+        let all = self.dir.iter().flat_map(|dir| tree::items(dir, ATTACHMENTS, |path| !tree::is_hidden(path)));
+        all.filter(|item| !tree::is_hidden(&item.path)).collect()
+    }
+
+    fn path_inside(&self, path: &Path) -> Result<String, Error> {
+        let names: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+        let message = || format!("the name of {} is not UTF-8", path.display());
+        names.map(|names| names.join("/")).ok_or_else(|| Error::new(ErrorKind::Store, message()))
+    }
+
+    /// Reads a file of the store; `None` if there is none.
+    ///
+    /// # Errors
+    /// `Failure` if it can't be read, is not a regular file, or a symbolic link is on the way to it.
+    pub fn file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.file_of(path, u64::MAX)
+    }
+
+    /// Reads a file of at most `max_bytes` bytes as [`Store::file`] does.
+    pub(super) fn file_of(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
+        let Some(dir) = &self.dir else { return Ok(None) };
+        let why = match dir.read(Path::new(path), max_bytes) {
+            Ok(bytes) => return Ok(Some(bytes)),
+            Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
+            Err(error) if is_link(&error) => "it is a symbolic link, or its folder leads out of the store".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(Error::new(ErrorKind::Failure, format!("can't read {}: {why}", self.shown(path))))
+    }
+
+    /// Whether a file, directory or symbolic link has this path in the store.
+    pub fn is_taken(&self, path: &str) -> bool {
+        self.root.join(path).symlink_metadata().is_ok()
+    }
+}

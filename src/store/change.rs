@@ -1,0 +1,148 @@
+//! Changes of files in a store, as values.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::NOTE_FOLDERS;
+use super::attachments::ATTACHMENTS;
+
+/// A change of a file. Paths are in the store, with `/` between names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    /// Creates a file that does not exist yet.
+    Create {
+        /// Its path.
+        path: String,
+        /// Its bytes.
+        #[serde(with = "base64_bytes")]
+        new: Vec<u8>,
+    },
+    /// Replaces the content of a file.
+    Replace {
+        /// Its path.
+        path: String,
+        /// Its bytes before.
+        #[serde(with = "base64_bytes")]
+        old: Vec<u8>,
+        /// Its bytes after.
+        #[serde(with = "base64_bytes")]
+        new: Vec<u8>,
+    },
+    /// Renames a file, and may replace its content.
+    Move {
+        /// The path before.
+        from: String,
+        /// The path after, which must not exist yet.
+        to: String,
+        /// Its bytes before.
+        #[serde(with = "base64_bytes")]
+        old: Vec<u8>,
+        /// Its bytes after.
+        #[serde(with = "base64_bytes")]
+        new: Vec<u8>,
+    },
+    /// Deletes a file.
+    Delete {
+        /// Its path.
+        path: String,
+        /// Its bytes.
+        #[serde(with = "base64_bytes")]
+        old: Vec<u8>,
+    },
+}
+
+impl Change {
+    /// Returns the file's path after the change.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
+            Self::Move { to, .. } => to,
+        }
+    }
+
+    /// Returns the file's path before the change.
+    pub(super) fn source(&self) -> &str {
+        match self {
+            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
+            Self::Move { from, .. } => from,
+        }
+    }
+
+    /// Returns the word for the change in an answer.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Create { .. } => "created",
+            Self::Replace { .. } => "changed",
+            Self::Move { .. } => "renamed",
+            Self::Delete { .. } => "deleted",
+        }
+    }
+
+    /// Returns the change as a unified diff; `store` is the shown path of the store.
+    pub fn diff(&self, store: &str) -> String {
+        let (from, to, old, new) = match self {
+            Self::Create { path, new } => (None, Some(path), [].as_slice(), new.as_slice()),
+            Self::Replace { path, old, new } => (Some(path), Some(path), old.as_slice(), new.as_slice()),
+            Self::Move { from, to, old, new } => (Some(from), Some(to), old.as_slice(), new.as_slice()),
+            Self::Delete { path, old } => (Some(path), None, old.as_slice(), [].as_slice()),
+        };
+        let name = |path: Option<&String>| path.map_or("/dev/null".to_owned(), |path| format!("{store}{path}"));
+        unified(&name(from), &name(to), &String::from_utf8_lossy(old), &String::from_utf8_lossy(new))
+    }
+}
+
+/// Returns the difference between two texts of a file as a unified diff; `None` means that there is no file.
+pub(crate) fn diff(path: &str, old: Option<&str>, new: Option<&str>) -> String {
+    let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
+    unified(name(old), name(new), old.unwrap_or_default(), new.unwrap_or_default())
+}
+
+fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
+    similar::TextDiff::from_lines(old, new).unified_diff().header(from, to).to_string()
+}
+
+/// Returns the real path of a note or attachment from its path in the store, and creates its folder.
+///
+/// # Errors
+/// If the path is not that of a note or an attachment, leads out of the store, or the folder can't be created.
+pub(super) fn real_path_of_new(root: &Path, path: &str) -> Result<PathBuf> {
+    let is_plain = |part: Component<'_>| match part {
+        Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
+        _ => false,
+    };
+    let mut names = Path::new(path).components();
+    let folder = names.clone().next().map(|first| first.as_os_str().to_owned()).unwrap_or_default();
+    let is_note = NOTE_FOLDERS.iter().any(|name| folder == *name) && path.ends_with(".md");
+    let is_ours = is_note || folder == ATTACHMENTS;
+    if !is_ours || names.clone().count() < 2 || !names.all(is_plain) {
+        bail!("`{path}` is no place for a note or an attachment");
+    }
+    let path = root.join(path);
+    let folder = path.parent().unwrap_or(root);
+    // Checked before anything is created: an existing folder may be a symbolic link.
+    let there = folder.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(root);
+    if !there.canonicalize().is_ok_and(|there| there.starts_with(root)) {
+        bail!("{} leads out of the store", folder.display());
+    }
+    fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
+    Ok(path)
+}
+
+/// Bytes as base64 in a text format.
+mod base64_bytes {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        STANDARD.decode(text).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,42 @@
+//! Where the index of a store is, and which directories can contain it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::store::walk::dir_handle::DirHandle;
+
+/// The folder of derived files in a store.
+pub(crate) const FOLDER: &str = "cache";
+/// The name of the index file in it.
+pub(crate) const FILE: &str = "notes.index";
+
+/// The root of a store, and where its index may be.
+pub(crate) struct IndexLocation<'a> {
+    pub(crate) root: &'a Path,
+    /// The root, open.
+    pub(crate) dir: &'a Arc<DirHandle>,
+    /// The user's cache folder.
+    pub(crate) cache: Option<&'a Path>,
+    /// Whether an index is read and written.
+    pub(crate) uses_index: bool,
+    /// The modification time in nanoseconds from which on files are reported as recent.
+    pub(crate) since: Option<i64>,
+}
+
+/// Opens the directories in which an index may be: `cache` in the store, else, for a store that can't be written, one in
+/// the user's cache folder. In the store, a symbolic link is not followed.
+pub(crate) fn dirs<'a>(location: &'a IndexLocation<'_>) -> impl Iterator<Item = Arc<DirHandle>> + 'a {
+    let in_store = || location.dir.folder(Path::new(FOLDER)).ok();
+    let in_cache = || DirHandle::new(&user_cache_dir(location.root, location.cache?)).ok();
+    let open = move |is_in_store: bool| if is_in_store { in_store() } else { in_cache() };
+    [true, false].into_iter().filter_map(open).map(Arc::new)
+}
+
+/// Returns the path of the directory for a store in the user's cache folder.
+pub(crate) fn user_cache_dir(root: &Path, cache: &Path) -> PathBuf {
+    let name = Sha256::digest(root.as_os_str().as_encoded_bytes());
+    let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    cache.join("qipu").join(name)
+}

@@ -1,0 +1,294 @@
+//! A note of an open store: parsed from its file, or a record of the index whose file is read when its body is needed.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use jiff::civil::Date;
+
+use super::index::records::{
+    ColdFields, ColdFieldsRef, Identity, LinkFields, ListFields, NoteFlags, RecordRef, Relations,
+};
+use super::note_file;
+use crate::error::Error;
+use crate::note::{ContentSource, Diagnostic, ExtraFields, InlineLink, Note, NoteId, Retired, SummarySource, Value};
+
+/// A note of an open store.
+///
+/// Fields are in memory. Methods that return fields of the frontmatter decode one column group of the index
+/// ([`NoteHandle::identity`], [`NoteHandle::list_fields`], [`NoteHandle::link_fields`], [`NoteHandle::relations`] and
+/// the others, which share one that is decoded once). Everything that takes the text reads the file at the first call:
+/// see [`NoteHandle::parsed`].
+#[derive(Debug, Clone)]
+pub struct NoteHandle {
+    /// The id by which the store knows the note: that of its frontmatter or path, unless another note has it too.
+    pub id: NoteId,
+    /// The file's path in the store, with `/` between names.
+    pub path: String,
+    flags: NoteFlags,
+    /// The diagnostic of a note that shares its id with another.
+    duplicate_id: Option<Box<Diagnostic>>,
+    source: NoteSource,
+}
+
+/// Where the content of a note comes from.
+#[derive(Debug, Clone)]
+enum NoteSource {
+    Parsed(Box<Note>),
+    Indexed(IndexedNote),
+}
+
+/// A note whose fields are columns of the index.
+#[derive(Debug, Clone)]
+struct IndexedNote {
+    record: RecordRef,
+    cold: OnceLock<Box<ColdFields>>,
+    file: OnceLock<Box<ReadNote>>,
+}
+
+/// The note in a file that was read; an empty one if that failed.
+#[derive(Debug, Clone)]
+struct ReadNote {
+    note: Note,
+    failure: Option<Error>,
+}
+
+impl From<Note> for NoteHandle {
+    fn from(note: Note) -> Self {
+        let (id, path, flags) = (note.id.clone(), note.path.clone(), NoteFlags::of(&note));
+        Self { id, path, flags, duplicate_id: None, source: NoteSource::Parsed(Box::new(note)) }
+    }
+}
+
+impl NoteHandle {
+    /// Parses a note that is in memory: see [`Note::parse`].
+    pub fn parse(path: &str, bytes: Vec<u8>) -> Self {
+        Note::parse(path, bytes).into()
+    }
+
+    /// Makes a handle of a record of the index.
+    ///
+    /// # Errors
+    /// Gives the path back if the stored id is not valid.
+    pub(super) fn from_record(record: RecordRef, path: String) -> Result<Self, String> {
+        let identity = record.identity().unwrap_or_default();
+        let Some(id) = identity.id(&path) else { return Err(path) };
+        let flags = identity.flags;
+        let source = NoteSource::Indexed(IndexedNote { record, cold: OnceLock::new(), file: OnceLock::new() });
+        Ok(Self { id, path, flags, duplicate_id: None, source })
+    }
+
+    /// Gives the note another id, since another note has its own, and adds a diagnostic.
+    pub(super) fn set_duplicate_id(&mut self, id: NoteId, diagnostic: Diagnostic) {
+        self.id = id;
+        self.duplicate_id = Some(Box::new(diagnostic));
+    }
+
+    /// Returns the parsed note. Reads and parses the file of an indexed note at the first call, in time linear in its
+    /// length.
+    ///
+    /// # Errors
+    /// `Store`, naming the file, if it can't be read, for example since it was removed after the store was opened.
+    pub fn parsed(&self) -> Result<&Note, Error> {
+        let note = self.parsed_or_empty();
+        self.read_failure().map_or(Ok(note), |error| Err(error.clone()))
+    }
+
+    /// Returns the parsed note as [`NoteHandle::parsed`] does, or an empty one where that fails. The failure becomes the
+    /// error of the command, by [`super::Store::with_corruption_retry`] or [`NoteHandle::read_failure`]. For callers
+    /// that can't return an error.
+    pub fn parsed_or_empty(&self) -> &Note {
+        match &self.source {
+            NoteSource::Parsed(note) => note,
+            NoteSource::Indexed(indexed) => &indexed.file(&self.path).note,
+        }
+    }
+
+    /// Returns the error of the last read of the file; `None` if it succeeded or was not needed.
+    pub fn read_failure(&self) -> Option<&Error> {
+        match &self.source {
+            NoteSource::Parsed(_) => None,
+            NoteSource::Indexed(indexed) => indexed.file.get()?.failure.as_ref(),
+        }
+    }
+
+    /// Returns the markdown below the frontmatter.
+    ///
+    /// # Errors
+    /// As [`NoteHandle::parsed`].
+    pub fn body(&self) -> Result<&str, Error> {
+        Ok(self.parsed()?.body())
+    }
+
+    /// Returns the first column group. Of an index that is damaged, the file is read, as by all methods below.
+    pub fn identity(&self) -> Identity<'_> {
+        self.column(RecordRef::identity, Identity::of)
+    }
+
+    /// Returns the title. Decodes the first column group.
+    pub fn title(&self) -> &str {
+        match &self.source {
+            NoteSource::Parsed(note) => &note.title,
+            NoteSource::Indexed(_) => self.identity().title,
+        }
+    }
+
+    /// Returns the second column group: type, dates, summary.
+    pub fn list_fields(&self) -> ListFields<'_> {
+        self.column(RecordRef::list_fields, ListFields::of)
+    }
+
+    /// Returns the third column group: the links. Parses the body of a note that is not from the index.
+    pub fn link_fields(&self) -> LinkFields<'_> {
+        self.column(RecordRef::link_fields, LinkFields::of)
+    }
+
+    /// Returns the fourth column group: tags, aliases, the notes of a digest.
+    pub fn relations(&self) -> Relations<'_> {
+        self.column(RecordRef::relations, Relations::of)
+    }
+
+    /// Returns the ordered lists of a map of content, each as the links that its items begin with; empty for any other
+    /// note.
+    pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
+        match &self.source {
+            _ if !self.is_moc() => Vec::new(),
+            NoteSource::Parsed(note) => note.ordered_lists(),
+            NoteSource::Indexed(indexed) => match indexed.record.relations() {
+                Some(relations) => relations.ordered_lists(),
+                None => self.parsed_or_empty().ordered_lists(),
+            },
+        }
+    }
+
+    fn column<'a, T>(&'a self, decode: fn(&'a RecordRef) -> Option<T>, of_note: fn(&'a Note) -> T) -> T {
+        let decoded = match &self.source {
+            NoteSource::Parsed(_) => None,
+            NoteSource::Indexed(indexed) => decode(&indexed.record),
+        };
+        decoded.unwrap_or_else(|| of_note(self.parsed_or_empty()))
+    }
+
+    /// Returns the last column group, which is decoded once.
+    fn cold_fields(&self) -> ColdFieldsRef<'_> {
+        match &self.source {
+            NoteSource::Parsed(note) => ColdFieldsRef::of(note),
+            NoteSource::Indexed(indexed) => indexed.cold_fields(&self.path),
+        }
+    }
+
+    /// Whether a person has checked the note, if a field says so.
+    pub fn verified(&self) -> Option<bool> {
+        self.cold_fields().verified
+    }
+
+    /// Returns where the content comes from.
+    pub fn sources(&self) -> &[ContentSource] {
+        self.cold_fields().sources
+    }
+
+    /// Returns the fields that are not qipu's own.
+    pub fn extra_fields(&self) -> ExtraFields<'_> {
+        self.cold_fields().extra_fields()
+    }
+
+    /// Returns what had to be tolerated.
+    pub fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.cold_fields().findings.iter().chain(self.duplicate_id.as_deref())
+    }
+
+    /// Whether only the beginning of an over-long file was read.
+    pub fn is_cut(&self) -> bool {
+        self.cold_fields().is_cut
+    }
+
+    /// Whether the frontmatter gives the note's id, so that its path does not.
+    pub(crate) fn names_its_id(&self) -> bool {
+        self.findings().all(|finding| finding.code != "no-id")
+    }
+
+    /// Returns the value of a field that is not qipu's own: see [`ExtraFields::field`].
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        self.extra_fields().field(name)
+    }
+
+    /// Returns why the note no longer holds on a day; `None` if it does. Decodes fields, and calls `today`, only for a
+    /// note that may be retired.
+    pub fn retired(&self, today: impl FnOnce() -> Date) -> Option<Retired> {
+        if self.flags.may_be_retired { self.extra_fields().retired(today) } else { None }
+    }
+
+    /// Returns the summary: see [`Note::summary`].
+    pub fn summary(&self) -> Option<&str> {
+        self.summary_from(SummarySource::Outline)
+    }
+
+    /// Returns the summary from a source up to and including `last`: see [`Note::summary_from`]. Reads the file only if
+    /// no field gives a summary.
+    pub fn summary_from(&self, last: SummarySource) -> Option<&str> {
+        let of_fields = match &self.source {
+            NoteSource::Parsed(_) => None,
+            NoteSource::Indexed(_) => {
+                let description = || self.extra_fields().description("description", self.title());
+                self.list_fields().summary.or_else(description)
+            }
+        };
+        of_fields.or_else(|| self.parsed_or_empty().summary_from(last))
+    }
+
+    /// Counts the characters of the body that every format keeps: see [`Note::body_chars`]. The index has the number.
+    pub fn body_chars(&self) -> usize {
+        self.identity().body_chars.unwrap_or_else(|| self.parsed_or_empty().body_chars())
+    }
+
+    /// Returns the value, 0 to 100; [`crate::note::DEFAULT_VALUE`] if no field gives it.
+    pub fn value_or_default(&self) -> u8 {
+        self.flags.value
+    }
+
+    /// Whether the note is used as a map of content.
+    pub fn is_moc(&self) -> bool {
+        self.flags.is_moc
+    }
+
+    /// Whether the note is of the type that belongs to a day.
+    pub fn is_journal(&self) -> bool {
+        self.flags.is_journal
+    }
+
+    /// Whether the note has other titles.
+    pub fn has_aliases(&self) -> bool {
+        self.flags.has_aliases
+    }
+
+    /// Whether the note replaces others in answers.
+    pub fn has_compacts(&self) -> bool {
+        self.flags.has_compacts
+    }
+
+    /// Returns the file's name without its extension.
+    pub fn stem(&self) -> &str {
+        crate::note::stem(&self.path)
+    }
+}
+
+impl IndexedNote {
+    fn file(&self, path: &str) -> &ReadNote {
+        self.file.get_or_init(|| {
+            let (bytes, failure) = match note_file::read(&self.record.columns.dir, Path::new(path)) {
+                Ok(bytes) => (bytes, None),
+                Err(error) => (Vec::new(), Some(self.record.columns.errors.add_note(path, &error))),
+            };
+            Box::new(ReadNote { note: Note::parse(path, bytes), failure })
+        })
+    }
+
+    fn cold_fields(&self, path: &str) -> ColdFieldsRef<'_> {
+        if self.cold.get().is_none()
+            && let Some(cold) = self.record.cold_fields()
+        {
+            // Another thread may have decoded the same bytes first.
+            let _ = self.cold.set(Box::new(cold));
+        }
+        self.cold.get().map_or_else(|| ColdFieldsRef::of(&self.file(path).note), |cold| cold.borrowed())
+    }
+}
