@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{ImportedPage, digest};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, ExtraFields, IMPORTED as FIELD, Note, NoteId, Value, with_spans, yaml_scalar};
+use crate::note::{DEFAULT_KIND, IMPORTED as FIELD, Note, NoteId, UserFields, Value, with_spans, yaml_scalar};
 use crate::request::ImportFrom;
 
 /// The placeholder of a digest that is not known yet; it has the same length.
@@ -40,7 +40,7 @@ pub struct Provenance {
 
 impl Provenance {
     /// Reads the source of a note; `None` if it was not imported.
-    pub fn of(fields: ExtraFields<'_>) -> Option<Self> {
+    pub fn of(fields: UserFields<'_>) -> Option<Self> {
         let (_, Value::Map(entries)) = fields.custom.iter().find(|(key, _)| key == FIELD)? else { return None };
         let text = |name: &str| Some(entries.iter().find(|(key, _)| key == name)?.1.to_line());
         let (from, name, path) = (text("from")?, text("name")?, text("path")?);

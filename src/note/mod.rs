@@ -44,7 +44,7 @@ pub use language::Language;
 pub use link_types::LinkTypes;
 pub(crate) use markdown::without_code;
 pub(crate) use percent::{percent_decoded_bytes, percent_encoded};
-pub use retired::{ExtraFields, Retired};
+pub use retired::{Retired, UserFields};
 pub(crate) use section::Section;
 pub(crate) use spans::with_spans;
 pub(crate) use summary::BodySummary;
@@ -300,8 +300,8 @@ impl Note {
     }
 
     /// Returns the fields that are not qipu's own.
-    pub fn extra_fields(&self) -> ExtraFields<'_> {
-        ExtraFields { unknown: &self.unknown, custom: &self.custom }
+    pub fn extra_fields(&self) -> UserFields<'_> {
+        UserFields { unknown: &self.unknown, custom: &self.custom }
     }
 
     /// Whether the note is used as a map of content.

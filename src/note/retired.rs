@@ -29,14 +29,14 @@ impl Retired {
 
 /// The fields of a note that are not qipu's own.
 #[derive(Debug, Clone, Copy)]
-pub struct ExtraFields<'a> {
+pub struct UserFields<'a> {
     /// Top-level fields that qipu does not know.
     pub unknown: &'a [(String, Value)],
     /// The fields under `custom`.
     pub custom: &'a [(String, Value)],
 }
 
-impl<'a> ExtraFields<'a> {
+impl<'a> UserFields<'a> {
     /// Returns the value of a field: one at the top of the frontmatter, else one under `custom`; `None` if it is absent
     /// or null.
     pub fn field(self, name: &str) -> Option<&'a Value> {

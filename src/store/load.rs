@@ -1,7 +1,7 @@
 //! Loads the notes of a store, from the index what did not change, the rest from the files.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -17,7 +17,7 @@ use super::note_handle::NoteHandle;
 use super::read_errors::ReadErrors;
 use super::walk::dir_cache::DirCache;
 use super::walk::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
-use super::walk::scan::{self, Scanned};
+use super::walk::scan::{self, Scanned, Unreadable};
 use super::walk::stat::{FileEntry, FileStat};
 use super::walk::tree::{self, TreeItem};
 use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, IgnoredEntry, NOTE_FOLDERS};
@@ -99,9 +99,6 @@ fn is_large(dir: &DirHandle, files: &[FileEntry]) -> bool {
     };
     files.len() >= MIN_NOTES || files.iter().map(size).sum::<u64>() >= MIN_BYTES
 }
-
-/// Unreadable files, collected by several threads.
-type Unreadable = Mutex<Vec<IgnoredEntry>>;
 
 /// Merges two lists of unreadable files, sorted by path and without duplicates.
 fn merged(mut unreadable: Vec<IgnoredEntry>, more: Unreadable) -> Vec<IgnoredEntry> {

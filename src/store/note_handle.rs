@@ -10,7 +10,7 @@ use super::index::records::{
 };
 use super::note_file;
 use crate::error::Error;
-use crate::note::{ContentSource, Diagnostic, ExtraFields, InlineLink, Note, NoteId, Retired, SummarySource, Value};
+use crate::note::{ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, SummarySource, UserFields, Value};
 
 /// A note of an open store.
 ///
@@ -187,7 +187,7 @@ impl NoteHandle {
     }
 
     /// Returns the fields that are not qipu's own.
-    pub fn extra_fields(&self) -> ExtraFields<'_> {
+    pub fn extra_fields(&self) -> UserFields<'_> {
         self.cold_fields().extra_fields()
     }
 
@@ -206,7 +206,7 @@ impl NoteHandle {
         self.findings().all(|finding| finding.code != "no-id")
     }
 
-    /// Returns the value of a field that is not qipu's own: see [`ExtraFields::field`].
+    /// Returns the value of a field that is not qipu's own: see [`UserFields::field`].
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.extra_fields().field(name)
     }

@@ -14,7 +14,7 @@ use super::column_store::ColumnStore;
 use super::id_compression;
 use super::record_codec::RecordWriter;
 use crate::note::{
-    ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, ExtraFields, InlineLink, JOURNAL, Note, NoteId, Timestamp,
+    ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, Timestamp, UserFields,
     Value, finding_code, shown_chars,
 };
 use crate::store::read_errors::ReadErrors;
@@ -361,8 +361,8 @@ impl<'a> ColdFieldsRef<'a> {
     }
 
     /// Returns the fields that are not qipu's own.
-    pub(crate) fn extra_fields(self) -> ExtraFields<'a> {
-        ExtraFields { unknown: self.unknown, custom: self.custom }
+    pub(crate) fn extra_fields(self) -> UserFields<'a> {
+        UserFields { unknown: self.unknown, custom: self.custom }
     }
 }
 

@@ -93,7 +93,7 @@ fn with_unchanged(
 }
 
 /// Unreadable files and directories, collected by several threads.
-type Unreadable = Mutex<Vec<IgnoredEntry>>;
+pub(crate) type Unreadable = Mutex<Vec<IgnoredEntry>>;
 
 fn add_unreadable(unreadable: &Unreadable, path: &str, reason: &'static str) {
     unreadable.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), reason));
