@@ -18,7 +18,7 @@ use crate::cli::{self, COMPLETE};
 use crate::env::Env;
 use crate::escape::one_line;
 use crate::setup;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{Location, Store};
 
 /// Returns the completions for a shell, in its format; `None` if this is an ordinary call.
@@ -78,7 +78,7 @@ impl CompletionContext {
         below.map(|below| (below.get_name().to_owned(), below.get_about().map(ToString::to_string))).collect()
     }
 
-    fn notes(&self) -> &[Arc<Note>] {
+    fn notes(&self) -> &[Arc<NoteHandle>] {
         self.store().map_or(&[], Store::notes)
     }
 

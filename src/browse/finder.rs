@@ -8,7 +8,7 @@ use nucleo_matcher::{Config, Matcher, Utf32String};
 use rayon::prelude::*;
 
 use super::text::one_line;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The most bytes that are matched of a title, tag or alias. Typed text is shorter.
 const MAX_NAME_BYTES: usize = 400;
@@ -19,7 +19,7 @@ const MAX_NAMES: usize = 64;
 /// The notes to search, in the order in which an empty text lists them.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
-    notes: Vec<Arc<Note>>,
+    notes: Vec<Arc<NoteHandle>>,
     /// The text that is matched for each note. Empty until the first letter is typed.
     haystacks: Vec<Utf32String>,
     /// The previous text and the ascending indices of the notes that it found.
@@ -27,12 +27,12 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub(super) fn new(notes: Vec<Arc<Note>>) -> Self {
+    pub(super) fn new(notes: Vec<Arc<NoteHandle>>) -> Self {
         Self { notes, haystacks: Vec::new(), previous: None }
     }
 
     /// Returns the notes to search.
-    pub(super) fn notes(&self) -> &[Arc<Note>] {
+    pub(super) fn notes(&self) -> &[Arc<NoteHandle>] {
         &self.notes
     }
 
@@ -102,7 +102,7 @@ fn is_narrower(previous: &str, text: &str) -> bool {
 }
 
 /// Returns the text that is matched for a note: its title as the list shows it, id, tags and aliases.
-fn haystack(note: &Note) -> Utf32String {
+fn haystack(note: &NoteHandle) -> Utf32String {
     let ties = note.relations();
     let mut names = one_line(truncated_name(note.title()));
     names.push_str("  ");
@@ -131,7 +131,10 @@ mod tests {
 
     fn finder(notes: &[(&str, &str)]) -> Finder {
         let note = |(id, front): &(&str, &str)| {
-            Arc::new(Note::parse(&format!("notes/{id}.md"), format!("---\nid: {id}\n{front}\n---\n").into_bytes()))
+            Arc::new(NoteHandle::parse(
+                &format!("notes/{id}.md"),
+                format!("---\nid: {id}\n{front}\n---\n").into_bytes(),
+            ))
         };
         Finder::new(notes.iter().map(note).collect())
     }

@@ -12,7 +12,7 @@ use super::store_client::{ListFilter, TextHits};
 use super::theme::Theme;
 use crate::env::Today;
 use crate::note::NoteId;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// A property of notes that a filter tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) struct Visit {
 #[derive(Debug)]
 pub(super) struct TextMatches {
     pub(super) query: String,
-    pub(super) notes: Vec<Arc<Note>>,
+    pub(super) notes: Vec<Arc<NoteHandle>>,
 }
 
 /// The state of the browser.
@@ -142,7 +142,7 @@ impl Model {
 
     /// Replaces the notes of the list and keeps the selected note, if it is still listed. `note_count` is the number of
     /// notes in the store.
-    pub(super) fn set_notes(&mut self, notes: Vec<Arc<Note>>, note_count: usize) {
+    pub(super) fn set_notes(&mut self, notes: Vec<Arc<NoteHandle>>, note_count: usize) {
         let selected = self.selected().map(|note| note.id.clone());
         self.finder = Finder::new(notes);
         self.note_count = note_count;
@@ -175,7 +175,7 @@ impl Model {
     }
 
     /// Returns the note in a row of the list.
-    pub(super) fn note_in_row(&self, row: usize) -> Option<&Arc<Note>> {
+    pub(super) fn note_in_row(&self, row: usize) -> Option<&Arc<NoteHandle>> {
         match &self.text_matches {
             Some(found) => found.notes.get(row),
             None => self.finder.notes().get(*self.matches.get(row)? as usize),
@@ -183,7 +183,7 @@ impl Model {
     }
 
     /// Returns the note in the selected row.
-    pub(super) fn selected(&self) -> Option<&Arc<Note>> {
+    pub(super) fn selected(&self) -> Option<&Arc<NoteHandle>> {
         self.note_in_row(self.cursor)
     }
 

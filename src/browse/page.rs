@@ -7,7 +7,7 @@ use crate::env::Today;
 use crate::escape;
 use crate::note::{IMPORTED, NoteId, StyleSet};
 use crate::report::{Entry, Report};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The most bytes of a body that are shown. It bounds the cost of wrapping.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -87,7 +87,7 @@ pub(super) struct NotePage {
 
 impl NotePage {
     /// Lays out a note. `today` decides whether it has expired.
-    pub(super) fn new(note: &Note, today: Today) -> Self {
+    pub(super) fn new(note: &NoteHandle, today: Today) -> Self {
         let mut lines = fields(note);
         if let Some(retired) = note.retired(|| today.day()) {
             lines.insert(1, unstyled(LineKind::Warning, format!("! {}", retired.words())));
@@ -158,7 +158,7 @@ fn unstyled(kind: LineKind, text: String) -> LogicalLine {
 }
 
 /// Returns the lines above the body: title, fields, tags and diagnostics.
-fn fields(note: &Note) -> Vec<LogicalLine> {
+fn fields(note: &NoteHandle) -> Vec<LogicalLine> {
     let (fields, extra) = (note.list_fields(), note.extra_fields());
     let mut lines = vec![unstyled(LineKind::Title, one_line(note.title()))];
     let mut facts = vec![note.id.to_string(), one_line(fields.kind)];
@@ -265,7 +265,8 @@ mod tests {
     use crate::note::InlineStyle;
 
     fn page(text: &str) -> NotePage {
-        let mut page = NotePage::new(&Note::parse("notes/qp-aaaa.md", text.as_bytes().to_vec()), Today::default());
+        let mut page =
+            NotePage::new(&NoteHandle::parse("notes/qp-aaaa.md", text.as_bytes().to_vec()), Today::default());
         page.wrap(20);
         page
     }

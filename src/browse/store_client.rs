@@ -12,7 +12,7 @@ use crate::graph::{Follow, WalkLimits};
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
 use crate::request::{Command, LinkRequest, LinkView, ListRequest, SearchRequest};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{Location, Store};
 
 /// A filter by type and tag.
@@ -27,7 +27,7 @@ pub(super) struct ListFilter {
 /// The result of a search in the texts of notes.
 pub(super) struct TextHits {
     /// The notes, best first.
-    pub(super) notes: Vec<Arc<Note>>,
+    pub(super) notes: Vec<Arc<NoteHandle>>,
     /// A message about words that occur in no note.
     pub(super) remark: Option<String>,
 }
@@ -100,7 +100,7 @@ impl StoreClient {
     ///
     /// # Errors
     /// As `qipu list`.
-    pub(super) fn list(&mut self, filter: &ListFilter) -> Result<Vec<Arc<Note>>, Error> {
+    pub(super) fn list(&mut self, filter: &ListFilter) -> Result<Vec<Arc<NoteHandle>>, Error> {
         let request = self.list_request(filter);
         Ok(notes_of(&self.run(&Command::List(request))?))
     }
@@ -142,7 +142,7 @@ impl StoreClient {
     }
 
     /// Returns the note with an id; `None` if the store has none.
-    pub(super) fn note(&self, id: &NoteId) -> Option<&Arc<Note>> {
+    pub(super) fn note(&self, id: &NoteId) -> Option<&Arc<NoteHandle>> {
         self.store.notes().get(self.store.position(id)?)
     }
 
@@ -169,6 +169,6 @@ impl StoreClient {
     }
 }
 
-fn notes_of(report: &Report) -> Vec<Arc<Note>> {
+fn notes_of(report: &Report) -> Vec<Arc<NoteHandle>> {
     report.entries.iter().filter_map(Entry::note).map(|entry| Arc::clone(&entry.note)).collect()
 }

@@ -12,7 +12,7 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Rep
 use crate::request::DoctorRequest;
 use crate::search::{Alike, Engine};
 use crate::setup::{self, Project};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{self, Location, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
@@ -150,7 +150,7 @@ fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 
 /// Returns the diagnostics of each note.
 fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let of_note = |note: &std::sync::Arc<Note>| {
+    let of_note = |note: &std::sync::Arc<NoteHandle>| {
         let findings = note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding));
         findings.collect::<Vec<_>>()
     };
@@ -159,7 +159,7 @@ fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 
 /// Returns diagnostics about invalid values in the fields that state how trustworthy a note is.
 fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let of_note = |note: &std::sync::Arc<Note>| {
+    let of_note = |note: &std::sync::Arc<NoteHandle>| {
         let invalid = invalid_fields(note).into_iter().map(|(field, expected)| {
             let message = format!("`{field}` counts as absent: expected {expected}");
             let finding = Diagnostic { code: "odd-belief", line: None, message };

@@ -11,7 +11,7 @@ use crate::context::{FieldFilter, Session, day_of};
 use crate::error::Error;
 use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::{ListRequest, Sort};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// Reports the notes that pass all filters, in the requested order.
@@ -31,7 +31,7 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
     let notes = store.notes().iter().enumerate().filter(|(position, note)| {
         passes(request, note) && filters.iter().all(|filter| filter.matches(note)) && has_links_wanted(*position)
     });
-    let mut notes: Vec<&Arc<Note>> = notes.map(|(_, note)| note).collect();
+    let mut notes: Vec<&Arc<NoteHandle>> = notes.map(|(_, note)| note).collect();
     sort(&mut notes, request.sort);
     let matched = notes.len();
     notes.truncate(request.limit.unwrap_or(matched));
@@ -42,7 +42,7 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
 }
 
 /// Tells whether a note passes the filters of a list, apart from those on links and custom fields.
-pub(super) fn passes(request: &ListRequest, note: &Note) -> bool {
+pub(super) fn passes(request: &ListRequest, note: &NoteHandle) -> bool {
     let dates = request.since.is_some() || request.until.is_some();
     let day = dates.then(|| day_of(note)).flatten();
     let is_since = |since: Date| day.is_some_and(|day| day >= since);
@@ -56,7 +56,7 @@ pub(super) fn passes(request: &ListRequest, note: &Note) -> bool {
 }
 
 /// Sorts notes that are in the order of their ids. The keys are decoded in parallel.
-fn sort(notes: &mut [&Arc<Note>], order: Sort) {
+fn sort(notes: &mut [&Arc<NoteHandle>], order: Sort) {
     match order {
         // Many imported notes have no date; sorted by id they would look unsorted.
         Sort::Updated => notes.par_sort_by_cached_key(|note| newest(note, note.list_fields().changed())),
@@ -68,7 +68,7 @@ fn sort(notes: &mut [&Arc<Note>], order: Sort) {
 }
 
 /// Returns the key that sorts notes by a date, the latest first, and then those without a date by title.
-fn newest<T: Ord>(note: &Note, date: Option<T>) -> (Reverse<Option<T>>, Option<String>) {
+fn newest<T: Ord>(note: &NoteHandle, date: Option<T>) -> (Reverse<Option<T>>, Option<String>) {
     let title = date.is_none().then(|| note.title().to_lowercase());
     (Reverse(date), title)
 }

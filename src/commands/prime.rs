@@ -9,7 +9,7 @@ use crate::context::Journals;
 use crate::graph::Compactions;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, ReportKind};
 use crate::request::PrimeRequest;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// The description of qipu in the primer.
@@ -115,7 +115,7 @@ fn most_frequent(counts: HashMap<&str, usize>) -> Vec<(String, usize)> {
 }
 
 /// Returns the folder of a note below the one for its type; `None` if it is in that one.
-fn folder_of(note: &Note) -> Option<&str> {
+fn folder_of(note: &NoteHandle) -> Option<&str> {
     let (folder, _) = note.path.rsplit_once('/')?;
     let below = folder.split_once('/').filter(|(first, _)| STORE_FOLDERS.contains(first)).map(|(_, below)| below);
     below.or_else(|| (!STORE_FOLDERS.contains(&folder)).then_some(folder))
@@ -135,7 +135,7 @@ fn last_journal(store: &Store, journals: &Journals, digests: &Compactions, seen:
 }
 
 /// Returns the last blocks of a journal within [`MAX_JOURNAL_CHARS`]: text is added to a journal at its end.
-fn last_blocks(note: &Note) -> String {
+fn last_blocks(note: &NoteHandle) -> String {
     let blocks = note.parsed_or_empty().blocks();
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.trim()).filter(|text| !text.is_empty()).collect();
     let Some((last, before)) = texts.split_last() else { return String::new() };
@@ -205,7 +205,7 @@ fn notes_of_role(store: &Store, digests: &Compactions, role: EntryRole, seen: &m
 /// Returns the decisions in force by their latest change, the newest first, then those without a date in descending
 /// order of id: decisions are often numbered.
 fn decisions(store: &Store) -> Vec<usize> {
-    let is_current = |note: &Note| note.retired(|| store.today.day()).is_none();
+    let is_current = |note: &NoteHandle| note.retired(|| store.today.day()).is_none();
     let notes = store.notes().iter().enumerate();
     let found = notes.filter(|(_, note)| is_decision(note) && is_current(note));
     let mut found: Vec<_> = found.map(|(position, note)| (note.list_fields().changed(), position)).collect();
@@ -214,7 +214,7 @@ fn decisions(store: &Store) -> Vec<usize> {
 }
 
 /// Tells whether a note is a decision by its type, a tag or a folder. Maps and journals are none.
-fn is_decision(note: &Note) -> bool {
+fn is_decision(note: &NoteHandle) -> bool {
     let is_name = |text: &str| DECISION_NAMES.iter().any(|name| name.eq_ignore_ascii_case(text));
     let is_in_folder = || note.path.rsplit_once('/').is_some_and(|(folder, _)| folder.split('/').any(is_name));
     let is_tagged = || note.relations().tags.iter().any(|tag| is_name(tag.trim_start_matches('#')));
@@ -223,19 +223,19 @@ fn is_decision(note: &Note) -> bool {
 
 /// Returns the maps of content by value, then latest change, then id; retired ones last.
 fn key_maps(store: &Store) -> Vec<usize> {
-    sorted(store, Note::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.list_fields().changed())))
+    sorted(store, NoteHandle::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.list_fields().changed())))
 }
 
 /// Returns the notes with a date that are no maps by latest change, then value, then id; retired ones last.
 fn recent_notes(store: &Store) -> Vec<usize> {
-    let is_other = |note: &Note| !note.is_moc() && note.list_fields().changed().is_some();
+    let is_other = |note: &NoteHandle| !note.is_moc() && note.list_fields().changed().is_some();
     sorted(store, is_other, |note| (Reverse(note.list_fields().changed()), Reverse(note.value_or_default())))
 }
 
 /// Returns the wanted notes by key; retired ones last.
-fn sorted<K: Ord>(store: &Store, is_wanted: fn(&Note) -> bool, key: fn(&Note) -> K) -> Vec<usize> {
+fn sorted<K: Ord>(store: &Store, is_wanted: fn(&NoteHandle) -> bool, key: fn(&NoteHandle) -> K) -> Vec<usize> {
     let notes = store.notes().iter().enumerate().filter(|(_, note)| is_wanted(note));
-    let is_retired = |note: &Note| note.retired(|| store.today.day()).is_some();
+    let is_retired = |note: &NoteHandle| note.retired(|| store.today.day()).is_some();
     let mut found: Vec<(bool, K, usize)> =
         notes.map(|(position, note)| (is_retired(note), key(note), position)).collect();
     found.sort_unstable();

@@ -7,7 +7,7 @@ use super::content::QueryContent;
 use crate::report::{BlockEntry, NoteContent, ShownBlocks};
 use crate::request::BlockChoice;
 use crate::search::Highlighter;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The limits on shown blocks; `None` for none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl ChosenBlocks {
 ///
 /// All blocks without limits are computed when their note is shown, so that a note without room costs nothing.
 pub fn choose_blocks<'a>(
-    notes: impl IntoIterator<Item = &'a Arc<Note>>,
+    notes: impl IntoIterator<Item = &'a Arc<NoteHandle>>,
     choice: BlockChoice,
     limits: BlockLimits,
     content: &QueryContent,
@@ -69,12 +69,12 @@ pub fn choose_blocks<'a>(
 }
 
 /// Whether a block of the note contains a word of the query.
-pub(super) fn has_answer(note: &Note, highlighter: &Highlighter) -> bool {
+pub(super) fn has_answer(note: &NoteHandle, highlighter: &Highlighter) -> bool {
     note.parsed_or_empty().blocks().iter().any(|block| highlighter.idf_weight(&block.text) > 0.0)
 }
 
 /// Returns at most `limit` blocks of a note in the order of the text, and whether there are more.
-fn blocks_of(note: &Note, choice: BlockChoice, limit: usize, content: &QueryContent) -> (Vec<BlockEntry>, bool) {
+fn blocks_of(note: &NoteHandle, choice: BlockChoice, limit: usize, content: &QueryContent) -> (Vec<BlockEntry>, bool) {
     let mut blocks = content.blocks(note);
     blocks.retain(|block| choice == BlockChoice::All || block.score > 0.0);
     let has_more = blocks.len() > limit;
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn all_matched_and_top_within_limits() {
         let body = "# A\n\n- fsync fails\n- nothing\n- fsync and log ^two\n\n## B\n\nlog alone\n";
-        let notes = [Arc::new(Note::parse("notes/n.md", format!("---\nid: n\n---\n{body}").into_bytes()))];
+        let notes = [Arc::new(NoteHandle::parse("notes/n.md", format!("---\nid: n\n---\n{body}").into_bytes()))];
         let engine = Engine::new(&notes, Language::English);
         let highlighter = engine.search(&Query::parse("fsync log"), None).highlighter.map(Arc::new);
         let shown = |choice, per_note, in_all, highlighter: Option<&Arc<Highlighter>>| {

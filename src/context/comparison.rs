@@ -10,14 +10,14 @@ use super::question::PeriodSide;
 use crate::calendar::Period;
 use crate::report::{ComparisonEntry, JournalTraits, SideEntry};
 use crate::search::StopWords;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The most tags, keywords and fields that are shown for each side.
 const MAX_TRAITS: usize = 20;
 
 /// Compares the journals of two sides.
 pub fn compare(
-    notes: &[Arc<Note>],
+    notes: &[Arc<NoteHandle>],
     journals: &Journals,
     sides: &(PeriodSide, PeriodSide),
     stop_words: &StopWords,
@@ -60,7 +60,7 @@ struct SideTexts {
 }
 
 impl SideTexts {
-    fn of(notes: &[Arc<Note>], indices: &[usize], stop_words: &StopWords) -> Self {
+    fn of(notes: &[Arc<NoteHandle>], indices: &[usize], stop_words: &StopWords) -> Self {
         let (tags, keywords, fields) = Default::default();
         let mut texts = Self { journals: indices.len(), blocks: 0, tags, keywords, fields };
         for note in indices.iter().filter_map(|index| notes.get(*index)) {

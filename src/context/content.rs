@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::note::joined;
 use crate::report::{BlockEntry, NoteContent, SnippetText};
 use crate::search::Highlighter;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The most characters of an excerpt.
 const MAX_EXCERPT_CHARS: usize = 480;
@@ -29,12 +29,12 @@ impl QueryContent {
 }
 
 impl NoteContent for QueryContent {
-    fn snippet(&self, note: &Note) -> Option<SnippetText> {
+    fn snippet(&self, note: &NoteHandle) -> Option<SnippetText> {
         let snippet = self.highlighter.as_ref()?.snippet(note.parsed_or_empty().body())?;
         Some(SnippetText { text: snippet.text, marks: snippet.marks })
     }
 
-    fn blocks(&self, note: &Note) -> Vec<BlockEntry> {
+    fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry> {
         let score = |text: &str| self.highlighter.as_ref().map_or(self.default_score, |words| words.idf_weight(text));
         let entry = |(index, block): (usize, crate::note::Block)| BlockEntry {
             id: block.anchor.unwrap_or_else(|| format!("{}#b{}", note.id, index + 1)),
@@ -46,7 +46,7 @@ impl NoteContent for QueryContent {
         note.parsed_or_empty().blocks().into_iter().enumerate().map(entry).collect()
     }
 
-    fn excerpt(&self, note: &Note) -> String {
+    fn excerpt(&self, note: &NoteHandle) -> String {
         let blocks = note.parsed_or_empty().blocks().into_iter().take(self.max_excerpt_blocks);
         joined(blocks.map(|block| block.text), MAX_EXCERPT_CHARS)
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use crate::error::Error;
 use crate::note::Value;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// A parsed filter expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl FieldFilter {
     }
 
     /// Tells whether a note satisfies the expression.
-    pub fn matches(&self, note: &Note) -> bool {
+    pub fn matches(&self, note: &NoteHandle) -> bool {
         let field = field(note, &self.key);
         match (&self.test, field) {
             (FieldTest::Present, field) => field.is_some(),
@@ -161,7 +161,7 @@ fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
 }
 
 /// Returns a field: a custom one, else an unknown one, else a known one.
-fn field<'a>(note: &'a Note, key: &str) -> Option<Cow<'a, Value>> {
+fn field<'a>(note: &'a NoteHandle, key: &str) -> Option<Cow<'a, Value>> {
     let named = note.extra_fields().custom.iter().chain(note.extra_fields().unknown).find(|(name, _)| name == key);
     if let Some((_, value)) = named {
         return (!value.is_null()).then_some(Cow::Borrowed(value));
@@ -204,7 +204,7 @@ mod tests {
     fn passes(expression: &str) -> bool {
         let text = "---\nid: n\ntitle: T\nvalue: 70\ntags: [a, b]\nauthor: Ann\nupdated: 2025-03-05T10:00:00Z\ncustom:\n  \
                     effort: 3\n  status: done\n  ratio: 0.50\n  empty: \"\"\n  nothing:\n  due: 2025-03-05\n  value: 5\n---\n";
-        let note = Note::parse("notes/n.md", text.as_bytes().to_vec());
+        let note = NoteHandle::parse("notes/n.md", text.as_bytes().to_vec());
         FieldFilter::parse(expression).unwrap().matches(&note)
     }
 

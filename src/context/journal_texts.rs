@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::note::without_code;
 use crate::search::StopWords;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The fewest letters of a counted word.
 const MIN_LETTERS: usize = 4;
@@ -28,7 +28,7 @@ pub(super) struct JournalText {
 
 impl JournalText {
     /// Collects the content of a journal.
-    pub(super) fn of(note: &Note, stop_words: &StopWords) -> Self {
+    pub(super) fn of(note: &NoteHandle, stop_words: &StopWords) -> Self {
         let mut text = Self::default();
         text.tags.extend(note.relations().tags.iter().map(|tag| tag.trim_start_matches('#').to_lowercase()));
         let fields = note.extra_fields();

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use crate::calendar::{Period, find_numeric_day, parse_day};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The fewest notes for one thread.
 const MIN_NOTES: usize = 1_024;
@@ -21,8 +21,8 @@ pub struct Journals {
 
 impl Journals {
     /// Finds the journals among notes in the order of their ids.
-    pub fn new(notes: &[Arc<Note>]) -> Self {
-        let day = |(index, note): (usize, &Arc<Note>)| Some((journal_day(note)?, index));
+    pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
+        let day = |(index, note): (usize, &Arc<NoteHandle>)| Some((journal_day(note)?, index));
         let mut days: Vec<(Date, usize)> =
             notes.par_iter().enumerate().with_min_len(MIN_NOTES).filter_map(day).collect();
         days.sort_unstable();
@@ -66,7 +66,7 @@ impl Journals {
 
 /// Returns the day of a journal: a note of that type, or a note whose whole title or file name is a date. The day is
 /// that of the field `date`, else of the title, the file name or the creation; never of the file's mtime.
-pub fn journal_day(note: &Note) -> Option<Date> {
+pub fn journal_day(note: &NoteHandle) -> Option<Date> {
     let whole_date = |text: &str| parse_day(text);
     if !note.is_journal() {
         let day = whole_date(note.title()).or_else(|| whole_date(note.stem()))?;
@@ -80,7 +80,7 @@ pub fn journal_day(note: &Note) -> Option<Date> {
 }
 
 /// Returns the day of a note: of a journal its own, else that of the field `date` or of the last change.
-pub fn day_of(note: &Note) -> Option<Date> {
+pub fn day_of(note: &NoteHandle) -> Option<Date> {
     let head = note.list_fields();
     journal_day(note).or_else(|| head.day()).or_else(|| head.changed().map(|time| time.date()))
 }
@@ -91,7 +91,7 @@ mod tests {
 
     fn day(path: &str, fields: &str) -> Option<String> {
         let text = format!("---\nid: n\n{fields}---\nText\n");
-        journal_day(&Note::parse(path, text.into_bytes())).map(|day| day.to_string())
+        journal_day(&NoteHandle::parse(path, text.into_bytes())).map(|day| day.to_string())
     }
 
     #[test]

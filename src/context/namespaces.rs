@@ -1,7 +1,7 @@
 //! Namespaces of notes: the part before `/` in a title, the field `namespace`, or the folder.
 
 use crate::note::Value;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// A set of namespaces.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Namespaces {
     }
 
     /// Tells whether a note is in one of the namespaces, or is the page of one.
-    pub fn contains(&self, note: &Note) -> bool {
+    pub fn contains(&self, note: &NoteHandle) -> bool {
         if self.0.is_empty() {
             return false;
         }
@@ -37,7 +37,7 @@ impl Namespaces {
     }
 }
 
-fn fields(note: &Note) -> Vec<Vec<String>> {
+fn fields(note: &NoteHandle) -> Vec<Vec<String>> {
     let fields = note.extra_fields();
     let own = fields.custom.iter().chain(fields.unknown).filter(|(key, _)| key == "namespace");
     let texts = own.flat_map(|(_, value)| match value {
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn whole_segments_of_titles_fields_and_folders_in_any_case() {
         let is_contained = |path: &str, fields: &str, names: &[&str]| {
-            let note = Note::parse(path, format!("---\nid: n\n{fields}---\n").into_bytes());
+            let note = NoteHandle::parse(path, format!("---\nid: n\n{fields}---\n").into_bytes());
             Namespaces::new(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).contains(&note)
         };
         for (path, fields) in [

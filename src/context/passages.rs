@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::note::{Block, BlockKind, shown_chars};
 use crate::report::{Fragment, NoteEntry, Passages};
 use crate::search::{BlockScorer, BlockText, TokenCache};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
@@ -114,7 +114,12 @@ fn best_score(passages: &Passages) -> Option<f64> {
 }
 
 /// Returns the fragments of a note with their worth.
-fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, cache: &mut TokenCache<'t>) -> Passages {
+fn passages<'t>(
+    note: &'t NoteHandle,
+    sizes: &Range<usize>,
+    scorer: &BlockScorer,
+    cache: &mut TokenCache<'t>,
+) -> Passages {
     let (parts, mut fragments): (Vec<BlockContext<'_>>, Vec<Fragment>) = fragments(note, sizes).into_iter().unzip();
     let headings: Vec<String> =
         fragments.iter().map(|fragment| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
@@ -134,7 +139,7 @@ fn passages<'t>(note: &'t Note, sizes: &Range<usize>, scorer: &BlockScorer, cach
 
 /// Returns the fragments of a note without their worth, each with its context, in the order of the text, without
 /// overlaps.
-fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>, Fragment)> {
+fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContext<'t>, Fragment)> {
     let (body, title) = (note.parsed_or_empty().body(), note.title());
     let mut fragments: Vec<(BlockContext<'t>, Fragment)> = Vec::new();
     let mut line = LineCounter { body, offset: 0, line: note.parsed_or_empty().body_line() };
@@ -169,7 +174,7 @@ fn fragments<'t>(note: &'t Note, sizes: &Range<usize>) -> Vec<(BlockContext<'t>,
 }
 
 /// Returns the blocks of a note; a single one if all of them have at most [`WHOLE_BODY_BYTES`] together.
-fn blocks(note: &Note) -> Vec<Block> {
+fn blocks(note: &NoteHandle) -> Vec<Block> {
     let mut blocks = note.parsed_or_empty().blocks();
     let end = |(first, last): (&Block, &Block)| first.range.start..last.range.end.max(first.range.end);
     let whole = blocks.first().zip(blocks.last()).map(end).filter(|whole| whole.len() <= WHOLE_BODY_BYTES);

@@ -11,7 +11,7 @@ use super::journal_texts::{JournalText, letter_count};
 use crate::calendar::Period;
 use crate::report::PatternEntry;
 use crate::search::StopWords;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The fewest letters of a topic.
 const MIN_TOPIC: usize = 5;
@@ -28,7 +28,7 @@ type Occurrences = BTreeMap<String, Vec<Date>>;
 
 /// Returns the patterns in the journals of a period, and the number of these journals.
 pub fn patterns(
-    notes: &[Arc<Note>],
+    notes: &[Arc<NoteHandle>],
     journals: &Journals,
     period: Period,
     stop_words: &StopWords,

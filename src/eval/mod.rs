@@ -24,7 +24,7 @@ use crate::progress;
 use crate::render::Screen;
 use crate::report::{Entry, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{self, Store};
 use answer::{ShownAnswer, headings};
 use metrics::RankingScores;
@@ -174,7 +174,7 @@ fn relevant_notes(questions: &[JudgedQuestion], store: &Store) -> Vec<RelevantNo
 
 /// Returns the questions that a note answers: it contains one of their passages. Questions are given, and returned, by
 /// their indices in the file.
-fn questions_answered_by(note: &Arc<Note>, questions: &[(usize, &[ExpectedPassage])]) -> Vec<usize> {
+fn questions_answered_by(note: &Arc<NoteHandle>, questions: &[(usize, &[ExpectedPassage])]) -> Vec<usize> {
     let texts = [
         NormalizedText::new(note.parsed_or_empty().body()),
         NormalizedText::new(note.list_fields().summary.unwrap_or_default()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::NameIndex;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The digests of a store and the notes that each replaces.
 #[derive(Debug, Default)]
@@ -18,13 +18,13 @@ pub struct Compactions {
 
 impl Compactions {
     /// Returns the compactions to apply to an answer; none if `has_no_compaction`.
-    pub fn for_answer(notes: &[Arc<Note>], no_compaction: bool) -> Self {
+    pub fn for_answer(notes: &[Arc<NoteHandle>], no_compaction: bool) -> Self {
         if no_compaction { Self::default() } else { Self::new(notes) }
     }
 
     /// Reads the `compacts` fields of all notes. A note has at most one digest: the first by id. A digest that would
     /// replace itself, directly or through others, is refused.
-    pub fn new(notes: &[Arc<Note>]) -> Self {
+    pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
         let mut digests = Self::default();
         if !notes.iter().any(|note| note.has_compacts()) {
             return digests;
@@ -42,7 +42,7 @@ impl Compactions {
         digests
     }
 
-    fn add(&mut self, digest: usize, note: Option<usize>, notes: &[Arc<Note>]) -> Result<(), String> {
+    fn add(&mut self, digest: usize, note: Option<usize>, notes: &[Arc<NoteHandle>]) -> Result<(), String> {
         let Some(note) = note else {
             return Err("there is no such note".to_owned());
         };

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{NameIndex, PathTarget, join_path, rebase_path};
 use crate::note::EncodedTarget;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl LinkTargets {
 }
 
 /// Resolves the links of a note.
-fn targets_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
+fn targets_of(names: &NameIndex<'_>, note: &NoteHandle) -> LinkTargets {
     let named = |name: &str| names.resolve(name).map_or_else(|| LinkTarget::Nothing(name.to_owned()), LinkTarget::Note);
     let links = note.link_fields();
     let inline = |link: &EncodedTarget<'_>| match (names.resolve_link(&note.path, *link), *link) {
@@ -70,15 +70,19 @@ fn targets_of(names: &NameIndex<'_>, note: &Note) -> LinkTargets {
 
 /// The notes of a store before and after a change.
 pub(crate) struct TargetComparison<'a> {
-    before: (&'a [Arc<Note>], NameIndex<'a>),
-    after: (&'a [Arc<Note>], NameIndex<'a>),
+    before: (&'a [Arc<NoteHandle>], NameIndex<'a>),
+    after: (&'a [Arc<NoteHandle>], NameIndex<'a>),
     /// The index of each note after the change; `None` if it was removed.
     indices_after: Vec<Option<usize>>,
 }
 
 impl<'a> TargetComparison<'a> {
     /// Prepares a comparison; `new_path` maps the path of a note to its path after the change.
-    pub(crate) fn new(before: &'a [Arc<Note>], after: &'a [Arc<Note>], new_path: impl Fn(&'a str) -> &'a str) -> Self {
+    pub(crate) fn new(
+        before: &'a [Arc<NoteHandle>],
+        after: &'a [Arc<NoteHandle>],
+        new_path: impl Fn(&'a str) -> &'a str,
+    ) -> Self {
         let by_path: HashMap<&str, usize> =
             after.iter().enumerate().map(|(index, note)| (note.path.as_str(), index)).collect();
         let indices_after = before.iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
@@ -108,7 +112,7 @@ impl<'a> TargetComparison<'a> {
 
     /// Resolves the inline links of `text`, as if it were in the file with `note`, after the change.
     pub(crate) fn targets_of_text(&self, path: &str, text: &str) -> Vec<LinkTarget> {
-        targets_of(&self.after.1, &Note::parse(path, text.as_bytes().to_vec())).inline
+        targets_of(&self.after.1, &NoteHandle::parse(path, text.as_bytes().to_vec())).inline
     }
 
     /// Returns the first note, except those in `except`, whose id or link targets the change alters.

@@ -16,7 +16,7 @@ pub use compactions::Compactions;
 pub use walk::{Reached, Walk, WalkLimits};
 
 use crate::note::{EncodedTarget, InlineLink, LinkTypes};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::timings;
 pub(crate) use link_targets::{LinkTarget, TargetComparison};
 use links::{AdjacencyLists, INLINE, OutLink, TYPED};
@@ -110,7 +110,7 @@ pub const CACHE_KEY: &str = "links 2";
 /// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]
 pub struct Graph<'a> {
-    notes: &'a [Arc<Note>],
+    notes: &'a [Arc<NoteHandle>],
     types: &'a LinkTypes,
     /// Built when a name must be resolved for the first time.
     names: OnceLock<NameIndex<'a>>,
@@ -126,7 +126,7 @@ pub struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// Resolves the links of all notes, which must be sorted by id.
-    pub fn new(notes: &'a [Arc<Note>], types: &'a LinkTypes) -> Self {
+    pub fn new(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes) -> Self {
         let names = NameIndex::new(notes);
         let links = resolve_links::links(&names, notes);
         let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
@@ -135,7 +135,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Decodes the output of [`Graph::to_bytes`]; `None` if it is corrupt or does not fit `notes`.
-    pub fn from_bytes(notes: &'a [Arc<Note>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
+    pub fn from_bytes(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
         let (links, lists): (AdjacencyLists, Vec<Vec<u32>>) = postcard::from_bytes(bytes).ok()?;
         if !links.is_valid_for(notes.len()) || lists.iter().flatten().any(|index| *index as usize >= notes.len()) {
             return None;
@@ -151,7 +151,7 @@ impl<'a> Graph<'a> {
         postcard::to_allocvec(&(&self.links, self.ordered_lists())).unwrap_or_default()
     }
 
-    fn of(notes: &'a [Arc<Note>], types: &'a LinkTypes, links: AdjacencyLists) -> Self {
+    fn of(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, links: AdjacencyLists) -> Self {
         let (in_edges, in_offsets) = transpose(&links, notes.len());
         Self { notes, types, names: OnceLock::new(), links, in_edges, in_offsets, lists: OnceLock::new() }
     }
@@ -211,7 +211,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    fn resolved(&self, map: &Note) -> Vec<Vec<u32>> {
+    fn resolved(&self, map: &NoteHandle) -> Vec<Vec<u32>> {
         let lists = map.ordered_lists();
         if lists.is_empty() {
             return Vec::new();
@@ -337,14 +337,14 @@ mod tests {
     use super::*;
 
     /// Notes with links of every kind: typed, inline, unresolved, outside the store, and in a map of content.
-    fn notes() -> Vec<Arc<Note>> {
+    fn notes() -> Vec<Arc<NoteHandle>> {
         let texts = [
             "---\nid: a\ntitle: A\nlinks: [{type: supports, id: b}, {type: odd kind, id: c}, {id: nowhere}]\n---\n[[b]] [[c]]",
             "---\nid: b\ntitle: B\n---\n[[A]] [[gone]] [[gone]] [up](../../x.md)",
             "---\nid: c\ntitle: C\ntype: moc\n---\n1. [[b]]\n2. [[a]]\n3. [[nobody]]\n\ntext\n\n1. [[a]]\n2. [[B]]\n",
             "---\nid: d\ntitle: D\nlinks: [{type: follows, id: c}]\n---\n",
         ];
-        let note = |text: &str| Arc::new(Note::parse("notes/x.md", text.as_bytes().to_vec()));
+        let note = |text: &str| Arc::new(NoteHandle::parse("notes/x.md", text.as_bytes().to_vec()));
         texts.into_iter().map(note).collect()
     }
 

@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 
 use crate::note::EncodedTarget;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// Finds notes by their names: ids, titles, aliases, file stems and paths.
 #[derive(Debug, Clone)]
 pub(crate) struct NameIndex<'a> {
-    notes: &'a [Arc<Note>],
+    notes: &'a [Arc<NoteHandle>],
     by_id: HashMap<&'a str, usize, RandomState>,
     by_text: OnceLock<TextNames<'a>>,
     by_path: OnceLock<HashMap<&'a str, usize, RandomState>>,
@@ -38,7 +38,7 @@ pub(crate) enum PathTarget {
 }
 
 impl<'a> NameIndex<'a> {
-    pub(crate) fn new(notes: &'a [Arc<Note>]) -> Self {
+    pub(crate) fn new(notes: &'a [Arc<NoteHandle>]) -> Self {
         let by_id = notes.iter().enumerate().map(|(index, note)| (note.id.as_str(), index)).collect();
         Self { notes, by_id, by_text: OnceLock::new(), by_path: OnceLock::new() }
     }
@@ -94,7 +94,7 @@ impl<'a> NameIndex<'a> {
 }
 
 impl<'a> TextNames<'a> {
-    fn new(notes: &'a [Arc<Note>]) -> Self {
+    fn new(notes: &'a [Arc<NoteHandle>]) -> Self {
         let mut texts = Self {
             titles: HashMap::default(),
             titles_any_case: HashMap::default(),

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::links::{AdjacencyLists, INLINE, OutLink, TYPED};
 use super::{NameIndex, PathTarget};
 use crate::note::EncodedTarget;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The type of an inline link.
 const RELATED: &str = "related";
@@ -18,7 +18,7 @@ const RELATED: &str = "related";
 const RUN_LENGTH: usize = 512;
 
 /// Resolves the links of all notes in parallel.
-pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<Note>]) -> AdjacencyLists {
+pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> AdjacencyLists {
     let run = |first: usize| {
         let mut run = AdjacencyLists::default();
         (first..notes.len().min(first + RUN_LENGTH)).for_each(|from| add_note(&mut run, first, names, notes, from));
@@ -34,7 +34,7 @@ pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<Note>]) -> AdjacencyList
 
 /// Adds a note's links and unresolved targets; `first` is the first note of the run. Repeated links are merged, and so
 /// are a typed and an inline link to the same note. Links of a note to itself are dropped.
-fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes: &[Arc<Note>], from: usize) {
+fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes: &[Arc<NoteHandle>], from: usize) {
     let mut own: Vec<OutLink> = Vec::new();
     let mut seen_unresolved: HashSet<String, RandomState> = HashSet::default();
     let (kinds, unresolved) = (&mut run.kinds, &mut run.unresolved);

@@ -10,7 +10,7 @@ use super::{EntryText, Extent, Included, Screen, body_text, days, flow, markdown
 use crate::escape::{lines, one_line};
 use crate::note::{ContentSource, IMPORTED};
 use crate::report::{Assessment, BlockEntry, DIMENSIONS, Level, NoteEntry, NoteLayout, Passage, Report, UTILITY_PARTS};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::tokens::Tokenizer;
 
 /// The beginning of the heading of a note in a bundle.
@@ -300,7 +300,7 @@ fn guarded(body: &str) -> Cow<'_, str> {
 }
 
 /// Returns the sources, the custom fields and the unknown fields of a note, a line each.
-fn own_fields(note: &Note) -> String {
+fn own_fields(note: &NoteHandle) -> String {
     let source = |source: &ContentSource| {
         let title = source.title.as_deref().map(one_line).unwrap_or_default();
         format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned() + "\n"

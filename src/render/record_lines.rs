@@ -9,7 +9,7 @@ use crate::report::{
     JournalTraits, Level, NoteEntry, OverviewEntry, Passage, PatternEntry, RecipeEntry, RowEntry, RowValue,
     SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// Adds the notes that a note replaces.
 pub(super) fn push_compacted(entry: &NoteEntry, out: &mut String) {
@@ -94,7 +94,7 @@ pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
         + &traits("only_b", &comparison.only_b)
 }
 
-pub(super) fn block_line(block: &BlockEntry, note: &Note) -> String {
+pub(super) fn block_line(block: &BlockEntry, note: &NoteHandle) -> String {
     let changed = note.list_fields().changed().map_or("-".to_owned(), |changed| changed.date().to_string());
     let (id, path, text) = (value(&block.id), values(&block.path), json_string(&block.text));
     let (depth, score) = (block.depth, block.score);
@@ -243,7 +243,7 @@ pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> Stri
 
 /// Returns the assessment of a note, short because every assessed note has it: defaults are left out, such as the level
 /// `detailed`.
-pub(super) fn assessment_line(assessment: &Assessment, content: &LevelText, note: &Note) -> String {
+pub(super) fn assessment_line(assessment: &Assessment, content: &LevelText, note: &NoteHandle) -> String {
     let mut text = "D belief".to_owned();
     if content.level < Level::Detailed {
         text.push_str(&format!(" level={}", content.level.name()));
@@ -262,7 +262,7 @@ pub(super) fn assessment_line(assessment: &Assessment, content: &LevelText, note
 }
 
 /// Returns the parts of the confidence and the utility of a note.
-pub(super) fn explanation_lines(assessment: &Assessment, novelty: f64, tokens: usize, note: &Note) -> String {
+pub(super) fn explanation_lines(assessment: &Assessment, novelty: f64, tokens: usize, note: &NoteHandle) -> String {
     let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
         names.iter().zip(parts).map(|(name, part)| format!(" {name}={part:.4}")).collect()
     };

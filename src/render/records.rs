@@ -11,7 +11,7 @@ use super::{
 };
 use crate::escape::{json_string, value};
 use crate::note::SummarySource;
-use crate::report::NoteHandle as Note;
+use crate::report::NoteHandle;
 use crate::report::{Assessment, Detail, Entry, EntryRole, Level, NoteEntry, Report};
 use crate::tokens::Tokenizer;
 
@@ -194,7 +194,7 @@ impl Records<'_> {
     }
 
     /// Adds the sources and the custom fields of a note.
-    fn push_fields(&self, note: &Note, text: &mut String) {
+    fn push_fields(&self, note: &NoteHandle, text: &mut String) {
         if self.report.head.show.has_sources {
             for source in note.sources() {
                 text.push_str(&format!("D source url={}", value(&source.url)));

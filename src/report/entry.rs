@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use super::{Detail, NoteEntry};
 use crate::note::{Diagnostic, NoteId};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// A part of a report that is shown or left out as a whole.
 #[derive(Debug, Clone)]
@@ -202,7 +202,7 @@ pub struct DiagnosticEntry {
 
 impl DiagnosticEntry {
     /// Returns the entry of a diagnostic of a note. `path`: the file, relative to the current directory.
-    pub fn of_note(path: String, note: &Note, finding: &Diagnostic) -> Self {
+    pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {
             is_error: finding.is_error(),
             code: finding.code,

@@ -7,25 +7,25 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Assessment, EdgeEntry, Passages};
 use crate::note::{NoteId, Retired, SummarySource, shown_chars};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// Computes the parts of notes that take time, each when its note is written: a note without room costs nothing.
 pub trait NoteContent: Debug + Send + Sync {
     /// Returns the part of the body that answers the query best; `None` if the body contains no word of it.
-    fn snippet(&self, note: &Note) -> Option<SnippetText>;
+    fn snippet(&self, note: &NoteHandle) -> Option<SnippetText>;
 
     /// Returns all blocks of the body in their order, with their scores.
-    fn blocks(&self, note: &Note) -> Vec<BlockEntry>;
+    fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry>;
 
     /// Returns the first blocks of the body on one line, as the summary of a journal.
-    fn excerpt(&self, note: &Note) -> String;
+    fn excerpt(&self, note: &NoteHandle) -> String;
 }
 
 /// A note in an answer, with its edges to entries before it.
 #[derive(Debug, Clone)]
 pub struct NoteEntry {
     /// The note.
-    pub note: Arc<Note>,
+    pub note: Arc<NoteHandle>,
     /// Why the note is in the answer.
     pub role: EntryRole,
     /// The distance from the first note, in hops.
@@ -142,7 +142,7 @@ pub enum Detail {
 
 impl NoteEntry {
     /// Returns the entry of a note without links, search or assessment.
-    pub fn alone(note: &Arc<Note>, role: EntryRole) -> Self {
+    pub fn alone(note: &Arc<NoteHandle>, role: EntryRole) -> Self {
         Self {
             note: Arc::clone(note),
             role,

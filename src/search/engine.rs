@@ -25,7 +25,7 @@ use super::score::vectors::{VectorCache, Vectors};
 use super::score::weights::Weights;
 use crate::index_builder::TextIndex;
 use crate::note::Language;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::timings;
 
 /// The distinct content terms of a note, and their density.
@@ -39,7 +39,7 @@ pub struct NoteTerms {
 
 /// The notes of a store, ready to be searched.
 pub struct Engine<'a> {
-    notes: &'a [Arc<Note>],
+    notes: &'a [Arc<NoteHandle>],
     language: Language,
     index: CompositeIndex,
     weights: Weights,
@@ -63,12 +63,12 @@ pub struct SearchResults {
 
 impl<'a> Engine<'a> {
     /// Returns an engine for notes, all of which are read. O(bytes).
-    pub fn new(notes: &'a [Arc<Note>], language: Language) -> Self {
+    pub fn new(notes: &'a [Arc<NoteHandle>], language: Language) -> Self {
         Self::open(notes, language, None)
     }
 
     /// Returns an engine for notes, with the stored index of their texts; notes that it lacks are read.
-    pub fn open(notes: &'a [Arc<Note>], language: Language, stored: Option<&TextIndex>) -> Self {
+    pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, stored);
         let weights = Weights::for_index(&index);
         timings::end("words opened");
@@ -161,7 +161,7 @@ impl<'a> Engine<'a> {
 
     /// Returns whether terms are adjacent in a note: in its title, one of its aliases, its body, or a summary in its
     /// frontmatter.
-    fn contains_phrase(&self, note: &Note, text: &DocText<TermId>, terms: &[TermId]) -> bool {
+    fn contains_phrase(&self, note: &NoteHandle, text: &DocText<TermId>, terms: &[TermId]) -> bool {
         let (body, summary) = text.body.split_at_checked(text.body_len).unwrap_or((&text.body, &[]));
         contains_sequence(body, terms)
             || contains_sequence(summary, terms)
@@ -169,7 +169,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns whether terms are adjacent in a note's title or in one of its aliases, which are one text in the index.
-    fn title_contains_phrase(&self, note: &Note, text: &DocText<TermId>, terms: &[TermId]) -> bool {
+    fn title_contains_phrase(&self, note: &NoteHandle, text: &DocText<TermId>, terms: &[TermId]) -> bool {
         if !contains_sequence(&text.title, terms) {
             return false;
         }
@@ -223,7 +223,7 @@ impl<'a> Engine<'a> {
         if unquoted.is_empty() {
             return;
         }
-        let is_named = |note: &Note, name: &str| {
+        let is_named = |note: &NoteHandle, name: &str| {
             equals_folded(note.title(), name)
                 || (note.has_aliases() && note.relations().aliases.iter().any(|alias| equals_folded(alias, name)))
         };
@@ -248,7 +248,7 @@ impl<'a> Engine<'a> {
     }
 }
 
-fn has_tag(note: &Note, tag: &str) -> bool {
+fn has_tag(note: &NoteHandle, tag: &str) -> bool {
     note.relations().tags.iter().any(|own| equals_folded(own, tag))
 }
 

@@ -8,7 +8,7 @@ use super::super::finder::{TitleHighlighter, truncated_name};
 use super::super::model::Model;
 use super::super::text::{clusters, one_line, truncated, width};
 use super::{draw_frame, line_area, put_text};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The width of the column of types, in cells.
 const KIND_WIDTH: usize = 10;
@@ -46,7 +46,13 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
     }
 }
 
-fn draw_note(model: &Model, note: &Note, highlighter: Option<&mut TitleHighlighter>, area: Rect, buffer: &mut Buffer) {
+fn draw_note(
+    model: &Model,
+    note: &NoteHandle,
+    highlighter: Option<&mut TitleHighlighter>,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let head = note.list_fields();
     let cells = usize::from(area.width);
     let kind = one_line(truncated_name(head.kind));

@@ -138,7 +138,7 @@ pub(super) fn slug(title: &str) -> String {
 mod tests {
     use super::*;
     use crate::store::Location;
-    use crate::store::NoteHandle as Note;
+    use crate::store::NoteHandle;
 
     #[test]
     fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {
@@ -172,7 +172,7 @@ mod tests {
         let flow = "---\n{verified: true, mine: kept, trust: 1, custom: {confidence: 1, own: 3}}\n---\n";
         for template in [block, flow] {
             let text = created(template, true).unwrap();
-            let note = Note::parse("notes/n.md", text.clone().into_bytes());
+            let note = NoteHandle::parse("notes/n.md", text.clone().into_bytes());
             assert_eq!(note.verified(), None, "{text}");
             assert!(CLAIMS.iter().all(|key| *key == "generated_by" || note.field(key).is_none()), "{text}");
             assert_eq!(note.field("generated_by").map(|value| value.to_line()).as_deref(), Some("mcp"), "{text}");

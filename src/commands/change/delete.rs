@@ -6,7 +6,7 @@ use super::{ChangePlan, PlannedChange};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Compactions, Graph};
 use crate::report::DiagnosticEntry;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{Change, Store};
 
 /// The most notes that an error names.
@@ -34,7 +34,12 @@ pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Cha
 }
 
 /// Refuses to delete a note that a digest replaces or that other notes link to.
-fn expect_unused(store: &Store, note: &Note, digest: Option<usize>, linking: &BTreeSet<usize>) -> Result<(), Error> {
+fn expect_unused(
+    store: &Store,
+    note: &NoteHandle,
+    digest: Option<usize>,
+    linking: &BTreeSet<usize>,
+) -> Result<(), Error> {
     let id_of = |position: usize| store.notes()[position].id.as_str();
     if let Some(digest) = digest.map(id_of) {
         return Err(Error::new(ErrorKind::Failure, format!("`{digest}` stands for `{}`", note.id))
@@ -50,7 +55,7 @@ fn expect_unused(store: &Store, note: &Note, digest: Option<usize>, linking: &BT
 }
 
 /// Reports a link to a deleted note.
-fn broken_link(store: &Store, from: &Note, deleted: &Note) -> DiagnosticEntry {
+fn broken_link(store: &Store, from: &NoteHandle, deleted: &NoteHandle) -> DiagnosticEntry {
     DiagnosticEntry {
         is_error: false,
         code: "broken-link",

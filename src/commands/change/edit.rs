@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::Diagnostic;
 use crate::note::edit::{Edit, apply};
 use crate::report::DiagnosticEntry;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{Change, Location, Store};
 
 /// Opens a file of the store in the editor. Returns its change, which has been made, and the note's diagnostics.
@@ -31,7 +31,7 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         store.apply(&[Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() }], &lock)?;
     }
     let mut findings = diagnostics_of(&store, note);
-    let old_id = &Note::parse(path, before.clone()).id;
+    let old_id = &NoteHandle::parse(path, before.clone()).id;
     if note.id != *old_id {
         let message = format!("its id was `{old_id}` and is `{}` now: links to the old one lead elsewhere", note.id);
         let finding = Diagnostic { code: "id-changed", line: None, message };
@@ -55,6 +55,6 @@ fn with_updated(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Ve
 }
 
 /// Returns the diagnostics of a note.
-fn diagnostics_of(store: &Store, note: &Note) -> Vec<DiagnosticEntry> {
+fn diagnostics_of(store: &Store, note: &NoteHandle) -> Vec<DiagnosticEntry> {
     note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding)).collect()
 }

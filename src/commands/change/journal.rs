@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::JOURNAL;
 use crate::note::edit::{self, Edit};
 use crate::request::{ChangeRequest, NewFields, NewNote};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{self, Store};
 
 /// Plans the bullet in the first journal of the day, or in a new one.
@@ -22,7 +22,12 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str
 }
 
 /// Plans the bullet at the end of a journal.
-fn plan_append(store: &Store, request: &ChangeRequest, note: &Note, bullet: &str) -> Result<PlannedChange, Error> {
+fn plan_append(
+    store: &Store,
+    request: &ChangeRequest,
+    note: &NoteHandle,
+    bullet: &str,
+) -> Result<PlannedChange, Error> {
     if !note.parsed()?.ends_openly() {
         let message = format!("can't add to `{}`: its text ends inside a block of code or a comment", note.id);
         return Err(Error::new(ErrorKind::Store, message).hint("close that in the file first; nothing was changed"));

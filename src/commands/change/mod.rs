@@ -19,7 +19,7 @@ use crate::note::edit::{Edit, apply};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{self, Action};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{self, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
@@ -117,7 +117,7 @@ fn needs_all_notes(action: &Action) -> bool {
 }
 
 /// Plans edits of a note; sets `updated` if they change the text.
-fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<PlannedChange, Error> {
+fn plan_edits(store: &Store, note: &NoteHandle, edits: &[Edit], now: &str) -> Result<PlannedChange, Error> {
     plan_text(store, note, |old| {
         let edited = apply(old, edits)?;
         let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
@@ -128,7 +128,7 @@ fn plan_edits(store: &Store, note: &Note, edits: &[Edit], now: &str) -> Result<P
 /// Plans a rewrite of a note's text, and then edits. Leaves `updated` as it is.
 fn plan_rewritten(
     store: &Store,
-    note: &Note,
+    note: &NoteHandle,
     rewrite: impl FnOnce(&str) -> Result<String, String>,
     edits: &[Edit],
 ) -> Result<PlannedChange, Error> {
@@ -141,7 +141,7 @@ fn plan_rewritten(
 /// `Store` for the reason that `new_text` gives; `Failure` for a text of more than [`MAX_BYTES`].
 fn plan_text(
     store: &Store,
-    note: &Note,
+    note: &NoteHandle,
     new_text: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<PlannedChange, Error> {
     let old = store.text_of(note)?;
@@ -159,7 +159,7 @@ fn plan_text(
 }
 
 /// Returns the error for a note that can't be changed as planned.
-fn refuse_change(note: &Note, reason: &str) -> Error {
+fn refuse_change(note: &NoteHandle, reason: &str) -> Error {
     let message = format!("can't change `{}`: {reason}", note.id);
     Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }

@@ -11,7 +11,7 @@ use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
 use crate::note::InlineLink;
 use crate::note::edit::{Edit, relink};
 use crate::request::ChangeRequest;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::{self, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
@@ -41,7 +41,7 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, id: &str, title: &str
 }
 
 /// Returns the new path of the file. A journal, and a file that is not named after the id, keep theirs.
-fn new_path(note: &Note, title: &str) -> String {
+fn new_path(note: &NoteHandle, title: &str) -> String {
     let folder = note.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let named_by_id = note.stem() == note.id.as_str() || note.stem().starts_with(&format!("{}-", note.id));
     if note.is_journal() || !named_by_id {
@@ -63,7 +63,7 @@ struct RenamePlanner<'a> {
 }
 
 impl RenamePlanner<'_> {
-    fn note(&self) -> &Note {
+    fn note(&self) -> &NoteHandle {
         &self.store.notes()[self.position]
     }
 
@@ -103,20 +103,21 @@ impl RenamePlanner<'_> {
     /// Returns the notes that replace it as digests, by any of its names.
     fn digests_of_it(&self) -> impl Iterator<Item = usize> {
         let notes = self.store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
-        let is_digest =
-            |note: &Note| note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.position));
+        let is_digest = |note: &NoteHandle| {
+            note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.position))
+        };
         notes.filter(move |(_, note)| is_digest(note)).map(|(position, _)| position)
     }
 
     /// Plans a note that links to it; only the bytes of these links change. `None` if no link has to.
-    fn plan_linking(&self, note: &Note) -> Result<Option<PlannedChange>, Error> {
+    fn plan_linking(&self, note: &NoteHandle) -> Result<Option<PlannedChange>, Error> {
         let relinked = |text: &str| relink(text, |link| self.new_target(note, link));
         let planned = plan_rewritten(self.store, note, relinked, &self.typed_edits(note))?;
         Ok(planned.change.is_some().then_some(planned))
     }
 
     /// Returns the edits by which fields with an old name refer to the id.
-    fn typed_edits(&self, note: &Note) -> Vec<Edit> {
+    fn typed_edits(&self, note: &NoteHandle) -> Vec<Edit> {
         let id = self.note().id.as_str();
         let links = note.link_fields().typed.into_iter().filter_map(|(kind, target)| {
             let entries = vec![("type", kind.to_owned()), ("id", target.to_owned())];
@@ -133,7 +134,7 @@ impl RenamePlanner<'_> {
     }
 
     /// Returns the new target of an inline link; `None` if it stays.
-    fn new_target(&self, from: &Note, link: &InlineLink) -> Option<String> {
+    fn new_target(&self, from: &NoteHandle, link: &InlineLink) -> Option<String> {
         match link {
             InlineLink::Path(path) => {
                 let to = self.names.resolve_path(&from.path, path);

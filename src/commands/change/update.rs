@@ -8,7 +8,7 @@ use crate::note::Diagnostic;
 use crate::note::edit::Edit;
 use crate::report::DiagnosticEntry;
 use crate::request::{ChangeRequest, NewFields};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// Plans the same changes for each note.
@@ -39,7 +39,7 @@ fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry
     let after = store.after(&changes_of(planned));
     let types = &store.config.link_types;
     let (before, after) = (Graph::new(store.notes(), types), Graph::new(after.notes(), types));
-    let lost = |(position, note): (usize, &std::sync::Arc<Note>)| {
+    let lost = |(position, note): (usize, &std::sync::Arc<NoteHandle>)| {
         let new = after.unresolved(position).iter().filter(|target| !before.unresolved(position).contains(target));
         let finding = |target: &String| {
             let message = format!("its link to `{target}` leads nowhere now; `qipu rename` lets links follow");

@@ -11,7 +11,7 @@ use crate::import::{
 use crate::note::NoteId;
 use crate::progress;
 use crate::request::ImportRequest;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// A page, and the note that it becomes.
@@ -200,7 +200,7 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
     }
 
     /// Creates the draft of a page that was imported before.
-    fn again(&mut self, page: &'a ImportedPage, note: &Note, stamp: &Provenance) -> Result<Draft<'a>, Error> {
+    fn again(&mut self, page: &'a ImportedPage, note: &NoteHandle, stamp: &Provenance) -> Result<Draft<'a>, Error> {
         let old = match self.store.text_of(note) {
             Ok(text) => Some(text),
             Err(error) if error.kind == ErrorKind::Store => None,

@@ -10,7 +10,7 @@ use crate::context::{Session, journal_day};
 use crate::graph::Graph;
 use crate::report::{Assessment, Confidence};
 use crate::search::Highlighter;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The weights of the dimensions in the overall confidence, in the order of the dimensions; their sum is 1.
 const WEIGHTS: [f64; 6] = [0.25, 0.20, 0.15, 0.15, 0.15, 0.10];
@@ -59,7 +59,7 @@ impl<'a, 's> Assessor<'a, 's> {
         Self { session, graph: session.graph(), today, is_trusted: session.store.is_trusted(), highlighter }
     }
 
-    fn note(&self, index: usize) -> &Note {
+    fn note(&self, index: usize) -> &NoteHandle {
         &self.session.store.notes()[index]
     }
 
@@ -110,11 +110,11 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Tells whether a person has verified a note, if the store is trusted.
-    fn is_verified(&self, note: &Note) -> bool {
+    fn is_verified(&self, note: &NoteHandle) -> bool {
         self.is_trusted && note.verified() == Some(true)
     }
 
-    fn own_trust(&self, note: &Note) -> f64 {
+    fn own_trust(&self, note: &NoteHandle) -> f64 {
         let config = &self.session.store.config.trust;
         let author = fields::author(note);
         let by_author = || config.authors.get(author.as_deref()?).copied();
@@ -227,7 +227,7 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the days since the last change of a note, or since the day of a journal; at least 0.
-    fn days_old(&self, note: &Note) -> Option<f64> {
+    fn days_old(&self, note: &NoteHandle) -> Option<f64> {
         let day = journal_day(note).or_else(|| note.list_fields().changed().map(|time| time.date()))?;
         let days = day.until(self.today?).ok()?.get_days();
         Some(f64::from(days.max(0)))
@@ -252,7 +252,7 @@ impl<'a, 's> Assessor<'a, 's> {
 }
 
 /// Returns the trust in a note without stated trust.
-fn default_trust(note: &Note, has_author: bool, is_verified: bool) -> f64 {
+fn default_trust(note: &NoteHandle, has_author: bool, is_verified: bool) -> f64 {
     let is_generated = fields::is_generated(note);
     if is_verified {
         0.8
@@ -268,7 +268,7 @@ fn default_trust(note: &Note, has_author: bool, is_verified: bool) -> f64 {
 }
 
 /// Returns the hosts of a note's sources in lower case, without `www.`.
-fn hosts(note: &Note) -> Vec<String> {
+fn hosts(note: &NoteHandle) -> Vec<String> {
     let host = |url: &str| {
         let rest = url.split_once("://")?.1;
         let authority = rest.split(['/', '?', '#']).next()?;

@@ -11,7 +11,7 @@ use crate::context::Session;
 use crate::error::Error;
 use crate::report::{Assessment, EntryRole, Level, NoteEntry};
 use crate::request::ExpandRequest;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
 /// first.
@@ -39,7 +39,7 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
 }
 
 /// Tells whether the body of a note differs from its summary in more than white space.
-fn has_more_than_summary(note: &Note) -> bool {
+fn has_more_than_summary(note: &NoteHandle) -> bool {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let body = words(note.parsed_or_empty().body());
     !body.is_empty() && body != words(note.summary().unwrap_or_default())

@@ -17,7 +17,7 @@ use super::Journals;
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
 use crate::note::Language;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use parser::QuestionParser;
 
 /// The name of the intent to compare days or periods.
@@ -114,7 +114,7 @@ fn years_before(period: Period, years: i16) -> Option<Period> {
 /// The notes and days in relation to which questions are parsed.
 pub struct QuestionContext<'a> {
     /// The notes in the order of their ids.
-    pub notes: &'a [Arc<Note>],
+    pub notes: &'a [Arc<NoteHandle>],
     /// The language of the notes.
     pub language: Language,
     /// The day that counts as today.

@@ -1,11 +1,12 @@
 //! Tests only: what questions are understood to mean.
 
 use super::*;
+use crate::store::NoteHandle;
 
 const TODAY: &str = "2025-03-31";
 
-fn notes() -> Vec<Arc<Note>> {
-    let note = |path: &str, text: &str| Arc::new(Note::parse(path, text.as_bytes().to_vec()));
+fn notes() -> Vec<Arc<NoteHandle>> {
+    let note = |path: &str, text: &str| Arc::new(NoteHandle::parse(path, text.as_bytes().to_vec()));
     let mut notes = vec![
         note("notes/qp-a1.md", "---\nid: qp-a1\ntitle: Projects\naliases: [Work, plans]\n---\n"),
         note("notes/qp-b2-roadmap.md", "---\nid: qp-b2\ntitle: Q3 Roadmap\n---\n"),

@@ -20,7 +20,7 @@ use crate::search::build::indexer::TextIndexer;
 use crate::search::build::postings::FieldTermFreqs;
 use crate::search::format::{Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this
 /// call.
@@ -40,7 +40,7 @@ pub struct CompositeIndex {
 
 impl CompositeIndex {
     /// Opens the stored index of a store, if there is one and it is intact, and indexes the notes that it lacks.
-    pub fn new(notes: &[Arc<Note>], language: Language, stored: Option<&TextIndex>) -> Self {
+    pub fn new(notes: &[Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let first = stored.and_then(|stored| {
             let opened = SegmentReader::open(Arc::clone(&stored.blobs), stored.notes.iter().copied());
             if opened.is_none() {
@@ -56,7 +56,7 @@ impl CompositeIndex {
             }
         }
         let missing: Vec<usize> = (0..notes.len()).filter(|note| addresses[*note].is_none()).collect();
-        let missing_notes: Vec<Arc<Note>> = missing.iter().map(|note| Arc::clone(&notes[*note])).collect();
+        let missing_notes: Vec<Arc<NoteHandle>> = missing.iter().map(|note| Arc::clone(&notes[*note])).collect();
         let in_memory = build_in_memory(&missing_notes, language);
         let second = SegmentReader::open(in_memory, missing.iter().copied().map(Some)).unwrap_or_default();
         for (doc, note) in DocId::all(missing.len()).zip(&missing) {
@@ -244,7 +244,7 @@ impl CompositeIndex {
 }
 
 /// Builds a segment of notes in memory.
-fn build_in_memory(notes: &[Arc<Note>], language: Language) -> Arc<dyn BlobSource> {
+fn build_in_memory(notes: &[Arc<NoteHandle>], language: Language) -> Arc<dyn BlobSource> {
     let mut indexer = Box::new(TextIndexer::new(language));
     let workers = indexer.workers();
     let shares = notes.par_chunks(notes.len().div_ceil(workers.len()).max(1));

@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::note::Language;
-    use crate::store::NoteHandle as Note;
+    use crate::store::NoteHandle;
 
     #[test]
     fn finds_texts_that_differ_in_little() {
@@ -107,8 +107,9 @@ mod tests {
             "too short".to_owned(),
             "too short".to_owned(),
         ];
-        let note =
-            |(n, body): (usize, &String)| Arc::new(Note::parse(&format!("notes/n{n}.md"), body.clone().into_bytes()));
+        let note = |(n, body): (usize, &String)| {
+            Arc::new(NoteHandle::parse(&format!("notes/n{n}.md"), body.clone().into_bytes()))
+        };
         let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
         let found: Vec<_> = near_duplicates(&CompositeIndex::new(&notes, Language::English, None))
             .iter()
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn a_thousand_copies_are_compared_in_little_time() {
         let text: String = (0..500).map(|n| format!("word{n} ")).collect();
-        let note = |n: usize| Arc::new(Note::parse(&format!("notes/n{n}.md"), text.clone().into_bytes()));
+        let note = |n: usize| Arc::new(NoteHandle::parse(&format!("notes/n{n}.md"), text.clone().into_bytes()));
         let notes: Vec<_> = (0..1000).map(note).collect();
         let found = near_duplicates(&CompositeIndex::new(&notes, Language::English, None));
         assert_eq!(found.len(), 999);

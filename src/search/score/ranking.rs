@@ -20,7 +20,7 @@ use super::weights::Weights;
 use crate::search::analysis::questions::QUESTION_UNITS;
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use crate::timings;
 
 /// The least number of hits that one task scores.
@@ -33,7 +33,7 @@ const MIN_RERANKED: usize = 20;
 /// Ranks notes for one query.
 pub(crate) struct Ranker<'a> {
     pub(crate) index: &'a CompositeIndex,
-    pub(crate) notes: &'a [Arc<Note>],
+    pub(crate) notes: &'a [Arc<NoteHandle>],
     pub(crate) neighbourhood: Option<&'a Neighbourhood<'a>>,
     pub(crate) plan: &'a Plan,
     pub(crate) weights: &'a Weights,

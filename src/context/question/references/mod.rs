@@ -13,7 +13,7 @@ use crate::calendar::{DateRange, Tokens, parse, parse_day};
 use crate::context::Journals;
 use crate::escape::abbreviated;
 use crate::note::NoteId;
-use crate::store::NoteHandle as Note;
+use crate::store::NoteHandle;
 use mentions::{ID_PREFIX, MAX_NAME, Mention, mentions};
 
 /// The most ids in a warning about a name of several notes.
@@ -59,7 +59,7 @@ pub(super) fn references(
     text: &str,
     tokens: &Tokens<'_>,
     today: Date,
-    notes: &[Arc<Note>],
+    notes: &[Arc<NoteHandle>],
     journals: &mut dyn FnMut() -> Arc<Journals>,
 ) -> NoteReferences {
     let mut references = NoteReferences::default();
@@ -82,7 +82,7 @@ impl NoteReferences {
         mention: &Mention,
         matches: &[NoteMatches],
         today: Date,
-        notes: &[Arc<Note>],
+        notes: &[Arc<NoteHandle>],
         journals: &mut dyn FnMut() -> Arc<Journals>,
     ) {
         let Some(first_name) = mention.names.first() else { return };
@@ -109,7 +109,7 @@ impl NoteReferences {
         }
     }
 
-    fn add_notes(&mut self, mention: &Mention, name: &str, named: Vec<usize>, notes: &[Arc<Note>]) {
+    fn add_notes(&mut self, mention: &Mention, name: &str, named: Vec<usize>, notes: &[Arc<NoteHandle>]) {
         self.ranges.push(mention.range.clone());
         if is_generated_id(mention, name, &named, notes) {
             self.not_searched.push(mention.range.clone());
@@ -132,7 +132,7 @@ impl NoteReferences {
 }
 
 /// Tells whether a name is a generated id: its random characters are no evidence for the notes that contain them.
-fn is_generated_id(mention: &Mention, name: &str, named: &[usize], notes: &[Arc<Note>]) -> bool {
+fn is_generated_id(mention: &Mention, name: &str, named: &[usize], notes: &[Arc<NoteHandle>]) -> bool {
     let is_id = |index: &usize| notes.get(*index).is_some_and(|note| note.id.as_str() == name);
     name.starts_with(ID_PREFIX) && (mention.is_id || named.iter().any(is_id))
 }
@@ -196,7 +196,7 @@ impl<'m> MentionIndex<'m> {
     }
 
     /// Records the notes whose ids are names of explicit mentions and of ids.
-    fn record_ids(&mut self, notes: &[Arc<Note>]) {
+    fn record_ids(&mut self, notes: &[Arc<NoteHandle>]) {
         let may_name_id = |(mention, _): &(&Mention, &mut Vec<NoteMatches>)| mention.is_explicit || mention.is_id;
         for (mention, matches) in self.mentions.iter().zip(&mut self.matches).filter(may_name_id) {
             for (name, matches) in mention.names.iter().zip(matches) {
@@ -208,7 +208,7 @@ impl<'m> MentionIndex<'m> {
 }
 
 /// Returns the matching notes of each name of each mention.
-fn matches(mentions: &[Mention], notes: &[Arc<Note>]) -> Vec<Vec<NoteMatches>> {
+fn matches(mentions: &[Mention], notes: &[Arc<NoteHandle>]) -> Vec<Vec<NoteMatches>> {
     let mut names = MentionIndex::new(mentions);
     let has_explicit = mentions.iter().any(|mention| mention.is_explicit);
     let notes_to_visit = if names.by_key.is_empty() { &[] } else { notes };
