@@ -190,9 +190,9 @@ pub(crate) fn abbreviated(text: &str) -> String {
     shortened(&one_line(text), MAX_QUOTED)
 }
 
-/// Shortens a text of more than `max_chars` characters to its first `max_chars` and `…`.
-pub(crate) fn shortened(text: &str, max_chars: usize) -> String {
-    match text.char_indices().nth(max_chars) {
+/// Shortens a text of more than `length` characters to its first `length` and `…`.
+pub(crate) fn shortened(text: &str, length: usize) -> String {
+    match text.char_indices().nth(length) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 /// The modules of each layer, the lowest first.
-const LAYERS: [&[&str]; 5] = [
+const LAYERS: [&[&str]; 6] = [
     &[
         "note",
         "calendar",
@@ -27,15 +27,15 @@ const LAYERS: [&[&str]; 5] = [
         "tokens",
         "warnings",
     ],
-    &["store", "graph", "search", "pack", "report", "request"],
+    &["store"],
+    &["graph", "search", "pack", "report", "request"],
     &["cli", "context", "render", "setup", "import"],
     &["commands", "fit", "complete"],
     &["lib", "main", "mcp", "browse", "eval", "pager", "progress_line"],
 ];
 
 /// Imports within one layer.
-const WITHIN_LAYER: [(&str, &str); 10] = [
-    ("request", "store"),
+const WITHIN_LAYER: [(&str, &str); 9] = [
     ("request", "graph"),
     ("request", "report"),
     ("error", "escape"),
@@ -54,44 +54,7 @@ const RESTRICTED: [(&str, &[&str]); 2] = [
 ];
 
 /// Groups of files of one module that import one another in a circle.
-const CYCLES: &[&[&str]] = &[
-    &["browse::areas", "browse::model"],
-    &["cli::ask", "cli::change", "cli::context", "cli::list", "cli::search"],
-    &["note::document", "note::edit"],
-    &["note::frontmatter", "note::items"],
-    &["note::merge::comments", "note::merge::field", "note::merge::list"],
-    &["note::record_codec", "note::records"],
-    &["render::human", "render::list_rows", "render::prompt"],
-    &[
-        "search::block_scorer",
-        "search::composite_index",
-        "search::expansion",
-        "search::indexer",
-        "search::inverter",
-        "search::plan",
-        "search::proximity",
-        "search::ranking",
-        "search::segment",
-        "search::token_stream",
-        "search::vectors",
-        "search::vocabulary",
-    ],
-    &["setup::agents_md", "setup::mcp", "setup::part", "setup::tools"],
-    &[
-        "store::column_store",
-        "store::container",
-        "store::dir_cache",
-        "store::dir_handle",
-        "store::files",
-        "store::index",
-        "store::load",
-        "store::racy",
-        "store::scan",
-        "store::sidecar",
-        "store::tree",
-    ],
-    &["store::redo_log", "store::write"],
-];
+const CYCLES: &[&[&str]] = &[&["store::index::column_store", "store::index::record_codec", "store::index::records"]];
 
 /// Files outside `store` that name the file system.
 const FILE_SYSTEM: &[&str] = &[];
@@ -101,26 +64,26 @@ const SHARED_NAMES: &[(&str, usize)] = &[("DirHandle", 2)];
 
 /// What is counted in the source, and the count of today.
 const COUNTS: &[(&str, usize)] = &[
-    ("phrase: somebody, whoever", 62),
-    ("phrase: of which, that which", 30),
-    ("phrase: is told, are told", 40),
-    ("phrase: stands for, stand for", 81),
-    ("phrase: passed over, come by", 24),
-    ("phrase: looks as it did", 7),
-    ("phrase: made anew, at hand", 20),
-    ("phrase: says something, says nothing", 69),
-    ("name: is_it, is_told, are_there", 23),
-    ("index: place", 94),
-    ("index: number", 74),
-    ("index: at", 61),
-    ("index: note: usize", 37),
-    ("match on a boolean", 13),
+    ("phrase: somebody, whoever", 2),
+    ("phrase: of which, that which", 4),
+    ("phrase: is told, are told", 0),
+    ("phrase: stands for, stand for", 8),
+    ("phrase: passed over, come by", 0),
+    ("phrase: looks as it did", 0),
+    ("phrase: made anew, at hand", 0),
+    ("phrase: says something, says nothing", 1),
+    ("name: is_it, is_told, are_there", 0),
+    ("index: place", 0),
+    ("index: number", 0),
+    ("index: at", 0),
+    ("index: note: usize", 27),
+    ("match on a boolean", 0),
     ("names that several types share", 1),
-    ("lines of the longest function", 119),
-    ("`ReportKind::` in render/human.rs", 45),
-    ("`ReportKind::` in render/json.rs", 46),
+    ("lines of the longest function", 70),
+    ("`ReportKind::` in render/human.rs", 0),
+    ("`ReportKind::` in render/json.rs", 0),
     ("`ReportKind::` in render/prompt.rs", 1),
-    ("`ReportKind::` in render/records.rs", 27),
+    ("`ReportKind::` in render/records.rs", 0),
 ];
 
 /// Words and phrases that only this project uses; specs/glossary.md has the terms in their place.
@@ -305,7 +268,9 @@ fn longest_function(text: &str) -> usize {
     let start = Regex::new(r"^(\s*)(?:pub(?:\([a-z ]+\))? )?(?:const |async |unsafe )*fn ").unwrap();
     let length = |(first, line): (usize, &&str)| {
         let indent = start.captures(line)?[1].to_owned();
-        let end = lines.iter().skip(first).position(|line| *line == format!("{indent}}}"))?;
+        // A method of a trait may have no body: its signature ends with `;`.
+        let ends = |line: &str| line == "}" || (line.ends_with(';') && !line.starts_with(' '));
+        let end = lines.iter().skip(first).position(|line| line.strip_prefix(indent.as_str()).is_some_and(ends))?;
         Some(end + 1)
     };
     lines.iter().enumerate().filter_map(length).max().unwrap_or_default()

@@ -135,7 +135,7 @@ pub(super) struct ExpandArgs {
     expand: Vec<String>,
     /// What stands behind or against them, too (with commas between)
     #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
-    include: Vec<Included>,
+    include: Vec<IncludeArg>,
     /// The most tokens of the expansion (500)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand")]
     max_additional_tokens: Option<usize>,
@@ -143,7 +143,7 @@ pub(super) struct ExpandArgs {
 
 /// What an expansion shows beside the notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Included {
+enum IncludeArg {
     /// What they are derived from, in three steps
     Derivation,
     /// What supports them, and their sources
@@ -176,9 +176,9 @@ impl ExpandArgs {
         let has = |name| self.include.contains(&name);
         ExpandRequest {
             location,
-            derivation: has(Included::Derivation),
-            evidence: has(Included::Evidence),
-            contradictions: has(Included::Contradictions),
+            derivation: has(IncludeArg::Derivation),
+            evidence: has(IncludeArg::Evidence),
+            contradictions: has(IncludeArg::Contradictions),
             banner,
             ids: self.expand,
         }

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::escape::{lines, one_line};
 use crate::report::{
-    ChangeEntry, Detail, EdgeEntry, Entry, EntryRole, Footer, Header, NoteEntry, NoteLayout, OverviewEntry, Report,
-    SnippetText,
+    AnswerFooter, ChangeEntry, Detail, EdgeEntry, Entry, EntryRole, Header, NoteEntry, NoteLayout, OverviewEntry,
+    Report, SnippetText,
 };
 use crate::tokens::Tokenizer;
 
@@ -180,15 +180,17 @@ impl Human<'_> {
         if is_shown { format!("> {BANNER}\n") } else { String::new() }
     }
 
-    fn footer(&self, footer: Footer, shown: FrameState<'_>) -> String {
+    fn footer(&self, footer: AnswerFooter, shown: FrameState<'_>) -> String {
         let is_new = |entry: &Entry| matches!(entry, Entry::Change(change) if change.action == "created" && change.path.ends_with(CONFIG));
         match footer {
-            Footer::LinksShown if self.report.entries.len() == 1 && !shown.is_truncated => "(no links)\n".to_owned(),
-            Footer::NotesShown | Footer::LinksShown if shown.is_truncated => {
+            AnswerFooter::LinksShown if self.report.entries.len() == 1 && !shown.is_truncated => {
+                "(no links)\n".to_owned()
+            }
+            AnswerFooter::NotesShown | AnswerFooter::LinksShown if shown.is_truncated => {
                 format!("({} of {} notes shown)\n", shown.notes, self.report.head.matched)
             }
-            Footer::EntriesLeftOut if shown.is_truncated => "(not all is shown)\n".to_owned(),
-            Footer::NextSteps if self.report.entries.iter().any(is_new) => NEXT_STEPS.to_owned(),
+            AnswerFooter::EntriesLeftOut if shown.is_truncated => "(not all is shown)\n".to_owned(),
+            AnswerFooter::NextSteps if self.report.entries.iter().any(is_new) => NEXT_STEPS.to_owned(),
             _ => String::new(),
         }
     }

@@ -9,8 +9,8 @@ use super::paint::TextRole as As;
 use super::{EntryText, Extent, Included, Screen, body_text, days, flow, markdown, shows_body, summary_text};
 use crate::escape::{lines, one_line};
 use crate::note::{ContentSource, IMPORTED};
+use crate::report::NoteHandle;
 use crate::report::{Assessment, BlockEntry, DIMENSIONS, Level, NoteEntry, NoteLayout, Passage, Report, UTILITY_PARTS};
-use crate::store::NoteHandle;
 use crate::tokens::Tokenizer;
 
 /// The beginning of the heading of a note in a bundle.

@@ -4,12 +4,12 @@ use super::FrameState;
 use super::content::{LevelText, confidence};
 use crate::escape::{json_string, lines, value};
 use crate::note::Retired;
+use crate::report::NoteHandle;
 use crate::report::{
     Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DiagnosticEntry, EdgeEntry, EntryRole,
     JournalTraits, Level, NoteEntry, OverviewEntry, Passage, PatternEntry, RecipeEntry, RowEntry, RowValue,
     SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
-use crate::store::NoteHandle;
 
 /// Adds the notes that a note replaces.
 pub(super) fn push_compacted(entry: &NoteEntry, out: &mut String) {

@@ -26,7 +26,7 @@ pub struct Layout {
     /// The form of a note for people.
     pub note: NoteLayout,
     /// The last line for people.
-    pub footer: Footer,
+    pub footer: AnswerFooter,
     /// The text for people in place of entries, where there is none. [`ReportKind::empty_text`] completes it.
     empty_text: &'static str,
     /// Whether the budget may leave entries out. The effect of a change is shown whole or not at all.
@@ -97,7 +97,7 @@ pub enum NoteLayout {
 
 /// The last line for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Footer {
+pub enum AnswerFooter {
     /// None.
     Nothing,
     /// The number of notes shown, if some are left out.
@@ -120,7 +120,7 @@ const LIST: Layout = Layout {
     lists: &[list("notes")],
     header: None,
     note: NoteLayout::Row,
-    footer: Footer::NotesShown,
+    footer: AnswerFooter::NotesShown,
     empty_text: "No note matches.\n",
     is_divisible: true,
     counts_notes: true,
@@ -143,7 +143,7 @@ const CONTEXT: Layout = Layout {
     ],
     header: Some(Header::Bundle),
     note: NoteLayout::Section,
-    footer: Footer::Nothing,
+    footer: AnswerFooter::Nothing,
     empty_text: "\nNo note matches.\n",
     has_body_in_json: true,
     has_banner_in_records: true,
@@ -178,7 +178,7 @@ const LINK_LIST: Layout = Layout {
     name: "link.list",
     lists: &[list("notes"), list(LINKS), list("unresolved")],
     note: NoteLayout::Branch,
-    footer: Footer::LinksShown,
+    footer: AnswerFooter::LinksShown,
     empty_text: "",
     has_notices: false,
     ..LIST
@@ -186,7 +186,7 @@ const LINK_LIST: Layout = Layout {
 const LINK_TREE: Layout =
     Layout { name: "link.tree", lists: &[list("notes"), list(LINKS), list(SPANNING_TREE)], ..LINK_LIST };
 /// The tree of a walk of no hops, in which the missing links mean nothing.
-const LINK_ROOT: Layout = Layout { footer: Footer::NotesShown, ..LINK_TREE };
+const LINK_ROOT: Layout = Layout { footer: AnswerFooter::NotesShown, ..LINK_TREE };
 const LINK_PATH: Layout = Layout {
     name: "link.path",
     lists: &[list("notes"), list(LINKS)],
@@ -195,7 +195,7 @@ const LINK_PATH: Layout = Layout {
     has_notices: false,
     ..LIST
 };
-const NO_LINK_PATH: Layout = Layout { footer: Footer::Nothing, empty_text: "No path", ..LINK_PATH };
+const NO_LINK_PATH: Layout = Layout { footer: AnswerFooter::Nothing, empty_text: "No path", ..LINK_PATH };
 const SHOW: Layout = Layout {
     name: "show",
     lists: &[list("notes"), list(LINKS), list("unresolved"), list("text")],
@@ -212,7 +212,7 @@ const JOURNAL: Layout =
 const EVAL: Layout = Layout {
     name: "eval",
     lists: &[list("figures"), list("misses"), list("false_answers")],
-    footer: Footer::EntriesLeftOut,
+    footer: AnswerFooter::EntriesLeftOut,
     empty_text: "",
     has_notices: false,
     counts_notes: false,
@@ -221,7 +221,7 @@ const EVAL: Layout = Layout {
 const STATUS: Layout = Layout {
     name: "status",
     lists: &[list("counts"), list("types")],
-    footer: Footer::Nothing,
+    footer: AnswerFooter::Nothing,
     is_divisible: false,
     ..EVAL
 };
@@ -233,7 +233,7 @@ const DOCTOR: Layout =
 const CHANGE: Layout =
     Layout { name: "change", lists: &[list("changes"), list("findings")], empty_text: "Nothing to do.\n", ..STATUS };
 const IMPORT: Layout = Layout { lists: &[list("changes"), list("findings"), list("counts")], ..CHANGE };
-const INIT: Layout = Layout { footer: Footer::NextSteps, empty_text: "", ..CHANGE };
+const INIT: Layout = Layout { footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
 
 impl ReportKind {
     /// Returns the layout of a report of this kind.

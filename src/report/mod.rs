@@ -18,7 +18,9 @@ pub use entry::{
     ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, OverviewEntry, PatternEntry,
     RecipeEntry, RowEntry, RowValue, SideEntry,
 };
-pub use layout::{COMPARISON, Footer, Header, LINKS, Layout, List, NoteLayout, PATTERNS, Presence, SPANNING_TREE};
+pub use layout::{
+    AnswerFooter, COMPARISON, Header, LINKS, Layout, List, NoteLayout, PATTERNS, Presence, SPANNING_TREE,
+};
 pub use level::{Level, Presentation};
 pub use note_entry::{
     BlockEntry, Detail, EntryRole, EntrySummary, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,

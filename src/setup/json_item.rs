@@ -35,12 +35,12 @@ pub(super) enum ItemKind {
 }
 
 /// A map or list on the way to the item.
-enum Container<'o, 'a> {
+enum JsonContainer<'o, 'a> {
     Map(&'o Object<'a>),
     List(&'o Array<'a>),
 }
 
-impl Container<'_, '_> {
+impl JsonContainer<'_, '_> {
     fn range(&self) -> Range<usize> {
         match self {
             Self::Map(map) => range_of(*map),
@@ -137,24 +137,24 @@ impl JsonItem<'_> {
                 return Ok(Some(cut(text, inner.map_or(item, |(property, _)| property))));
             }
         }
-        let root = containers.first().map(Container::range).unwrap_or_default();
+        let root = containers.first().map(JsonContainer::range).unwrap_or_default();
         let (before, after) = (text.get(..root.start).unwrap_or_default(), text.get(root.end..).unwrap_or_default());
         let rest = format!("{before}{after}");
         Ok((depth > 0 || !rest.trim().is_empty()).then_some(rest))
     }
 
     /// Returns the containers that exist on the way to the item, outermost first.
-    fn containers<'o, 'a>(self, root: Option<&'o Object<'a>>) -> Result<Vec<Container<'o, 'a>>> {
+    fn containers<'o, 'a>(self, root: Option<&'o Object<'a>>) -> Result<Vec<JsonContainer<'o, 'a>>> {
         let Some(mut map) = root else { return Ok(Vec::new()) };
-        let mut containers = vec![Container::Map(map)];
+        let mut containers = vec![JsonContainer::Map(map)];
         for (index, key) in self.keys.iter().enumerate() {
             expect_once(map, key)?;
             let is_list = matches!(self.kind, ItemKind::Element(_)) && index + 1 == self.keys.len();
             match property(map, key).map(|property| &property.value) {
                 None => return Ok(containers),
-                Some(Value::Array(list)) if is_list => containers.push(Container::List(list)),
+                Some(Value::Array(list)) if is_list => containers.push(JsonContainer::List(list)),
                 Some(Value::Object(inner)) if !is_list => {
-                    containers.push(Container::Map(inner));
+                    containers.push(JsonContainer::Map(inner));
                     map = inner;
                 }
                 Some(_) => bail!("`{key}` is not a {}", if is_list { "list" } else { "map" }),
@@ -167,15 +167,15 @@ impl JsonItem<'_> {
     }
 
     /// Returns the ranges of the item and of its value, which are the same in a list.
-    fn find(self, containers: &[Container<'_, '_>]) -> Option<(Range<usize>, Range<usize>)> {
+    fn find(self, containers: &[JsonContainer<'_, '_>]) -> Option<(Range<usize>, Range<usize>)> {
         let innermost = containers.get(self.keys.len())?;
         match (self.kind, innermost) {
             (ItemKind::Property(name), _) => innermost.property(name),
-            (ItemKind::Element(is_ours), Container::List(list)) => {
+            (ItemKind::Element(is_ours), JsonContainer::List(list)) => {
                 let item = list.elements.iter().find(|element| is_ours(element)).map(range_of);
                 item.map(|item| (item.clone(), item))
             }
-            (ItemKind::Element(_), Container::Map(_)) => None,
+            (ItemKind::Element(_), JsonContainer::Map(_)) => None,
         }
     }
 
@@ -233,7 +233,7 @@ fn range_of(node: &impl Ranged) -> Range<usize> {
 /// Inserts a child at the start of a container, on a line of its own if the container spans several lines.
 fn insert_first(
     text: &str,
-    container: &Container<'_, '_>,
+    container: &JsonContainer<'_, '_>,
     key: Option<&str>,
     value: &dyn Fn(LineStyle<'_>) -> String,
 ) -> String {

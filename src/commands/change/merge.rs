@@ -22,7 +22,7 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &st
         return Err(Error::usage("a note can't be merged into itself"));
     }
     let names = NameIndex::new(store.notes());
-    let (into, from) = (MergedNote::read(store, into)?, MergedNote::read(store, from)?);
+    let (into, from) = (MergeSide::read(store, into)?, MergeSide::read(store, from)?);
     if from.note.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
         let message = format!("can't merge `{}`: its frontmatter is not YAML, and not all of it is read", from.note.id);
         return Err(Error::new(ErrorKind::Failure, message).hint("mend that first; nothing was changed"));
@@ -37,13 +37,13 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &st
 }
 
 /// One of the two notes.
-struct MergedNote {
+struct MergeSide {
     position: usize,
     text: String,
     note: Note,
 }
 
-impl MergedNote {
+impl MergeSide {
     /// Reads the file of the note at `position` again: the plan must be made from the text that is replaced or deleted.
     fn read(store: &Store, position: usize) -> Result<Self, Error> {
         let known = &store.notes()[position];
@@ -64,9 +64,9 @@ struct MergePlanner<'a> {
     request: &'a ChangeRequest,
     names: NameIndex<'a>,
     /// The note that stays.
-    into: MergedNote,
+    into: MergeSide,
     /// The note that is deleted.
-    from: MergedNote,
+    from: MergeSide,
     /// Whether links by a title or alias stay as they are, since these become aliases.
     keeps_names: bool,
 }
