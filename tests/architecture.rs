@@ -287,10 +287,10 @@ fn counts() -> Vec<(String, usize)> {
     counts.push(("names that several types share".to_owned(), shared_names().len()));
     let longest = sources.iter().map(|source| longest_function(&source.text)).max();
     counts.push(("lines of the longest function".to_owned(), longest.unwrap_or_default()));
+    // `Mode` is the former name of `ReportKind`.
+    let kinds = Regex::new(r"\b(ReportKind|Mode)::").unwrap();
     for file in ["human", "json", "prompt", "records"] {
         let source = sources.iter().find(|source| source.path == Path::new("render").join(format!("{file}.rs")));
-        // `Mode` is the former name of `ReportKind`.
-        let kinds = Regex::new(r"\b(ReportKind|Mode)::").unwrap();
         let count = source.map_or(0, |source| kinds.find_iter(&source.text).count());
         counts.push((format!("`ReportKind::` in render/{file}.rs"), count));
     }
@@ -300,6 +300,7 @@ fn counts() -> Vec<(String, usize)> {
 /// Prints the counts of the sources in the folder `QIPU_SOURCE`; tests/counts.sh compares those of two commits.
 #[test]
 #[ignore = "prints and checks nothing"]
+#[allow(clippy::print_stdout)]
 fn print_counts() {
     let files = walkdir::WalkDir::new(source_folder()).into_iter().map(|entry| entry.unwrap().into_path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));

@@ -153,7 +153,7 @@ fn a_month_without_a_year_means_the_latest_that_has_notes() {
     };
     let files = [("notes/a.md", note("qp-may", "2022-05-04")), ("notes/b.md", note("qp-june", "2021-06-04"))];
     let dir = store(&files.each_ref().map(|(path, text)| (*path, text.as_str())));
-    write(dir.path(), "notes/c.md", &note("qp-old", "2019-06-30"));
+    write(dir.path(), "notes/c.md", note("qp-old", "2019-06-30"));
     let first = |question: &str| ids(&json(&dir, &[question]))[0].to_owned();
     assert_eq!(first("camping in June"), "qp-june");
     assert_eq!(first("camping in May"), "qp-may");
@@ -201,7 +201,7 @@ fn unknown_topics_are_reported_unless_any_hit_is_accepted() {
         );
         write(dir.path(), &format!("notes/n{number}.md"), &text);
     }
-    write(dir.path(), "notes/rare.md", &format!("---\nid: rare\n---\nA heron. {}\n", "kernel page ".repeat(2_000)));
+    write(dir.path(), "notes/rare.md", format!("---\nid: rare\n---\nA heron. {}\n", "kernel page ".repeat(2_000)));
     let query = "How do we renew certificates, name the pricing of a vendor and hire cooks abroad?";
     for format in FORMATS {
         for more in [&[] as &[&str], &["--purpose", "answer"], &["--max-chars", "900"], &["--with-body"]] {

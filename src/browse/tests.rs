@@ -118,7 +118,7 @@ fn every_screen_equals_its_snapshot() {
 /// `QIPU_UPDATE_DOCS=1 cargo test --lib browse` updates the screen in README.md.
 #[test]
 fn readme_shows_the_current_screen() {
-    let picture = screen(&mut fixture("research", "retry fsync"), 100, 17);
+    let picture = screen(&mut fixture("research", "torn"), 100, 11);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
     let (before, rest) = readme.split_once("```text\nfind ❯").unwrap();

@@ -144,7 +144,7 @@ impl DocumentBuilder<'_> {
         let Some(note) = self.report.entries.get(index).and_then(Entry::note) else {
             return;
         };
-        let summary = note.note.summary().map(|summary| escape::one_line(&summary)).unwrap_or_default();
+        let summary = note.note.summary().map(escape::one_line).unwrap_or_default();
         let text = may_be_body.then(|| self.longest_cut(index, note.body(), Extent::Body, stats_of)).flatten();
         let text = text.or_else(|| self.longest_cut(index, &summary, Extent::Summary, stats_of));
         if let Some(text) = text {

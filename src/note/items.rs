@@ -54,7 +54,7 @@ pub(super) fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
 pub(super) fn with_entries(key: &str, item: &Value, new: &[(String, Value)]) -> Value {
     let mut entries = map_of(key, item);
     for (name, value) in new {
-        match entries.iter_mut().find(|(name, _)| name == name) {
+        match entries.iter_mut().find(|(own_name, _)| own_name == name) {
             Some((_, old)) => *old = value.clone(),
             None => entries.push((name.clone(), value.clone())),
         }

@@ -50,7 +50,7 @@ impl PriorState {
             };
         }
         match serde_json::from_str::<Json>(entry) {
-            Ok(value) if value.to_string() == entry => Self::HasKey,
+            Ok(value) if serde_json::to_string(&value).is_ok_and(|compact| compact == entry) => Self::HasKey,
             _ if entry.starts_with("{\"") => Self::NoValue,
             _ => Self::NoKey,
         }

@@ -21,7 +21,7 @@ pub(super) fn plan_rename(
         return Err(Error::usage(format!("`{to}` is no new name for the tag `{from}`")));
     }
     let edits = [Edit::RenameItem { key: "tags", from: from.to_owned(), to: to.to_owned() }];
-    let tagged = store.notes().iter().filter(|note| note.relations().tags.iter().any(|tag| *tag == from));
+    let tagged = store.notes().iter().filter(|note| note.relations().tags.contains(&from));
     let planned: Result<Vec<PlannedChange>, Error> =
         tagged.map(|note| plan_edits(store, note, &edits, &request.now)).collect();
     let planned = planned?;

@@ -33,7 +33,7 @@ impl PathBlock {
             let suffix = entry.path.get(common..)?;
             block.suffixes.push_str(suffix);
             block.prefix_lens.push((u16::try_from(common).ok()?, u16::try_from(suffix.len()).ok()?));
-            block.stats.push(entry.stat.to_deltas(base));
+            block.stats.push(entry.stat.encode_deltas(base));
             before = &entry.path;
         }
         Some(block)
@@ -63,7 +63,7 @@ impl PathBlock {
 
     /// Returns the stat of a file by its position in the block; `begun` is the time that its times are relative to.
     pub(crate) fn stat(&self, position: usize, begun: i64) -> Option<FileStat> {
-        Some(self.stats.get(position)?.from_deltas(begun))
+        Some(self.stats.get(position)?.decode_deltas(begun))
     }
 }
 

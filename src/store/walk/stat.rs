@@ -94,12 +94,12 @@ impl FileStat {
 
     /// Encodes the times as deltas: the modification time to `base`, the change time to the modification time. Small
     /// numbers take less space as varints.
-    pub(crate) fn to_deltas(self, base: i64) -> Self {
+    pub(crate) fn encode_deltas(self, base: i64) -> Self {
         Self { mtime: self.mtime.wrapping_sub(base), ctime: self.ctime.wrapping_sub(self.mtime), ..self }
     }
 
-    /// Decodes what [`FileStat::to_deltas`] encoded.
-    pub(crate) fn from_deltas(self, base: i64) -> Self {
+    /// Decodes what [`FileStat::encode_deltas`] encoded.
+    pub(crate) fn decode_deltas(self, base: i64) -> Self {
         let mtime = self.mtime.wrapping_add(base);
         Self { mtime, ctime: self.ctime.wrapping_add(mtime), ..self }
     }
