@@ -349,7 +349,7 @@ impl DirHandle {
     }
 
     /// Always `None`: on other systems it is not known what changes the times of a directory.
-    pub(crate) fn own_look(&self) -> Option<DirStat> {
+    pub(crate) fn dir_stat(&self) -> Option<DirStat> {
         None
     }
 
