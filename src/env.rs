@@ -238,10 +238,10 @@ fn pager() -> Option<OsString> {
 /// git (git-var(1)).
 fn run_editor(file: &Path) -> io::Result<()> {
     let Some(editor) = variable("VISUAL").or_else(|| variable("EDITOR")) else {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "neither VISUAL nor EDITOR names one"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "neither VISUAL nor EDITOR is set"));
     };
     let mut line = editor.clone();
     line.push(" \"$@\"");
     let status = Command::new("sh").arg("-c").arg(line).arg(editor).arg(file).status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("it ended with {status}"))) }
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("the editor failed ({status})"))) }
 }

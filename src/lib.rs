@@ -196,7 +196,7 @@ fn save(
     // The longest of the actions that `export` returns.
     confirmation("unchanged")?;
     let bytes = text.as_bytes();
-    let action = store::export(location, &env.current_dir, &file.file, bytes, "a picture by qipu", render::is_picture)?;
+    let action = store::export(location, &env.current_dir, &file.file, bytes, "a graph by qipu", render::is_picture)?;
     confirmation(action)
 }
 

@@ -269,11 +269,11 @@ impl NeedOptions {
 pub enum Purpose {
     /// Answer a question.
     Answer,
-    /// Check whether something is so.
+    /// Check a claim.
     Verify,
-    /// Find out what there is.
+    /// Get an overview.
     Explore,
-    /// Choose between ways.
+    /// Choose between options.
     Decide,
     /// Make something new.
     Create,
@@ -343,9 +343,9 @@ pub enum BlockChoice {
     /// Every block.
     #[default]
     All,
-    /// Those that hold a word of the query.
+    /// Blocks that contain a word of the query.
     Matched,
-    /// Those that hold the most of the query.
+    /// Blocks that match the query best.
     Top,
 }
 
@@ -683,7 +683,7 @@ pub enum Action {
     },
     /// Merge a note into another.
     Merge {
-        /// The note that stays.
+        /// The note to keep.
         into: String,
         /// The note that becomes an alias of it.
         from: String,
@@ -814,12 +814,12 @@ pub struct LoadRequest {
 /// are overwritten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Strategy {
-    /// The store's stay as they are.
+    /// Keep the store's notes.
     #[default]
     Skip,
-    /// The pack's take their place.
+    /// Replace them by the pack's notes.
     Overwrite,
-    /// They become what both say; the later one has the last word.
+    /// Merge both; where they conflict, the one changed later wins.
     Merge,
 }
 

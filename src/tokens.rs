@@ -11,7 +11,7 @@ pub const CHARS_PER_TOKEN: usize = 4;
 /// The ways to count tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tokenizer {
-    /// Four characters a token.
+    /// Four characters per token.
     #[default]
     Estimate,
     /// The encoding of GPT-3.5 and GPT-4.

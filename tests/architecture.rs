@@ -64,14 +64,14 @@ const SHARED_NAMES: &[(&str, usize)] = &[("DirHandle", 2)];
 
 /// What is counted in the source, and the count of today.
 const COUNTS: &[(&str, usize)] = &[
-    ("phrase: somebody, whoever", 2),
-    ("phrase: of which, that which", 4),
+    ("phrase: somebody, whoever", 0),
+    ("phrase: of which, that which", 0),
     ("phrase: is told, are told", 0),
-    ("phrase: stands for, stand for", 8),
+    ("phrase: stands for, stand for", 0),
     ("phrase: passed over, come by", 0),
     ("phrase: looks as it did", 0),
     ("phrase: made anew, at hand", 0),
-    ("phrase: says something, says nothing", 1),
+    ("phrase: says something, says nothing", 0),
     ("name: is_it, is_told, are_there", 0),
     ("index: place", 0),
     ("index: number", 0),

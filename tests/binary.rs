@@ -88,13 +88,13 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             let (code, [_, told]) =
                 call(&if args == ["update", "a"] { vec!["update", "a", "--value", "7"] } else { args.to_vec() });
             assert_eq!(code, 0, "{args:?}: {told}");
-            assert!(told.contains("warning: notes can't be read: ") && told.contains(&shown), "{args:?}: {told}");
+            assert!(told.contains("warning: some notes can't be read: ") && told.contains(&shown), "{args:?}: {told}");
         }
         let lines = dir.path().join("lines");
         fs::write(&lines, MCP_SEARCH).unwrap();
         let output = without_privileges(dir.path(), &["mcp"], fs::File::open(&lines).unwrap().into());
         let answers = String::from_utf8(output.stdout).unwrap();
-        assert!(answers.contains("warning: notes can't be read: ") && answers.contains(&shown), "{answers}");
+        assert!(answers.contains("warning: some notes can't be read: ") && answers.contains(&shown), "{answers}");
         let (code, [found, _]) = call(&["doctor"]);
         assert!(code == 3 && found.contains("passed-over") && found.contains(&shown), "{found}");
         let refused: [&[&str]; 8] = [
@@ -340,7 +340,7 @@ fn a_config_that_is_no_plain_file_is_an_error() {
     std::os::unix::fs::symlink("/etc/hostname", &config).unwrap();
     let output = run(dir.path(), &["context", "a"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("not a plain file"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not a regular file"));
     fs::remove_file(&config).unwrap();
     assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
     assert_eq!(run(dir.path(), &["context", "a"]).status.code(), Some(3));

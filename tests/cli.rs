@@ -49,7 +49,7 @@ fn store(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
 fn invalid_arguments_exit_with_2_or_3_and_a_hint() {
     let cases: [(&str, u8, &str); 23] = [
         ("nonsense", 2, "nonsense"),
-        ("context", 2, "nothing selects"),
+        ("context", 2, "no notes are selected"),
         ("context --nope", 2, "--nope"),
         ("context --note qp-zzzz", 3, "`qp-zzzz`"),
         ("context --note qp-zzzz --note qp-h2v6 --note qp-yyyy", 3, "`qp-zzzz`, `qp-yyyy`"),
@@ -59,10 +59,10 @@ fn invalid_arguments_exit_with_2_or_3_and_a_hint() {
         ("context --min-value 101", 2, "101"),
         ("context --tag x --max-notes 0", 2, "0"),
         ("context --query x --max-chars many", 2, "many"),
-        ("context --query x --json --records", 2, "two different formats"),
-        ("context --query x --format json --token", 2, "two different formats"),
+        ("context --query x --json --records", 2, "conflicting output formats"),
+        ("context --query x --format json --token", 2, "conflicting output formats"),
         ("context --query x --format yaml", 2, "yaml"),
-        ("context --query x --records-version 2", 2, "version 2"),
+        ("context --query x --records-version 2", 2, "records format: 2"),
         ("context --query x --today 2025-02-30", 2, "2025-02-30"),
         ("context --query x --store nowhere", 3, "nowhere"),
         ("context --query x --root src", 3, "src"),
@@ -70,7 +70,7 @@ fn invalid_arguments_exit_with_2_or_3_and_a_hint() {
         ("link tree qp-h2v6 --max-hops 1001", 2, "1000"),
         ("link list qp-h2v6 --typed-only --inline-only", 2, "--inline-only"),
         ("setup nothing", 2, "`nothing`"),
-        ("setup --check", 2, "which recipe"),
+        ("setup --check", 2, "no recipe given"),
     ];
     for (words, code, said) in cases {
         let args: Vec<&str> = words.split_whitespace().collect();
@@ -484,7 +484,7 @@ fn setup_goes_to_the_projects_root_and_does_not_leave_it() {
     std::os::unix::fs::symlink("../outside.md", &file).unwrap();
     let answer = call(deep.to_str().unwrap(), &["setup", "agents-md"]);
     assert_eq!(answer.code(), 1);
-    assert!(answer.error.unwrap().message.contains("leaves the project"));
+    assert!(answer.error.unwrap().message.contains("outside the project"));
     assert_eq!(fs::read_to_string(dir.path().join("outside.md")).unwrap(), "theirs\n");
 }
 
@@ -711,13 +711,13 @@ fn a_store_that_can_not_be_read_is_not_an_empty_one() {
 fn doctor_distinguishes_errors_from_warnings() {
     let well = store(&[("a", "", "[[b]]"), ("b", "", "")]);
     let doctor = |dir: &tempfile::TempDir, args: &[&str]| call(path(dir), &[&["doctor"], args].concat());
-    assert_eq!((doctor(&well, &[]).code(), doctor(&well, &[]).stdout.as_str()), (0, "Nothing is wrong.\n"));
+    assert_eq!((doctor(&well, &[]).code(), doctor(&well, &[]).stdout.as_str()), (0, "No problems found.\n"));
     let odd = store(&[("a", "", "[[b]] [[nowhere]]"), ("b", "tags: one\n", "")]);
     assert_eq!((doctor(&odd, &[]).code(), doctor(&odd, &["--strict"]).code()), (0, 3));
     assert!(
         doctor(&odd, &[])
             .stdout
-            .contains("warning: .qipu/notes/b.md:4: `tags` is a text where a list is expected (not-a-list)\n")
+            .contains("warning: .qipu/notes/b.md:4: `tags` is a string; expected a list (not-a-list)\n")
     );
     let wrong = store(&[("a", "value: 300\n", "[[b]] [in](../../README.md) [out](../../../x.md)"), ("b", "", "")]);
     fs::write(wrong.path().join(".qipu/notes/c.md"), "---\nid: a\ntitle: T\n---\n[[b]]").unwrap();

@@ -310,7 +310,7 @@ fn help_lists_the_flags_that_a_command_takes() {
     let tmp = tempfile::tempdir().unwrap();
     copy_folder(&Path::new(ROOT).join("fixtures/research"), tmp.path());
     let dir = tmp.path().to_str().unwrap();
-    let refused = [("--max-chars", "for commands that print notes"), ("--dry-run", "for commands that change files")];
+    let refused = [("--max-chars", "commands that print notes"), ("--dry-run", "commands that change files")];
     let mut listed = 0;
     for path in &paths {
         let words: Vec<&str> = path.iter().map(String::as_str).collect();

@@ -173,10 +173,10 @@ fn the_check_counts_every_budget() {
     let failed = run(&["--min-hit", "0.5", "--budget", "10,4000"]);
     assert_eq!(failed.code(), 1);
     assert!(failed.stdout.contains("hits in 4000 characters (1 of 1)"), "the answer comes first: {}", failed.stdout);
-    assert_eq!(failed.error.unwrap().message, "hits in 10 characters are 0.000 (0 of 1), below 0.5");
+    assert_eq!(failed.error.unwrap().message, "the hit rate in 10 characters is 0.000 (0 of 1), below 0.5");
     let silent =
         call_with(dir.path().to_str().unwrap(), &["eval", "-", "--min-hit", "0"], "- {question: a, silent: true}", &[]);
-    assert_eq!(silent.error.unwrap().message, "no question has an answer, so there is no share of hits");
+    assert_eq!(silent.error.unwrap().message, "no question has an answer, so there is no hit rate");
 }
 
 /// What is measured is what the commands answer.
@@ -240,10 +240,10 @@ fn question_files_come_in_three_forms_and_errors_name_the_line() {
         .error
         .unwrap();
     assert_eq!(error.kind.exit_code(), 2);
-    assert_eq!(error.message, "-:2: `answer` is no field; there are question, answers, silent");
+    assert_eq!(error.message, "-:2: unknown field `answer`; known fields: question, answers, silent");
     let missing = call(dir, &["eval", "nosuch.jsonl"]);
     assert_eq!((missing.code(), missing.stdout.as_str()), (1, ""));
     // A text of the file forges no line and steers no terminal.
     let forged = of("{\"question\": \"gnu\\n\\u001b[31mD miss\", \"answers\": {\"ids\": \"a\"}}").stdout;
-    assert!(forged.contains("gnu ␛[31mD miss (a is no hit)\n"), "{forged}");
+    assert!(forged.contains("gnu ␛[31mD miss (a is not a hit)\n"), "{forged}");
 }

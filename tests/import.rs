@@ -375,7 +375,8 @@ fn an_obsidian_vault_is_imported_completely() {
     );
     let left = findings(&told, "not-imported");
     assert!(
-        left.len() == 3 && left[2].ends_with("2 files that no page links to were not imported, this one first"),
+        left.len() == 3
+            && left[2].ends_with("files that no page links to were not imported; there are 2, and this is the first"),
         "{left:?}"
     );
     assert!(dir.path().join(".qipu/attachments/tool.py").exists());
@@ -418,7 +419,7 @@ fn a_missing_path_resolves_to_another_file_only_with_a_finding() {
     let told = import(&dir, "obsidian");
     let named = findings(&told, "link-by-name");
     let to = |path: &str, to: &str| {
-        format!("source/A.md: no file at `{path}`; the link leads to `{to}`, which has the name")
+        format!("source/A.md: no file at `{path}`; the link leads to `{to}`, which has the same name")
     };
     assert_eq!(named, [to("C.md", "deep/C.md"), to("sub/p.png", "deep/sub/p.png")]);
     assert_eq!(findings(&told, "broken-link"), ["source/A.md: broken link: no note named `./B.md`"]);
@@ -514,9 +515,9 @@ fn files_that_share_a_name_stay_separate() {
 fn a_source_that_is_no_graph_or_inside_the_store_is_refused() {
     let dir = of(&[("a.md", "x")]);
     for (words, said) in [
-        ("import logseq source", "no Logseq graph"),
+        ("import logseq source", "not a Logseq graph"),
         ("import obsidian nowhere", "no folder"),
-        ("import obsidian .qipu", "lies in the store"),
+        ("import obsidian .qipu", "inside the store"),
         ("import obsidian source --max-chars 100", "--max-chars"),
     ] {
         let answer = answer(&dir, words);

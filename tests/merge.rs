@@ -365,7 +365,7 @@ fn the_driver_is_quiet_and_keeps_the_mode() {
     write("theirs", b"theirs\n");
     let output = repository.run("qipu", &["merge-driver", "--marker-size=9", "base", "ours", "theirs"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "qipu: 1 conflict is left\n");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "qipu: 1 conflict remains\n");
     let text = fs::read(repository.file("ours")).unwrap();
     assert_eq!(text, b"<<<<<<<<< ours\n\xff ours\n=========\ntheirs\n>>>>>>>>> theirs\n");
 

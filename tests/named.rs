@@ -138,12 +138,12 @@ fn a_day_without_a_journal_is_reported_and_not_searched_for() {
     assert_eq!(of_month["analysis"]["periods"][0]["journals"], 0);
     for format in FORMATS {
         let text = ask(&dir, format, &["--query", "what happened on 2025-03-07?"]);
-        let says = "nothing was searched for: only days are named, and they have no journal";
+        let says = "nothing was searched for: the question names only days, and they have no journal";
         assert!(text.contains(says), "{format}: {text}");
         assert!(text.contains("there is no journal of 2025-03-07"), "{format}: {text}");
     }
     let filtered = json(&dir, &["--query", "2025-03-05 renames", "--min-value", "90"]);
-    assert!(filtered["analysis"]["warnings"].to_string().contains("no journal of 2025-03-05 passes"), "{filtered}");
+    assert!(filtered["analysis"]["warnings"].to_string().contains("no journal of 2025-03-05 matches"), "{filtered}");
 }
 
 #[test]
@@ -210,7 +210,10 @@ fn unknown_topics_are_reported_unless_any_hit_is_accepted() {
                 continue;
             }
             let text = ask(&dir, format, &args);
-            assert!(text.contains("nothing is known of this: 30 notes hold words of it"), "{format} {more:?}: {text}");
+            assert!(
+                text.contains("nothing is known about this: 30 notes contain words of the question"),
+                "{format} {more:?}: {text}"
+            );
             assert!(!text.contains("Full relevant context"), "{text}");
         }
         let any = ask(&dir, format, &["--query", query, "--min-relevance", "0"]);
@@ -219,7 +222,7 @@ fn unknown_topics_are_reported_unless_any_hit_is_accepted() {
         assert!(none.contains("no note answers this"), "{format}: {none}");
     }
     let records = ask(&dir, "records", &["--query", query]);
-    assert!(records.contains("\nW insufficient \"nothing is known of this: "), "{records}");
+    assert!(records.contains("\nW insufficient \"nothing is known about this: "), "{records}");
     assert!(records.starts_with("H qipu=1 records=1 store=.qipu/ mode=context notes=0 matched=0 "), "{records}");
     assert!(json(&dir, &["--query", query])["insufficient"]["reason"].is_string());
     for query in ["heron", "herron", "the heron", "kernel page", "#sync", "Sync 3"] {

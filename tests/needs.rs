@@ -506,7 +506,7 @@ fn no_note_forges_a_heading_in_a_prompt() {
                     || line.starts_with("  - ")
                     || line.starts_with("Note: ")
                     || line.starts_with("Coverage: ")
-                    || (line.starts_with("no '") && line.contains("'; showing '") && line.ends_with('\''))
+                    || (line.starts_with("no match for '") && line.contains("'; showing '") && line.ends_with('\''))
                     || line.starts_with("(n");
                 prop_assert!(is_ours, "{:?} in\n{}", line, text);
             }

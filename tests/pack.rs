@@ -146,7 +146,7 @@ fn a_second_load_changes_nothing() {
             let before = held(&to);
             let answer = with(&to, &words, &pack);
             if answer.code() != 0 {
-                prop_assert!(answer.error.unwrap().message.contains("there is no place for"));
+                prop_assert!(answer.error.unwrap().message.contains("can't add `"));
                 prop_assert_eq!(held(&to), before);
                 return Ok(());
             }
@@ -244,17 +244,17 @@ fn paths_that_leave_the_store_are_refused() {
     }
     let note = |id: &str, path: &str| packed(id, path, &format!("---\nid: {id}\n---\n"));
     for (notes, said) in [
-        (vec![note("a", "notes/a.md"), note("b", "notes/a.md")], "taken by another"),
-        (vec![note("a", "notes/a.md"), note("b", "notes/a.md/b.md")], "taken by another"),
-        (vec![note("a", "notes/a.md"), note("a", "notes/b.md")], "stands twice"),
+        (vec![note("a", "notes/a.md"), note("b", "notes/a.md")], "clashes with another"),
+        (vec![note("a", "notes/a.md"), note("b", "notes/a.md/b.md")], "clashes with another"),
+        (vec![note("a", "notes/a.md"), note("a", "notes/b.md")], "is repeated"),
         (vec![note("b", "notes/b.md"), note("a", "notes/a.md")], "out of order"),
-        (vec![packed("a", "notes/a.md", "---\nid: b\n---\n")], "the file of `a` is that of `b`"),
+        (vec![packed("a", "notes/a.md", "---\nid: b\n---\n")], "the file of `a` has the id `b`"),
     ] {
         refused(&to, &pack_of(notes, &[]), 3, said);
     }
-    refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a", "")]), 3, "stands twice");
-    refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a/b", "")]), 3, "taken by another");
-    refused(&to, "", 3, "line 1: this is no pack");
+    refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a", "")]), 3, "is repeated");
+    refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a/b", "")]), 3, "clashes with another");
+    refused(&to, "", 3, "line 1: this is not a qipu pack");
     refused(&to, &run(&to, "dump -").replace("pack=1", "pack=2"), 3, "another version");
 }
 
@@ -274,7 +274,7 @@ fn lines_that_contradict_their_file_are_refused() {
     let true_note = || packed("a", "notes/a.md", text);
     let to = initialised();
     let refuses = |note: PackedNote, part: &str| {
-        let said = format!("the {part} of `a` in its lines is not what its file says");
+        let said = format!("the {part} of `a` in its lines differs from its file");
         refused(&to, &pack_of(vec![note, packed("b", "notes/b.md", "---\nid: b\n---\n")], &[]), 3, &said);
     };
     for (part, lie) in lies {
@@ -303,9 +303,7 @@ fn attachments_that_are_no_files_are_reported() {
     link("../elsewhere", "attachments/deep");
     link("nowhere", "attachments/.hidden");
     let left = |name: &str| {
-        format!(
-            "warning: .qipu/attachments/{name}: it is not in the pack: a symbolic link is not followed (not-dumped)\n"
-        )
+        format!("warning: .qipu/attachments/{name}: not in the pack: a symbolic link is not followed (not-dumped)\n")
     };
     let (deep, file) = (left("deep"), left("h.txt"));
     assert_eq!(run(&from, "dump p"), format!("created p\n{deep}{file}"));
@@ -314,7 +312,7 @@ fn attachments_that_are_no_files_are_reported() {
     fs::rename(from.path().join(".qipu/attachments"), from.path().join("files")).unwrap();
     link("../files", "attachments");
     let said = run(&from, "dump s");
-    assert!(said.starts_with("created s\nwarning: .qipu/attachments: it is not in the pack"), "{said}");
+    assert!(said.starts_with("created s\nwarning: .qipu/attachments: not in the pack"), "{said}");
 }
 
 #[cfg(unix)]
@@ -355,7 +353,7 @@ fn skip_keeps_existing_notes() {
     assert_eq!(
         load(&to, "", &pack),
         "qp-a1 skipped .qipu/mocs/o.md\nskipped .qipu/attachments/f.txt\ncreated .qipu/attachments/n/g\n\
-         warning: .qipu/attachments/f.txt: the pack's is another; the store's is kept (attachment-differs)\n"
+         warning: .qipu/attachments/f.txt: the pack's attachment differs; the store's was kept (attachment-differs)\n"
     );
     assert_eq!((read(&to, "mocs/o.md").as_str(), read(&to, "attachments/f.txt").as_str()), (OURS, "ours"));
     assert_eq!(read(&to, "attachments/n/g"), "new");
@@ -381,8 +379,8 @@ fn merge_joins_both_notes_and_prefers_the_later() {
     let (to, pack) = two();
     let said = load(&to, "--strategy merge", &pack);
     assert!(said.contains("qp-a1 changed .qipu/mocs/o.md\n"), "{said}");
-    assert!(said.contains("the bodies differ; the pack's is kept: it is later (bodies-differ)"), "{said}");
-    assert!(said.contains("something else of `odd` (fields-differ)"), "{said}");
+    assert!(said.contains("the bodies differ; the pack's was kept: it is later (bodies-differ)"), "{said}");
+    assert!(said.contains("other values for `odd` (fields-differ)"), "{said}");
     assert_eq!(
         read(&to, "mocs/o.md"),
         "---\nid: qp-a1 # mine\ntitle: Theirs\ntags: [x, z]\nupdated: 2025-02-02\nmine: 1\ncustom:\n  k: 2\n  more: new\n  l: [1]\n\
@@ -395,7 +393,7 @@ fn merge_joins_both_notes_and_prefers_the_later() {
     let from = store(&[("notes/t.md", THEIRS.replace("2025-02-02", "2024-12-31").as_bytes())]);
     let to = store(&[("mocs/o.md", OURS.as_bytes())]);
     let said = load(&to, "--strategy merge", &run(&from, "dump -"));
-    assert!(said.contains("the bodies differ; the store's is kept"), "{said}");
+    assert!(said.contains("the bodies differ; the store's was kept"), "{said}");
     let merged = read(&to, "mocs/o.md");
     assert!(merged.starts_with(
         "---\nid: qp-a1 # mine\ntitle: Ours\ntags: [x, z]\nupdated: 2025-01-01\nmine: 1\ncustom:\n  k: 1\n  more: new\n"
@@ -418,7 +416,7 @@ fn merge_keeps_notes_that_it_cannot_edit() {
     }
     let from = store(&[("notes/o.md", b"---\nid: qp-a1\nupdated: 2026-01-01\n---\n\xff")]);
     let to = store(&[("notes/o.md", OURS.as_bytes())]);
-    assert!(load(&to, "--strategy merge", &run(&from, "dump -")).contains("the pack's is not UTF-8"));
+    assert!(load(&to, "--strategy merge", &run(&from, "dump -")).contains("the packed note is not UTF-8"));
     assert_eq!(read(&to, "notes/o.md"), OURS);
 }
 
@@ -430,9 +428,9 @@ fn a_taken_path_gets_a_path_with_the_id() {
     assert_eq!(load(&to, "", &pack), "qp-a1 created .qipu/notes/x-qp-a1.md\ny created .qipu/notes/y.md\n");
     assert_eq!(load(&to, "", &pack), "qp-a1 unchanged .qipu/notes/x-qp-a1.md\ny unchanged .qipu/notes/y.md\n");
     let to = store(&[("notes/x.md", b"---\nid: other\n---\n"), ("notes/x-qp-a1.md", b"---\nid: third\n---\n")]);
-    refused(&to, &pack, 3, "there is no place for `qp-a1`");
+    refused(&to, &pack, 3, "can't add `qp-a1`");
     let to = store(&[("notes/y.md", b"---\nid: other\n---\n")]);
-    refused(&to, &pack, 3, "there is no place for `y`");
+    refused(&to, &pack, 3, "can't add `y`");
 }
 
 #[test]

@@ -233,7 +233,7 @@ fn excluded_namespaces_win_over_search_and_references_but_not_over_note() {
     assert!(!ids(&answer).contains("old"));
     assert_eq!(
         answer["analysis"]["warnings"],
-        serde_json::json!(["Archive/Old is left out: its namespace is excluded"])
+        serde_json::json!(["Archive/Old is omitted: its namespace is excluded"])
     );
     let answer = ask(&["--query", "fsync", "--note", "old", "--exclude-namespace", "ARCHIVE"]);
     assert!(ids(&answer).starts_with("old "));
@@ -242,7 +242,7 @@ fn excluded_namespaces_win_over_search_and_references_but_not_over_note() {
     fs::write(dir.path().join(".qipu/journals/2025-03-27.md"), private).unwrap();
     let ask = |query: &str| json(dir.path(), &["context", "--query", query, "--exclude-namespace", "private"]);
     let answer = ask("2025-03-27");
-    let warning = "a journal of 2025-03-27 is left out: its namespace is excluded";
+    let warning = "a journal of 2025-03-27 is omitted: its namespace is excluded";
     assert_eq!((ids(&answer).as_str(), &answer["analysis"]["warnings"]), ("", &serde_json::json!([warning])));
     let answer = ask("last week");
     assert_eq!((answer["analysis"]["periods"][0]["journals"].as_u64(), answer["matched"].as_u64()), (Some(3), Some(3)));
@@ -321,10 +321,7 @@ fn patterns_are_counted_once_a_journal() {
     assert_eq!(count(&["--patterns", "--since", "tomorrow"]), 0);
     assert_eq!(count(&["--patterns", "--query", "fsync", "--plain"]), 5);
     let answer = ask(&["--query", "patterns in 2025-02"]);
-    assert_eq!(
-        answer["analysis"]["warnings"],
-        serde_json::json!(["patterns need at least two journals, and there are 1"])
-    );
+    assert_eq!(answer["analysis"]["warnings"], serde_json::json!(["patterns need at least two journals; there are 1"]));
     assert_eq!(answer["patterns"], serde_json::json!([]));
 }
 
@@ -359,7 +356,7 @@ fn journal_shows_a_day_and_adds_to_it() {
     }
     fs::write(dir.path().join(".qipu/journals/2025-03-28.md"), "Text without a list\n\n```\nopen\n").unwrap();
     let answer = journal(&["--date", "2025-03-28", "lost"]);
-    assert!(answer.error.unwrap().message.contains("inside a block of code"));
+    assert!(answer.error.unwrap().message.contains("inside a code block"));
 }
 
 #[test]
@@ -392,7 +389,7 @@ fn a_named_day_is_shown_with_its_journals_in_every_format() {
         assert!(text.contains("2025-03-06 = 2025-03-06; "), "{format}: {text}");
         assert!(text.contains("there is no journal of 2025-03-06"), "{format}: {text}");
         assert!(text.contains("unresolved reference: Nope"), "{format}: {text}");
-        assert!(text.contains("no 'fsyncc'; showing 'fsync'"), "{format}: {text}");
+        assert!(text.contains("no match for 'fsyncc'; showing 'fsync'"), "{format}: {text}");
     }
     let text = call("prompt", "what did I do last week?");
     assert!(text.contains("\nUnderstood: last week = 2025-03-24 to 2025-03-31, 3 journals\n\n- "), "{text}");
@@ -517,7 +514,7 @@ fn the_config_accepts_what_the_flags_accept() {
     fs::write(dir.path().join(".qipu/config.toml"), "[context]\nmax_notes = 2\n").unwrap();
     let found = call(dir.path().to_str().unwrap(), &["doctor", "--records"]).stdout;
     assert!(found.contains("code=unknown-setting path=.qipu/config.toml line=2 "), "{found}");
-    assert!(found.contains("`context.max_notes` is no setting"), "{found}");
+    assert!(found.contains("unknown setting `context.max_notes`"), "{found}");
 }
 
 /// A context of notes for questions, on a fixed day and for all days of notes.

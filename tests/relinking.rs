@@ -195,7 +195,7 @@ fn each_link_is_compared_and_not_the_notes_that_a_note_leads_to() {
         ("notes/z.md", "---\nid: z\ntitle: Z\n---\nSee [[apple]] and [[pear]]. The best is [[Fruit]].\n"),
     ]);
     let (code, message) = refusal(dir.path(), &["rename", "pear", "Fruit"]);
-    assert_eq!((code, message.as_str()), (1, "with this title, links of `z` would lead elsewhere"));
+    assert_eq!((code, message.as_str()), (1, "with this title, links of `z` would lead to other notes"));
     assert!(read(dir.path(), ".qipu/notes/pear.md").contains("title: Pear"));
     // The same where a note that goes had the name by which a third note is known from then on.
     let dir = store(&[
@@ -269,7 +269,7 @@ fn attributes_of_shared_links_and_sources_are_joined() {
         let call = |words: &[&str]| call(dir.path().to_str().unwrap(), words).stdout;
         call(&["--store", "one/.qipu", "dump", "p.pack"]);
         let load = ["--store", "two/.qipu", "load", "p.pack", "--strategy", "merge"];
-        assert_eq!(call(&load).contains("the pack says something else of `sources.page`"), is_told);
+        assert_eq!(call(&load).contains("the pack has other values for `sources.page`"), is_told);
         let updated = if is_told { "2025-01-01" } else { theirs };
         assert_eq!(read(dir.path(), "two/.qipu/notes/a.md"), note(updated, &format!(", page: {kept}, title: T")));
         assert!(call(&load).contains("unchanged"));

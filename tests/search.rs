@@ -200,7 +200,7 @@ fn similar_spellings_are_searched_and_reported() {
         assert!(find(&store, query).spellings.is_empty(), "{query}");
     }
     let text = call("fixtures/research", &["search", "fsyncc", "--limit", "1"]).stdout;
-    assert!(text.starts_with("no 'fsyncc'; showing 'fsync'\n"), "{text}");
+    assert!(text.starts_with("no match for 'fsyncc'; showing 'fsync'\n"), "{text}");
     let text = call("fixtures/research", &["context", "--query", "fsyncc", "--max-notes", "1", "--records"]).stdout;
     assert!(text.contains("D spelling word=\"fsyncc\" shown=fsync\n"), "{text}");
 }

@@ -136,10 +136,10 @@ fn manual_edits_are_not_overwritten() {
     for (recipe, path, old, new) in [
         ("claude", "CLAUDE.md", "qipu prime", "qipu list"),
         ("claude", ".claude/settings.json", "startup|resume|clear|compact", "startup"),
-        ("codex", ".agents/skills/qipu/SKILL.md", "Look before", "Think before"),
+        ("codex", ".agents/skills/qipu/SKILL.md", "Look here before", "Think before"),
         ("mcp", ".mcp.json", "[\"mcp\"]", "[\"mcp\", \"--verbose\"]"),
         ("gemini", ".gemini/settings.json", "--hook gemini", "--hook gemini --max-chars 900"),
-        ("cursor", ".cursor/rules/qipu.mdc", "Use it", "Never use it"),
+        ("cursor", ".cursor/rules/qipu.mdc", "Use them", "Never use them"),
     ] {
         let dir = project(&[]);
         let before = tree(dir.path());
@@ -188,20 +188,20 @@ fn the_recipes_that_fit_are_found_and_installed() {
 #[test]
 fn invalid_setups_are_refused_without_writing() {
     for (recipe, path, text, said) in [
-        ("aider", ".aider.conf.yml", "read: ~\n", "nothing can be added"),
-        ("aider", ".aider.conf.yml", "read: a\nread: b\n", "`read` is there twice"),
-        ("aider", ".aider.conf.yml", "{model: x}\n", "below what is there"),
+        ("aider", ".aider.conf.yml", "read: ~\n", "can't extend and restore"),
+        ("aider", ".aider.conf.yml", "read: a\nread: b\n", "`read` occurs twice"),
+        ("aider", ".aider.conf.yml", "{model: x}\n", "no key can be added at its end"),
         ("aider", ".aider.conf.yml", "read: [a\n", "not YAML"),
         ("aider", ".aider.conf.yml", "just a text\n# qipu:begin version=1\n# qipu:end\n", "not YAML"),
         ("aider", ".aider.conf.yml", "- a\n# qipu:begin version=1\n# qipu:end\n", "not YAML"),
-        ("aider", ".aider.conf.yml", "# qipu:begin version=1\n# qipu:end\nread: b\n", "`read` is there twice"),
+        ("aider", ".aider.conf.yml", "# qipu:begin version=1\n# qipu:end\nread: b\n", "`read` occurs twice"),
         ("aider", ".aider.conf.yml", "x: |\n  a\n# qipu:begin version=1\nread: [A.md]\n# qipu:end\n{}\n", "not YAML"),
-        ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not a map"),
+        ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not an object"),
         ("claude", ".claude/settings.json", "not json", "not JSON"),
-        ("mcp", ".mcp.json", "[1]", "not a map of settings"),
-        ("mcp", ".vscode/mcp.json", "{\"servers\": []}", "`servers` is not a map"),
+        ("mcp", ".mcp.json", "[1]", "not a JSON object"),
+        ("mcp", ".vscode/mcp.json", "{\"servers\": []}", "`servers` is not an object"),
         ("mcp", "opencode.json", "{\"mcp\": {\"qipu\": {\"enabled\": false}}}", "by hand"),
-        ("claude", ".claude/settings.json", "{\"hooks\": {}, \"hooks\": {}}", "`hooks` is there 2 times"),
+        ("claude", ".claude/settings.json", "{\"hooks\": {}, \"hooks\": {}}", "`hooks` occurs 2 times"),
         ("gemini", "GEMINI.md", "<!-- qipu:begin version=1 -->\nhalf\n", "damaged"),
         ("cline", ".clinerules", "an older rules file", ".clinerules"),
     ] {
@@ -442,7 +442,7 @@ fn all_recipes_are_removed_at_once() {
     for files in [Vec::new(), own_files()] {
         let dir = project(&files);
         let before = tree(dir.path());
-        assert_eq!(run(&dir, "setup --remove"), "\nNothing of qipu is set up here.\n");
+        assert_eq!(run(&dir, "setup --remove"), "\nqipu is not set up here.\n");
         RECIPES.iter().for_each(|recipe| drop(run(&dir, &format!("setup {recipe}"))));
         assert!(run(&dir, "setup --remove --dry-run").contains("\n-"));
         let told = run(&dir, "setup --remove");

@@ -209,7 +209,7 @@ fn limits_apply_after_notes_that_do_not_count() {
     assert_eq!((ids(&few).len(), &few["truncated"]), (3, &Value::from(true)));
     let usual = json(dir.path(), &["context", "--query", "database choice", "--purpose", "answer"]);
     assert_eq!((ids(&usual).len(), &usual["truncated"]), (10, &Value::from(true)));
-    assert!(usual["selection_reasoning"].as_str().unwrap().contains("3 too far down"), "{usual}");
+    assert!(usual["selection_reasoning"].as_str().unwrap().contains("3 ranked too low"), "{usual}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn a_digest_replaces_its_notes_until_it_is_undone() {
         ["a", "b", "x"]
     );
     assert_eq!(names(&run(&["link", "path", "x", "z", "--records"]).stdout), ["x", "d", "y", "z"]);
-    assert!(run(&["link", "list", "d"]).stdout.starts_with("The digest (d) [stands for a, b]\n"));
+    assert!(run(&["link", "list", "d"]).stdout.starts_with("The digest (d) [digest of a, b]\n"));
     let json = run(&["context", "--tag", "t", "--json"]).stdout;
     assert!(json.contains("\"compacts\":[\"a\",\"b\"]"), "{json}");
 
@@ -412,11 +412,17 @@ fn a_foreign_redo_log_is_refused_and_removed() {
     let refused = call(path(&dir), &["capture", "x"]);
     assert_eq!((refused.code(), refused.stdout.as_str()), (3, ""));
     let error = refused.error.unwrap();
-    assert!(error.message.starts_with(".qipu/.qipu-pending, a list of changes, can't be carried out: no"), "{error}");
+    assert!(
+        error.message.starts_with("the changes listed in .qipu/.qipu-pending can't be completed: it was not left by"),
+        "{error}"
+    );
     assert_eq!(error.hint.unwrap().matches("doctor --fix").count(), 1);
     assert_eq!(call(path(&dir), &["show", "b"]).code(), 0);
     let told = call(path(&dir), &["doctor"]).stdout;
-    assert!(told.contains("keeps every command from changing notes") && told.contains("unfinished-change"), "{told}");
+    assert!(
+        told.contains("no command can change notes until it is removed") && told.contains("unfinished-change"),
+        "{told}"
+    );
     let planned = call(path(&dir), &["doctor", "--fix", "--dry-run"]).stdout;
     assert!(planned.contains("deleted .qipu/.qipu-pending\n"), "{planned}");
     let mended = call(path(&dir), &["doctor", "--fix"]).stdout;
@@ -491,7 +497,7 @@ fn rename_has_a_dry_run_and_repairs_a_stale_file_name() {
         let answer = run(words);
         assert_eq!(
             (answer.code(), answer.error.unwrap().message),
-            (1, ".qipu/notes/qp-c1-taken.md is there already".into())
+            (1, ".qipu/notes/qp-c1-taken.md exists already".into())
         );
     }
 }
@@ -509,7 +515,7 @@ fn changes_that_break_links_are_reported_or_refused() {
     ]);
     let run = |args: &[&str]| call(path(&dir), args);
     let told = run(&["update", "a", "--title", "Other"]).stdout;
-    assert!(told.contains("its link to `Alpha` leads nowhere now"), "{told}");
+    assert!(told.contains("its link to `Alpha` is now broken"), "{told}");
     for words in [
         &["link", "add", "b", "a~2"][..],
         &["compact", "b", "a~2"],

@@ -23,13 +23,13 @@ const WRONG: [(&str, &str, &str); 48] = [
     ("link|rm|a|b", "'rm'", "did you mean `qipu link remove`?"),
     ("link|lst|a", "'lst'", "did you mean `qipu link list`?"),
     ("tags|renam", "'renam'", "did you mean `qipu tags rename`?"),
-    ("xyzzy", "'xyzzy'", "usage: qipu [OPTIONS] <COMMAND>; `qipu --help` tells more"),
-    ("link", "`qipu link` needs a command", "commands: list, tree, path, add, remove"),
-    ("import", "`qipu import` needs a command", "commands: logseq, obsidian"),
-    ("--store|list|link", "`qipu link` needs a command", "commands: list,"),
-    ("--json", "`qipu` needs a command", "commands: prime, ask, context, search,"),
-    ("search", "<WORDS>", "usage: qipu search <WORDS>...; `qipu search --help` tells more"),
-    ("list|extra", "unexpected argument 'extra'", "usage: qipu list [OPTIONS]; `qipu list --help` tells more"),
+    ("xyzzy", "'xyzzy'", "usage: qipu [OPTIONS] <COMMAND>; see `qipu --help`"),
+    ("link", "`qipu link` needs a subcommand", "commands: list, tree, path, add, remove"),
+    ("import", "`qipu import` needs a subcommand", "commands: logseq, obsidian"),
+    ("--store|list|link", "`qipu link` needs a subcommand", "commands: list,"),
+    ("--json", "`qipu` needs a subcommand", "commands: prime, ask, context, search,"),
+    ("search", "<WORDS>", "usage: qipu search <WORDS>...; see `qipu search --help`"),
+    ("list|extra", "unexpected argument 'extra'", "usage: qipu list [OPTIONS]; see `qipu list --help`"),
     ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),
     ("list|--format|jsn", "invalid value 'jsn'", "did you mean `json`?"),
     ("context|--purpose|decid|x", "invalid value 'decid'", "did you mean `decide`?"),
@@ -41,31 +41,35 @@ const WRONG: [(&str, &str, &str); 48] = [
     ("update|qp-h2v6|--value|-1", "'-1' for '--value <N>': expected a whole number from 0 to 100", "update --help`"),
     ("update|qp-h2v6|--value|101", "'101' for '--value <N>': expected a whole number from 0 to 100", "update --help`"),
     ("search|x|--limit|-1", "'-1' for '--limit <N>': expected a whole number, 1 or more", "search --help`"),
-    ("link|tree|qp-h2v6|--max-nodes|none", "expected a whole number, 1 or more", "`qipu link tree --help` tells more"),
+    ("link|tree|qp-h2v6|--max-nodes|none", "expected a whole number, 1 or more", "see `qipu link tree --help`"),
     ("list|--max-chars|10k", "'10k' for '--max-chars <N>': expected a whole number in digits", "`qipu list --help`"),
     ("context|x|--max-tokens|1.5", "expected a whole number in digits, such as 10000", "context --help`"),
     ("context|x|--min-trust|-1", "expected a number from 0 to 1", "context --help`"),
     ("evaluate|x", "'evaluate'", "did you mean `qipu eval`?"),
     ("eval|x|--budget|4000,0", "'0' for '--budget <N,N>': expected a whole number, 1 or more", "eval --help`"),
     ("eval|x|--min-hit|80", "'80' for '--min-hit <X>': expected a number from 0 to 1", "eval --help`"),
-    ("list|--since|2025-13-01", "--since: `2025-13-01` is not a valid date", "write 2025-03-05, yesterday, monday"),
-    ("list|--since|someday", "--since: can't parse `someday` as a date or period", "3d or the like"),
+    (
+        "list|--since|2025-13-01",
+        "--since: `2025-13-01` is not a valid date",
+        "use a form such as 2025-03-05, yesterday, monday",
+    ),
+    ("list|--since|someday", "--since: can't parse `someday` as a date or period", "3 days ago or 3d"),
     ("list|--since|3dd", "can't parse `3dd`", "3 days ago"),
     ("list|--custom-filter|a!>3", "`a!>3` is not a filter expression", "key!=value"),
-    ("graph|-o|x.png", "can't write a `.png` file", ".html, .htm; Graphviz makes a drawing of a .dot file"),
+    ("graph|-o|x.png", "can't write a `.png` file", ".html, .htm; Graphviz can render a .dot file"),
     ("graph|-o|x.xyz", "can't write a `.xyz` file", "use .dot, .gv, .mermaid, .mmd, .md, .markdown, .graphml, .html"),
     ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
-    ("link|add|qp-h2v6|qp-9f2t|--type|suports", "there is no link type `suports`", "did you mean `supports`? types: "),
+    ("link|add|qp-h2v6|qp-9f2t|--type|suports", "unknown link type `suports`", "did you mean `supports`? types: "),
     (
         "link|add|qp-h2v6|qp-9f2t|--type|supersedes",
-        "there is no link type `supersedes`",
+        "unknown link type `supersedes`",
         "types: alias-of, answered-by, answers, contradicted-by, contradicts, derived-from, follows, has-alias, has-part, \
          part-of, precedes, refined-by, refines, related, same-as, source-of, supported-by, supports; add one under \
          [link-types] in .qipu/config.toml",
     ),
     ("show|start her", "no such note: `start her`", "did you mean qp-7d1x (Crash safety: start here)?"),
-    ("create|x|--tag|a,,b", "--tag is given without a text", ""),
-    ("prime|--records-version|x", "invalid value 'x' for '--records-version <N>'", "`qipu prime --help` tells more"),
+    ("create|x|--tag|a,,b", "--tag needs a value that is not empty", ""),
+    ("prime|--records-version|x", "invalid value 'x' for '--records-version <N>'", "see `qipu prime --help`"),
 ];
 
 #[test]
@@ -135,7 +139,7 @@ fn a_misspelled_tool_of_a_hook_is_an_error_for_a_person_only() {
     let error = call_on_terminal(RESEARCH, &["prime", "--hook", "cluade"], 80, false).error.unwrap();
     assert_eq!(
         (error.message.as_str(), error.hint.as_deref()),
-        ("--hook: there is no tool `cluade`", Some("did you mean `claude`?"))
+        ("--hook: unknown tool `cluade`", Some("did you mean `claude`?"))
     );
     assert!(call_on_terminal(RESEARCH, &["prime", "--hook", "claude"], 80, false).error.is_none());
     assert!(call(RESEARCH, &["prime", "--hook", "cluade"]).stdout.starts_with("# qipu: "));
@@ -189,7 +193,7 @@ fn hiding_a_store_reports_files_that_git_tracks() {
     );
     let done = call(at, &["init", "--stealth"]).stdout;
     assert!(done.contains("unchanged .qipu/config.toml\nchanged .qipu/.gitignore\n"), "{done}");
-    assert!(done.contains("`git rm -r --cached .qipu/` takes them out of it (still-tracked)"), "{done}");
+    assert!(done.contains("`git rm -r --cached .qipu/` removes them from it (still-tracked)"), "{done}");
     assert!(!done.contains("Next:"), "{done}");
     assert_eq!(call(at, &["init", "--stealth"]).stdout, "unchanged .qipu/config.toml\nunchanged .qipu/.gitignore\n");
 }

@@ -108,7 +108,7 @@ impl Browser {
 
     fn reload_with_notice(&mut self) -> Result<(), Error> {
         self.client.reload()?;
-        self.set_status("the store was read again");
+        self.set_status("the store was reloaded");
         self.refresh()
     }
 
@@ -156,7 +156,7 @@ impl Browser {
         };
         let page = self.client.note(id).map(|note| NotePage::new(note, self.model.today));
         if page.is_none() {
-            let message = format!("{id} is not there any more");
+            let message = format!("{id} no longer exists");
             self.model.open_id = None;
             self.set_status(&message);
         }

@@ -52,7 +52,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// `Usage` without a terminal; the errors of [`Store::open`]; I/O errors of the terminal.
 pub(crate) fn run(request: &BrowseRequest, env: &Env) -> Result<(), Error> {
     if !env.is_terminal || !io::stdin().is_terminal() {
-        return Err(Error::usage("`qipu browse` needs a terminal, for what it shows and for the keys")
+        return Err(Error::usage("`qipu browse` needs a terminal as its standard input and output")
             .hint("`qipu list` and `qipu search WORDS` print notes anywhere"));
     }
     let client = StoreClient::open(&request.location, &env.current_dir)?;

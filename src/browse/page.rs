@@ -100,7 +100,7 @@ impl NotePage {
         let body = parsed.body().trim_end();
         lines.extend(body_lines(body, &parsed.style_spans()));
         if body.len() > MAX_BODY_BYTES {
-            lines.push(unstyled(LineKind::Warning, format!("…the rest of {} bytes is in its file", body.len())));
+            lines.push(unstyled(LineKind::Warning, format!("…truncated; the file has all {} bytes", body.len())));
         }
         Self { id: note.id.clone(), lines, links: None, wrapped_lines: Vec::new(), width: 0 }
     }

@@ -20,7 +20,7 @@ use crate::store::{Location, Store};
 pub(super) struct ListFilter {
     /// The types of notes that pass; empty for all.
     pub(super) kinds: Vec<String>,
-    /// The tags of which a note needs one to pass; empty for all notes.
+    /// A note must have one of these tags to pass; empty for all notes.
     pub(super) tags: Vec<String>,
 }
 
@@ -119,8 +119,8 @@ impl StoreClient {
         let search = SearchRequest { query: query.to_owned(), only, no_compaction: true, ..SearchRequest::default() };
         let report = self.run(&Command::Search(search))?;
         let remarks = report.head.spellings.iter().map(|spelling| match spelling.shown.as_slice() {
-            [] => format!("no note holds `{}`", spelling.word),
-            shown => format!("no note holds `{}`; searched for {}", spelling.word, shown.join(", ")),
+            [] => format!("no note contains `{}`", spelling.word),
+            shown => format!("no note contains `{}`; searched for {}", spelling.word, shown.join(", ")),
         });
         let remark = remarks.reduce(|all, next| format!("{all}; {next}"));
         Ok(TextHits { notes: notes_of(&report), remark })

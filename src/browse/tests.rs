@@ -235,7 +235,7 @@ fn a_reload_shows_changes_on_disk_and_keeps_the_selection() {
     fs::remove_file(dir.path().join(".qipu/notes/qp-bbbb.md")).unwrap();
     press(&mut browser, KeyCode::Char('r'));
     assert_eq!(browser.model.row_count(), 2);
-    assert!(screen(&mut browser, 100, 30).contains("qp-bbbb is not there any more"));
+    assert!(screen(&mut browser, 100, 30).contains("qp-bbbb no longer exists"));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn only_the_sixteen_colours_of_the_terminal_are_used_or_none() {
     }
 }
 
-/// Generates keys, most of which have an effect.
+/// Generates keys; most have an effect.
 fn key() -> impl Strategy<Value = KeyEvent> {
     let code = prop_oneof![
         3 => prop::sample::select(vec![

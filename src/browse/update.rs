@@ -195,7 +195,7 @@ fn input_chord(model: &mut Model, code: KeyCode) -> Effect {
             model.find();
         }
         KeyCode::Char('f') if model.input.text().trim().is_empty() => {
-            model.status = Some("type what to search the texts for, then Ctrl-F".to_owned());
+            model.status = Some("type the words to search for, then press Ctrl-F".to_owned());
         }
         KeyCode::Char('f') => return Effect::Search(model.input.text().to_owned()),
         _ => {}
@@ -241,7 +241,7 @@ fn links_key(model: &mut Model, code: KeyCode) -> Effect {
 fn follow_link(model: &mut Model) {
     match model.links().get(model.link_row).map(|link| link.to.clone()) {
         Some(Some(id)) => model.visit(id),
-        Some(None) => model.status = Some("there is no such note".to_owned()),
+        Some(None) => model.status = Some("broken link: no such note".to_owned()),
         None => model.status = Some("this note has no links".to_owned()),
     }
 }

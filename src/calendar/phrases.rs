@@ -142,7 +142,7 @@ impl Tokens<'_> {
         if from <= second.to {
             return Some(date_phrase(Period { from: Some(from), to: second.to }, end, None));
         }
-        let warning = format!("`{}` ends before it begins; its ends are swapped", self.quoted(index, end));
+        let warning = format!("`{}` ends before it begins; start and end are swapped", self.quoted(index, end));
         Some(date_phrase(Period { from: second.from, to: first.to }, end, Some(warning)))
     }
 

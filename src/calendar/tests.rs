@@ -183,7 +183,7 @@ fn words_that_leave_open_which_period_they_mean_are_recognized() {
 #[test]
 fn quoted_phrases_are_short_whatever_stands_between_their_words() {
     let text = format!("between 2025-03-10{}and 2025-03-01", " ".repeat(5_000));
-    let expected = "`2025-03-10 and 2025-03-01` ends before it begins; its ends are swapped";
+    let expected = "`2025-03-10 and 2025-03-01` ends before it begins; start and end are swapped";
     assert_eq!(read(&text, date("2025-03-31")).1, [expected]);
     let text = format!("last {} days", "9".repeat(5_000));
     assert!(read(&text, date("2025-03-31")).1[0].len() < 200);

@@ -15,7 +15,7 @@ pub(super) struct AskArgs {
     /// The question, in words that the answer would use (identifiers, error text, synonyms)
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
-    /// Only passages of this note (repeatable)
+    /// Only passages from this note (repeatable)
     #[arg(long, value_name = "ID")]
     note: Vec<String>,
     #[command(flatten)]
@@ -26,7 +26,7 @@ impl AskArgs {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         let question = self.words.join(" ");
         if question.trim().is_empty() {
-            return Err(Error::usage("there is nothing to ask: the words are empty"));
+            return Err(Error::usage("the question is empty"));
         }
         let mut request = passages(invocation, question, self.note);
         request.selection.asking = Some(self.question.into_options(true, invocation.location.today)?);

@@ -14,10 +14,10 @@ pub(super) struct InitArgs {
     /// Keep the store out of git
     #[arg(long)]
     stealth: bool,
-    /// Name it `qipu/`, which everybody sees, in place of `.qipu/`
+    /// Name it `qipu/`, a visible folder, instead of `.qipu/`
     #[arg(long)]
     visible: bool,
-    /// Let the store that is there say how far its notes can be relied on: trust, confidence, verified
+    /// Trust what an existing store says about its notes: trust, confidence, verified
     #[arg(long)]
     trust: bool,
 }
@@ -43,16 +43,16 @@ struct FieldArgs {
     /// The type: fleeting, literature, permanent, moc, journal, or your own
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// A tag to add (repeatable, or with commas between)
+    /// A tag to add (repeatable, or comma-separated)
     #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     tag: Vec<String>,
-    /// How much it is worth, 0 to 100
+    /// Its value, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     value: Option<u8>,
-    /// Where it comes from (repeatable)
+    /// A source (repeatable)
     #[arg(long, value_name = "URL")]
     source: Vec<String>,
-    /// One or two sentences
+    /// A summary of one or two sentences
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
     /// A custom field (repeatable)
@@ -62,7 +62,7 @@ struct FieldArgs {
 
 /// The fields that are not custom, and how each is set.
 const OWN_FIELDS: [(&str, &str); 8] = [
-    ("id", "an id stays as it is"),
+    ("id", "the id of a note never changes"),
     ("links", "use `qipu link add ID ID --type TYPE`"),
     ("sources", "use --source URL"),
     ("summary", "use --summary TEXT"),
@@ -76,7 +76,7 @@ impl FieldArgs {
     fn into_fields(self) -> Result<NewFields, Error> {
         let given = [("--tag", &self.tag), ("--source", &self.source)];
         if let Some((flag, _)) = given.into_iter().find(|(_, texts)| texts.iter().any(|text| text.trim().is_empty())) {
-            return Err(Error::usage(format!("{flag} is given without a text")));
+            return Err(Error::usage(format!("{flag} needs a value that is not empty")));
         }
         let custom: Result<Vec<_>, Error> = self.set.iter().map(|pair| split(pair, '=', "KEY=VALUE")).collect();
         let custom = custom?;
@@ -107,7 +107,7 @@ pub(super) struct CreateArgs {
     /// The text below the frontmatter; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
-    /// Open it in your editor when it is made ($VISUAL, else $EDITOR)
+    /// Open the new note in your editor ($VISUAL, else $EDITOR)
     #[arg(long)]
     open: bool,
 }
@@ -125,9 +125,9 @@ impl CreateArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CaptureArgs {
-    /// The thought; without it, standard input is read
+    /// The text of the note (default: standard input)
     text: Option<String>,
-    /// The title, in place of the first line
+    /// The title (default: the first line)
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     #[command(flatten)]
@@ -153,7 +153,7 @@ pub(super) struct UpdateArgs {
     title: Option<String>,
     #[command(flatten)]
     fields: FieldArgs,
-    /// A tag to take away (repeatable, or with commas between)
+    /// A tag to remove (repeatable, or comma-separated)
     #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     untag: Vec<String>,
     /// Whether a person has checked it
@@ -187,7 +187,7 @@ fn split(pair: &str, separator: char, form: &str) -> Result<(String, String), Er
 
 #[derive(Debug, Subcommand)]
 pub(super) enum TagsSub {
-    /// Give a tag another name in every note
+    /// Rename a tag in every note
     #[command(after_help = examples::TAGS_RENAME)]
     Rename {
         /// The tag

@@ -21,7 +21,7 @@ pub(super) enum Fact {
     Store,
     /// Its answer depends on the date that counts as today.
     Day,
-    /// It takes text, the words of which may begin with a hyphen.
+    /// It takes text whose words may begin with a hyphen.
     Text,
 }
 

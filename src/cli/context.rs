@@ -21,40 +21,40 @@ const DEFAULT_MAX_HITS: usize = 10;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which notes")]
 pub(super) struct SelectorArgs {
-    /// A note by id or file; `-` reads them from standard input, one a line (repeatable)
+    /// A note by id, title, alias or file; `-` reads ids or files from standard input (repeatable)
     #[arg(long, value_name = "ID")]
     note: Vec<String>,
-    /// Notes with this tag (repeatable, or with commas between)
+    /// Notes with this tag (repeatable, or comma-separated)
     #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     tag: Vec<String>,
-    /// A map of content and what it links to, in its order (repeatable)
+    /// A map of content and the notes it links to, in its order (repeatable)
     #[arg(long, value_name = "ID", visible_alias = "collection-root")]
     moc: Vec<String>,
-    /// Open the maps inside a map too
+    /// Also expand maps inside a map
     #[arg(long)]
     transitive: bool,
     /// Notes that answer this, best first
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     query: Option<String>,
-    /// Rank by the words alone, not by links and sequences
+    /// Rank by words only, ignoring links and sequences
     #[arg(long)]
     no_graph: bool,
-    /// The notes around this one, by hops (repeatable)
+    /// This note and the notes linked to it, nearest first (repeatable)
     #[arg(long, value_name = "ID")]
     walk: Vec<String>,
-    /// The most hops of --walk
+    /// Maximum number of hops for --walk
     #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
     max_hops: usize,
-    /// Only notes of at least this value, 0 to 100
+    /// Only notes with at least this value, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     min_value: Option<u8>,
-    /// Only notes whose fields pass: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
+    /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
     #[arg(long, value_name = "EXPR")]
     custom_filter: Vec<String>,
-    /// The most notes
+    /// Maximum number of notes
     #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
     max_notes: Option<NonZeroUsize>,
-    /// What links to the selected notes, too
+    /// Also show the notes that link to the selected ones
     #[arg(long)]
     backlinks: bool,
 }
@@ -109,30 +109,30 @@ impl SelectorArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ContextArgs {
-    /// Ids where they name notes, else words to search for
+    /// Ids of notes, or words to search for
     #[arg(value_name = "ID or WORDS")]
     words: Vec<String>,
     #[command(flatten)]
     selectors: SelectorArgs,
-    /// Show bodies (usual in human and json)
+    /// Show bodies (default in human and json)
     #[arg(long, overrides_with = "without_body")]
     with_body: bool,
-    /// Show summaries in place of bodies (usual in records)
+    /// Show summaries instead of bodies (default in records)
     #[arg(long)]
     without_body: bool,
-    /// Pack whole notes only, where passages would be shown
+    /// Show whole notes instead of passages
     #[arg(long)]
     whole: bool,
-    /// Begin with the warning that notes are reference material (usual in records)
+    /// Begin with the warning that notes are reference material (default in records)
     #[arg(long, overrides_with = "no_banner")]
     banner: bool,
-    /// Leave the warning out
+    /// Omit the warning
     #[arg(long)]
     no_banner: bool,
     /// Show custom fields
     #[arg(long)]
     custom: bool,
-    /// Show notes although a digest stands for them
+    /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
     #[command(flatten)]
@@ -149,28 +149,28 @@ pub(super) struct ContextArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How questions are understood")]
 pub(super) struct QuestionArgs {
-    /// Search for the words as they stand: no names of notes, days or wishes are read in them
+    /// Treat the query as plain words: no note names, dates or intents
     #[arg(long)]
     plain: bool,
-    /// Only hits and journals of periods of this day or later: 2025-03-05, yesterday, last week
+    /// Only search hits and journals from this day on: 2025-03-05, yesterday, last week
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only those of this day or before
+    /// Only search hits and journals up to this day
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Compare the journals of two days or periods; of one alone, with today
+    /// Compare the journals of two days or periods, or of one with today
     #[arg(long, value_name = "A,B")]
     compare: Option<String>,
-    /// Tell what comes again and again in journals
+    /// Show what recurs in journals
     #[arg(long)]
     patterns: bool,
-    /// The most hits of a search, whatever else the query selects
+    /// Maximum number of search hits, apart from what else the query selects
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     search_limit: Option<NonZeroUsize>,
-    /// Only hits of at least this relevance, 0 to 1
+    /// Only hits with at least this relevance, 0 to 1
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
     min_relevance: Option<Score>,
-    /// Leave out the notes of a namespace: before `/` in titles, the field `namespace`, a folder (repeatable)
+    /// Exclude a namespace: a title prefix before `/`, a `namespace` field or a folder (repeatable)
     #[arg(long, value_name = "NAMESPACE")]
     exclude_namespace: Vec<String>,
 }
@@ -200,15 +200,15 @@ impl QuestionArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Blocks in place of bodies")]
+#[command(next_help_heading = "Blocks instead of bodies")]
 struct BlockArgs {
-    /// Show blocks (list items, paragraphs, tables) in place of bodies
+    /// Show blocks (list items, paragraphs, tables) instead of bodies
     #[arg(long, value_name = "WHICH")]
     blocks: Option<BlockChoice>,
-    /// The most blocks of a note (50; with a budget, as many as fit)
+    /// Maximum number of blocks per note (default: 50; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_blocks_per_note: Option<NonZeroUsize>,
-    /// The most blocks in all (100; with a budget, as many as fit)
+    /// Maximum number of blocks in total (default: 100; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_blocks: Option<NonZeroUsize>,
 }
@@ -244,10 +244,8 @@ impl ContextArgs {
         let need = self.need.into_options(has_text, has_budget && !self.whole, invocation.format, today)?;
         let shows_passages = need.as_ref().is_none_or(|need| need.abstraction == Abstraction::Passages);
         if self.blocks.blocks.is_some() && need.is_some() {
-            return Err(Error::usage(
-                "--blocks shows blocks in place of whole notes, and these notes are shown at levels",
-            )
-            .hint("leave --blocks out; --abstraction extract shows the blocks that answer"));
+            return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
+                .hint("omit --blocks; --abstraction extract shows the blocks that match the query"));
         }
         let needs_day = has_text || self.question.compare.is_some() || self.question.patterns;
         let within_notes = has_budget && self.selectors.is_query_within_notes();

@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::request::NamedSpan;
 
 /// Examples of a period.
-const PERIODS: &str = "write 2025-03-05, yesterday, monday, last week, in January, 3 days ago, 3d or the like";
+const PERIODS: &str = "use a form such as 2025-03-05, yesterday, monday, last week, in January, 3 days ago or 3d";
 /// Examples of one day.
-const DAYS: &str = "write one day: 2025-03-05, yesterday, last Wednesday, 3 days ago or the like";
+const DAYS: &str = "name one day, such as 2025-03-05, yesterday, last Wednesday or 3 days ago";
 
 /// The days of the week; in a flag, each is the latest one.
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -44,7 +44,7 @@ fn long_form(text: &str) -> Option<String> {
 pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {
     match span(flag, text, today, DAYS)? {
         DateRange::Day(day) => Ok(day),
-        DateRange::Period(_) => Err(Error::usage(format!("{flag}: `{text}` names more than a day")).hint(DAYS)),
+        DateRange::Period(_) => Err(Error::usage(format!("{flag}: `{text}` is more than one day")).hint(DAYS)),
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn window(
 ) -> Result<(Option<Date>, Option<Date>), Error> {
     let first = |text: &str| {
         let from = span("--since", text, today.day(), PERIODS)?.period().from;
-        from.map(Some).ok_or_else(|| Error::usage(format!("--since: `{text}` has no first day")).hint(PERIODS))
+        from.map(Some).ok_or_else(|| Error::usage(format!("--since: `{text}` has no start")).hint(PERIODS))
     };
     let last = |text: &str| Ok(Some(span("--until", text, today.day(), PERIODS)?.period().to));
     Ok((since.map_or(Ok(None), first)?, until.map_or(Ok::<_, Error>(None), last)?))

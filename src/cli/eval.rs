@@ -21,10 +21,10 @@ const MEASURED: [&str; 7] =
 pub(super) struct EvalArgs {
     /// The question file; `-` for standard input
     file: PathBuf,
-    /// The budgets in which answers are measured, in characters
+    /// The budgets to measure answers with, in characters
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "4000,8000", allow_negative_numbers = true, value_parser = count)]
     budget: Vec<NonZeroUsize>,
-    /// Fail where the share of hits is below this in one of the budgets, 0 to 1
+    /// Fail if the hit rate is below this for any budget, 0 to 1
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = share)]
     min_hit: Option<Score>,
 }
@@ -55,6 +55,6 @@ fn measured(chars: usize, today: Option<&str>, env: &Env) -> Result<MeasuredAnsw
     let words: Vec<OsString> = words.chain(day.map(Into::into)).collect();
     match parse(&words, env)? {
         ParsedCli::Request(request) => Ok(MeasuredAnswer { chars, request: *request }),
-        ParsedCli::Help(_) => Err(Error::failure("the call that is measured is none")),
+        ParsedCli::Help(_) => Err(Error::failure("internal error: the measured command is not a request")),
     }
 }

@@ -1,11 +1,11 @@
 //! The examples at the end of help texts. `tests/docs.rs` runs each line that begins with `qipu`.
 
 pub(super) const TASKS: &str = "Common tasks:
-  Keep a thought:
+  Capture a thought:
     qipu capture \"TEXT\"
-  Write into today's journal:
+  Add to today's journal:
     qipu journal \"TEXT\"
-  Get the passages that answer (ask with words that the answer would use, and give your space):
+  Get the passages that answer a question (use words that the answer would use, and set a budget):
     qipu ask \"WORDS\" --max-chars 4000
   Find notes on a subject:
     qipu search \"WORDS\"
@@ -17,11 +17,11 @@ pub(super) const TASKS: &str = "Common tasks:
     qipu link path ID ID
   Get an index of the notes on a subject, for an agent:
     qipu context --query \"WORDS\" --format records --max-chars 8000
-  See what changed lately:
+  See what changed recently:
     qipu list --since \"last week\"
-  See what waits to be worked on:
+  See what is still to be processed:
     qipu inbox
-  Teach the agents that work here:
+  Tell the agents in this project about qipu:
     qipu setup --all-detected";
 
 pub(super) const PRIME: &str = "Examples:
@@ -29,8 +29,8 @@ pub(super) const PRIME: &str = "Examples:
   qipu prime --hook claude
   qipu prime --records --max-chars 4000";
 
-pub(super) const ASK: &str = "Ask with the words that the answer would use: identifiers, error text, synonyms.
-Give the space you have with --max-chars or --max-tokens (default: 4000 characters).
+pub(super) const ASK: &str = "Use the words that the answer would use: identifiers, error text, synonyms.
+Set the budget with --max-chars or --max-tokens (default: 4000 characters).
 
 Examples:
   qipu ask \"WORDS\"
@@ -126,8 +126,8 @@ pub(super) const DOCTOR: &str = "Examples:
 pub(super) const EVAL: &str = "A question is an object: a line of a .jsonl file, or an item of a list in JSON or YAML.
   {\"question\": \"Why do we abort when fsync fails?\", \"answers\": {\"sentences\": [\"it logs the path\"]}}
   {\"question\": \"How do I peel a mango?\", \"silent\": true}
-Answers are ids of notes, or headings, sentences and patterns (regular expressions) in them; beside these, ids only
-say which notes hold them.
+Answers are ids of notes, or headings, sentences and patterns (regular expressions) in them; with these, ids only
+name the notes that contain them.
 
 Examples:
   qipu eval questions.jsonl
@@ -199,7 +199,7 @@ pub(super) const SETUP: &str = "Examples:
   qipu setup mcp
   qipu setup agents-md --print";
 
-pub(super) const COMPLETIONS: &str = "Once, in the shell's start file:
+pub(super) const COMPLETIONS: &str = "Add one line to the startup file of your shell:
   bash: source <(qipu completions bash)
   zsh:  source <(qipu completions zsh)
   fish: qipu completions fish | source

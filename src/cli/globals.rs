@@ -16,7 +16,7 @@ use crate::tokens::Tokenizer;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub(super) struct GlobalArgs {
-    /// How the answer is written
+    /// The output format
     #[arg(long, global = true, value_name = "FORMAT")]
     format: Option<Format>,
     /// Short for --format json
@@ -28,40 +28,40 @@ pub(super) struct GlobalArgs {
     /// Older name of --records
     #[arg(long, global = true, hide = true)]
     token: bool,
-    /// The version of the records format to write; there is one: 1
+    /// The version of the records format; only 1 exists
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
     records_version: Option<u32>,
-    /// The most characters that are written
+    /// Maximum number of characters to print
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = values::whole)]
     max_chars: Option<usize>,
-    /// The most tokens that are written, as --tokenizer counts them
+    /// Maximum number of tokens to print, as counted by --tokenizer
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = values::whole)]
     max_tokens: Option<usize>,
-    /// What counts tokens (four characters are one)
+    /// How tokens are counted (default: estimate)
     #[arg(long, global = true, value_name = "ENCODING")]
     tokenizer: Option<Tokenizer>,
-    /// The store (else QIPU_STORE, else .qipu/ here or above)
+    /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder)
     #[arg(long, global = true, value_name = "PATH")]
     store: Option<PathBuf>,
-    /// The project that holds the store
+    /// The project that contains the store
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// Read every note, whatever the index in the store's cache knows; answers are the same
+    /// Ignore the index and read every note; the answers are the same
     #[arg(long, global = true)]
     no_index: bool,
-    /// Tell on standard error where the time goes
+    /// Print timings to standard error
     #[arg(long, global = true)]
     verbose: bool,
-    /// The date that counts as today (else QIPU_TODAY, else the calendar's)
+    /// The date to use as today (default: QIPU_TODAY, else the current date)
     #[arg(long, global = true, value_name = "YYYY-MM-DD")]
     today: Option<String>,
-    /// Show what would change, and change nothing
+    /// Show what would change without changing anything
     #[arg(long, global = true)]
     dry_run: bool,
-    /// Whether words are shown in colour
+    /// When to use colour (default: auto)
     #[arg(long, global = true, value_name = "WHEN")]
     color: Option<ColorWhen>,
-    /// Write to the terminal what is longer than it, and not through $QIPU_PAGER, $PAGER or less
+    /// Do not page long output through $QIPU_PAGER, $PAGER or less
     #[arg(long, global = true)]
     no_pager: bool,
 }
@@ -71,9 +71,9 @@ pub(super) struct GlobalArgs {
 pub(super) enum ColorWhen {
     /// On a terminal
     Auto,
-    /// In a pipe too
+    /// Also in a pipe
     Always,
-    /// Nowhere
+    /// Never
     Never,
 }
 
@@ -166,7 +166,7 @@ impl GlobalArgs {
 
     fn format(&self) -> Result<Format, Error> {
         if let Some(version) = self.records_version.filter(|version| *version != 1) {
-            return Err(Error::usage(format!("there is no version {version} of the records format")).hint("use 1"));
+            return Err(Error::usage(format!("unknown version of the records format: {version}")).hint("use 1"));
         }
         let json = self.json.then_some(Format::Json);
         let records = (self.records || self.token).then_some(Format::Records);
@@ -174,7 +174,7 @@ impl GlobalArgs {
         let format = formats.next().unwrap_or_default();
         if formats.any(|other| other != format) {
             return Err(
-                Error::usage("two different formats in one call").hint("give one of --format, --json, --records")
+                Error::usage("conflicting output formats").hint("use only one of --format, --json and --records")
             );
         }
         Ok(format)

@@ -13,24 +13,24 @@ use crate::request::{Command, Format, GraphRequest, OutputFile, Picture, Selecto
 pub(super) const EXAMPLES: &str = "Examples:
   The whole store as a page for a browser:
     qipu graph -o graph.html
-  What hangs together with a note, for Graphviz:
+  The notes around a note, for Graphviz:
     qipu graph --walk ID --max-hops 2 --as dot
   The notes of a tag, to paste into markdown:
     qipu graph --tag TAG --as mermaid";
 
 #[derive(Debug, Args)]
 pub(super) struct GraphArgs {
-    /// What is drawn (usual: what the ending of the file says, else dot)
+    /// The output format (default: from the file extension, else dot)
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Picture>,
-    /// The picture's file, else standard output
+    /// The output file (default: standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     selectors: SelectorArgs,
     #[command(flatten)]
     follow: FollowArgs,
-    /// Show notes although a digest stands for them
+    /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
 }
@@ -38,9 +38,9 @@ pub(super) struct GraphArgs {
 /// Gives the flags that `link` has too the help that is true of a graph.
 pub(super) fn reword(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "direction" => arg.help("Which way --walk follows links"),
-        "kinds" => arg.help("Only links of this type, in walks too (repeatable)"),
-        "except_kinds" => arg.help("No links of this type, in walks neither (repeatable)"),
+        "direction" => arg.help("The direction in which --walk follows links"),
+        "kinds" => arg.help("Only links of this type, also in walks (repeatable)"),
+        "except_kinds" => arg.help("Exclude links of this type, also in walks (repeatable)"),
         _ => arg,
     }
 }
@@ -65,7 +65,7 @@ const DRAWINGS: [&str; 7] = ["svg", "png", "jpg", "jpeg", "gif", "webp", "pdf"];
 fn unknown_extension(extension: &str) -> Error {
     let known: Vec<String> = EXTENSIONS.iter().map(|(known, _)| format!(".{known}")).collect();
     let is_drawing = DRAWINGS.iter().any(|drawing| extension.eq_ignore_ascii_case(drawing));
-    let advice = if is_drawing { "; Graphviz makes a drawing of a .dot file" } else { ", or name the form with --as" };
+    let advice = if is_drawing { "; Graphviz can render a .dot file" } else { ", or give the format with --as" };
     Error::usage(format!("can't write a `.{extension}` file")).hint(format!("use {}{advice}", known.join(", ")))
 }
 
@@ -79,7 +79,8 @@ impl GraphArgs {
         let file = self.output.clone().filter(|file| file != Path::new("-"));
         let is_format_given = invocation.is_format_named && file.is_none();
         if is_format_given && self.form.is_some() {
-            return Err(Error::usage("a picture is a format of its own").hint("give --as or a format, not both"));
+            return Err(Error::usage("--as can't be combined with another output format")
+                .hint("use --as or a format, not both"));
         }
         let saved = file.map(|file| OutputFile { file, confirmation_format: invocation.format });
         if !is_format_given {

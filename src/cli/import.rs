@@ -10,10 +10,10 @@ use crate::store::Location;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ImportSub {
-    /// Take the pages and journals of a Logseq graph into the store
+    /// Import the pages and journals of a Logseq graph
     #[command(after_help = examples::IMPORT_LOGSEQ)]
     Logseq(ImportArgs),
-    /// Take the notes of an Obsidian vault into the store
+    /// Import the notes of an Obsidian vault
     #[command(after_help = examples::IMPORT_OBSIDIAN)]
     Obsidian(ImportArgs),
 }
@@ -22,10 +22,10 @@ pub(super) enum ImportSub {
 pub(super) struct ImportArgs {
     /// The folder of the graph or vault
     dir: PathBuf,
-    /// What the folder is called in the notes; its own name when not given
+    /// The name of the folder in the imported notes (default: its own name)
     #[arg(long)]
     name: Option<String>,
-    /// Import a project's own folder, though it is not marked as a graph or vault
+    /// Import a folder that contains this store, even if it has no .obsidian folder
     #[arg(long)]
     force: bool,
 }

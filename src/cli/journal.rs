@@ -10,10 +10,10 @@ use crate::request::{Action, Command, JournalRequest};
 
 #[derive(Debug, Args)]
 pub(super) struct JournalArgs {
-    /// A bullet to add; `-` reads it from standard input. Without it the journal is shown
+    /// A bullet to add; `-` reads it from standard input (default: show the journal)
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// Another day than today: 2025-03-05, yesterday, last Wednesday
+    /// A day other than today: 2025-03-05, yesterday, last Wednesday
     #[arg(long, value_name = "DAY")]
     date: Option<String>,
 }

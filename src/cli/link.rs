@@ -16,7 +16,7 @@ const PATH_HOPS: usize = 10;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum LinkSub {
-    /// Show the links at a note
+    /// Show the links of a note
     #[command(after_help = examples::LINK_LIST)]
     List {
         /// The note
@@ -24,25 +24,25 @@ pub(super) enum LinkSub {
         #[command(flatten)]
         links: LinkArgs,
     },
-    /// Show the notes around a note
+    /// Show the notes around a note as a tree
     #[command(after_help = examples::LINK_TREE)]
     Tree {
-        /// The note in the middle
+        /// The root of the tree
         id: String,
-        /// The most hops
+        /// Maximum number of hops
         #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = TREE_HOPS, value_parser = hops)]
         max_hops: usize,
         #[command(flatten)]
         links: LinkArgs,
     },
-    /// Show a shortest way between two notes
+    /// Show a shortest path between two notes
     #[command(after_help = examples::LINK_PATH)]
     Path {
-        /// Where it begins
+        /// The first note of the path
         from: String,
-        /// Where it ends
+        /// The last note of the path
         to: String,
-        /// The most hops
+        /// Maximum number of hops
         #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = PATH_HOPS, value_parser = hops)]
         max_hops: usize,
         #[command(flatten)]
@@ -53,19 +53,19 @@ pub(super) enum LinkSub {
     Add {
         /// The note that gets the link
         from: String,
-        /// The note it leads to
+        /// The note it links to
         to: String,
         /// The link's type: related, derived-from, supports, contradicts, part-of, same-as, alias-of, follows,
         /// answers, refines, the inverse of one of these, or one of [link-types] in the store's config.toml
         #[arg(long = "type", value_name = "TYPE", default_value = "related")]
         kind: String,
     },
-    /// Take typed links between two notes away
+    /// Remove typed links from one note to another
     #[command(after_help = examples::LINK_REMOVE)]
     Remove {
         /// The note that has the link
         from: String,
-        /// The note it leads to
+        /// The note it links to
         to: String,
         /// Only links of this type
         #[arg(long = "type", value_name = "TYPE")]
@@ -76,13 +76,13 @@ pub(super) enum LinkSub {
 /// Which links are followed, by any command.
 #[derive(Debug, Args)]
 pub(super) struct FollowArgs {
-    /// Which way links are followed
+    /// The direction in which links are followed
     #[arg(long, value_name = "WAY", default_value = "both")]
     direction: Direction,
     /// Only links of this type, as shown (repeatable)
     #[arg(long = "type", value_name = "TYPE")]
     kinds: Vec<String>,
-    /// No links of this type, as shown (repeatable)
+    /// Exclude links of this type, as shown (repeatable)
     #[arg(long = "exclude-type", value_name = "TYPE")]
     except_kinds: Vec<String>,
     /// Only links in frontmatter
@@ -112,19 +112,19 @@ impl FollowArgs {
 pub(super) struct LinkArgs {
     #[command(flatten)]
     follow: FollowArgs,
-    /// Show links towards a note as they are written, not under their inverse type
+    /// Show incoming links as they are written, not under their inverse type
     #[arg(long)]
     no_inversion: bool,
-    /// The most notes
+    /// Maximum number of notes
     #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-nodes", "max-notes"], value_parser = count)]
     max_nodes: Option<NonZeroUsize>,
-    /// The most notes that are reached from each note
+    /// Maximum number of notes reached from each note
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     max_fanout: Option<usize>,
-    /// Only notes of at least this value, 0 to 100
+    /// Only notes with at least this value, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, value_parser = value)]
     min_value: u8,
-    /// Show notes although a digest stands for them
+    /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
 }

@@ -18,13 +18,13 @@ pub(super) struct ShowArgs {
     /// The notes
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Show their links too
+    /// Also show their links
     #[arg(long, conflicts_with = "raw")]
     links: bool,
     /// Show the files as they are
     #[arg(long)]
     raw: bool,
-    /// Show the passages that answer this in place of the whole notes
+    /// Show the passages that answer this instead of whole notes
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true, conflicts_with_all = ["links", "raw"])]
     query: Option<String>,
 }
@@ -43,22 +43,22 @@ impl ShowArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which notes")]
 pub(super) struct FilterArgs {
-    /// Only notes of this type (repeatable, or with commas between)
+    /// Only notes of this type (repeatable, or comma-separated)
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = trimmed)]
     kinds: Vec<String>,
-    /// Only notes with this tag (repeatable, or with commas between)
+    /// Only notes with this tag (repeatable, or comma-separated)
     #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     tag: Vec<String>,
-    /// Only notes changed on this day or later (journals: of it): 2025-03-05, yesterday, last week
+    /// Only notes changed (journals: dated) on this day or later: 2025-03-05, yesterday, last week
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only notes changed on this day or before
+    /// Only notes changed (journals: dated) on this day or earlier
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Only notes of at least this value, 0 to 100
+    /// Only notes with at least this value, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     min_value: Option<u8>,
-    /// Only notes whose fields pass, as in `qipu context` (repeatable)
+    /// Only notes whose fields match, as in `qipu context` (repeatable)
     #[arg(long, value_name = "EXPR")]
     custom_filter: Vec<String>,
 }
@@ -83,7 +83,7 @@ impl FilterArgs {
 /// The limit of a list.
 #[derive(Debug, Args)]
 pub(super) struct LimitArgs {
-    /// The most notes
+    /// Maximum number of notes
     #[arg(long, value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
     limit: Option<NonZeroUsize>,
 }
@@ -92,7 +92,7 @@ pub(super) struct LimitArgs {
 pub(super) struct ListArgs {
     #[command(flatten)]
     only: FilterArgs,
-    /// The order
+    /// The sort order
     #[arg(long, value_name = "BY", default_value = "updated")]
     sort: Sort,
     #[command(flatten)]
@@ -100,7 +100,7 @@ pub(super) struct ListArgs {
     /// Only notes without any link
     #[arg(long)]
     orphans: bool,
-    /// Only notes that link to what does not exist
+    /// Only notes with broken links
     #[arg(long)]
     broken: bool,
 }

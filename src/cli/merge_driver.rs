@@ -8,13 +8,13 @@ use crate::request::MergeDriverRequest;
 
 #[derive(Debug, Args)]
 pub(super) struct MergeDriverArgs {
-    /// What both sides come from (%O)
+    /// The common ancestor (%O)
     base: PathBuf,
     /// Our side; the result is written here (%A)
     ours: PathBuf,
     /// Their side (%B)
     theirs: PathBuf,
-    /// How many characters a conflict marker has (%L)
+    /// The length of conflict markers (%L)
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 7)]
     marker_size: u16,
 }

@@ -49,7 +49,8 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             let names: Vec<&str> = visible(command).map(Command::get_name).collect();
             let path = if path.is_empty() { "qipu".to_owned() } else { format!("qipu {path}") };
-            return Error::usage(format!("`{path}` needs a command")).hint(format!("commands: {}", names.join(", ")));
+            return Error::usage(format!("`{path}` needs a subcommand"))
+                .hint(format!("commands: {}", names.join(", ")));
         }
         ErrorKind::InvalidSubcommand => subcommand_hint(error, &path, command),
         ErrorKind::UnknownArgument => argument_hint(error, command, words),
@@ -58,7 +59,7 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
     };
     let message = text.split_once("\n\n").map_or(text, |(message, _)| message);
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let help = format!("`{} --help` tells more", format!("qipu {path}").trim_end());
+    let help = format!("see `{} --help`", format!("qipu {path}").trim_end());
     let usage = usage.strip_prefix("Usage: ").map(|usage| format!("usage: {usage}; {help}"));
     Error::usage(message).hint(hint.or(usage).unwrap_or(help))
 }

@@ -132,10 +132,10 @@ fn check_budget_and_dry_run(
     let is_raw = matches!(command, Command::Show(ShowRequest { is_raw: true, .. }));
     let is_fitted = facts.contains(&Fact::Budget) && !command.changes_files() && !is_raw;
     if has_budget && !is_fitted {
-        return Err(Error::usage("--max-chars and --max-tokens are for commands that print notes"));
+        return Err(Error::usage("--max-chars and --max-tokens work only with commands that print notes"));
     }
     if is_dry_run && !command.changes_files() {
-        return Err(Error::usage("--dry-run is for commands that change files"));
+        return Err(Error::usage("--dry-run works only with commands that change files"));
     }
     Ok(())
 }
@@ -143,10 +143,11 @@ fn check_budget_and_dry_run(
 /// Refuses a format that a command does not write.
 fn check_format(command: &Command, format: Format) -> Result<(), Error> {
     if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
-        return Err(Error::usage("--format prompt is for context").hint("use --format human, json or records"));
+        return Err(Error::usage("--format prompt works only with context, ask and show --query")
+            .hint("use --format human, json or records"));
     }
     if matches!(command, Command::Browse(_)) && format != Format::default() {
-        return Err(Error::usage("`qipu browse` fills a terminal, so it has no --format"));
+        return Err(Error::usage("`qipu browse` is full-screen and has no --format"));
     }
     Ok(())
 }

@@ -10,34 +10,34 @@ use crate::store::Location;
 
 /// The purpose of an answer, and the level of detail of its notes.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Notes by their use")]
+#[command(next_help_heading = "Ranking by purpose")]
 pub(super) struct NeedArgs {
-    /// Put first what is of the most use for this; each note is then shown at a level of detail
+    /// Rank notes by their utility for this task, and show each at its own level of detail
     #[arg(long, value_name = "TASK")]
     purpose: Option<Purpose>,
-    /// How much of each note is shown (passages where there are words and a budget; else adaptive with --purpose, or
+    /// How much of each note is shown (default: passages with a query and a budget, else adaptive with --purpose, else
     /// whole notes)
     #[arg(long, value_name = "LEVEL")]
     abstraction: Option<AbstractionArg>,
-    /// Stop when so many tokens are written; the last note may go beyond
+    /// Stop after this many tokens; the last note may exceed it
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     target_tokens: Option<usize>,
-    /// Only notes of at least this confidence, 0 to 1
+    /// Only notes with at least this confidence, 0 to 1
     #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = share)]
     min_confidence: Option<Score>,
-    /// Only notes whose source is trusted at least so far, 0 to 1
+    /// Only notes whose source is trusted at least this much, 0 to 1
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = share)]
     min_trust: Option<Score>,
-    /// Leave a note out where no more than this share of it is new, 0 to 1 (0.2)
+    /// Omit a note if no more than this share of it is new, 0 to 1 (default: 0.2)
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
     novelty_threshold: Option<Score>,
-    /// Show what notes are derived from behind them
+    /// After each note, show what it is derived from
     #[arg(long)]
     include_derivations: bool,
-    /// Show what contradicts notes behind them
+    /// After each note, show what contradicts it
     #[arg(long)]
     include_contradictions: bool,
-    /// Tell the parts of confidence and utility
+    /// Show how confidence and utility were computed
     #[arg(long)]
     explain: bool,
 }
@@ -47,7 +47,7 @@ pub(super) struct NeedArgs {
 enum AbstractionArg {
     /// The body, and what it is derived from
     Detailed,
-    /// The blocks that hold words of the query
+    /// The blocks that contain words of the query
     Extract,
     /// The summary
     Summary,
@@ -79,7 +79,7 @@ impl NeedArgs {
             && target > most
         {
             return Err(Error::usage(format!("--target-tokens {target} is above --max-tokens {most}"))
-                .hint("the target is where choosing stops; the limit is never passed"));
+                .hint("selection stops at the target; the limit is never exceeded"));
         }
         Ok(Budget { target_tokens: self.target_tokens, ..budget })
     }
@@ -128,15 +128,15 @@ impl NeedArgs {
 
 /// The notes to expand, and what is shown with them.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "More of notes that were shown")]
+#[command(next_help_heading = "Expanding notes")]
 pub(super) struct ExpandArgs {
-    /// Show these notes whole, for whoever saw a summary or an extract of them
+    /// Show the rest of notes that an earlier answer showed as a summary or an extract
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["words", "query", "purpose", "abstraction"])]
     expand: Vec<String>,
-    /// What stands behind or against them, too (with commas between)
+    /// Also show what they are derived from, what supports them or what contradicts them (comma-separated)
     #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
     include: Vec<IncludeArg>,
-    /// The most tokens of the expansion (500)
+    /// Maximum number of tokens of the expansion (default: 500)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand")]
     max_additional_tokens: Option<usize>,
 }
@@ -144,7 +144,7 @@ pub(super) struct ExpandArgs {
 /// What an expansion shows beside the notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IncludeArg {
-    /// What they are derived from, in three steps
+    /// What they are derived from, up to three steps back
     Derivation,
     /// What supports them, and their sources
     Evidence,
@@ -162,7 +162,7 @@ impl ExpandArgs {
 
     pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
         if !self.is_given() && (!self.include.is_empty() || self.max_additional_tokens.is_some()) {
-            return Err(Error::usage("--include and --max-additional-tokens say how notes are expanded")
+            return Err(Error::usage("--include and --max-additional-tokens need --expand")
                 .hint("name the notes with --expand ID"));
         }
         if !self.is_given() || (budget.is_limited() && self.max_additional_tokens.is_none()) {

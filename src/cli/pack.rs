@@ -22,7 +22,7 @@ impl DumpArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let file = (self.file != Path::new("-")).then_some(self.file);
         if file.is_none() && invocation.format != Format::Human {
-            return Err(Error::usage("a pack is a format of its own").hint("give a file, or leave the format out"));
+            return Err(Error::usage("a pack has its own format").hint("name a file, or omit the format"));
         }
         let (max_notes, max_hits) = self.selectors.limits(false);
         let selection = if self.selectors.is_empty() {
@@ -40,7 +40,7 @@ impl DumpArgs {
 pub(super) struct LoadArgs {
     /// The pack's file; `-` for standard input
     file: PathBuf,
-    /// What becomes of notes that both have
+    /// How to handle notes that both the store and the pack contain
     #[arg(long, value_name = "STRATEGY", default_value = "skip")]
     strategy: Strategy,
 }

@@ -21,17 +21,17 @@ const MAX_DISTANCE: usize = 2;
 
 #[derive(Debug, Args)]
 pub(super) struct PrimeArgs {
-    /// For session-start hooks: fail at nothing, say nothing where there is no store; for claude,
-    /// codex and gemini the answer is the JSON that they read
+    /// For session-start hooks: never fail, and print nothing without a store; for claude, codex
+    /// and gemini, print the JSON that they read
     #[arg(long, value_name = "TOOL", num_args = 0..=1)]
     hook: Option<Option<String>>,
     /// Begin with the warning that notes are reference material
     #[arg(long, overrides_with = "no_banner")]
     banner: bool,
-    /// Leave the warning out
+    /// Omit the warning
     #[arg(long)]
     no_banner: bool,
-    /// Show notes although a digest stands for them
+    /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
 }
@@ -43,7 +43,7 @@ impl PrimeArgs {
         let Some(Some(name)) = self.hook.as_ref().filter(|_| is_terminal) else { return Ok(()) };
         let near = HOOK_TOOLS.iter().find(|tool| *tool != name && strsim::osa_distance(tool, name) <= MAX_DISTANCE);
         near.map_or(Ok(()), |tool| {
-            Err(Error::usage(format!("--hook: there is no tool `{name}`")).hint(format!("did you mean `{tool}`?")))
+            Err(Error::usage(format!("--hook: unknown tool `{name}`")).hint(format!("did you mean `{tool}`?")))
         })
     }
 

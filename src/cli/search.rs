@@ -15,24 +15,24 @@ const DEFAULT_LIMIT: usize = 10;
 
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
-    /// Words; also "a phrase", -without, start*, tag:TAG, type:TYPE, title:WORD
+    /// Words; also "a phrase", -without, prefix*, tag:TAG, type:TYPE, title:WORD
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
     #[command(flatten)]
     only: FilterArgs,
-    /// The most notes (10; with a budget, as many as fit)
+    /// Maximum number of notes (default: 10; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     limit: Option<NonZeroUsize>,
-    /// Only notes of at least this relevance, 0 to 1
+    /// Only notes with at least this relevance, 0 to 1
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
     min_relevance: Option<Score>,
-    /// Tell what the scores are made of
+    /// Show how the scores were computed
     #[arg(long)]
     explain: bool,
-    /// Rank by the words alone, not by links and sequences
+    /// Rank by words only, ignoring links and sequences
     #[arg(long)]
     no_graph: bool,
-    /// Show notes although a digest stands for them
+    /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
 }
@@ -41,7 +41,7 @@ pub(super) struct SearchArgs {
 pub(super) struct RelatedArgs {
     /// The note
     id: String,
-    /// The most notes (10; with a budget, as many as fit)
+    /// Maximum number of notes (default: 10; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     limit: Option<NonZeroUsize>,
 }

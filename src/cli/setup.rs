@@ -11,22 +11,22 @@ pub(super) struct SetupArgs {
     /// What to set up; without it, the recipes are listed
     #[arg(value_name = "RECIPE")]
     recipe: Option<String>,
-    /// List the recipes and how they stand in this project
+    /// List the recipes and their state in this project
     #[arg(long, conflicts_with_all = ["recipe", "print", "check", "remove"])]
     list: bool,
-    /// Show the text and write nothing
+    /// Print the text without writing it
     #[arg(long, conflicts_with_all = ["check", "remove"])]
     print: bool,
-    /// Tell whether it is there and current; exit code 1 when it is not
+    /// Check whether it is installed and up to date; exit code 1 if not
     #[arg(long, conflicts_with = "remove")]
     check: bool,
-    /// Take it out again; without RECIPE, all that are there
+    /// Remove it; without RECIPE, remove all that are installed
     #[arg(long)]
     remove: bool,
     /// Set up every recipe that fits this project
     #[arg(long, conflicts_with_all = ["recipe", "list", "print", "check", "remove"])]
     all_detected: bool,
-    /// Write over, or take out, what was edited by hand
+    /// Overwrite or remove what was edited by hand
     #[arg(long, conflicts_with_all = ["list", "print", "check"])]
     force: bool,
 }
@@ -41,7 +41,7 @@ impl SetupArgs {
             (None, false, false, false) if self.all_detected => SetupAction::InstallFitting,
             (None, false, false, true) => SetupAction::RemoveAll,
             (None, false, false, false) if !self.force => SetupAction::List,
-            (None, ..) => return Err(Error::usage("which recipe?").hint("`qipu setup --list` names them")),
+            (None, ..) => return Err(Error::usage("no recipe given").hint("`qipu setup --list` lists the recipes")),
         };
         Ok(SetupRequest { location, action, is_forced: self.force, is_dry_run })
     }

@@ -28,7 +28,7 @@ pub(super) struct ManArgs {
     /// The command, as in `qipu man link tree`; without it, the page of qipu
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
-    /// Write all pages into a folder, each under its own name
+    /// Write all pages to a folder, one file each
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     dir: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ impl CompletionsArgs {
     /// Returns the script that the shell runs once to complete from then on.
     pub(super) fn text(&self) -> Result<String, Error> {
         let shells = Shells::builtins();
-        let shell = shells.completer(&self.shell).ok_or_else(|| Error::usage("there is no such shell"))?;
+        let shell = shells.completer(&self.shell).ok_or_else(|| Error::usage("unknown shell"))?;
         let mut text = Vec::new();
         shell.write_registration(COMPLETE, "qipu", "qipu", "qipu", &mut text)?;
         String::from_utf8(text).map_err(|error| Error::new(ErrorKind::Failure, error.to_string()))
@@ -65,9 +65,8 @@ impl ManArgs {
     /// Finds the named command, with or without the program's name before it.
     fn named(&self) -> Result<clap::Command, Error> {
         let words = self.command.strip_prefix(&["qipu".to_owned()]).unwrap_or(&self.command);
-        let unknown = || {
-            Error::usage(format!("there is no command `{}`", words.join(" "))).hint("`qipu --help` lists the commands")
-        };
+        let unknown =
+            || Error::usage(format!("unknown command `{}`", words.join(" "))).hint("`qipu --help` lists the commands");
         words.iter().try_fold(root(), |command, word| {
             let found = command.find_subcommand(word).filter(|found| !found.is_hide_set());
             found.cloned().ok_or_else(unknown)

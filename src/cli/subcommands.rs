@@ -15,23 +15,23 @@ pub(super) enum Subcommands {
     /// Show what an agent should know when a session starts
     #[command(after_help = examples::PRIME)]
     Prime(prime::PrimeArgs),
-    /// Get the passages that answer a question, in the space you give
+    /// Get the passages that answer a question, within a budget
     #[command(after_help = examples::ASK)]
     Ask(ask::AskArgs),
-    /// Show a bundle of notes: named, tagged, searched for, or linked
+    /// Show a bundle of notes, selected by name, tag, query or link
     #[command(after_help = examples::CONTEXT)]
     Context(Box<context::ContextArgs>),
     /// Search for notes: best match first
     #[command(after_help = examples::SEARCH)]
     Search(search::SearchArgs),
-    /// Show the notes that are most like one and not linked with it
+    /// Show similar notes that are not linked yet
     #[command(after_help = examples::RELATED)]
     Related(search::RelatedArgs),
     /// Show how notes are linked
     #[command(after_help = examples::LINK)]
     #[command(subcommand)]
     Link(link::LinkSub),
-    /// Draw notes and their links: for a browser, Graphviz, Mermaid, or tools that read GraphML
+    /// Export notes and their links as a web page, or for Graphviz, Mermaid and GraphML tools
     #[command(after_help = graph::EXAMPLES, mut_args = graph::reword)]
     Graph(graph::GraphArgs),
     /// Read notes
@@ -40,58 +40,58 @@ pub(super) enum Subcommands {
     /// Show today's journal, or add to it
     #[command(after_help = examples::JOURNAL)]
     Journal(journal::JournalArgs),
-    /// Look around in the store, full-screen: find, read, walk along links (? shows the keys)
+    /// Browse the store full-screen: find, read, follow links (? shows the keys)
     #[command(after_help = examples::BROWSE)]
     Browse {
-        /// What to find at first
+        /// Words to find when it opens
         #[arg(value_name = "QUERY")]
         query: Vec<String>,
     },
     /// List notes
     #[command(after_help = examples::LIST)]
     List(list::ListArgs),
-    /// List fleeting notes, the newest first: what waits to be worked on
+    /// List fleeting notes, newest first: the ones still to be processed
     #[command(after_help = examples::INBOX)]
     Inbox(list::LimitArgs),
-    /// List the tags in use, with how many notes have them
+    /// List the tags in use and the number of notes with each
     #[command(after_help = examples::TAGS)]
     Tags {
         #[command(subcommand)]
         action: Option<change::TagsSub>,
     },
-    /// Tell what is in the store
+    /// Count the notes, the findings, and the notes of each type
     #[command(after_help = examples::STATUS)]
     Status,
-    /// Look for what is wrong or odd in the store; exit code 3 when there are errors
+    /// Check the store for problems; exit code 3 if there are errors
     #[command(after_help = examples::DOCTOR)]
     Doctor {
-        /// Fail for warnings too
+        /// Fail on warnings too
         #[arg(long)]
         strict: bool,
-        /// Put right what is safe to: quotes that YAML needs, missing ids, left-over files
+        /// Repair what has only one possible repair: missing YAML quotes, missing ids, leftover files, interrupted changes
         #[arg(long)]
         fix: bool,
     },
-    /// Measure how well answers contain what answers the questions of a file; exit code 1 below --min-hit
+    /// Measure how many questions of a file qipu answers; exit code 1 below --min-hit
     #[command(after_help = examples::EVAL)]
     Eval(eval::EvalArgs),
-    /// Tell of the index that qipu keeps; it tends itself
+    /// Show the state of the search index (it is maintained automatically)
     #[command(after_help = examples::INDEX)]
     Index {
-        /// Write it anew
+        /// Rebuild it
         #[arg(long, conflicts_with = "status")]
         rebuild: bool,
-        /// Tell how much of it is current (usual)
+        /// Show how much of it is up to date (the default)
         #[arg(long)]
         status: bool,
     },
-    /// Make a store
+    /// Create a store
     #[command(after_help = examples::INIT)]
     Init(change::InitArgs),
-    /// Keep a thought: a note from a text
+    /// Save text as a note
     #[command(after_help = examples::CAPTURE)]
     Capture(change::CaptureArgs),
-    /// Make a note
+    /// Create a note
     #[command(after_help = examples::CREATE)]
     #[command(visible_alias = "new")]
     Create(change::CreateArgs),
@@ -101,10 +101,10 @@ pub(super) enum Subcommands {
         /// The note
         id: String,
     },
-    /// Change fields of notes, and nothing else of them
+    /// Change fields of notes, or replace their text
     #[command(after_help = examples::UPDATE)]
     Update(change::UpdateArgs),
-    /// Give a note another title; its file and the links to it follow
+    /// Change a note's title, rename its file and update the links to it
     #[command(after_help = examples::RENAME)]
     Rename {
         /// The note
@@ -112,56 +112,56 @@ pub(super) enum Subcommands {
         /// Its new title
         title: String,
     },
-    /// Make one note of two: the other becomes an alias of it, and links follow
+    /// Merge FROM into INTO: FROM's id and title become aliases, and links to it are updated
     #[command(after_help = examples::MERGE)]
     Merge {
-        /// The note that stays
+        /// The note to keep
         into: String,
-        /// The note that becomes an alias of it
+        /// The note to merge into it; its file is deleted
         from: String,
     },
-    /// Let a digest stand for notes in context, prime and link
+    /// Replace notes with a digest in the output of context, prime and link
     #[command(after_help = examples::COMPACT)]
     Compact {
         /// The digest
         digest: String,
-        /// The notes that it stands for
+        /// The notes that it replaces
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
-        /// Let it stand for them no longer
+        /// Stop replacing them
         #[arg(long)]
         undo: bool,
     },
-    /// Remove notes that no other notes link to
+    /// Delete notes that no other note links to
     #[command(after_help = examples::DELETE)]
     Delete {
         /// The notes
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
-        /// Remove them although other notes link to them, and list those
+        /// Delete them even if other notes link to them, and list those notes
         #[arg(long)]
         force: bool,
     },
-    /// Write notes and attachments into one file, to load them elsewhere
+    /// Write notes and attachments to one file (a pack), to load them elsewhere
     #[command(after_help = examples::DUMP)]
     Dump(pack::DumpArgs),
-    /// Take the notes and attachments of a dump into the store: all of them or none
+    /// Load the notes and attachments of a pack into the store: all of them or none
     #[command(after_help = examples::LOAD)]
     Load(pack::LoadArgs),
-    /// Take the notes of another app into the store; its folder is only read
+    /// Import notes from Logseq or Obsidian; the source folder is never modified
     #[command(after_help = examples::IMPORT)]
     #[command(subcommand)]
     Import(import::ImportSub),
-    /// Teach agent tools and git about qipu
+    /// Set up agent tools and git to use qipu
     #[command(after_help = examples::SETUP)]
     Setup(setup::SetupArgs),
     /// Serve agent tools over MCP, on standard input and output
     #[command(after_help = examples::MCP)]
     Mcp,
-    /// Print what makes a shell complete commands, ids, tags and types
+    /// Print a script that lets a shell complete commands, ids, tags and types
     #[command(after_help = examples::COMPLETIONS)]
     Completions(shell::CompletionsArgs),
-    /// Print a manual page, or write all of them into a folder
+    /// Print a manual page, or write all of them to a folder
     #[command(after_help = examples::MAN)]
     Man(shell::ManArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
@@ -226,7 +226,7 @@ impl Subcommands {
             Self::Mcp => Command::Mcp(McpRequest { location, today: invocation.today.take() }),
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
             Self::MergeDriver(args) => Command::MergeDriver(args.into_request()),
-            Self::Completions(_) => return Err(Error::usage("that is no request")),
+            Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),
         })
     }
 }

@@ -80,10 +80,12 @@ impl ValueEnum for Format {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            Self::Human => PossibleValue::new("human").help("Markdown, drawn trees"),
+            Self::Human => PossibleValue::new("human").help("Markdown and tree diagrams"),
             Self::Json => PossibleValue::new("json").help("One JSON object"),
             Self::Records => PossibleValue::new("records").help("Lines for a model's context").alias("token"),
-            Self::Prompt => PossibleValue::new("prompt").help("A section of a model's prompt (context only)"),
+            Self::Prompt => {
+                PossibleValue::new("prompt").help("A section of a model's prompt (context, ask, show --query)")
+            }
             Self::Facts | Self::Hook | Self::Picture(_) => return None,
         })
     }
@@ -97,9 +99,9 @@ impl ValueEnum for Picture {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, help) = match self {
             Self::Dot => ("dot", "Graphviz"),
-            Self::Mermaid => ("mermaid", "Mermaid, which many sites draw from markdown"),
-            Self::Graphml => ("graphml", "GraphML, which tools for graphs read"),
-            Self::Html => ("html", "One page that needs no network: find, filter, read and walk"),
+            Self::Mermaid => ("mermaid", "Mermaid, which many sites render in markdown"),
+            Self::Graphml => ("graphml", "GraphML, for graph tools"),
+            Self::Html => ("html", "A self-contained web page: find, filter, read, follow links"),
             Self::Markdown => return None,
         };
         Some(PossibleValue::new(name).help(help))

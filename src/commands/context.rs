@@ -36,7 +36,7 @@ const MAX_SHOWN: usize = 16;
 const MAX_TERMS: usize = 32;
 
 /// The warning if the named notes contain no word of the question.
-const NO_MATCH: &str = "no word of the question stands there; the beginning is shown";
+const NO_MATCH: &str = "these notes contain no word of the question; their beginnings are shown";
 
 /// Selects notes and reports them in their order, after the comparison and the patterns.
 pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -191,7 +191,7 @@ fn derived(store: &Store, selection: &Selection, question: &mut Question) -> Vec
         let found = question.patterns.map(|period| patterns(store.notes(), journals, period, &stop_words));
         let (patterns, count) = found.unwrap_or_default();
         if count < 2 {
-            question.warnings.push(format!("patterns need at least two journals, and there are {count}"));
+            question.warnings.push(format!("patterns need at least two journals; there are {count}"));
         }
         question.add_pattern_period(count);
         entries.extend(patterns.into_iter().map(Entry::Pattern));

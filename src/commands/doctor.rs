@@ -112,7 +112,7 @@ fn file_diagnostics(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEnt
     let unfinished = store
         .unfinished_changes(&request.location)
         .map(|why| DiagnosticEntry { path: store.redo_log_path(), ..finding(true, "unfinished-change", "", &why) });
-    let why = "left over by a process that died; `qipu doctor --fix` takes it away";
+    let why = "a temporary file that an interrupted command left behind; `qipu doctor --fix` removes it";
     let left = store.stale_temp_files();
     let left = left.iter().map(|path| finding(false, "left-over", path, why));
     let of_project = stale_project_files(store, request);
@@ -130,7 +130,7 @@ fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         id: None,
         path: store.shown("config.toml"),
         line: Some(key.line),
-        message: format!("`{}` is no setting; known there are: {}", abbreviated(&key.name), key.known.join(", ")),
+        message: format!("unknown setting `{}`; known settings here: {}", abbreviated(&key.name), key.known.join(", ")),
     };
     store.config.unknown_keys.iter().map(finding).collect()
 }
@@ -141,7 +141,7 @@ fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let finding = |alike: &Alike| {
         let (first, second) = (&notes[alike.first], &notes[alike.second]);
         let percent = (alike.share * 100.0).floor();
-        let message = format!("{percent} % of its text is that of `{}`", first.id);
+        let message = format!("{percent} % of its text is also in `{}`", first.id);
         let finding = Diagnostic { code: "near-duplicate", line: None, message };
         DiagnosticEntry::of_note(store.shown(&second.path), second, &finding)
     };
@@ -161,7 +161,7 @@ fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<NoteHandle>| {
         let invalid = invalid_fields(note).into_iter().map(|(field, expected)| {
-            let message = format!("`{field}` counts as absent: expected {expected}");
+            let message = format!("`{field}` is ignored: expected {expected}");
             let finding = Diagnostic { code: "odd-belief", line: None, message };
             DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
         });
@@ -187,13 +187,13 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
             find(false, "broken-link", format!("broken link: no note named `{target}`"));
         }
         for path in graph.outside(place).iter().filter(|path| !store.is_in_project(note, path)) {
-            find(false, "link-leaves-project", format!("`{path}` leads out of the project"));
+            find(false, "link-leaves-project", format!("`{path}` is outside the project"));
         }
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
-            find(false, "unknown-link-type", format!("there is no link type `{kind}`"));
+            find(false, "unknown-link-type", format!("unknown link type `{kind}`"));
         }
         if graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none() {
-            find(false, "no-links", "no link leads from it or to it".to_owned());
+            find(false, "no-links", "the note has no links in either direction".to_owned());
         }
     }
     for (place, message) in Compactions::new(store.notes()).refused() {

@@ -47,7 +47,7 @@ fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
         id: None,
         path: store.shown(path),
         line: None,
-        message: format!("it is not in the pack: {why}"),
+        message: format!("not in the pack: {why}"),
     })
 }
 
@@ -90,7 +90,7 @@ fn pack_note(store: &Store, graph: &Graph<'_>, position: usize) -> Result<Packed
     // The fields must be those of these bytes: an editor may have changed the file since it was opened.
     let note = Note::parse(&known.path, bytes.clone());
     if note.id.as_str() != known.id.claimed() {
-        let message = format!("{} was changed while it was read", store.shown(&known.path));
+        let message = format!("{} changed while it was being read", store.shown(&known.path));
         return Err(Error::new(ErrorKind::Failure, message).hint("try again"));
     }
     let link = |edge: crate::graph::Edge<'_>| PackedLink {
@@ -113,7 +113,7 @@ fn pack_note(store: &Store, graph: &Graph<'_>, position: usize) -> Result<Packed
 fn pack_file(store: &Store, path: String) -> Result<PackedFile, Error> {
     progress::advance();
     expect_loadable_path(store, &path, false)?;
-    let gone = || Error::new(ErrorKind::Failure, format!("{} went away while it was read", store.shown(&path)));
+    let gone = || Error::new(ErrorKind::Failure, format!("{} was removed while it was being read", store.shown(&path)));
     let bytes = store.file(&path)?.ok_or_else(gone)?;
     Ok(PackedFile { path, bytes })
 }

@@ -48,6 +48,6 @@ fn still_tracked(path: &str, store: &str) -> DiagnosticEntry {
         id: None,
         path: path.to_owned(),
         line: None,
-        message: format!("notes that were committed stay in git; `git rm -r --cached {store}` takes them out of it"),
+        message: format!("committed notes stay in git; `git rm -r --cached {store}` removes them from it"),
     }
 }

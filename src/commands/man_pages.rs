@@ -19,8 +19,9 @@ pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Repor
         let path = current_dir.join(&request.dir).join(name);
         let text = files::read_if_there(&path)?;
         if text.as_ref().is_some_and(|text| !text.is_empty() && !text.contains(TITLE_COMMAND)) {
-            let message = format!("{} exists and is no manual page of qipu", request.dir.join(name).display());
-            return Err(Error::usage(message).hint("give another folder, or remove that file"));
+            let message =
+                format!("{} exists and is not a qipu manual page; not overwritten", request.dir.join(name).display());
+            return Err(Error::usage(message).hint("name another folder, or remove that file"));
         }
         old.push((path, text));
     }

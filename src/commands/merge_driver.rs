@@ -18,7 +18,7 @@ pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<()
     let path = |path: &Path| current_dir.join(path);
     let read = |name: &Path| {
         let bytes = files::read_bytes_if_there(&path(name)).map_err(broken)?;
-        bytes.ok_or_else(|| Error::new(ErrorKind::Store, format!("there is no file {}", name.display())))
+        bytes.ok_or_else(|| Error::new(ErrorKind::Store, format!("file not found: {}", name.display())))
     };
     let sides = [read(&request.ours)?, read(&request.base)?, read(&request.theirs)?];
     let (by_fields, texts) = match merge_fields(&sides) {
@@ -30,11 +30,11 @@ pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<()
     let conflicts = |what: &str| Err(Error::new(ErrorKind::Check, what));
     match merged.conflicts {
         0 if by_fields && !std::str::from_utf8(&merged.bytes).is_ok_and(is_sound) => {
-            conflicts("the lines of a field were merged, and it is not YAML any more: look at the frontmatter")
+            conflicts("a field was merged by lines, and the frontmatter is no longer valid YAML: check it by hand")
         }
         0 => Ok(()),
-        1 => conflicts("1 conflict is left"),
-        many => conflicts(&format!("{many} conflicts are left")),
+        1 => conflicts("1 conflict remains"),
+        many => conflicts(&format!("{many} conflicts remain")),
     }
 }
 

@@ -71,7 +71,7 @@ pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
         Command::Load(request) => load::run(request, current_dir).map(Some),
         Command::Import(request) => import::run(request, current_dir).map(Some),
         Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
-            Err(Error::usage("what asks commands is none of them"))
+            Err(Error::usage("internal error: this command runs other commands"))
         }
         Command::Context(ContextRequest { location, .. })
         | Command::Expand(ExpandRequest { location, .. })
@@ -168,7 +168,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Dump(_)
         | Command::Load(_)
         | Command::Import(_)
-        | Command::Browse(_) => Err(Error::usage("this command does not read an open store")),
+        | Command::Browse(_) => Err(Error::usage("internal error: this command does not read an open store")),
     }
 }
 

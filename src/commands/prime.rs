@@ -13,15 +13,15 @@ use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// The description of qipu in the primer.
-const ABOUT: &str = "qipu holds this project's knowledge: decisions, findings, sources, and the links between them. \
+const ABOUT: &str = "qipu stores this project's knowledge: decisions, findings, sources, and the links between them. \
                      It is memory, not a task list. Ask it before you research or decide something again.";
 
 /// The commands worth knowing, the most useful first. A test runs each of them.
 const COMMANDS: [(&str, &str); 8] = [
     (
         "qipu ask \"WORDS\" --max-chars 4000",
-        "get the passages that answer. Ask with the words that the answer would use (identifiers, error text, \
-         synonyms), and give the space you have",
+        "get the passages that answer a question. Use the words that the answer would use (identifiers, error text, \
+         synonyms), and set your budget",
     ),
     ("qipu show ID", "read a note in full"),
     ("qipu link tree ID --max-hops 2", "see which notes are linked to a note"),
@@ -30,7 +30,7 @@ const COMMANDS: [(&str, &str); 8] = [
         "make a note of the lines that follow, up to EOF; prints its id first (in double quotes the shell would run \
          backticks)",
     ),
-    ("qipu link add ID ID --type supports", "link a new note to what is known"),
+    ("qipu link add ID ID --type supports", "link a new note to an existing one"),
     ("qipu update ID --set status=superseded", "mark a note that no longer holds"),
     ("qipu journal - <<'EOF'", "write down what was done today, in the same way"),
     ("qipu --help", "everything else"),

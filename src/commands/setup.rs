@@ -40,14 +40,14 @@ pub(super) fn run(request: &SetupRequest, current_dir: &Path) -> Result<Report, 
 }
 
 /// The remark if nothing in a project shows which agents work there.
-const NO_AGENT: &str = "No agent tool was found here, so none was told of qipu: `qipu setup agents-md` writes AGENTS.md, \
-                        which most of them read; `qipu setup` lists the others.";
+const NO_AGENT: &str = "No agent tool was found here. `qipu setup agents-md` writes AGENTS.md, which most agent tools read; \
+                        `qipu setup` lists the other recipes.";
 
 /// Finds a recipe by name; the hint of the error lists all names.
 fn find_recipe(name: &str) -> Result<&'static Recipe, Error> {
     RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
         let names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).collect();
-        Error::usage(format!("there is no recipe `{name}`")).hint(format!("recipes: {}", names.join(", ")))
+        Error::usage(format!("unknown recipe `{name}`")).hint(format!("recipes: {}", names.join(", ")))
     })
 }
 
@@ -128,7 +128,7 @@ fn remove_all(project: &Project<'_>) -> Result<Report, Error> {
         }
     }
     if installed.is_empty() {
-        return Ok(report(vec![Entry::About("Nothing of qipu is set up here.")]));
+        return Ok(report(vec![Entry::About("qipu is not set up here.")]));
     }
     remove(&installed, project)
 }

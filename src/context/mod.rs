@@ -90,7 +90,7 @@ pub fn select(
     let store = session.store;
     let selectors = with_words(store, selectors);
     if !selects(&selectors) {
-        return Err(Error::usage("nothing selects notes")
+        return Err(Error::usage("no notes are selected")
             .hint("give a query, or one of --note, --tag, --moc, --query, --walk, --min-value, --custom-filter"));
     }
     let filters = FieldFilter::parse_all(&selectors.custom_filters)?;

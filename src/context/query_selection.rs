@@ -108,7 +108,7 @@ impl Selector<'_, '_> {
         let notes = self.store.notes();
         let is_excluded = |note: usize| self.excluded.contains(&notes[note]);
         for named in question.dates.iter().filter(|named| all.on(named.day).any(is_excluded)) {
-            let warning = format!("a journal of {} is left out: its namespace is excluded", named.day);
+            let warning = format!("a journal of {} is omitted: its namespace is excluded", named.day);
             question.warnings.push(warning);
         }
         let kept = if self.excluded.is_empty() { Arc::clone(all) } else { Arc::new(all.without(is_excluded)) };
@@ -119,7 +119,7 @@ impl Selector<'_, '_> {
             let is_missing = named.journals == 0 && !all.on(named.day).any(is_excluded);
             question.warnings.extend(is_missing.then(|| match all.on(named.day).next() {
                 None => format!("there is no journal of {}", named.day),
-                Some(_) => format!("no journal of {} passes the filters", named.day),
+                Some(_) => format!("no journal of {} matches the filters", named.day),
             }));
         }
         for named in &mut question.periods {
@@ -135,7 +135,7 @@ impl Selector<'_, '_> {
         for reference in &mut question.references {
             let is_excluded = |note: &usize| self.excluded.contains(&notes[*note]);
             if reference.notes.iter().any(is_excluded) {
-                let warning = format!("{} is left out: its namespace is excluded", abbreviated(&reference.text));
+                let warning = format!("{} is omitted: its namespace is excluded", abbreviated(&reference.text));
                 question.warnings.push(warning);
                 reference.notes.retain(|note| !is_excluded(note));
             }
@@ -264,11 +264,13 @@ impl SearchHits {
 fn why_empty(question: &Question, unanswered: usize) -> String {
     match unanswered {
         0 if question.is_about_days_only() => {
-            "nothing was searched for: only days are named, and they have no journal".to_owned()
+            "nothing was searched for: the question names only days, and they have no journal".to_owned()
         }
         0 => "no note answers this".to_owned(),
-        1 => "nothing is known of this: 1 note holds words of it and does not answer it".to_owned(),
-        count => format!("nothing is known of this: {count} notes hold words of it and none answers it"),
+        1 => "nothing is known about this: 1 note contains words of the question but does not answer it".to_owned(),
+        count => {
+            format!("nothing is known about this: {count} notes contain words of the question but none answers it")
+        }
     }
 }
 

@@ -82,12 +82,11 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<JudgedQuestion>, Err
         values.into_iter().map(|(line, value)| parse_question(line, value, &mut patterns_left)).collect()
     });
     let questions: Vec<JudgedQuestion> = questions.map_err(|QuestionFileError { line, message }| {
-        Error::usage(format!("{name}:{line}: {message}")).hint(
-            "a line is {\"question\": \"…\", \"answers\": {\"sentences\": [\"…\"]}}; `qipu eval --help` tells more",
-        )
+        Error::usage(format!("{name}:{line}: {message}"))
+            .hint("a line is {\"question\": \"…\", \"answers\": {\"sentences\": [\"…\"]}}; see `qipu eval --help`")
     })?;
     if questions.is_empty() {
-        return Err(Error::usage(format!("{name} holds no question")));
+        return Err(Error::usage(format!("{name} contains no question")));
     }
     Ok(questions)
 }
@@ -139,10 +138,11 @@ fn parse_json_array(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError
     }
     match rest.strip_prefix(']').map(str::trim) {
         Some("") => Ok(values),
-        Some(_) => {
-            Err(QuestionFileError { line: line_of(rest), message: "not JSON: something follows the list".to_owned() })
-        }
-        None => Err(QuestionFileError { line: line_of(rest), message: "not JSON: the list does not end".to_owned() }),
+        Some(_) => Err(QuestionFileError {
+            line: line_of(rest),
+            message: "not JSON: unexpected text after the list".to_owned(),
+        }),
+        None => Err(QuestionFileError { line: line_of(rest), message: "not JSON: the list is not closed".to_owned() }),
     }
 }
 
@@ -153,14 +153,14 @@ fn count_newlines(text: &str) -> usize {
 fn not_json(line: usize, error: &serde_json::Error) -> QuestionFileError {
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
-    QuestionFileError { line, message: format!("not JSON: {reason} in column {}", error.column()) }
+    QuestionFileError { line, message: format!("not JSON: {reason} at column {}", error.column()) }
 }
 
 fn parse_yaml_list(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError> {
     let root = parse_long_yaml(text, MAX_BYTES)
         .map_err(|broken| QuestionFileError { line: broken.line, message: format!("not YAML: {}", broken.reason) })?;
     let YamlKind::List(items) = &root.kind else {
-        let message = "expected a list of questions, each behind `- `, or JSON".to_owned();
+        let message = "expected a list of questions, each after `- `, or JSON".to_owned();
         return Err(QuestionFileError { line: root.line, message });
     };
     Ok(items.iter().map(|item| (item.line, YamlValue::from_yaml(item).to_json())).collect())
@@ -173,7 +173,7 @@ fn parse_question(line: usize, value: Value, patterns_left: &mut usize) -> Resul
     };
     check_names(&object, &FIELDS, "").map_err(error)?;
     let text = object.remove("question").ok_or_else(|| error("`question` is missing".to_owned()))?;
-    let text = non_blank_text(text).ok_or_else(|| error("`question`: expected a text that is not empty".to_owned()))?;
+    let text = non_blank_text(text).ok_or_else(|| error("`question`: expected a non-empty string".to_owned()))?;
     let is_silent = match object.remove("silent") {
         None => false,
         Some(Value::Bool(is_silent)) => is_silent,
@@ -182,7 +182,7 @@ fn parse_question(line: usize, value: Value, patterns_left: &mut usize) -> Resul
     let expected = match object.remove("answers") {
         None if is_silent => None,
         None => return Err(error("`answers` is missing, and the question is not `silent`".to_owned())),
-        Some(_) if is_silent => return Err(error("`answers`: a question that is `silent` has none".to_owned())),
+        Some(_) if is_silent => return Err(error("`answers`: not allowed in a `silent` question".to_owned())),
         Some(answers) => Some(parse_answers(answers, patterns_left).map_err(error)?),
     };
     Ok(JudgedQuestion { line, text, expected })
@@ -191,7 +191,7 @@ fn parse_question(line: usize, value: Value, patterns_left: &mut usize) -> Resul
 /// Checks that an object has no unknown fields. `prefix` precedes their names in errors.
 fn check_names(object: &Map<String, Value>, known: &[&str], prefix: &str) -> Result<(), String> {
     match object.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(format!("`{prefix}{name}` is no field; there are {}", known.join(", "))),
+        Some(name) => Err(format!("unknown field `{prefix}{name}`; known fields: {}", known.join(", "))),
         None => Ok(()),
     }
 }
@@ -212,7 +212,7 @@ fn parse_answers(answers: Value, patterns_left: &mut usize) -> Result<ExpectedAn
     }
     for pattern in parse_field("patterns")? {
         let left = patterns_left.checked_sub(1);
-        *patterns_left = left.ok_or_else(|| format!("`answers.patterns`: there are more than {MAX_PATTERNS}"))?;
+        *patterns_left = left.ok_or_else(|| format!("`answers.patterns`: the file has more than {MAX_PATTERNS}"))?;
         passages.push(ExpectedPassage::Pattern(compile_pattern(&pattern)?));
     }
     if ids.is_empty() && passages.is_empty() {
@@ -235,7 +235,7 @@ fn compile_pattern(pattern: &str) -> Result<Regex, String> {
     compiled.map_err(|error| {
         let message = error.to_string();
         let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        format!("`answers.patterns`: `{pattern}` is no regular expression: {reason}")
+        format!("`answers.patterns`: `{pattern}` is not a regular expression: {reason}")
     })
 }
 
@@ -247,7 +247,7 @@ fn parse_texts(value: Option<Value>, name: &str) -> Result<Vec<String>, String> 
         Some(value) => vec![value],
     };
     let texts: Option<Vec<String>> = values.into_iter().map(non_blank_text).collect();
-    texts.ok_or_else(|| format!("`answers.{name}`: expected a list of texts that are not empty"))
+    texts.ok_or_else(|| format!("`answers.{name}`: expected a list of non-empty strings"))
 }
 
 /// Returns a text that is not blank. A number counts as text, since YAML parses `2024` as a number.
@@ -287,28 +287,34 @@ mod tests {
     fn errors_name_line_and_field() {
         let long = format!("{{\"question\": \"a\", \"answers\": {{\"patterns\": [\"{}\"]}}}}", "(a{1000}){1000}");
         for (text, expected) in [
-            ("", "q holds no question"),
-            ("[]", "q holds no question"),
-            ("{\"question\": \"a\",}", "q:1: not JSON: trailing comma in column 18"),
-            ("{\n}", "q:1: not JSON: EOF while parsing an object in column 1"),
+            ("", "q contains no question"),
+            ("[]", "q contains no question"),
+            ("{\"question\": \"a\",}", "q:1: not JSON: trailing comma at column 18"),
+            ("{\n}", "q:1: not JSON: EOF while parsing an object at column 1"),
             ("[{\"question\": \"a\", \"silent\": true}\n{}]", "q:2: not JSON: expected `,` or `]`"),
             ("[{\"question\": \"a\", \"silent\": true}\n", "q:2: not JSON: expected `,` or `]`"),
-            ("[{},\n{\n\"a\"}]", "q:3: not JSON: expected `:` in column 4"),
-            ("[] x", "q:1: not JSON: something follows the list"),
+            ("[{},\n{\n\"a\"}]", "q:3: not JSON: expected `:` at column 4"),
+            ("[] x", "q:1: not JSON: unexpected text after the list"),
             ("\n{\"question\": \"a\"}", "q:2: `answers` is missing, and the question is not `silent`"),
-            ("{\"question\": \" \"}", "q:1: `question`: expected a text that is not empty"),
+            ("{\"question\": \" \"}", "q:1: `question`: expected a non-empty string"),
             ("{\"answers\": {}}", "q:1: `question` is missing"),
             ("{\"question\": \"a\", \"answers\": {}}", "q:1: `answers` is empty: expected any of ids, headings"),
             ("{\"question\": \"a\", \"answers\": []}", "q:1: `answers`: expected an object with any of ids"),
-            ("{\"question\": \"a\", \"answers\": {\"ids\": [null]}}", "q:1: `answers.ids`: expected a list of texts"),
+            (
+                "{\"question\": \"a\", \"answers\": {\"ids\": [null]}}",
+                "q:1: `answers.ids`: expected a list of non-empty strings",
+            ),
             (
                 "{\"question\": \"a\", \"answers\": {\"id\": []}}",
-                "q:1: `answers.id` is no field; there are ids, headings",
+                "q:1: unknown field `answers.id`; known fields: ids, headings",
             ),
-            ("{\"question\": \"a\", \"answer\": {}}", "q:1: `answer` is no field; there are question, answers, silent"),
+            (
+                "{\"question\": \"a\", \"answer\": {}}",
+                "q:1: unknown field `answer`; known fields: question, answers, silent",
+            ),
             (
                 "{\"question\": \"a\", \"answers\": {\"ids\": \"a\"}, \"silent\": true}",
-                "q:1: `answers`: a question that",
+                "q:1: `answers`: not allowed in a `silent` question",
             ),
             ("{\"question\": \"a\", \"silent\": 1}", "q:1: `silent`: expected true or false"),
             (
@@ -317,10 +323,13 @@ mod tests {
             ),
             (
                 "{\"question\": \"a\", \"answers\": {\"patterns\": [\"(a\"]}}",
-                "q:1: `answers.patterns`: `(a` is no regular",
+                "q:1: `answers.patterns`: `(a` is not a regular",
             ),
-            (&long, "q:1: `answers.patterns`: `(a{1000}){1000}` is no regular expression: Compiled regex exceeds size"),
-            ("question: a\nsilent: true\n", "q:1: expected a list of questions, each behind `- `, or JSON"),
+            (
+                &long,
+                "q:1: `answers.patterns`: `(a{1000}){1000}` is not a regular expression: Compiled regex exceeds size",
+            ),
+            ("question: a\nsilent: true\n", "q:1: expected a list of questions, each after `- `, or JSON"),
             ("- question: a\n- - b\n", "q:1: `answers` is missing"),
             ("- question: a\n  silent: true\n- x\n", "q:3: expected an object with `question`"),
             ("- question: [\n", "not YAML"),

@@ -36,7 +36,7 @@ pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>]
         outcomes.iter().partition(|outcome| outcome.question.expected.is_some());
     let budgets: Vec<usize> = request.answers.iter().map(|answer| answer.chars).collect();
     let mut rows = vec![count_row("questions", "questions that have an answer", answerable.len())];
-    rows.push(count_row("silent", "prompts that must stay silent", silent.len()));
+    rows.push(count_row("silent", "prompts that must get no answer", silent.len()));
     if !answerable.is_empty() {
         rows.extend(ranking_rows(&answerable));
     }
@@ -130,8 +130,8 @@ fn miss_row(file: &str, outcome: &Outcome<'_>, loss: Loss, budgets: Vec<usize>) 
     let note = best.map(|(_, id)| id).or(outcome.relevant.ids.first());
     let position = match (best, note) {
         (Some((rank, id)), _) => format!("{id} ranks {rank}"),
-        (None, Some(id)) => format!("{id} is no hit"),
-        (None, None) => "no note holds the answer".to_owned(),
+        (None, Some(id)) => format!("{id} is not a hit"),
+        (None, None) => "no note contains the answer".to_owned(),
     };
     let JudgedQuestion { line, text, .. } = outcome.question;
     let shown = format!("{file}:{line}: {} in {}: {text} ({position})", loss.words(), joined_budgets(&budgets));
@@ -177,7 +177,7 @@ fn joined_budgets(budgets: &[usize]) -> String {
 fn check_min_hit(min_hit: f64, answerable: &[&Outcome<'_>], budgets: &[usize]) -> Option<Error> {
     let check = |message: String| Error::new(ErrorKind::Check, message);
     if answerable.is_empty() {
-        return Some(check("no question has an answer, so there is no share of hits".to_owned()));
+        return Some(check("no question has an answer, so there is no hit rate".to_owned()));
     }
     budgets.iter().enumerate().find_map(|(budget_idx, chars)| {
         let hits = answerable
@@ -185,8 +185,10 @@ fn check_min_hit(min_hit: f64, answerable: &[&Outcome<'_>], budgets: &[usize]) -
             .filter(|outcome| outcome.answers.get(budget_idx).is_some_and(|a| a.evidence > 0.0))
             .count();
         let share = hits as f64 / answerable.len() as f64;
-        let message =
-            format!("hits in {chars} characters are {share:.3} ({hits} of {}), below {min_hit}", answerable.len());
+        let message = format!(
+            "the hit rate in {chars} characters is {share:.3} ({hits} of {}), below {min_hit}",
+            answerable.len()
+        );
         (share < min_hit).then(|| check(message))
     })
 }

@@ -35,7 +35,7 @@ impl Compactions {
         for (digest, note) in notes.iter().enumerate().filter(|(_, note)| note.has_compacts()) {
             for name in note.relations().compacts {
                 if let Err(reason) = digests.add(digest, names.resolve(name), notes) {
-                    digests.refused.push((digest, format!("it can't stand for `{name}`: {reason}")));
+                    digests.refused.push((digest, format!("it can't be a digest of `{name}`: {reason}")));
                 }
             }
         }
@@ -44,12 +44,12 @@ impl Compactions {
 
     fn add(&mut self, digest: usize, note: Option<usize>, notes: &[Arc<NoteHandle>]) -> Result<(), String> {
         let Some(note) = note else {
-            return Err("there is no such note".to_owned());
+            return Err("no such note".to_owned());
         };
         match self.digests[note] {
             Some(other) if other == digest => return Ok(()),
-            Some(other) => return Err(format!("`{}` does", notes[other].id)),
-            None if self.representative(digest) == note => return Err("that stands for it".to_owned()),
+            Some(other) => return Err(format!("`{}` already is", notes[other].id)),
+            None if self.representative(digest) == note => return Err("that note is a digest of this one".to_owned()),
             None => {}
         }
         self.digests[note] = Some(digest);

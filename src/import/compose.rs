@@ -117,7 +117,7 @@ fn with_fields(
     if parses_as(&text, page, id) {
         Ok(ComposedNote { text, rejected, as_text: None })
     } else {
-        Err("its fields would say something else".to_owned())
+        Err("its fields would change their meaning".to_owned())
     }
 }
 
@@ -125,7 +125,7 @@ fn with_fields(
 fn with_replacements(text: &str, spans: Option<Vec<(Range<usize>, String)>>) -> (String, Option<String>) {
     match with_spans(text, spans.unwrap_or_default()) {
         Ok(text) => (text, None),
-        Err(reason) => (text.to_owned(), Some(format!("its links stay as they are: {reason}"))),
+        Err(reason) => (text.to_owned(), Some(format!("its links were not converted: {reason}"))),
     }
 }
 
@@ -209,7 +209,7 @@ fn extended_frontmatter(
     let note = |folder: &str| Note::parse(&format!("{folder}/x.md"), text.as_bytes().to_vec());
     let parsed = note("notes");
     if parsed.findings.iter().any(|finding| finding.code == "not-a-map" || finding.code.starts_with("frontmatter-")) {
-        return Err("its frontmatter can't be added to".to_owned());
+        return Err("no fields can be added to its frontmatter".to_owned());
     }
     let has_finding = |code: &str| parsed.findings.iter().any(|finding| finding.code == code);
     let set = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };

@@ -31,12 +31,12 @@ impl LogseqSettings {
         let is_in = |folder: &str| path.starts_with(folder);
         match extension(path).as_str() {
             _ if is_in("logseq/") => FileRole::AppInternal,
-            _ if is_in("whiteboards/") => FileRole::Unsupported("a whiteboard is no text"),
-            _ if is_in("draws/") => FileRole::Unsupported("a drawing is no text"),
+            _ if is_in("whiteboards/") => FileRole::Unsupported("whiteboards are not imported"),
+            _ if is_in("draws/") => FileRole::Unsupported("drawings are not imported"),
             _ if is_in("assets/") => FileRole::Attachment,
             "md" | "markdown" => FileRole::Page,
-            "org" => FileRole::Unsupported("org mode is not read; export the page as markdown"),
-            "excalidraw" | "tldr" => FileRole::Unsupported("a drawing is no text"),
+            "org" => FileRole::Unsupported("org-mode files are not imported; export the page as markdown"),
+            "excalidraw" | "tldr" => FileRole::Unsupported("drawings are not imported"),
             _ => FileRole::Attachment,
         }
     }

@@ -40,10 +40,10 @@ impl ObsidianSettings {
 pub(super) fn role(path: &str) -> FileRole {
     match extension(path).as_str() {
         "md" | "markdown" => FileRole::Page,
-        "canvas" => FileRole::Unsupported("a canvas is no text"),
-        "base" => FileRole::Unsupported("a base is a query over notes, and nothing answers it here"),
-        "excalidraw" => FileRole::Unsupported("a drawing is no text"),
-        "org" => FileRole::Unsupported("org mode is not read; export the page as markdown"),
+        "canvas" => FileRole::Unsupported("canvases are not imported"),
+        "base" => FileRole::Unsupported("bases are queries over notes and are not imported"),
+        "excalidraw" => FileRole::Unsupported("drawings are not imported"),
+        "org" => FileRole::Unsupported("org-mode files are not imported; export the page as markdown"),
         _ => FileRole::Attachment,
     }
 }

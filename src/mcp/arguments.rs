@@ -25,7 +25,7 @@ impl Arguments {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(argument_error(name, "expected a text")),
+            Some(_) => Err(argument_error(name, "expected a string")),
         }
     }
 
@@ -68,7 +68,7 @@ impl Arguments {
 
     /// Parses a list of texts, or a single text.
     pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, Error> {
-        let expected = || argument_error(name, "expected a list of texts");
+        let expected = || argument_error(name, "expected a list of strings");
         match self.take(name) {
             None => Ok(Vec::new()),
             Some(Value::String(text)) => Ok(vec![text]),
@@ -87,7 +87,7 @@ impl Arguments {
     pub(super) fn finish(self) -> Result<(), Error> {
         match self.remaining.keys().next() {
             None => Ok(()),
-            Some(name) => Err(argument_error(name, "there is no such argument")),
+            Some(name) => Err(argument_error(name, "this tool has no such argument")),
         }
     }
 }
@@ -99,7 +99,7 @@ impl Arguments {
 pub(super) fn parse_choice<T: Copy>(name: &str, text: &str, choices: &[(&str, T)]) -> Result<T, Error> {
     let value = choices.iter().find(|(choice, _)| *choice == text).map(|(_, value)| *value);
     let names = || choices.iter().map(|(choice, _)| *choice).collect::<Vec<_>>().join(", ");
-    value.ok_or_else(|| argument_error(name, &format!("`{text}` is none of {}", names())))
+    value.ok_or_else(|| argument_error(name, &format!("`{text}` is not one of {}", names())))
 }
 
 /// Returns the error for an argument.

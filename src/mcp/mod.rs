@@ -52,7 +52,7 @@ pub(crate) fn serve(request: &McpRequest, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;
     answer_calls(request, env, CallQueue::new(calls, request.location.waits.patience));
-    protocol_thread.join().map_err(|_| Error::failure("the server broke down"))?
+    protocol_thread.join().map_err(|_| Error::failure("the server stopped unexpectedly"))?
 }
 
 /// Answers calls until the client disconnects, and reopens the store whenever it has changed.
@@ -132,7 +132,11 @@ fn with_argument_names(error: Error, task: &Task) -> Error {
 /// Runs a task that changes notes.
 fn run_change(task: &Task, env: &Env) -> Result<Answer, Error> {
     let report = commands::run(&task.command, env);
-    fit_answer(task, report.and_then(|report| report.ok_or_else(|| Error::failure("there is nothing to say"))))
+    fit_answer(
+        task,
+        report
+            .and_then(|report| report.ok_or_else(|| Error::failure("internal error: the command returned no report"))),
+    )
 }
 
 /// Fits a report into the budget of a task, as text and as structured content.
@@ -148,7 +152,7 @@ fn fit_answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Erro
     }
     let parsed = json.map(|json| serde_json::from_str(&json)).transpose();
     let mut structured: Option<Value> =
-        parsed.map_err(|error| Error::failure(format!("the answer is no JSON: {error}")))?;
+        parsed.map_err(|error| Error::failure(format!("the answer is not valid JSON: {error}")))?;
     structured.iter_mut().for_each(harmless_texts);
     Ok(Answer { text, structured })
 }

@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Tool> {
 fn get_context() -> Tool {
     let purposes = Purpose::ALL.map(Purpose::name);
     let levels = LEVELS.map(|(name, _)| name);
-    let mut purpose = choice(&purposes, "What the knowledge is needed for; it decides what counts");
+    let mut purpose = choice(&purposes, "The task that the notes are needed for; it decides how they are ranked");
     purpose["default"] = json!(purposes[0]);
     let mut level =
         choice(&levels, "How much of each note is shown: the passages that answer, one level for all, or adaptive");
@@ -24,16 +24,16 @@ fn get_context() -> Tool {
     let properties = json!({
         "topic": text("A question or subject, in the words that the answer would use"),
         "purpose": purpose,
-        "max_tokens": count("The space you have: the answer never has more tokens", DEFAULT_TOKENS),
-        "target_tokens": {"type": "integer", "minimum": 1, "description": "Stop when so many tokens are reached"},
+        "max_tokens": count("Your budget: the answer never has more tokens", DEFAULT_TOKENS),
+        "target_tokens": {"type": "integer", "minimum": 1, "description": "Stop after this many tokens"},
         "abstraction": level,
-        "min_confidence": fraction("Only notes that can be relied on at least so far"),
-        "min_trust": fraction("Only notes whose source is trusted at least so far"),
-        "include_derivations": boolean("Show what notes are derived from behind them"),
-        "include_contradictions": boolean("Show what contradicts notes behind them"),
+        "min_confidence": fraction("Only notes with at least this confidence"),
+        "min_trust": fraction("Only notes whose source is trusted at least this much"),
+        "include_derivations": boolean("After each note, show what it is derived from"),
+        "include_contradictions": boolean("After each note, show what contradicts it"),
     });
-    let about = "Get the passages of the project's notes that answer, best notes first, in at most max_tokens. Ask with the \
-         words that the answer would use (identifiers, error text, synonyms); the topic may name notes ([[Title]]), \
+    let about = "Get the passages of the project's notes that answer a question, best notes first, in at most \
+         max_tokens. Use the words that the answer would use (identifiers, error text, synonyms); the topic may name notes ([[Title]]), \
          days and periods.";
     read_only("get_context", about, properties, &["topic"])
 }
@@ -44,43 +44,42 @@ fn expand() -> Tool {
     let properties = json!({
         "ids": texts("Ids of notes"),
         "include": include,
-        "max_additional_tokens": count("The most tokens of the answer", DEFAULT_ADDITIONAL_TOKENS),
+        "max_additional_tokens": count("Maximum number of tokens in the answer", DEFAULT_ADDITIONAL_TOKENS),
     });
-    let about =
-        "Show more of notes that get_context returned: their whole text, and what stands behind or against them.";
+    let about = "Show more of notes that get_context returned: their full text, and what supports or contradicts them.";
     read_only("expand", about, properties, &["ids"])
 }
 
 fn search() -> Tool {
     let properties = json!({
         "query": text("Words; \"a phrase\", tag:x, type:x and -word are understood"),
-        "limit": count("The most notes", DEFAULT_LIMIT),
+        "limit": count("Maximum number of notes", DEFAULT_LIMIT),
         "tag": text("Only notes with this tag"),
         "type": text("Only notes of this type: fleeting, literature, permanent, moc, journal"),
     });
-    let about = "Find notes by words: titles, ids and the place that answers, best first. For text to work with, use get_context.";
+    let about = "Find notes by words: titles, ids and the matching excerpt, best first. For text to work with, use get_context.";
     read_only("search", about, properties, &["query"])
 }
 
 fn capture() -> Tool {
     let properties = json!({
-        "text": text("What is to be kept, in markdown"),
-        "title": text("A title; without one, the first line"),
-        "type": text("fleeting (usual), literature, permanent, moc, journal"),
+        "text": text("The text to save, in markdown"),
+        "title": text("The title (default: the first line)"),
+        "type": text("fleeting (default), literature, permanent, moc, journal"),
         "tags": texts("Tags"),
     });
-    let about = "Keep something worth knowing later as a note: a decision and why, a cause that was found, a convention. One \
-         subject a note.";
+    let about = "Save something worth knowing later as a note: a decision and its reasons, the cause of a problem, a \
+         convention. One subject per note.";
     writing("capture", about, properties, &["text"])
 }
 
 fn link() -> Tool {
     let properties = json!({
-        "from": text("The id of the note that links"),
-        "to": text("The id of the note that it leads to"),
+        "from": text("The id of the note to link from"),
+        "to": text("The id of the note that it links to"),
         "type": text("related, derived-from, supports, contradicts, part-of, same-as, follows, answers, refines, …"),
     });
-    writing("link", "Say how one note stands to another.", properties, &["from", "to", "type"])
+    writing("link", "Add a typed link from one note to another.", properties, &["from", "to", "type"])
 }
 
 fn text(about: &str) -> Value {

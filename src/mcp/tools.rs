@@ -63,7 +63,7 @@ pub(super) fn parse_task(tool: &str, arguments: &JsonObject, request: &McpReques
         "search" => search(&mut arguments, location),
         "capture" => capture(&mut arguments).and_then(|action| change_task(location, action, today)),
         "link" => link(&mut arguments).and_then(|action| change_task(location, action, today)),
-        _ => return Err(Error::usage(format!("there is no tool `{tool}`"))),
+        _ => return Err(Error::usage(format!("unknown tool `{tool}`"))),
     }?;
     arguments.finish()?;
     Ok(task)
@@ -142,11 +142,11 @@ fn split_tags(tags: &str) -> Vec<String> {
 fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
     let text = arguments.required_text("text")?;
     if text.contains('\0') {
-        return Err(argument_error("text", "it holds a NUL character"));
+        return Err(argument_error("text", "it contains a NUL character"));
     }
     let tags: Vec<String> = arguments.texts("tags")?.iter().flat_map(|tags| split_tags(tags)).collect();
     if tags.iter().any(|tag| tag.is_empty() || tag.contains(char::is_control)) {
-        return Err(argument_error("tags", "a tag is empty or holds a control character"));
+        return Err(argument_error("tags", "a tag is empty or contains a control character"));
     }
     let fields = NewFields {
         body: Some(text),
@@ -173,8 +173,8 @@ fn change_task(mut location: Location, action: Action, today: Option<&str>) -> R
     let now = jiff::Timestamp::now();
     let seconds = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
     let now = today.map_or_else(|| seconds.to_string(), str::to_owned);
-    let random =
-        getrandom::u64().map_err(|error| Error::failure(format!("the machine gives no random number: {error}")))?;
+    let random = getrandom::u64()
+        .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
     let change = ChangeRequest { location, action, is_dry_run: false, now, random, opens_editor: false };
     Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
 }

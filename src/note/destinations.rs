@@ -195,7 +195,7 @@ pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<St
         let (InlineLink::Wiki(old) | InlineLink::Path(old)) = &destination.link;
         let Some(new) = new_target(&destination.link).filter(|new| new != old) else { continue };
         let replacement = destination.replacement(body, &new);
-        spans.push(replacement.ok_or_else(|| format!("the bytes of a link that becomes `{new}` are not known"))?);
+        spans.push(replacement.ok_or_else(|| format!("can't locate the link that would become `{new}`"))?);
     }
     if spans.is_empty() {
         return Ok(body.to_owned());
@@ -209,7 +209,7 @@ pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<St
         (None, link) => link,
     };
     if is_whole && events_with_targets(body, expected) != events_with_targets(&text, |link| link) {
-        return Err("its text would be read in another way with other links in it".to_owned());
+        return Err("other links would change how its text is parsed".to_owned());
     }
     Ok(text)
 }

@@ -207,17 +207,17 @@ impl Note {
         find_odd_form(&text, &mut findings);
         let parts = frontmatter::split(&text);
         if parts.body.len() > markdown::MAX_PARSED {
-            let message = "links and summary are looked for in the beginning of the body only";
+            let message = "only the beginning of the body is searched for links and the summary";
             findings.push(Diagnostic::new("long-body", message));
         }
         let fields = frontmatter::read(&text, &parts, &mut findings);
         let body = if fields.is_text { frontmatter::range_without_bom(&text) } else { parts.body };
         let id = fields.id.unwrap_or_else(|| {
-            findings.push(Diagnostic::new("no-id", "no usable id; it is taken from the path of the file"));
+            findings.push(Diagnostic::new("no-id", "no valid id; one is derived from the file's path"));
             NoteId::from_path(path)
         });
         let title = fields.title.unwrap_or_else(|| {
-            let message = "no title; it is taken from the first level-1 heading or the file name";
+            let message = "no title; the first level-1 heading or the file name is used";
             findings.push(Diagnostic::new("no-title", message));
             text.get(body.clone()).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
         });
@@ -406,7 +406,7 @@ fn find_odd_form(text: &str, findings: &mut Vec<Diagnostic>) {
         findings.push(Diagnostic::new("byte-order-mark", "the file begins with a byte order mark"));
     }
     if text.contains('\0') {
-        findings.push(Diagnostic::new("nul", "the file holds NUL characters"));
+        findings.push(Diagnostic::new("nul", "the file contains NUL characters"));
     }
 }
 

@@ -35,17 +35,17 @@ impl Section {
     /// A sentence with the part of either text that would change its meaning.
     pub(crate) fn below(&self, body: &str, end: &str) -> Result<String, String> {
         if !is_closed(body) {
-            return Err("its text ends inside a block of code or a comment".to_owned());
+            return Err("its text ends inside a code block or a comment".to_owned());
         }
         let (body_labels, text_labels) = (definitions(body), definitions(&self.text));
         let is_conflict = |(label, destination): &(String, String)| {
             body_labels.iter().any(|(other, other_destination)| other == label && other_destination != destination)
         };
         if text_labels.iter().any(is_conflict) {
-            return Err("both define one name for links, each in its own way".to_owned());
+            return Err("both define the same link label with different targets".to_owned());
         }
         if !footnotes(body).is_disjoint(&footnotes(&self.text)) {
-            return Err("both have a footnote of one name".to_owned());
+            return Err("both have a footnote with the same label".to_owned());
         }
         let with_line_end = |text: &str| {
             let text = text.replace('\n', end);
@@ -57,12 +57,14 @@ impl Section {
         let between = if text.is_empty() { "" } else { end };
         let whole = format!("{body}{end}{head}{between}{text}");
         if whole.len() > MAX_PARSED {
-            return Err(format!("the two are longer than {MAX_PARSED} bytes, and links beyond are not read"));
+            return Err(format!(
+                "together they are longer than {MAX_PARSED} bytes, and links beyond that are not read"
+            ));
         }
         let events = |text: &str| events_with_targets(text, |link| link);
         let parts = [&body, &head, &text].into_iter().flat_map(|part| events(part));
         let is_same = parts.eq(events(&whole));
-        is_same.then_some(whole).ok_or_else(|| "one of the two would be read in another way".to_owned())
+        is_same.then_some(whole).ok_or_else(|| "one of the two would be parsed differently".to_owned())
     }
 }
 

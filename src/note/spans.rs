@@ -13,7 +13,7 @@ pub(crate) fn with_spans(text: &str, mut spans: Vec<(Range<usize>, String)>) -> 
     let (mut result, mut offset) = (String::with_capacity(text.len() + added), 0);
     for (span, new) in spans {
         let before = text.get(offset..span.start).filter(|_| text.is_char_boundary(span.end) && span.start <= span.end);
-        result.push_str(before.ok_or("two changes of the text concern the same bytes")?);
+        result.push_str(before.ok_or("two changes affect the same bytes")?);
         result.push_str(&new);
         offset = span.end;
     }

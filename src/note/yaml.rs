@@ -72,7 +72,7 @@ pub(crate) fn parse_long(text: &str, max_bytes: usize) -> Result<Yaml<'_>, YamlE
     }
     let mut nodes_left = max_bytes / BYTES_PER_NODE;
     parse_nodes(text, &mut nodes_left).map_err(|error_at| match nodes_left {
-        0 => YamlError { reason: "it unfolds to too many values".to_owned(), ..error_at },
+        0 => YamlError { reason: "it expands to too many values".to_owned(), ..error_at },
         _ => error_at,
     })
 }
@@ -86,7 +86,7 @@ fn parse_nodes<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Ya
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| YamlError { reason: error.info(), line: error.marker().line() })?;
         if matches!(event, Event::DocumentStart(..)) && builder.root.is_some() {
-            return Err(error_at("a second document begins", span.start.line()));
+            return Err(error_at("it contains a second document", span.start.line()));
         }
         builder.handle_event(event, &span, nodes_left)?;
     }
@@ -146,7 +146,7 @@ impl<'a> TreeBuilder<'a> {
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    return Err(error_at("an alias names a node that contains it", line));
+                    return Err(error_at("an alias refers to a node that contains it", line));
                 };
                 spend_nodes(nodes_left, weight(&node), line)?;
                 self.close(Yaml { span, line, ..node }, 0);
@@ -184,7 +184,7 @@ impl<'a> TreeBuilder<'a> {
 fn spend_nodes(nodes_left: &mut usize, nodes: usize, line: usize) -> Result<(), YamlError> {
     let left = nodes_left.checked_sub(nodes);
     *nodes_left = left.unwrap_or(0);
-    left.map(|_| ()).ok_or_else(|| error_at("frontmatter unfolds to too many values", line))
+    left.map(|_| ()).ok_or_else(|| error_at("frontmatter expands to too many values", line))
 }
 
 fn error_at(reason: &str, line: usize) -> YamlError {

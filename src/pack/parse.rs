@@ -50,18 +50,20 @@ pub fn parse(bytes: &[u8]) -> Result<Pack, PackError> {
     }
     if let Some(line) = lines.rest.next() {
         let letter = line.split(' ').next().unwrap_or_default();
-        return Err(PackError::new(lines.line_number, format!("`{letter}` can't stand here")));
+        return Err(PackError::new(lines.line_number, format!("unexpected `{letter}` line")));
     }
     let counts = (pack.notes.len(), pack.attachments.len());
     if counts != (notes, attachments) {
-        let reason =
-            format!("the pack holds {} notes and {} attachments, not as many as this says", counts.0, counts.1);
+        let reason = format!(
+            "the pack contains {} notes and {} attachments, which is not what this line says",
+            counts.0, counts.1
+        );
         return Err(PackError::new(1, reason));
     }
     let files = pack.notes.iter().map(|note| &note.file).chain(&pack.attachments).map(|file| file.path.as_str());
     match path::clash(files.zip(paths).collect()) {
         Some((path, line)) => {
-            Err(PackError::new(line, format!("the path `{path}` is taken by another file of the pack")))
+            Err(PackError::new(line, format!("the path `{path}` clashes with another file of the pack")))
         }
         None => Ok(pack),
     }
@@ -70,13 +72,13 @@ pub fn parse(bytes: &[u8]) -> Result<Pack, PackError> {
 /// Checks the last line and returns the text before it.
 fn text_before_checksum(bytes: &[u8]) -> Result<&str, PackError> {
     if !bytes.starts_with(MAGIC.as_bytes()) {
-        return Err(PackError::new(1, "this is no pack of qipu"));
+        return Err(PackError::new(1, "this is not a qipu pack"));
     }
     if !bytes.starts_with(format!("{MAGIC}1 ").as_bytes()) {
-        return Err(PackError::new(1, "this pack is of another version of qipu"));
+        return Err(PackError::new(1, "this version of the pack format is not supported"));
     }
     let last = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
-    let truncated = || PackError::new(last, "the pack ends here, before its END line: it was cut");
+    let truncated = || PackError::new(last, "the pack ends here, before its END line: it was truncated");
     let whole = bytes.strip_suffix(b"\n").ok_or_else(truncated)?;
     let start = whole.iter().rposition(|byte| *byte == b'\n').ok_or_else(truncated)? + 1;
     let (before, end) = whole.split_at_checked(start).ok_or_else(truncated)?;
@@ -86,7 +88,7 @@ fn text_before_checksum(bytes: &[u8]) -> Result<&str, PackError> {
         return Err(truncated());
     }
     if !is_bare && end != end_line(before).as_bytes() {
-        return Err(PackError::new(last, "the checksum is not that of the lines before: the pack was cut or altered"));
+        return Err(PackError::new(last, "the checksum does not match: the pack was truncated or altered"));
     }
     std::str::from_utf8(before).map_err(|error| {
         let before = before.iter().take(error.valid_up_to());
@@ -106,7 +108,7 @@ fn parse_line<T>(
     let found = fields.skip(letter).and_then(|()| fields.skip(" ")).and_then(|()| parse(&mut fields));
     found
         .filter(|value| fields.rest.is_empty() && format(value) == line)
-        .ok_or_else(|| PackError::new(line_number, format!("this is no `{letter}` line as qipu writes it")))
+        .ok_or_else(|| PackError::new(line_number, format!("this is not a valid `{letter}` line")))
 }
 
 fn head(fields: &mut LineFields<'_>) -> Option<(String, usize, usize)> {
@@ -181,7 +183,7 @@ impl<'a> PackLines<'a> {
             return Err(PackError::new(line_number, format!("the path `{}` {fault}", packed.file.path)));
         }
         if before.is_some_and(|before| before.id >= packed.id) {
-            return Err(PackError::new(line_number, format!("the id `{}` stands twice, or out of order", packed.id)));
+            return Err(PackError::new(line_number, format!("the id `{}` is repeated or out of order", packed.id)));
         }
         while self.next_is("S ") {
             let (line_number, line) = self.next("S")?;
@@ -212,7 +214,7 @@ impl<'a> PackLines<'a> {
             return Err(PackError::new(line_number, format!("the path `{}` {fault}", file.path)));
         }
         if before.is_some_and(|before| before.path >= file.path) {
-            return Err(PackError::new(line_number, format!("the path `{}` stands twice, or out of order", file.path)));
+            return Err(PackError::new(line_number, format!("the path `{}` is repeated or out of order", file.path)));
         }
         file.bytes = self.data('D')?;
         Ok(file)
@@ -231,7 +233,7 @@ impl<'a> PackLines<'a> {
             let chunk = line.strip_prefix(letter).and_then(|rest| STANDARD.decode(rest.strip_prefix(' ')?).ok());
             let chunk = chunk
                 .filter(|chunk| !is_last && (1..=LINE_BYTES).contains(&chunk.len()) && data_line(letter, chunk) == line)
-                .ok_or_else(|| PackError::new(line_number, format!("this is no `{letter}` line as qipu writes it")))?;
+                .ok_or_else(|| PackError::new(line_number, format!("this is not a valid `{letter}` line")))?;
             is_last = chunk.len() < LINE_BYTES;
             bytes.extend(chunk);
         }
@@ -239,7 +241,7 @@ impl<'a> PackLines<'a> {
 }
 
 fn expect_same_note(line_number: usize, id: &NoteId, wanted: &NoteId) -> Result<(), PackError> {
-    let other = || PackError::new(line_number, format!("this is about `{id}`, but stands with `{wanted}`"));
+    let other = || PackError::new(line_number, format!("this line is about `{id}`, but follows the note `{wanted}`"));
     (id == wanted).then_some(()).ok_or_else(other)
 }
 

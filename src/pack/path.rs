@@ -15,16 +15,16 @@ pub fn path_fault(path: &str, is_note: bool) -> Option<&'static str> {
         return Some("is too long");
     }
     if path.contains(|c: char| c.is_control() || c == '\\') {
-        return Some("holds a control character or a backslash");
+        return Some("contains a control character or a backslash");
     }
     if path.split('/').any(|name| name.is_empty() || name.starts_with('.')) {
         return Some("has an empty or hidden name, or leads out of the store");
     }
     let folder = path.split_once('/').map_or("", |(folder, _)| folder);
     match folder {
-        _ if is_note && !NOTE_FOLDERS.contains(&folder) => Some("is not in a folder of notes"),
+        _ if is_note && !NOTE_FOLDERS.contains(&folder) => Some("is not in a notes folder"),
         _ if is_note && !path.ends_with(".md") => Some("does not end in .md"),
-        _ if !is_note && folder != ATTACHMENTS => Some("is not in the folder of attachments"),
+        _ if !is_note && folder != ATTACHMENTS => Some("is not in the attachments folder"),
         _ => None,
     }
 }

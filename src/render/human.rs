@@ -21,7 +21,8 @@ use crate::tokens::Tokenizer;
 const CONFIG: &str = "config.toml";
 
 /// The commands to run in a new store.
-const NEXT_STEPS: &str = "Next: `qipu setup` lists the agent tools to set up; `qipu capture` makes a first note.\n";
+const NEXT_STEPS: &str =
+    "Next: `qipu setup` lists the agent tools that qipu can set up; `qipu capture` creates a note.\n";
 
 /// Writes a report for people.
 pub(super) struct Human<'a> {
@@ -150,7 +151,7 @@ impl Human<'_> {
         };
         if header != Header::Primer {
             if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {
-                text.push_str("Nothing fitted.\n");
+                text.push_str("Nothing fits.\n");
             }
             let reason = insufficient(self.report, &shown).filter(|_| shown.stats.is_none());
             text.extend(reason.map(|reason| format!("Insufficient: {}\n", one_line(reason))));
@@ -189,7 +190,7 @@ impl Human<'_> {
             AnswerFooter::NotesShown | AnswerFooter::LinksShown if shown.is_truncated => {
                 format!("({} of {} notes shown)\n", shown.notes, self.report.head.matched)
             }
-            AnswerFooter::EntriesLeftOut if shown.is_truncated => "(not all is shown)\n".to_owned(),
+            AnswerFooter::EntriesLeftOut if shown.is_truncated => "(output truncated)\n".to_owned(),
             AnswerFooter::NextSteps if self.report.entries.iter().any(is_new) => NEXT_STEPS.to_owned(),
             _ => String::new(),
         }
@@ -223,7 +224,7 @@ impl Human<'_> {
         }
         if !found.common.is_empty() {
             let ids: Vec<_> = found.common.iter().map(|id| id.as_str()).collect();
-            text.push_str(&format!("    both with links to {}\n", ids.join(", ")));
+            text.push_str(&format!("    both linked with {}\n", ids.join(", ")));
         }
         if !found.parts.is_empty() {
             let parts: Vec<_> = found.parts.iter().map(|(name, part)| format!("{name} {part:.2}")).collect();

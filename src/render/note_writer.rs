@@ -50,7 +50,7 @@ impl NoteWriter<'_> {
     /// Returns the title and the id of a note, and the notes that it replaces.
     pub(super) fn name(self, entry: &NoteEntry) -> String {
         let members: Vec<_> = entry.compacted.iter().map(|id| id.as_str()).collect();
-        let members = if members.is_empty() { String::new() } else { format!(" [stands for {}]", members.join(", ")) };
+        let members = if members.is_empty() { String::new() } else { format!(" [digest of {}]", members.join(", ")) };
         let title = self.screen.paint(As::Title, &one_line(entry.note.title()));
         let id = self.screen.paint(As::Kind(entry.note.list_fields().kind), entry.note.id.as_str());
         let retired = self.screen.retired(entry);

@@ -35,7 +35,7 @@ impl Renderer for Prompt<'_> {
         if let Some(reason) = insufficient(self.report, &shown) {
             before.push_str(&format!("({})\n", one_line(reason)));
         } else if shown.is_empty && !self.report.entries.is_empty() {
-            before.push_str("(nothing fitted)\n");
+            before.push_str("(nothing fits)\n");
         }
         before.extend(shown.omissions.sentence().map(|sentence| format!("({sentence})\n")));
         let mut after = String::new();

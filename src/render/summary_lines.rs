@@ -13,7 +13,7 @@ pub(super) fn spelling_lines(head: &ReportHead, shown: FrameState<'_>) -> String
         let quoted = |word: &String| format!("'{}'", one_line(word));
         let words: Vec<_> = spelling.shown.iter().map(quoted).collect();
         let words = if words.is_empty() { "its words".to_owned() } else { words.join(", ") };
-        format!("no {}; showing {words}\n", quoted(&spelling.word))
+        format!("no match for {}; showing {words}\n", quoted(&spelling.word))
     };
     head.spellings.iter().filter(|_| !shown.is_brief).map(line).collect()
 }
@@ -112,7 +112,7 @@ pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> Stri
     }
     text.push_str(&format!("Coverage: {:.0} %\n", stats.coverage * 100.0));
     if let Some(floor) = stats.confidence_floor {
-        text.push_str(&format!("Least confidence: {floor:.2}\n"));
+        text.push_str(&format!("Lowest confidence: {floor:.2}\n"));
     }
     if shown.is_brief {
         return text;
@@ -123,7 +123,7 @@ pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> Stri
     }
     if !stats.expandable.is_empty() {
         let ids: Vec<_> = stats.expandable.iter().map(|id| id.as_str()).collect();
-        text.push_str(&format!("More to say (--expand): {}\n", ids.join(", ")));
+        text.push_str(&format!("More available (--expand): {}\n", ids.join(", ")));
     }
     text
 }

@@ -130,7 +130,7 @@ const LIST: Layout = Layout {
     has_banner_in_records: false,
 };
 const SEARCH: Layout = Layout { name: "search", ..LIST };
-const RELATED: Layout = Layout { name: "related", empty_text: "No note is like it.\n", has_notices: false, ..LIST };
+const RELATED: Layout = Layout { name: "related", empty_text: "No similar notes.\n", has_notices: false, ..LIST };
 const GRAPH: Layout =
     Layout { name: "graph", lists: &[list("notes"), list(LINKS)], note: NoteLayout::RowWithLinks, ..LIST };
 const CONTEXT: Layout = Layout {
@@ -228,8 +228,12 @@ const STATUS: Layout = Layout {
 const INDEX: Layout = Layout { name: "index", lists: &[list("counts")], ..STATUS };
 const TAGS: Layout = Layout { name: "tags", lists: &[list("tags")], ..STATUS };
 const SETUP: Layout = Layout { name: "setup", lists: &[list("recipes"), list("changes"), list("text")], ..STATUS };
-const DOCTOR: Layout =
-    Layout { name: "doctor", lists: &[list("findings"), list("changes")], empty_text: "Nothing is wrong.\n", ..STATUS };
+const DOCTOR: Layout = Layout {
+    name: "doctor",
+    lists: &[list("findings"), list("changes")],
+    empty_text: "No problems found.\n",
+    ..STATUS
+};
 const CHANGE: Layout =
     Layout { name: "change", lists: &[list("changes"), list("findings")], empty_text: "Nothing to do.\n", ..STATUS };
 const IMPORT: Layout = Layout { lists: &[list("changes"), list("findings"), list("counts")], ..CHANGE };

@@ -62,7 +62,7 @@ pub struct SearchResults {
 }
 
 impl<'a> Engine<'a> {
-    /// Returns an engine for notes, all of which are read. O(bytes).
+    /// Reads the given notes and returns an engine for them. O(bytes).
     pub fn new(notes: &'a [Arc<NoteHandle>], language: Language) -> Self {
         Self::open(notes, language, None)
     }
@@ -71,7 +71,7 @@ impl<'a> Engine<'a> {
     pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, stored);
         let weights = Weights::for_index(&index);
-        timings::end("words opened");
+        timings::end("text index opened");
         Self { notes, language, index, weights, vector_cache: VectorCache::default() }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Engine<'a> {
         if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || has_known_name()) {
             best = BestAnswer::CERTAIN;
         }
-        timings::end("titles looked at");
+        timings::end("titles checked");
         let highlighter = Highlighter::new(&plan, index);
         let scorer = BlockScorer::new(&plan, index);
         SearchResults { hits, spellings: plan.spellings, highlighter: Some(highlighter), scorer: Some(scorer), best }

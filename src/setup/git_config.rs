@@ -27,7 +27,7 @@ impl GitConfigStep {
     pub(super) fn expect_possible(&self, project: &Project<'_>) -> Result<(), Error> {
         git::expect_work_tree(&project.store()?).map_err(|error| {
             Error::new(ErrorKind::Failure, format!("{error:#}"))
-                .hint("it needs git, and a repository that holds the store: `git init` makes one")
+                .hint("it needs git, and a repository that contains the store: `git init` creates one")
         })
     }
 

@@ -136,7 +136,7 @@ fn with_hook(old: Option<&str>, hook: &Json) -> Result<String> {
     })?;
     let rest = ITEM.remove(&new, ITEM.depth(old)?)?;
     if ITEM.state(&new, hook)? != RecipeState::Current || rest.as_deref() != old {
-        bail!("it is written in a way that nothing can be added to and taken out again");
+        bail!("it is written in a way that qipu can't extend and restore");
     }
     Ok(new)
 }
@@ -181,7 +181,7 @@ mod tests {
     fn what_is_no_settings_is_refused() {
         let twice = ["{\"hooks\": {}, \"hooks\": {}}", "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": []}}"];
         for text in twice {
-            assert!(with_hook(Some(text), &hook()).unwrap_err().to_string().contains("there 2 times"));
+            assert!(with_hook(Some(text), &hook()).unwrap_err().to_string().contains("occurs 2 times"));
         }
         for text in ["[]", "{", "{\"hooks\": []}", "{\"hooks\": {\"SessionStart\": {}}}", "x", &"[".repeat(100_000)] {
             assert!(with_hook(Some(text), &hook()).is_err());

@@ -157,7 +157,7 @@ impl JsonItem<'_> {
                     containers.push(JsonContainer::Map(inner));
                     map = inner;
                 }
-                Some(_) => bail!("`{key}` is not a {}", if is_list { "list" } else { "map" }),
+                Some(_) => bail!("`{key}` is not an {}", if is_list { "array" } else { "object" }),
             }
         }
         if let ItemKind::Property(name) = self.kind {
@@ -212,7 +212,7 @@ fn parse(text: &str) -> Result<Option<Object<'_>>> {
     match parsed.map_err(|error| anyhow!("it is not JSON: {error}"))?.value {
         None => Ok(None),
         Some(Value::Object(root)) => Ok(Some(root)),
-        Some(_) => bail!("it is not a map of settings"),
+        Some(_) => bail!("it is not a JSON object"),
     }
 }
 
@@ -223,7 +223,11 @@ fn property<'o, 'a>(map: &'o Object<'a>, name: &str) -> Option<&'o ObjectProp<'a
 /// Rejects a key that occurs twice: tools read the last one, so that an edit of the first has no effect.
 fn expect_once(map: &Object<'_>, name: &str) -> Result<()> {
     let count = map.properties.iter().filter(|property| property.name.as_str() == name).count();
-    if count > 1 { bail!("`{name}` is there {count} times; tools read the last one: make one of them") } else { Ok(()) }
+    if count > 1 {
+        bail!("`{name}` occurs {count} times, and tools read only the last one: combine them")
+    } else {
+        Ok(())
+    }
 }
 
 fn range_of(node: &impl Ranged) -> Range<usize> {

@@ -176,7 +176,7 @@ impl<'a> ManagedSection<'a> {
     /// # Errors
     /// See [`ManagedSection::find`].
     pub(super) fn find_in(path: &str, style: &'static MarkerStyle, text: &'a str) -> Result<Option<Self>> {
-        Self::find(style, text).with_context(|| format!("{path} holds a damaged qipu section"))
+        Self::find(style, text).with_context(|| format!("{path} contains a damaged qipu section"))
     }
 
     /// Finds the section; `None` if there is none. Markers count at the start of a line and outside of fenced blocks.
@@ -204,7 +204,7 @@ impl<'a> ManagedSection<'a> {
             line_end: line_end(text.get(opening.start..).unwrap_or_default()),
         };
         if section.closing.trim_end() != *end {
-            bail!("there is text behind `{end}` on its line");
+            bail!("there is text after `{end}` on its line");
         }
         Ok(Some(section))
     }

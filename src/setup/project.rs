@@ -122,7 +122,7 @@ fn expect_writable(file: &Path) -> Result<(), Error> {
 
 /// Returns the error for text that was edited by hand and is not overwritten.
 pub(super) fn edited(what: String) -> Error {
-    Error::new(ErrorKind::Failure, format!("{what} was edited by hand")).hint("--force does it all the same")
+    Error::new(ErrorKind::Failure, format!("{what} was edited by hand")).hint("use --force to change it anyway")
 }
 
 /// Returns a file's real path. A symbolic link must stay inside `folder`, and must not lead to files of version control
@@ -131,13 +131,13 @@ pub(super) fn resolve_inside(folder: &Path, name: &str, what: &str) -> Result<Pa
     let path = folder.join(name);
     let Ok(root) = folder.canonicalize() else { return Ok(path) };
     let above = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok()).unwrap_or(folder);
-    let real_above = above.canonicalize().with_context(|| format!("can't follow the folder of {name}"))?;
-    expect_own(&real_above, &root).with_context(|| format!("the folder of {name} leaves the {what}"))?;
+    let real_above = above.canonicalize().with_context(|| format!("can't resolve the folder of {name}"))?;
+    expect_own(&real_above, &root).with_context(|| format!("the folder of {name} is outside the {what}"))?;
     if !path.is_symlink() {
         return Ok(path);
     }
-    let target = path.canonicalize().with_context(|| format!("can't follow {name}"))?;
-    expect_own(&target, &root).with_context(|| format!("{name} is a symbolic link that leaves the {what}"))?;
+    let target = path.canonicalize().with_context(|| format!("can't resolve {name}"))?;
+    expect_own(&target, &root).with_context(|| format!("{name} is a symbolic link to a place outside the {what}"))?;
     Ok(target)
 }
 
@@ -147,7 +147,7 @@ const FOREIGN_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", ".jj", ".bzr", ".qipu
 
 /// Fails if a real path is not below `root`, or is in one of the [`FOREIGN_FOLDERS`] there.
 fn expect_own(real: &Path, root: &Path) -> Result<()> {
-    let Ok(inside) = real.strip_prefix(root) else { bail!("it leads to {}", real.display()) };
+    let Ok(inside) = real.strip_prefix(root) else { bail!("it points to {}", real.display()) };
     let is_foreign = |name: &std::ffi::OsStr| FOREIGN_FOLDERS.iter().any(|foreign| name.eq_ignore_ascii_case(foreign));
     let folders = inside.ancestors().filter(|above| !above.as_os_str().is_empty()).map(|above| root.join(above));
     // A git folder may have any name (`git init --separate-git-dir`), and a store may be called `qipu`: both are
@@ -156,7 +156,7 @@ fn expect_own(real: &Path, root: &Path) -> Result<()> {
     let is_inner =
         |folder: &PathBuf| has(folder, &["HEAD", "objects", "refs"]) || has(folder, &["config.toml", "notes"]);
     if inside.iter().any(is_foreign) || folders.into_iter().any(|folder| is_inner(&folder)) {
-        bail!("{} is no place for instructions", inside.display());
+        bail!("{} belongs to version control or a store, and qipu writes nothing there", inside.display());
     }
     Ok(())
 }

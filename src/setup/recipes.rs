@@ -39,7 +39,7 @@ const CLAUDE_HOOK: HookStep = HookStep {
 /// The recipe for Claude Code.
 const CLAUDE: Recipe = Recipe {
     name: "claude",
-    about: "tells Claude Code how to use qipu, and primes its sessions",
+    about: "tells Claude Code how to use qipu, and runs `qipu prime` when a session starts",
     steps: &[
         RecipeStep::Section(SectionStep {
             path: "CLAUDE.md",
@@ -65,7 +65,7 @@ const CODEX_HOOK: HookStep = HookStep {
 /// The recipe for Codex.
 const CODEX: Recipe = Recipe {
     name: "codex",
-    about: "tells Codex how to use qipu, and primes its sessions",
+    about: "tells Codex how to use qipu, and runs `qipu prime` when a session starts",
     steps: &[
         shared_section("codex"),
         skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
@@ -85,7 +85,7 @@ const GEMINI_HOOK: HookStep = HookStep {
 /// The recipe for Gemini CLI.
 const GEMINI: Recipe = Recipe {
     name: "gemini",
-    about: "tells Gemini CLI how to use qipu, and primes its sessions",
+    about: "tells Gemini CLI how to use qipu, and runs `qipu prime` when a session starts",
     steps: &[
         RecipeStep::Section(SectionStep {
             path: "GEMINI.md",
@@ -138,7 +138,7 @@ const OPENCODE: Recipe = Recipe {
 /// The recipe for aider.
 const AIDER: Recipe = Recipe {
     name: "aider",
-    about: "lets aider read AGENTS.md, which tells how to use qipu",
+    about: "lets aider read AGENTS.md, which explains how to use qipu",
     steps: &[
         shared_section("aider"),
         RecipeStep::Section(SectionStep {

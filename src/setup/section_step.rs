@@ -187,7 +187,7 @@ impl SectionStep {
             None if item.is_in(&format!("{text}\n{}", self.text)).is_ok_and(|is_in| is_in == Some(true)) => {
                 return Ok(None);
             }
-            None => Err(anyhow!("no key can be put below what is there")),
+            None => Err(anyhow!("no key can be added at its end")),
             Some(true) => Ok(text.to_owned()),
             Some(false) => item.with(text),
         };

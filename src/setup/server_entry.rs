@@ -136,7 +136,7 @@ pub(super) fn with_entry(old: Option<&str>, key: &str, entry: &Json, prior: Opti
     };
     let new = item.insert(old, &|style| prior.encode(entry, style))?;
     if state(&new, key, entry)? != RecipeState::Current || without_entry(&new, key)?.as_deref() != old {
-        bail!("it is written in a way that nothing can be added to and taken out again");
+        bail!("it is written in a way that qipu can't extend and restore");
     }
     Ok(new)
 }

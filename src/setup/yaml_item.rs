@@ -48,7 +48,7 @@ impl ListItem {
     pub(super) fn with(self, text: &str) -> Result<String> {
         let Some(found) = self.find(text)? else { return Ok(text.to_owned()) };
         if !found.may_be_item() {
-            bail!("the value of `{}` can't be told from one of a list: put quotes around it, or brackets", self.key);
+            bail!("the value of `{}` may be one value or a list: put quotes or brackets around it", self.key);
         }
         let new = found.with(self.value);
         let mut wanted = values(text)?;
@@ -58,7 +58,7 @@ impl ListItem {
         }
         let is_right = values(&new).is_ok_and(|values| values == wanted);
         if !is_right || self.without(&new)? != text {
-            bail!("`{}` is written in a way that nothing can be added to and taken out again", self.key);
+            bail!("`{}` is written in a way that qipu can't extend and restore", self.key);
         }
         Ok(new)
     }
@@ -84,7 +84,7 @@ impl ListItem {
         let named = |(key, _): &(Yaml<'_>, Yaml<'_>)| Value::from_yaml(key).to_line() == self.key;
         let mut found = entries(text)?.into_iter().filter(named);
         match (found.next(), found.next()) {
-            (_, Some(_)) => bail!("`{}` is there twice; tools read the last one: make one of them", self.key),
+            (_, Some(_)) => bail!("`{}` occurs twice, and tools read only the last one: combine them", self.key),
             (found, None) => Ok(found.map(|(key, value)| ExistingValue { text, key_end: key.span.end, value })),
         }
     }
@@ -95,7 +95,7 @@ fn entries(text: &str) -> Result<Vec<(Yaml<'_>, Yaml<'_>)>> {
     match tree.kind {
         YamlKind::Map(entries) => Ok(entries),
         YamlKind::Scalar { text, .. } if text.is_empty() => Ok(Vec::new()),
-        _ => bail!("it is not a map of settings"),
+        _ => bail!("it is not a mapping of settings"),
     }
 }
 

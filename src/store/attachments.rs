@@ -23,7 +23,7 @@ impl Store {
                 Some(FileType::File) => paths.push(self.path_inside(&item.path)?),
                 None => {
                     let message = format!("{} can't be read", self.shown(&item.shown()));
-                    return Err(Error::new(ErrorKind::Store, message).hint("it holds attachments"));
+                    return Err(Error::new(ErrorKind::Store, message).hint("it contains attachments"));
                 }
                 Some(_) => {}
             }
@@ -38,7 +38,7 @@ impl Store {
         let reason = |item: &TreeItem| match item.kind {
             Some(FileType::File | FileType::Folder) => None,
             Some(FileType::Link) => Some("a symbolic link is not followed"),
-            Some(FileType::Other) => Some("it is not a plain file"),
+            Some(FileType::Other) => Some("it is not a regular file"),
             None => Some(FOLDER_UNREADABLE),
         };
         self.attachment_items().iter().filter_map(|item| Some((item.shown(), reason(item)?))).collect()

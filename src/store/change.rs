@@ -118,7 +118,7 @@ pub(super) fn real_path_of_new(root: &Path, path: &str) -> Result<PathBuf> {
     let is_note = NOTE_FOLDERS.iter().any(|name| folder == *name) && path.ends_with(".md");
     let is_ours = is_note || folder == ATTACHMENTS;
     if !is_ours || names.clone().count() < 2 || !names.all(is_plain) {
-        bail!("`{path}` is no place for a note or an attachment");
+        bail!("`{path}` is not a place for a note or an attachment");
     }
     let path = root.join(path);
     let folder = path.parent().unwrap_or(root);
@@ -127,7 +127,7 @@ pub(super) fn real_path_of_new(root: &Path, path: &str) -> Result<PathBuf> {
     if !there.canonicalize().is_ok_and(|there| there.starts_with(root)) {
         bail!("{} leads out of the store", folder.display());
     }
-    fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))?;
     Ok(path)
 }
 

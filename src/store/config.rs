@@ -129,7 +129,7 @@ impl Config {
     pub(super) fn load(dir: &DirHandle) -> Result<Self, Error> {
         match dir.read(Path::new(FILE), MAX_CONFIG) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) if is_link(&error) => Err(invalid("it is a symbolic link, not a plain file")),
+            Err(error) if is_link(&error) => Err(invalid("it is a symbolic link, not a regular file")),
             Err(error) => Err(invalid(&format!("it can't be read: {error}"))),
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => Self::parse(&text),
@@ -157,18 +157,17 @@ impl Config {
         }
         for (kind, inverse) in &file.link_types {
             if kind == "language" {
-                return Err(invalid("`language` stands under [link-types]; put it above that line"));
+                return Err(invalid("`language` is under [link-types]; move it above that line"));
             }
             // It would change the meaning of links in notes that are copied from other stores.
             if [kind, inverse].iter().any(|name| config.link_types.knows(name)) {
-                return Err(invalid(&format!("`{kind} = \"{inverse}\"` changes a link type that there is already")));
+                return Err(invalid(&format!("`{kind} = \"{inverse}\"` redefines an existing link type")));
             }
             config.link_types.add(kind, inverse);
         }
         if let Some(name) = &file.language {
-            config.language = Language::parse(name).ok_or_else(|| {
-                invalid(&format!("`{name}` is no language that is known; give a code such as `de`, or `none`"))
-            })?;
+            config.language = Language::parse(name)
+                .ok_or_else(|| invalid(&format!("unknown language `{name}`; use a code such as `de`, or `none`")))?;
         }
         Ok(config)
     }
@@ -186,7 +185,7 @@ fn check(context: &ContextConfig) -> Result<(), Error> {
         let span = parse(text, any_day)
             .map_err(|reason| invalid(&format!("`{name}` under [context]: {}", abbreviated(&reason))))?;
         if name == "since" && span.period().from.is_none() {
-            return Err(invalid("`since` under [context] has no first day"));
+            return Err(invalid("`since` under [context] has no start"));
         }
     }
     Ok(())

@@ -40,14 +40,14 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
     let found = if let Some(store) = &location.store {
         named_store(&current_dir.join(store)).ok_or_else(|| {
             Error::new(ErrorKind::NoStore, format!("no store at {}", store.display()))
-                .hint("a store is a folder that holds notes/, mocs/ or journals/")
+                .hint("a store is a folder that contains notes/, mocs/ or journals/")
         })
     } else if let Some(root) = &location.root {
         store_in(&current_dir.join(root)).ok_or_else(|| no_store(&format!("no store in {}", root.display())))
     } else {
         project_dirs(current_dir)
             .find_map(store_in)
-            .ok_or_else(|| no_store("no store here or above, up to the project's root"))
+            .ok_or_else(|| no_store("no store in this folder or its parents, up to the project's root"))
     };
     let root = found?;
     let failed = |error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}"));
@@ -60,7 +60,7 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
             ErrorKind::Store,
             format!("{} is a symbolic link", relative_to(&root, current_dir).trim_end_matches('/')),
         )
-        .hint("name the store that it leads to with --store PATH, if you trust it"));
+        .hint("name the store that it points to with --store PATH, if you trust it"));
     }
     // The last name is not resolved: if it is replaced by a link meanwhile, that is not followed either.
     let above = root.parent().unwrap_or(Path::new(".")).canonicalize().map_err(failed)?;
@@ -68,7 +68,7 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
 }
 
 fn no_store(message: &str) -> Error {
-    Error::new(ErrorKind::NoStore, message).hint("make one with `qipu init`, or name one with --store PATH")
+    Error::new(ErrorKind::NoStore, message).hint("create one with `qipu init`, or name one with --store PATH")
 }
 
 /// Returns the root of the project that contains a directory: the nearest one above with a mark or a store, else the

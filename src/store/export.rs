@@ -30,8 +30,9 @@ pub fn export(
     let root = &find_root(location, current_dir)?;
     let path = current_dir.join(file);
     if is_own(root, &path) {
-        return Err(Error::usage(format!("{} is a place of the store's own", file.display()))
-            .hint("give a file outside the store"));
+        return Err(
+            Error::usage(format!("{} belongs to the store", file.display())).hint("name a file outside the store")
+        );
     }
     match files::read_bytes_if_there(&path)? {
         None => files::create(&path, bytes).map(|()| "created"),
@@ -41,7 +42,7 @@ pub fn export(
         }
         Some(_) => {
             return Err(Error::usage(format!("{} exists and is not {what}; not overwritten", file.display()))
-                .hint("name another file, or remove that one"));
+                .hint("name another file, or remove this one"));
         }
     }
     .map_err(Error::from)

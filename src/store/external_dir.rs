@@ -74,7 +74,7 @@ impl ExternalDir {
             }
             (Ok(path) | Err(path), None) => (path, "it can't be read"),
             (Ok(path), Some(FileType::Link)) => (path, "a symbolic link is not followed"),
-            (Ok(path), Some(FileType::Other)) => (path, "it is no plain file"),
+            (Ok(path), Some(FileType::Other)) => (path, "it is not a regular file"),
             (Err(path), Some(_)) => (path, "its name is not UTF-8"),
         };
         self.passed_over.push((why.0, why.1.to_owned()));
@@ -110,7 +110,7 @@ impl ExternalFile {
     pub fn read(&self, max_bytes: u64) -> Result<Vec<u8>, String> {
         self.dir.read(&self.real, max_bytes).map_err(|error| match error.kind() {
             ErrorKind::FileTooLarge => error.to_string(),
-            ErrorKind::NotFound => "it is gone".to_owned(),
+            ErrorKind::NotFound => "it no longer exists".to_owned(),
             _ => format!("it can't be read: {error}"),
         })
     }
@@ -128,7 +128,7 @@ fn inside(path: &Path) -> Result<String, String> {
 /// `Usage` if it is.
 pub fn expect_apart(foreign: &ExternalDir, store: &Store) -> Result<(), Error> {
     if foreign.is_in(store) {
-        return Err(Error::usage("the folder lies in the store").hint("notes of the store are there already"));
+        return Err(Error::usage("the folder is inside the store").hint("its notes are already in the store"));
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ impl ExpectedFile<'_> {
     }
 
     fn changed(&self) -> anyhow::Error {
-        anyhow!("{} was changed meanwhile; nothing was done, try again", self.shown)
+        anyhow!("{} changed in the meantime; nothing was done, try again", self.shown)
     }
 }
 
@@ -124,7 +124,7 @@ impl StagedFile {
     pub(super) fn create(self) -> Result<()> {
         let path = self.path;
         step();
-        self.file.persist_noclobber(&path).with_context(|| format!("can't make {}", path.display()))?;
+        self.file.persist_noclobber(&path).with_context(|| format!("can't create {}", path.display()))?;
         step();
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Displaced {
     /// # Errors
     /// Names the file, and the temporary one if that has content which is in no other file.
     pub(super) fn put_back(mut self, bytes: &[u8]) -> Result<()> {
-        let failed = format!("can't put {} back", self.path.display());
+        let failed = format!("can't restore {}", self.path.display());
         step();
         let Some(old) = self.old.take() else {
             if Version::at(&self.path) != self.new {
@@ -204,7 +204,7 @@ impl Displaced {
                 let kept = old.keep().map(|kept| format!("{failed}: its text is in {}", rename_kept(kept).display()));
                 Err(failure
                     .err()
-                    .map_or_else(|| anyhow!("it was saved twice"), Into::into)
+                    .map_or_else(|| anyhow!("it was saved twice in the meantime"), Into::into)
                     .context(kept.unwrap_or(failed)))
             }
         }
@@ -344,13 +344,13 @@ pub(crate) fn count_missing_folders(path: &Path) -> usize {
 /// Names the folder that can't be created.
 pub(crate) fn make_folders(path: &Path) -> Result<()> {
     let folder = folder_of(path);
-    fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))
+    fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))
 }
 
 /// Removes so many folders above a file that is gone, as long as they are empty.
 pub(crate) fn remove_empty_folders(path: &Path, count: usize) {
     for folder in path.ancestors().skip(1).take(count) {
-        // One that is not empty is somebody's.
+        // One that is not empty belongs to the user.
         if fs::remove_dir(folder).is_err() {
             return;
         }
@@ -364,7 +364,7 @@ pub(crate) fn remove_empty_folders(path: &Path, count: usize) {
 pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     step();
     rename_noreplace(from, to).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => anyhow!("{} is there already", to.display()),
+        ErrorKind::AlreadyExists => anyhow!("{} exists already", to.display()),
         _ => anyhow::Error::from(error).context(format!("can't rename {} to {}", from.display(), to.display())),
     })?;
     step();
@@ -493,7 +493,7 @@ fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
             bail!("{} is longer than {max_bytes} bytes", path.display())
         }
         Err(error) if is_link(&error) || error.kind() == ErrorKind::InvalidInput => {
-            bail!("{} is not a plain file", path.display())
+            bail!("{} is not a regular file", path.display())
         }
         Err(error) => Err(error).with_context(|| format!("can't read {}", path.display())),
     }

@@ -25,7 +25,7 @@ pub(crate) struct MergedFile {
 /// # Errors
 /// If git is not installed, or refuses a file, as it does binary ones.
 pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], marker_size: u16) -> Result<MergedFile> {
-    let folder = tempfile::tempdir().context("can't make a temporary folder")?;
+    let folder = tempfile::tempdir().context("can't create a temporary folder")?;
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         fs::write(&path, bytes).with_context(|| format!("can't write {}", path.display())).map(|()| path)
@@ -91,6 +91,6 @@ fn run(dir: &Path, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result
 /// Returns the first line of git's error message.
 fn error_line(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()
 }

@@ -12,23 +12,23 @@ use crate::error::{Error, ErrorKind};
 
 /// The config of a new store: all settings as comments, with their defaults.
 const CONFIG: &str =
-    "# qipu's settings for this store. Everything is optional; what is commented out shows the default or an example.
+    "# qipu's settings for this store. Every setting is optional; commented lines show the default or an example.
 
 # The language that most notes are in, for search: en, de, fr, …, or none.
 # language = \"en\"
 
-# Link types in addition to the built-in ones, each with its name from the other end.
+# Link types in addition to the built-in ones, each with its inverse.
 # [link-types]
 # implements = \"implemented-by\"
 
-# Limits of `qipu context` without a budget, and namespaces whose notes it leaves out.
+# Limits of `qipu context` without a budget, and namespaces whose notes it omits.
 # [context]
 # max-notes = 10
 # max-blocks-per-note = 50
 # max-blocks = 100
 # exclude-namespaces = [\"archive\"]
 
-# How far authors and hosts of sources are trusted, from 0 to 1.
+# How much authors and hosts of sources are trusted, from 0 to 1.
 # [trust.authors]
 # \"Ann\" = 0.9
 # [trust.hosts]
@@ -94,7 +94,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     if !plan.is_dry_run {
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
             let folder = path.join(folder);
-            fs::create_dir_all(&folder).with_context(|| format!("can't make {}", folder.display()))?;
+            fs::create_dir_all(&folder).with_context(|| format!("can't create {}", folder.display()))?;
         }
         path = path.canonicalize()?;
     }
@@ -113,7 +113,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
 /// Adds the store to the list of those that the user trusts.
 fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)>, Error> {
     let Some(settings) = plan.settings else {
-        let message = "there is no folder for your settings: neither XDG_CONFIG_HOME nor HOME names one";
+        let message = "there is no folder for your settings: neither XDG_CONFIG_HOME nor HOME is set";
         return if plan.is_trusted { Err(Error::failure(message)) } else { Ok(None) };
     };
     let was_there = match trusted::trust(root, settings, plan.is_dry_run) {
@@ -141,7 +141,7 @@ fn ensure_file(
             files::replace_if_unchanged(path, Some(IGNORED.as_bytes()), text.as_bytes(), Waits::default())?;
         }
         Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
-            let message = format!("{} is your own, and it lets git see the store", path.display());
+            let message = format!("{} was not written by qipu and does not keep the store out of git", path.display());
             return Err(Error::usage(message).hint("add a line `*` to it"));
         }
         Some(_) => return Ok((old, None)),
@@ -164,7 +164,7 @@ fn store_path(
     match find_root(&location, current_dir) {
         Ok(found) if is_visible && !found.ends_with(visible) => {
             let shown = relative_to(&found, current_dir);
-            Err(Error::new(ErrorKind::Usage, format!("there is a store already: {shown}"))
+            Err(Error::new(ErrorKind::Usage, format!("a store exists already: {shown}"))
                 .hint("rename its folder to `qipu` to make it visible"))
         }
         Ok(found) => Ok(found),

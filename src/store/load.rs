@@ -72,7 +72,7 @@ pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn IndexB
         let cache = DirCache::open(location.dir, &index);
         let Scanned { files, dirs, unreadable } = scan::notes(location.dir, cache.as_ref())?;
         let is_listed = dirs.iter().any(|dir| !dir.is_cached);
-        timings::end(if is_listed { "folders listed, files looked at" } else { "files looked at" });
+        timings::end(if is_listed { "folders listed, files checked" } else { "files checked" });
         if let Some(plan) = ReusePlan::new(location.dir, &index, &files, builder.as_deref()) {
             timings::end("files compared");
             if let Some(cache) = cache {
@@ -251,7 +251,7 @@ fn rebuild_index(
     }
     let parts = || builder.map(|builder| (builder.key(), builder.finish()));
     let (text_index, chunks) = rayon::join(parts, || records.finish());
-    timings::end("parts put together");
+    timings::end("index parts merged");
     // `skipped` is sorted, as the files are.
     let mut positions = 0..;
     files.retain(|_| positions.next().is_none_or(|position| skipped.binary_search(&position).is_err()));
@@ -342,10 +342,10 @@ pub(super) fn index_facts(
     rebuilt_with: Option<Box<dyn IndexBuilder>>,
 ) -> Result<Facts, Error> {
     if let Some(builder) = rebuilt_with {
-        let unwritable = || Error::new(ErrorKind::Failure, "no index can be written");
+        let unwritable = || Error::new(ErrorKind::Failure, "can't write the index");
         let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
         if !read_all(location, scan::notes_without_stat(location.dir)?, Some(builder), Some(writer)).is_written {
-            return Err(unwritable().hint("is there a folder in the place of cache/notes.index?"));
+            return Err(unwritable().hint("is cache/notes.index a folder?"));
         }
     }
     let files = scan::notes(location.dir, None)?.files;
@@ -364,7 +364,7 @@ pub(super) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
             let error = dir.file(&item.path).err()?;
             is_unreadable(&error).then_some(FILE_UNREADABLE)
         }
-        Some(FileType::Other) if item.is_note() => Some("it is not a plain file"),
+        Some(FileType::Other) if item.is_note() => Some("it is not a regular file"),
         _ => None,
     };
     let all = NOTE_FOLDERS.iter().flat_map(|folder| tree::items(dir, folder, |path| !tree::is_hidden(path)));

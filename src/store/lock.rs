@@ -154,7 +154,7 @@ fn version(line: &str) -> Option<Version> {
 fn open(root: &Path) -> Result<File> {
     let path = root.join(LOCK_FILE);
     if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
-        bail!("{LOCK_FILE} in the store is not a plain file; remove it");
+        bail!("{LOCK_FILE} in the store is not a regular file; remove it");
     }
     let mut options = File::options();
     options.create(true).truncate(false).read(true).write(true);

@@ -60,7 +60,7 @@ pub type IgnoredEntry = (String, &'static str);
 
 /// The reasons for files and folders that can't be read.
 const FILE_UNREADABLE: &str = "the file can't be read";
-const FOLDER_UNREADABLE: &str = "the folder can't be read, nor any note in it";
+const FOLDER_UNREADABLE: &str = "the folder can't be read, so its notes are missing";
 
 /// The name of the redo log.
 const PENDING_FILE: &str = ".qipu-pending";
@@ -184,7 +184,7 @@ impl Store {
         let shown_path = relative_to(&root, current_dir);
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, text_index);
-        timings::end("notes put in order");
+        timings::end("notes sorted");
         let settings = location.settings.clone();
         let opened = Self { root, dir: Some(dir), settings, current_dir, today: location.today, ..store };
         let store = Self { errors, sidecar, unreadable, ..opened };
@@ -194,8 +194,8 @@ impl Store {
 
     /// Returns a warning that lists the notes that could not be read; `None` if there are none.
     pub fn unreadable_warning(&self) -> Option<String> {
-        let hint = "answers are without them; `qipu doctor` lists all";
-        let warning = || format!("notes can't be read: {}; {hint}", self.unreadable_list());
+        let hint = "answers omit them; `qipu doctor` lists all";
+        let warning = || format!("some notes can't be read: {}; {hint}", self.unreadable_list());
         (!self.unreadable.is_empty()).then(warning)
     }
 
@@ -219,7 +219,7 @@ impl Store {
         match self.unreadable.iter().find(|(path, _)| inside(path)) {
             None => Ok(()),
             Some((path, _)) => {
-                let message = format!("{} can't be read, and may be what is to be changed", self.shown(path));
+                let message = format!("{} can't be read, and may be the note to change", self.shown(path));
                 Err(Error::new(ErrorKind::Store, message).hint("make it readable first; `qipu doctor` lists all"))
             }
         }
@@ -233,7 +233,7 @@ impl Store {
         if self.unreadable.is_empty() {
             return Ok(());
         }
-        let message = format!("this takes all notes of the store, and some can't be read: {}", self.unreadable_list());
+        let message = format!("this needs all notes of the store, and some can't be read: {}", self.unreadable_list());
         Err(Error::new(ErrorKind::Store, message).hint("make them readable first; `qipu doctor` lists all"))
     }
 
@@ -427,9 +427,9 @@ impl Store {
             ("is the title of", titled),
             ("is an alias of", self.positions_where(has_alias)),
             ("is the file name of", self.positions_where(|note| note.stem() == stem)),
-            ("begins", whole.into_iter().collect()),
-            ("begins", self.with_id_prefix(name)),
-            ("begins", self.with_id_prefix(&format!("{ID_PREFIX}{name}"))),
+            ("is a prefix of", whole.into_iter().collect()),
+            ("is a prefix of", self.with_id_prefix(name)),
+            ("is a prefix of", self.with_id_prefix(&format!("{ID_PREFIX}{name}"))),
         ];
         let found = named.into_iter().find(|(_, positions)| !positions.is_empty());
         match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
@@ -456,7 +456,7 @@ impl Store {
     fn ambiguous(&self, name: &str, what: &str, positions: &[usize]) -> Error {
         let candidates = positions.iter().take(MAX_CANDIDATES);
         let shown: Vec<&str> = candidates.map(|position| self.notes[*position].id.as_str()).collect();
-        let things = if what == "begins" { "ids" } else { "notes" };
+        let things = if what == "is a prefix of" { "ids" } else { "notes" };
         Error::usage(format!("`{name}` {what} {} {things}", positions.len())).hint(format!("ids: {}", shown.join(", ")))
     }
 
@@ -489,7 +489,7 @@ impl Store {
         if !id.as_str().contains('~') {
             return Ok(());
         }
-        Err(Error::usage(format!("`{id}` shares its id with another note, so nothing can refer to it"))
+        Err(Error::usage(format!("another note has the same id as `{id}`, so no link can refer to it"))
             .hint("give one of the two another id in its file first"))
     }
 
@@ -524,10 +524,10 @@ impl Store {
         match redo_log::unfinished(&self.root, location.cache.as_deref()) {
             Ok(None) => None,
             Ok(Some(files)) => Some(format!(
-                "a command died while it changed files ({files} in all); the next one that changes notes finishes it"
+                "an earlier command was interrupted while it was changing {files} files; the next command that changes notes will finish the change"
             )),
             Err(error) => Some(format!(
-                "it keeps every command from changing notes, for {error:#}: look into it, then `qipu doctor --fix` removes it"
+                "this redo log can't be used ({error:#}), and no command can change notes until it is removed: inspect it, then run `qipu doctor --fix`"
             )),
         }
     }
@@ -668,7 +668,7 @@ mod tests {
         assert_eq!(resolved("START here"), "`START here` is the title of 2 notes; ids: qp-77xv1a2b, qp-78aa0000");
         assert_eq!(resolved("Twice"), "`Twice` is the title of 2 notes; ids: qp-9d9d9d9d, qp-9e9e9e9e");
         assert_eq!(resolved("ambiguous"), "`ambiguous` is an alias of 2 notes; ids: qp-9c9c9c9c, qp-9d9d9d9d");
-        assert_eq!(resolved("9"), "`9` begins 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
+        assert_eq!(resolved("9"), "`9` is a prefix of 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
         for name in ["", " ", "nobody", "start her", "~", "qp-"] {
             let error = store.resolve(name).unwrap_err();
             let several = name == "qp-";

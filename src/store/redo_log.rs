@@ -66,7 +66,7 @@ pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> 
         let undone = undo(&mut staged).and_then(|()| log.map_or(Ok(()), Log::end));
         return match undone {
             Ok(()) => Err(error),
-            Err(second) => Err(error.context(format!("and what was done can't be undone: {second:#}"))),
+            Err(second) => Err(error.context(format!("and the changes made so far can't be undone: {second:#}"))),
         };
     }
     log.map_or(Ok(()), Log::end)
@@ -183,12 +183,12 @@ fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
         return Ok(None);
     }
     if !is_own(root, cache) {
-        bail!("no command of yours that died on this machine left it");
+        bail!("it was not left by a command of yours that died on this machine");
     }
     let Some(bytes) = files::read_bytes_if_there(&file)? else { return Ok(None) };
     let pending: LoggedChange = serde_json::from_slice(&bytes).context("it is not a list of changes")?;
     if pending.version != 1 {
-        bail!("it is of another version of qipu");
+        bail!("it was written by another version of qipu");
     }
     Ok(Some(pending.changes))
 }
@@ -340,7 +340,7 @@ impl<'a> StagedChange<'a> {
 
 fn expect_free(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
-        bail!("{} is there already", path.display());
+        bail!("{} exists already", path.display());
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use super::files;
 /// The list in the user's configuration folder: the absolute path of a store on each line.
 pub(super) const LIST: &str = "qipu/trusted-stores";
 /// The head of a new list.
-const HEADER: &str = "# Stores whose notes and config may say how far notes can be relied on, one absolute path a line.\n\
-                      # `qipu init` adds the stores that it makes, `qipu init --trust` one that is there.\n";
+const HEADER: &str = "# Stores whose own claims about trust and confidence are believed, one absolute path per line.\n\
+                      # `qipu init` adds the stores that it creates, `qipu init --trust` an existing one.\n";
 
 /// Returns the path of the list.
 pub(super) fn list_in(settings: &Path) -> PathBuf {
@@ -44,7 +44,7 @@ pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Op
         return Ok(None);
     }
     let Some(line) = root.to_str().filter(|line| !line.contains(['\n', '\r'])) else {
-        bail!("{} can't hold the path of this store", list.display());
+        bail!("{} can't list the path of this store", list.display());
     };
     if !is_dry_run {
         files::make_folders(&list)?;

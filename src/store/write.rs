@@ -22,9 +22,9 @@ const MAX_READS: usize = 5;
 /// Applies the redo log that a crashed command left.
 fn recover(root: &Path, shown: &str, cache: Option<&Path>) -> Result<usize, Error> {
     redo_log::recover(root, cache).map_err(|error| {
-        let message = format!("{shown}{PENDING_FILE}, a list of changes, can't be carried out: {error:#}");
+        let message = format!("the changes listed in {shown}{PENDING_FILE} can't be completed: {error:#}");
         Error::new(ErrorKind::Store, message)
-            .hint("look into it (its texts are in base64), then remove it; `qipu doctor --fix` does that too")
+            .hint("inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`")
     })
 }
 
@@ -83,7 +83,7 @@ impl Store {
         }
         String::from_utf8(bytes).map_err(|error| {
             let offset = error.utf8_error().valid_up_to();
-            Error::new(ErrorKind::Store, format!("{shown} is not UTF-8 from byte {offset} on"))
+            Error::new(ErrorKind::Store, format!("{shown} is not UTF-8 (first invalid byte: {offset})"))
                 .hint("convert the file to UTF-8 first; qipu does not change bytes that it can't read")
         })
     }

@@ -24,12 +24,12 @@ const MIN_WIDTH_WITH_TAGS: usize = 60;
 
 pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
     let title = match &model.text_matches {
-        Some(matches) => format!("Texts that answer “{}”", matches.query),
+        Some(matches) => format!("Search results for “{}”", matches.query),
         None => "Notes".to_owned(),
     };
     draw_frame(buffer, areas.list_frame, &title, model.focus == Focus::List, model.theme);
     if model.row_count() == 0 && !areas.list.is_empty() {
-        let text = if model.note_count == 0 { "The store has no notes yet." } else { "Nothing is found." };
+        let text = if model.note_count == 0 { "The store has no notes yet." } else { "Nothing found." };
         put_text(buffer, line_area(areas.list, 0), 0, text, model.theme.faint());
     }
     let is_finding = model.text_matches.is_none() && !model.input.is_empty();

@@ -73,7 +73,7 @@ fn links_title(model: &Model) -> String {
     let mut title = format!("Links {} · Backlinks {}", count(LinkDirection::Out), count(LinkDirection::In));
     let unresolved = count(LinkDirection::Unresolved);
     if unresolved > 0 {
-        title.push_str(&format!(" · Nowhere {unresolved}"));
+        title.push_str(&format!(" · Broken {unresolved}"));
     }
     title
 }

@@ -41,8 +41,8 @@ pub(super) fn draw_help(theme: Theme, scroll: usize, areas: &Areas, buffer: &mut
 /// Draws a list to select from. Returns the position of the cursor.
 pub(super) fn draw_picker(model: &Model, picker: &Picker, areas: &Areas, buffer: &mut Buffer) -> Position {
     let (title, selected) = match picker.facet {
-        Facet::Kind => ("Only notes of a type (Enter adds it or takes it away)", &model.filter.kinds),
-        Facet::Tag => ("Only notes with a tag (Enter adds it or takes it away)", &model.filter.tags),
+        Facet::Kind => ("Filter by type (Enter adds or removes one)", &model.filter.kinds),
+        Facet::Tag => ("Filter by tag (Enter adds or removes one)", &model.filter.tags),
     };
     Clear.render(areas.overlay_frame, buffer);
     draw_frame(buffer, areas.overlay_frame, title, true, model.theme);

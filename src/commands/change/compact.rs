@@ -26,14 +26,16 @@ pub(super) fn plan(
         store.expect_own_id(*member)?;
         let (id, digest_id) = (&notes[*member].id, &notes[digest].id);
         if *member == digest {
-            return Err(Error::usage(format!("`{id}` can't stand for itself")));
+            return Err(Error::usage(format!("`{id}` can't be a digest of itself")));
         }
         if let Some(other) = digests.digest_of(*member).filter(|other| *other != digest) {
-            return Err(Error::usage(format!("`{}` stands for `{id}` already", notes[other].id))
-                .hint(format!("take it away first: `qipu compact --undo {} {id}`", notes[other].id)));
+            return Err(Error::usage(format!("`{}` is already a digest of `{id}`", notes[other].id))
+                .hint(format!("undo that first: `qipu compact --undo {} {id}`", notes[other].id)));
         }
         if digests.representative(digest) == *member {
-            return Err(Error::usage(format!("`{id}` stands for `{digest_id}`, so that can't stand for it")));
+            return Err(Error::usage(format!(
+                "`{id}` is a digest of `{digest_id}`, so `{digest_id}` can't be a digest of it"
+            )));
         }
     }
     let is_new = |member: &&usize| digests.digest_of(**member) != Some(digest);

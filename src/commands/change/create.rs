@@ -26,12 +26,11 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Re
     let body = note.fields.body.as_deref().unwrap_or_default().trim_end();
     let given = note.title.clone().filter(|title| !title.trim().is_empty());
     let title = given.or_else(|| title_from(body)).ok_or_else(|| {
-        Error::usage("there is nothing to make a note of")
-            .hint("give a title, or a text with --body or on standard input")
+        Error::usage("the note would be empty").hint("give a title, or a text with --body or on standard input")
     })?;
     let kind = note.fields.kind.as_deref().unwrap_or(DEFAULT_KIND).trim();
     if kind.is_empty() {
-        return Err(Error::usage("the new type is empty"));
+        return Err(Error::usage("the type is empty"));
     }
     let id = unused_id(store, request.random);
     let path = format!("{}/{id}{}.md", folder_of(kind), slug(&title));

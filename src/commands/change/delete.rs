@@ -42,8 +42,8 @@ fn expect_unused(
 ) -> Result<(), Error> {
     let id_of = |position: usize| store.notes()[position].id.as_str();
     if let Some(digest) = digest.map(id_of) {
-        return Err(Error::new(ErrorKind::Failure, format!("`{digest}` stands for `{}`", note.id))
-            .hint(format!("`qipu compact --undo {digest} {}` first, or give --force", note.id)));
+        return Err(Error::new(ErrorKind::Failure, format!("`{digest}` is a digest of `{}`", note.id))
+            .hint(format!("run `qipu compact --undo {digest} {}` first, or use --force", note.id)));
     }
     if linking.is_empty() {
         return Ok(());
@@ -51,7 +51,7 @@ fn expect_unused(
     let ids: Vec<&str> = linking.iter().take(MAX_NAMED).map(|position| id_of(*position)).collect();
     let verb = if linking.len() == 1 { "1 note links to" } else { &format!("{} notes link to", linking.len()) };
     let message = format!("{verb} `{}`: {}", note.id, ids.join(", "));
-    Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or give --force"))
+    Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or use --force"))
 }
 
 /// Reports a link to a deleted note.
@@ -62,6 +62,6 @@ fn broken_link(store: &Store, from: &NoteHandle, deleted: &NoteHandle) -> Diagno
         id: Some(from.id.clone()),
         path: store.shown(&from.path),
         line: None,
-        message: format!("its link to `{}` leads nowhere now", deleted.id),
+        message: format!("its link to `{}` is now broken", deleted.id),
     }
 }

@@ -16,8 +16,8 @@ use crate::store::{Change, Location, Store};
 pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<ChangePlan, Error> {
     let before = store.read_bytes(path)?;
     (env.editor)(&store.real_path(path)).map_err(|error| {
-        let message = format!("can't edit {} with an editor: {error}", store.shown(path));
-        Error::new(ErrorKind::Failure, message).hint("set VISUAL or EDITOR to a program that edits a file")
+        let message = format!("can't edit {}: {error}", store.shown(path));
+        Error::new(ErrorKind::Failure, message).hint("VISUAL, or else EDITOR, must contain the command of your editor")
     })?;
     let (store, lock) = Store::open_to_write(location, &env.current_dir)?;
     let after = store.read_bytes(path)?;
@@ -33,7 +33,8 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
     let mut findings = diagnostics_of(&store, note);
     let old_id = &NoteHandle::parse(path, before.clone()).id;
     if note.id != *old_id {
-        let message = format!("its id was `{old_id}` and is `{}` now: links to the old one lead elsewhere", note.id);
+        let message =
+            format!("its id changed from `{old_id}` to `{}`: links to the old id no longer lead to it", note.id);
         let finding = Diagnostic { code: "id-changed", line: None, message };
         findings.push(DiagnosticEntry::of_note(store.shown(path), note, &finding));
     }

@@ -13,7 +13,7 @@ use crate::store::{self, Store};
 
 /// Plans the bullet in the first journal of the day, or in a new one.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str) -> Result<Vec<PlannedChange>, Error> {
-    let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give a text"))?;
+    let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give some text"))?;
     let first = Journals::new(store.notes()).on(day).next();
     match first.and_then(|position| store.notes().get(position)) {
         Some(note) => Ok(vec![plan_append(store, request, note, &bullet)?]),
@@ -29,8 +29,8 @@ fn plan_append(
     bullet: &str,
 ) -> Result<PlannedChange, Error> {
     if !note.parsed()?.ends_openly() {
-        let message = format!("can't add to `{}`: its text ends inside a block of code or a comment", note.id);
-        return Err(Error::new(ErrorKind::Store, message).hint("close that in the file first; nothing was changed"));
+        let message = format!("can't add to `{}`: its text ends inside a code block or a comment", note.id);
+        return Err(Error::new(ErrorKind::Store, message).hint("close it in the file first; nothing was changed"));
     }
     let last = note.body()?.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let edit = Edit::Append { lines: bullet.to_owned(), is_apart: !continues_list(last) };

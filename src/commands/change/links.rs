@@ -68,6 +68,6 @@ pub(super) fn check_kind(store: &Store, kind: &str) -> Result<(), Error> {
     let meant = near.map_or(String::new(), |name| format!("did you mean `{name}`? "));
     let names: Vec<&str> = types.names().collect();
     let config = store.shown("config.toml");
-    Err(Error::usage(format!("there is no link type `{kind}`"))
+    Err(Error::usage(format!("unknown link type `{kind}`"))
         .hint(format!("{meant}types: {}; add one under [link-types] in {config}", names.join(", "))))
 }

@@ -24,8 +24,9 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &st
     let names = NameIndex::new(store.notes());
     let (into, from) = (MergeSide::read(store, into)?, MergeSide::read(store, from)?);
     if from.note.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
-        let message = format!("can't merge `{}`: its frontmatter is not YAML, and not all of it is read", from.note.id);
-        return Err(Error::new(ErrorKind::Failure, message).hint("mend that first; nothing was changed"));
+        let message =
+            format!("can't merge `{}`: its frontmatter is not valid YAML and was read only in part", from.note.id);
+        return Err(Error::new(ErrorKind::Failure, message).hint("fix it first; nothing was changed"));
     }
     let mut planner = MergePlanner { store, request, names, into, from, keeps_names: true };
     let changes = planner.plan().or_else(|_| {
@@ -50,7 +51,7 @@ impl MergeSide {
         let text = store.text_of(known)?;
         let mut note = Note::parse(&known.path, text.clone().into_bytes());
         if note.id.claimed() != known.id.claimed() {
-            let message = format!("{} was changed while it was read", store.shown(&known.path));
+            let message = format!("{} changed while it was being read", store.shown(&known.path));
             return Err(Error::new(ErrorKind::Failure, message).hint("try again"));
         }
         note.id = known.id.clone();
@@ -63,7 +64,7 @@ struct MergePlanner<'a> {
     store: &'a Store,
     request: &'a ChangeRequest,
     names: NameIndex<'a>,
-    /// The note that stays.
+    /// The note to keep.
     into: MergeSide,
     /// The note that is deleted.
     from: MergeSide,
@@ -102,12 +103,12 @@ impl MergePlanner<'_> {
             .map_err(|reason| refuse_change(&self.store.notes()[self.into.position], &reason))?;
         let whole = section.map_or_else(|| Ok(own.clone()), |section| with_section(&own, section));
         let whole = whole.map_err(|reason| {
-            let message = format!("can't put a text below that of `{}`: {reason}", into.id);
-            Error::new(ErrorKind::Failure, message).hint("nothing was changed; change that by hand first")
+            let message = format!("can't append to the text of `{}`: {reason}", into.id);
+            Error::new(ErrorKind::Failure, message).hint("nothing was changed; edit the note by hand first")
         })?;
         plan_text(self.store, &self.store.notes()[self.into.position], |now| {
             if now != old {
-                return Err("it was changed meanwhile".to_owned());
+                return Err("it changed in the meantime".to_owned());
             }
             let new = apply(&whole, &self.edits())?;
             let is_left_empty = !into.links.is_empty();
@@ -260,8 +261,9 @@ impl MergePlanner<'_> {
         let astray = comparison.first_changed(&[self.into.position, self.from.position]);
         let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from.position));
         let Some(astray) = astray else { return Ok(()) };
-        let message = format!("merged so, links of `{}` would lead elsewhere", self.store.notes()[astray].id);
-        Err(Error::new(ErrorKind::Failure, message).hint("change those links to ids first; nothing was changed"))
+        let message =
+            format!("after this merge, links of `{}` would lead to other notes", self.store.notes()[astray].id);
+        Err(Error::new(ErrorKind::Failure, message).hint("replace those links by ids first; nothing was changed"))
     }
 
     /// Tells whether the note that stays gets the links of both, except those between them.

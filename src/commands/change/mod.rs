@@ -187,7 +187,7 @@ pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
         id: None,
         path: store.redo_log_path(),
         line: None,
-        message: format!("a command that died was finished first; files changed by that: {count}"),
+        message: format!("a change that an earlier command did not finish was completed first; files changed: {count}"),
     })
 }
 

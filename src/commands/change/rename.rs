@@ -89,7 +89,7 @@ impl RenamePlanner<'_> {
         let new = relinked.map_err(|reason| refuse_change(note, &reason))?.into_bytes();
         let (from, to) = (note.path.clone(), self.path.clone());
         if from != to && self.store.is_taken(&to) {
-            let message = format!("{} is there already", self.store.shown(&to));
+            let message = format!("{} exists already", self.store.shown(&to));
             return Err(Error::new(ErrorKind::Failure, message).hint("give another title, or move that file"));
         }
         let change = if from == to {
@@ -182,7 +182,7 @@ impl RenamePlanner<'_> {
         let Some(misled) = TargetComparison::new(store.notes(), renamed.notes(), new_path).first_changed(&[]) else {
             return Ok(());
         };
-        let message = format!("with this title, links of `{}` would lead elsewhere", store.notes()[misled].id);
-        Err(Error::new(ErrorKind::Failure, message).hint("change those links to ids first; nothing was changed"))
+        let message = format!("with this title, links of `{}` would lead to other notes", store.notes()[misled].id);
+        Err(Error::new(ErrorKind::Failure, message).hint("replace those links by ids first; nothing was changed"))
     }
 }

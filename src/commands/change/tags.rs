@@ -18,7 +18,7 @@ pub(super) fn plan_rename(
 ) -> Result<Vec<PlannedChange>, Error> {
     let to = to.trim();
     if to.is_empty() || to == from {
-        return Err(Error::usage(format!("`{to}` is no new name for the tag `{from}`")));
+        return Err(Error::usage(format!("the new name of the tag `{from}` is empty or the same as the old one")));
     }
     let edits = [Edit::RenameItem { key: "tags", from: from.to_owned(), to: to.to_owned() }];
     let tagged = store.notes().iter().filter(|note| note.relations().tags.contains(&from));

@@ -22,7 +22,7 @@ pub(super) fn plan(
     fields: &NewFields,
 ) -> Result<ChangePlan, Error> {
     if *fields == NewFields::default() {
-        return Err(Error::usage("nothing to change").hint("`qipu update --help` names the fields"));
+        return Err(Error::usage("nothing to change").hint("`qipu update --help` lists the fields"));
     }
     let edits = edits(store, fields)?;
     let mut seen = std::collections::HashSet::new();
@@ -42,7 +42,7 @@ fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry
     let lost = |(position, note): (usize, &std::sync::Arc<NoteHandle>)| {
         let new = after.unresolved(position).iter().filter(|target| !before.unresolved(position).contains(target));
         let finding = |target: &String| {
-            let message = format!("its link to `{target}` leads nowhere now; `qipu rename` lets links follow");
+            let message = format!("its link to `{target}` is now broken; `qipu rename` updates links");
             let finding = Diagnostic { code: "broken-link", line: None, message };
             DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
         };

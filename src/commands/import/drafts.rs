@@ -177,13 +177,13 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
         if let Some(other) = self.names.get(&page.title.to_lowercase()) {
             remarks.push((
                 "name-clash",
-                format!("`{other}` in the store is called `{}` too; rename one of them", page.title),
+                format!("`{other}` in the store is also called `{}`; rename one of them", page.title),
             ));
         }
         if self.request.from == crate::request::ImportFrom::Logseq && self.source.vault.count(&page.title) > 1 {
             remarks.push((
                 "name-clash",
-                format!("another page is called `{}` too; links lead to one of them", page.title),
+                format!("another page is also called `{}`; links lead to one of them", page.title),
             ));
         }
         let name = self.source.name.clone();
@@ -237,9 +237,10 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
             let is_free = self.claimed.get(own.as_str()) == Some(&1) && !self.ids.contains(own) && !names_other;
             match NoteId::parse(own).filter(|_| is_free) {
                 Some(id) => return id,
-                None => {
-                    remarks.push(("id-taken", format!("something else is called `{own}`; the note gets another id")))
-                }
+                None => remarks.push((
+                    "id-taken",
+                    format!("the id `{own}` can't be kept: it is invalid or in use; the note gets another id"),
+                )),
             }
         }
         let mut random = page_hash(self.request.from, &self.source.name, &page.source);

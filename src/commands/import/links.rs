@@ -258,7 +258,7 @@ impl<'a> Linker<'a> {
                 let intended = self.drafts.get(*index).map(|to| &to.id);
                 if let Some(actual) = actual.filter(|actual| Some(&actual.id) != intended) {
                     let message = format!(
-                        "`[[{target}]]` leads to `{}` here; the frontmatter links the page that is meant",
+                        "`[[{target}]]` leads to `{}` here; a link in the frontmatter leads to the page that was meant",
                         actual.id
                     );
                     self.remarks.push((draft.page.source.clone(), "link-elsewhere", message));
@@ -280,7 +280,7 @@ impl<'a> Linker<'a> {
                     ResolvedName::Page(index) => self.drafts.get(*index).map_or("", |to| &to.page.source),
                     ResolvedName::File(path) => path,
                 };
-                let message = format!("no file at `{path}`; the link leads to `{to}`, which has the name");
+                let message = format!("no file at `{path}`; the link leads to `{to}`, which has the same name");
                 self.remarks.push((draft.page.source.clone(), "link-by-name", message));
             }
             _ => {}

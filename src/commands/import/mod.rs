@@ -78,8 +78,8 @@ impl SourceFolder {
         drop(work);
         folder.passed_over.iter().for_each(|(path, reason)| skip(path, reason.clone()));
         if request.from == ImportFrom::Logseq && !is_graph(&folder) {
-            let message = format!("{} is no Logseq graph: no page or journal in it", request.dir.display());
-            return Err(Error::usage(message).hint("give the folder that holds pages/ and journals/"));
+            let message = format!("{} is not a Logseq graph: it contains no page or journal", request.dir.display());
+            return Err(Error::usage(message).hint("name the folder that contains pages/ and journals/"));
         }
         let name = request.name.clone().unwrap_or_else(|| folder.name.clone());
         let vault = Vault::new(request.from, pages, &files);
@@ -87,7 +87,10 @@ impl SourceFolder {
         let (files, others): (Vec<String>, Vec<String>) =
             files.into_iter().partition(|path| settings.is_media(path) || linked.contains(path));
         if let Some(first) = others.first() {
-            let reason = format!("{} files that no page links to were not imported, this one first", others.len());
+            let reason = format!(
+                "files that no page links to were not imported; there are {}, and this is the first",
+                others.len()
+            );
             unsupported.push((first.clone(), "not-imported", reason));
         }
         let attachments = attachment_paths(&settings, &files);
@@ -125,8 +128,8 @@ fn expect_vault(request: &ImportRequest, folder: &ExternalDir, store: &Store) ->
     if !is_project || request.is_forced {
         return Ok(());
     }
-    let message = format!("{} holds this store and has no .obsidian folder", request.dir.display());
-    Err(Error::usage(message).hint("give the vault's folder, or add --force to import every markdown file in it"))
+    let message = format!("{} contains this store and has no .obsidian folder", request.dir.display());
+    Err(Error::usage(message).hint("name the vault's folder, or add --force to import every markdown file in it"))
 }
 
 /// Tells whether a folder has the structure of a Logseq graph.
@@ -138,8 +141,9 @@ fn is_graph(folder: &ExternalDir) -> bool {
 }
 
 fn text(read: Result<Vec<u8>, String>) -> Result<String, String> {
-    String::from_utf8(read?)
-        .map_err(|error| format!("it is not UTF-8 from byte {} on; convert it first", error.utf8_error().valid_up_to()))
+    String::from_utf8(read?).map_err(|error| {
+        format!("it is not UTF-8 (first invalid byte: {}); convert it first", error.utf8_error().valid_up_to())
+    })
 }
 
 /// Assigns a path in the store to each attachment, in the order of `files`. If a path is taken, the next attachment
@@ -223,7 +227,7 @@ impl<'a> ImportPlan<'a> {
         }
         if draft.action == (ImportAction::Kept { is_conflict: true }) {
             let message =
-                "the page and its note were both changed since the last import; the note stays as it is".to_owned();
+                "the page and its note have both changed since the last import; the note was left as it is".to_owned();
             self.add_diagnostic(Some(&draft.id), &source, "import-conflict", message);
         }
         for reason in &draft.composed.rejected {
@@ -250,7 +254,7 @@ impl<'a> ImportPlan<'a> {
                         None,
                         path,
                         "not-imported",
-                        format!("{why}; links to it lead to {}", self.store.shown(to)),
+                        format!("{why}; links to it point to {}", self.store.shown(to)),
                     );
                     continue;
                 }
@@ -259,12 +263,12 @@ impl<'a> ImportPlan<'a> {
                 Some(old) if old == bytes => self.add_change_entry(None, "unchanged", to, None),
                 Some(_) => {
                     self.add_change_entry(None, "skipped", to, None);
-                    let message = format!("{} is there and is another; it stays", self.store.shown(to));
+                    let message = format!("{} exists with other content and was kept", self.store.shown(to));
                     self.add_diagnostic(None, path, "attachment-differs", message);
                 }
                 None if bytes.len() as u64 > left => {
                     let message = format!(
-                        "attachments of more than {MAX_ATTACHMENTS} bytes are too many for one call; import again"
+                        "one import takes at most {MAX_ATTACHMENTS} bytes of attachments; import again for the rest"
                     );
                     self.add_diagnostic(None, path, "not-imported", message);
                 }

@@ -33,12 +33,12 @@ pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<Merged
     let mut findings = Vec::new();
     if bodies_differ {
         let (kept, why) = if is_later { ("pack", "it is later") } else { ("store", "the pack's is not later") };
-        findings.push(("bodies-differ", format!("the bodies differ; the {kept}'s is kept: {why}")));
+        findings.push(("bodies-differ", format!("the bodies differ; the {kept}'s was kept: {why}")));
     }
     let mut left = unmerged_fields(ours, theirs, is_later);
     left.extend(kept);
     if !left.is_empty() {
-        findings.push(("fields-differ", format!("the pack says something else of {}", left.join(", "))));
+        findings.push(("fields-differ", format!("the pack has other values for {}", left.join(", "))));
     }
     Ok(MergedNote { text, findings })
 }
@@ -131,5 +131,5 @@ fn check(ours: &Note, text: &str, winner: &Note, theirs: &Note) -> Result<(), St
         && has_all(&ours.tags)
         && has_all(&theirs.tags)
         && ours.links.iter().chain(&theirs.links).all(|link| merged.links.contains(link));
-    is_right.then_some(()).ok_or_else(|| "the two can't be put together without saying something else".to_owned())
+    is_right.then_some(()).ok_or_else(|| "the two can't be merged without a change of meaning".to_owned())
 }

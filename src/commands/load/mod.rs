@@ -40,7 +40,7 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     };
     read.map_err(|broken| {
         let message = format!("this pack can't be loaded: line {}: {}", broken.line, broken.reason);
-        Error::new(ErrorKind::Store, message).hint("nothing was written; make the pack again with `qipu dump`")
+        Error::new(ErrorKind::Store, message).hint("nothing was written; create the pack again with `qipu dump`")
     })
 }
 
@@ -94,7 +94,7 @@ impl<'a> LoadPlan<'a> {
         // A note without an id in its frontmatter has it from its path.
         let keeps_id = || Note::parse(&derived, packed.file.bytes.clone()).id == theirs.id;
         if is_taken(&derived) || !keeps_id() {
-            let message = format!("there is no place for `{}`: {} is taken", packed.id, self.store.shown(path));
+            let message = format!("can't add `{}`: {} exists already", packed.id, self.store.shown(path));
             return Err(Error::new(ErrorKind::Store, message).hint("rename that file; nothing was written"));
         }
         Ok(derived)
@@ -127,7 +127,7 @@ impl<'a> LoadPlan<'a> {
         let note = &self.store.notes()[ours.index];
         let keeps_id = Note::parse(&note.path, packed.file.bytes.clone()).id == theirs.id;
         if !keeps_id {
-            let message = format!("it is left as it was: the pack's has its id from its file's path, {}", theirs.path);
+            let message = format!("not overwritten: the packed note has its id from its path, {}", theirs.path);
             self.add_diagnostic(Some(&note.id), &note.path, "not-overwritten", message);
         }
         keeps_id.then(|| packed.file.bytes.clone())
@@ -140,7 +140,7 @@ impl<'a> LoadPlan<'a> {
             Err(error) if error.kind == ErrorKind::Store => Err(error.message),
             Err(error) => return Err(error),
             Ok(_) if theirs.is_cut || std::str::from_utf8(&packed.file.bytes).is_err() => {
-                Err("the pack's is not UTF-8, or too long".to_owned())
+                Err("the packed note is not UTF-8 or is too long".to_owned())
             }
             Ok(text) => merge(note.parsed()?, &text, theirs),
         };
@@ -153,12 +153,7 @@ impl<'a> LoadPlan<'a> {
                 Ok(Some(merged.text.into_bytes()))
             }
             Err(reason) => {
-                self.add_diagnostic(
-                    Some(&note.id),
-                    &note.path,
-                    "not-merged",
-                    format!("it is left as it was: {reason}"),
-                );
+                self.add_diagnostic(Some(&note.id), &note.path, "not-merged", format!("not merged: {reason}"));
                 Ok(None)
             }
         }
@@ -178,7 +173,7 @@ impl<'a> LoadPlan<'a> {
                     None,
                     &path,
                     "attachment-differs",
-                    "the pack's is another; the store's is kept".to_owned(),
+                    "the pack's attachment differs; the store's was kept".to_owned(),
                 );
             }
         }
@@ -220,7 +215,7 @@ fn parsed(packed: &PackedNote) -> Result<Note, Error> {
         Err(Error::new(ErrorKind::Store, format!("this pack can't be loaded: {what}")).hint("nothing was written"))
     };
     if note.id.as_str() != packed.id.claimed() {
-        return rejected(format!("the file of `{}` is that of `{}`", packed.id, note.id));
+        return rejected(format!("the file of `{}` has the id `{}`", packed.id, note.id));
     }
     let agreements = [
         ("type", note.kind == packed.kind),
@@ -230,7 +225,7 @@ fn parsed(packed: &PackedNote) -> Result<Note, Error> {
     ];
     let is_text = std::str::from_utf8(&packed.file.bytes).is_ok();
     match agreements.into_iter().find(|(_, is_equal)| !is_equal).filter(|_| is_text) {
-        Some((part, _)) => rejected(format!("the {part} of `{}` in its lines is not what its file says", packed.id)),
+        Some((part, _)) => rejected(format!("the {part} of `{}` in its lines differs from its file", packed.id)),
         None => Ok(note),
     }
 }

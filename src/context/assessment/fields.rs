@@ -97,7 +97,7 @@ pub fn invalid_fields(note: &NoteHandle) -> Vec<(&'static str, &'static str)> {
     if note.field(CONFIDENCE).is_some_and(|value| !is_confidence(value)) {
         invalid.push((
             CONFIDENCE,
-            "a number from 0 to 1, very-low, low, moderate, high, very-high, or a map of dimensions",
+            "a number from 0 to 1, very-low, low, moderate, high, very-high, or a mapping of dimensions",
         ));
     }
     if note.field(TRUST).is_some() && trust(note).is_none() {

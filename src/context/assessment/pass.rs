@@ -244,9 +244,9 @@ impl<'a, 's> AssessmentPass<'a, 's> {
             None if self.selection.notes.is_empty() => {
                 Some(self.selection.insufficient.clone().unwrap_or_else(|| "no note answers this".to_owned()))
             }
-            None => Some("no note that answers this is valid and reliable enough".to_owned()),
+            None => Some("no note that answers this is both valid and reliable enough".to_owned()),
             Some(best) if best < HARDLY_RELEVANT => {
-                Some(format!("what was found hardly answers this (relevance {best:.2})"))
+                Some(format!("the best match hardly answers this (relevance {best:.2})"))
             }
             Some(_) => None,
         }

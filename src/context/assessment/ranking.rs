@@ -378,7 +378,7 @@ impl GreedySelector<'_> {
             (0..candidates.chosen).filter(|index| self.is_open[*index] && !self.is_within_limits(*index)).count();
         let counts = [(over, "over budget"), (open - limited, "after the target")].into_iter();
         let counts =
-            counts.chain(candidates.left_out.iter().copied()).chain([(candidates.beyond + limited, "too far down")]);
+            counts.chain(candidates.left_out.iter().copied()).chain([(candidates.beyond + limited, "ranked too low")]);
         reasons.extend(counts.filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")));
         let reasons = if reasons.is_empty() { "nothing left out".to_owned() } else { reasons.join(", ") };
         format!("{shown} of {} candidates {}: {reasons}", candidates.chosen + dropped, candidates.aim)

@@ -152,7 +152,7 @@ impl QuestionContext<'_> {
                 let count = narrowed(period, self.window).map_or(0, |period| journals.within(period).len());
                 if !question.periods.iter().any(|named| named.period == period) {
                     let is_ahead = period.from.is_some_and(|from| from > self.today);
-                    question.warnings.extend(is_ahead.then(|| format!("`{}` begins after today", abbreviated(&text))));
+                    question.warnings.extend(is_ahead.then(|| format!("`{}` is in the future", abbreviated(&text))));
                     question.periods.push(NamedPeriod { text, period, journals: count });
                 }
                 count > 0

@@ -91,7 +91,7 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
         let Some(end) = self.tokens.vague_at(token, self.today) else { return token + 1 };
         self.phrases += 1;
         let text = abbreviated(self.source(token..end));
-        self.question.warnings.push(format!("`{text}` is not understood as a period; its words are searched for"));
+        self.question.warnings.push(format!("`{text}` can't be read as a period; it is searched for as words"));
         end
     }
 

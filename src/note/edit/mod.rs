@@ -58,7 +58,7 @@ fn with_body(text: &str, body: &str) -> Result<String, String> {
             return Ok(new);
         }
     }
-    Err("its fields would say something else with that body".to_owned())
+    Err("its fields would change their meaning with that body".to_owned())
 }
 
 /// Replaces the targets of the links in the body of a note; see [`relinked`].
@@ -104,7 +104,7 @@ fn with_lines(text: &str, lines: &str, is_apart: bool) -> Result<String, String>
     if new_fields == fields && (range.start == old.start || body.is_empty()) {
         return Ok(new);
     }
-    Err("its fields would say something else with these lines".to_owned())
+    Err("its fields would change their meaning with these lines".to_owned())
 }
 
 /// Returns the fields of a note and the byte range of its body.

@@ -45,7 +45,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
                 YamlNode::Map(entries) => self.read_map(yaml, entries, 1),
                 _ if yaml.trim().is_empty() => {}
                 _ => {
-                    self.report("frontmatter-broken", 2, "the frontmatter is not a map of fields");
+                    self.report("frontmatter-broken", 2, "the frontmatter is not a mapping of fields");
                     self.salvage(yaml);
                     self.fields.is_text = !self.fields.has_known_field();
                 }
@@ -72,7 +72,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             if seen.insert(key.clone()) {
                 self.field(&key, &value, line);
             } else {
-                let message = format!("`{key}` is given twice; the first one counts");
+                let message = format!("`{key}` is given twice; the first one is used");
                 self.report("duplicate-key", line, message);
             }
         }
@@ -148,7 +148,8 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         };
         self.fields.id = NoteId::parse(&text).filter(|id| !id.as_str().contains('~'));
         if self.fields.id.is_none() {
-            let message = format!("`id: {text}` holds characters that an id can't; the file's path gives one");
+            let message =
+                format!("`id: {text}` contains characters that ids can't have; the id is derived from the file's path");
             self.report("impossible-id", line, message);
         }
     }
@@ -158,7 +159,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         let text = match &value.kind {
             YamlNode::Scalar { text, .. } => text.trim().to_owned(),
             _ => {
-                self.report("not-a-text", line, format!("`{key}` is a list or map where a text is expected"));
+                self.report("not-a-text", line, format!("`{key}` is a list or mapping; expected a string"));
                 let source = self.yaml.get(value.span.clone()).unwrap_or_default().trim();
                 if source.is_empty() || source.contains('\n') {
                     Value::from_yaml(value).to_line()
@@ -185,11 +186,11 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         let texts: Vec<String> = match &value.kind {
             YamlNode::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
             YamlNode::Scalar { text, .. } => {
-                self.report("not-a-list", line, format!("`{key}` is a text where a list is expected"));
+                self.report("not-a-list", line, format!("`{key}` is a string; expected a list"));
                 if key == "tags" { tags(text).map(str::to_owned).collect() } else { vec![text.to_string()] }
             }
             YamlNode::Map(_) => {
-                self.report("not-a-list", line, format!("`{key}` is a map where a list is expected"));
+                self.report("not-a-list", line, format!("`{key}` is a mapping; expected a list"));
                 Vec::new()
             }
         };
@@ -270,7 +271,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
                         raw.links.push(Value::from_yaml(item));
                     }
                 }
-                None => self.report("empty-link", line, "a link names no id"),
+                None => self.report("empty-link", line, "a link has no id"),
             }
         }
     }
@@ -279,11 +280,11 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         match Value::from_yaml(value) {
             Value::Map(entries) => {
                 if matches!(&value.kind, YamlNode::Map(all) if all.len() > entries.len()) {
-                    self.report("duplicate-key", line, "a field under `custom` is given twice; the first one counts");
+                    self.report("duplicate-key", line, "a field under `custom` is given twice; the first one is used");
                 }
                 self.fields.custom = entries;
             }
-            _ => self.report("not-a-map", line, "`custom` is not a map of fields"),
+            _ => self.report("not-a-map", line, "`custom` is not a mapping of fields"),
         }
     }
 
@@ -292,7 +293,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         match &value.kind {
             YamlNode::List(items) => items.iter().collect(),
             _ => {
-                self.report("not-a-list", line, format!("`{key}` is one value where a list is expected"));
+                self.report("not-a-list", line, format!("`{key}` is a single value; expected a list"));
                 vec![value]
             }
         }

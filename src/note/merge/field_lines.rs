@@ -75,7 +75,7 @@ fn fields(yaml: &str) -> Result<(Vec<FieldSource<'_>>, &str), String> {
     for ((key, value), (start, end)) in document.values().into_iter().zip(starts.iter().copied().zip(ends)) {
         let chunk = yaml.get(start..end).filter(|chunk| !chunk.is_empty()).ok_or("two fields share a line")?;
         if !above.lines().all(is_blank_or_comment) {
-            return Err(format!("something stands before `{key}` that is no field"));
+            return Err(format!("the text before `{key}` is not a field"));
         }
         let own = chunk.split_inclusive('\n').rev().skip_while(|line| is_blank_or_comment(line)).map(str::len).sum();
         let (lines, below) = chunk.split_at_checked(own).unwrap_or((chunk, ""));
@@ -83,7 +83,7 @@ fn fields(yaml: &str) -> Result<(Vec<FieldSource<'_>>, &str), String> {
         above = below;
     }
     let has_only_fields = above.lines().all(is_blank_or_comment);
-    if has_only_fields { Ok((fields, above)) } else { Err("there is a line that is no field".to_owned()) }
+    if has_only_fields { Ok((fields, above)) } else { Err("a line is not part of a field".to_owned()) }
 }
 
 /// Tells whether a line is blank or a comment without indentation. An indented comment belongs to the field above it.

@@ -52,7 +52,7 @@ impl<'a> YamlDocument<'a> {
             YamlNode::Scalar { text, .. } if text.is_empty() => {
                 Ok(Self { yaml, line_end, entries: Vec::new(), brace: None })
             }
-            _ => Err("the frontmatter is not a map of fields".to_owned()),
+            _ => Err("the frontmatter is not a mapping of fields".to_owned()),
         }
     }
 

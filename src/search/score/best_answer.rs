@@ -18,7 +18,7 @@ const MIN_RELEVANCE: f64 = 0.18;
 const MIN_COVERAGE: f64 = 0.18;
 /// The coverage from which on a hit of any relevance is an answer: a long note contains a rare word once.
 const SURE_COVERAGE: f64 = 0.5;
-/// The most terms of a query of which a note is expected to contain its share.
+/// The largest number of query terms for which a note is expected to contain its share.
 pub(super) const USUAL_TERMS: f64 = 12.0;
 /// The number of best hits whose coverage is computed.
 pub(super) const COVERED_HITS: usize = 10;

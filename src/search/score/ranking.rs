@@ -59,9 +59,9 @@ impl Ranker<'_> {
         self.sort(&mut hits);
         timings::end("hits scored");
         self.rerank_with_neighbours(&mut hits, &matches, &idf);
-        timings::end("links looked at");
+        timings::end("scores propagated");
         self.rerank_top_hits(&mut hits, &idf);
-        timings::end("texts looked at");
+        timings::end("top hits reranked");
         self.sort(&mut hits);
         let smoothed = self.count_affordable(&hits, self.weights.smoothed);
         smooth(&mut hits, smoothed, self.index, &self.vectors, self.weights);

@@ -483,11 +483,11 @@ fn expect_below(path: &Path) -> io::Result<()> {
 }
 
 fn not_below() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is no path in the folder")
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a path in the folder")
 }
 
 fn not_plain() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file")
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
 /// Whether an error means that a file exists and can't be read: it was neither removed nor replaced by another type.

@@ -170,7 +170,7 @@
   });
   const redraw = () => graph.linkColor(graph.linkColor());
   const fit = (time) => graph.zoomToFit(still ? 0 : time, 48, isShown);
-  // While the layout runs the whole is kept in view, unless somebody looks at a part of it.
+  // While the layout runs the whole is kept in view, unless the user has zoomed or moved.
   let steps = 0;
   for (const name of ["pointerdown", "wheel"]) el("graph").addEventListener(name, () => { isTouched = true; }, { passive: true });
   graph.onEngineTick(() => {
@@ -234,7 +234,7 @@
     const facts = make("p", { class: "facts" }, make("code", {}, note.id), ` · value ${note.value}`);
     if (note.changed) facts.append(` · ${note.changed.slice(0, 10)}`);
     facts.append(make("br"), note.path);
-    if (note.compacts) facts.append(make("br"), `stands for ${note.compacts.join(", ")}`);
+    if (note.compacts) facts.append(make("br"), `digest of ${note.compacts.join(", ")}`);
     const parts = [top, make("h2", { class: "title" }, title(node)), facts];
     if (note.tags.length) parts.push(make("div", { class: "tags" }, ...note.tags.map((tag) => tagButton(tag))));
     const body = make("div", { class: "body" });
