@@ -685,7 +685,7 @@ pub enum Action {
     Merge {
         /// The note to keep.
         into: String,
-        /// The note that becomes an alias of it.
+        /// The note to merge into it; its file is deleted.
         from: String,
     },
     /// Rename a tag in all notes.

@@ -40,7 +40,6 @@ pub(crate) struct BitWriter {
 }
 
 impl BitWriter {
-    /// Returns a writer that appends to `bytes`.
     pub(crate) fn append_to(bytes: Vec<u8>) -> Self {
         Self { bytes, ..Self::default() }
     }
@@ -122,7 +121,6 @@ pub(crate) struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// Returns a reader at the first bit.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, bit_offset: 0 }
     }

@@ -12,7 +12,6 @@ pub(crate) struct Offsets<T = u32> {
 }
 
 impl<T: Copy + Default + Ord + TryInto<usize>> Offsets<T> {
-    /// Returns empty offsets with capacity for `rows` rows.
     pub(crate) fn with_capacity(rows: usize) -> Self {
         Self { ends: Vec::with_capacity(rows) }
     }
@@ -23,17 +22,14 @@ impl<T: Copy + Default + Ord + TryInto<usize>> Offsets<T> {
         Self { ends }
     }
 
-    /// Adds a row that ends at `end`.
     pub(crate) fn push(&mut self, end: T) {
         self.ends.push(end);
     }
 
-    /// Reserves capacity for exactly `rows` more rows.
     pub(crate) fn reserve_exact(&mut self, rows: usize) {
         self.ends.reserve_exact(rows);
     }
 
-    /// Returns the number of rows.
     pub(crate) fn row_count(&self) -> usize {
         self.ends.len()
     }

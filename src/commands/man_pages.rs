@@ -6,7 +6,7 @@ use crate::env::Waits;
 use crate::error::Error;
 use crate::report::{ChangeEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::ManPagesRequest;
-use crate::store::{diff, files};
+use crate::store::{atomic_write, diff, files};
 
 /// The roff command by which a manual page of qipu is recognised.
 const TITLE_COMMAND: &str = "\n.TH qipu";
@@ -34,7 +34,12 @@ pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Repor
         };
         if !request.is_dry_run && action != "unchanged" {
             files::make_folders(&path)?;
-            files::replace_if_unchanged(&path, old.as_deref().map(str::as_bytes), new.as_bytes(), Waits::default())?;
+            atomic_write::replace_if_unchanged(
+                &path,
+                old.as_deref().map(str::as_bytes),
+                new.as_bytes(),
+                Waits::default(),
+            )?;
         }
         let shown = request.dir.join(name).to_string_lossy().into_owned();
         let is_diff_shown = request.is_dry_run && action != "unchanged";

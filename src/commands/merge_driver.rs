@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::MAX_BYTES;
 use crate::note::merge::{is_sound, merge};
 use crate::request::MergeDriverRequest;
-use crate::store::{files, git};
+use crate::store::{atomic_write, files, git};
 
 /// Merges the fields by their meaning and the rest by lines, and writes the result over our side. A text whose fields
 /// can't be told apart is merged by lines as a whole.
@@ -26,7 +26,7 @@ pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<()
         None => (false, sides),
     };
     let merged = git::merge_by_lines(current_dir, &texts, request.marker_size).map_err(broken)?;
-    files::replace(&path(&request.ours), &merged.bytes).map_err(broken)?;
+    atomic_write::replace(&path(&request.ours), &merged.bytes).map_err(broken)?;
     let conflicts = |what: &str| Err(Error::new(ErrorKind::Check, what));
     match merged.conflicts {
         0 if by_fields && !std::str::from_utf8(&merged.bytes).is_ok_and(is_sound) => {

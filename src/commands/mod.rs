@@ -32,14 +32,13 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Compactions;
-use crate::index_builder::IndexBuilder;
 use crate::report::{EntryRole, NoteEntry, Report};
 use crate::request::{
     Command, ContextRequest, ExpandRequest, GraphRequest, JournalRequest, LinkRequest, ListRequest, PrimeRequest,
     RelatedRequest, SearchRequest, ShowRequest,
 };
 use crate::search::TextIndexer;
-use crate::store::{Config, Location, Store};
+use crate::store::{Config, IndexBuilder, Location, Store};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///

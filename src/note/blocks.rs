@@ -80,7 +80,6 @@ pub(crate) fn joined(texts: impl Iterator<Item = String>, limit: usize) -> Strin
     joined
 }
 
-/// Returns the blocks in the order of the text, without empty ones.
 pub(super) fn blocks(body: &str) -> Vec<Block> {
     let mut reader =
         BlockReader { body, blocks: Vec::new(), headings: Vec::new(), path: Arc::default(), open: Vec::new() };

@@ -81,7 +81,6 @@ fn without_fragment(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     Some(span.start..span.start + end.unwrap_or(source.len()))
 }
 
-/// Returns the byte range of a slice of a text.
 fn span_of(text: &str, part: &str) -> Option<Range<usize>> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let span = start..start.checked_add(part.len())?;
@@ -119,7 +118,6 @@ pub(crate) fn destinations(body: &str) -> Vec<Destination> {
     destinations
 }
 
-/// Returns the destinations of link definitions.
 fn definitions(body: &str, definitions: &RefDefs<'_>) -> Vec<Destination> {
     let destinations = definitions.iter().filter_map(|(_, definition)| {
         let span = definition.span.clone();

@@ -22,7 +22,6 @@ pub(super) struct FieldText {
     pub(super) value: Value,
 }
 
-/// Indexes the fields of a map by their keys.
 pub(super) fn by_key(entries: &[(String, Value)]) -> HashMap<&str, &Value> {
     entries.iter().map(|(key, value)| (key.as_str(), value)).collect()
 }

@@ -105,7 +105,6 @@ fn marker_len(item: Option<&str>) -> usize {
 mod tests {
     use super::*;
 
-    /// The pieces of a text that have a mark.
     fn pieces_with(body: &str, style: InlineStyle) -> Vec<&str> {
         let changes = style_spans(body);
         let ends = changes.iter().skip(1).map(|(offset, _)| *offset).chain([body.len()]);

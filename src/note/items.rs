@@ -31,12 +31,10 @@ pub(super) fn items(key: &str, value: &Value) -> Vec<Value> {
     }
 }
 
-/// Splits a text into tags.
 pub(super) fn tags(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
 }
 
-/// Returns the value of a field of a map.
 pub(super) fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v Value> {
     entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }

@@ -68,7 +68,6 @@ impl Section {
     }
 }
 
-/// Writes a heading with exactly this text.
 fn heading(title: &str) -> String {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain = format!("## {title}");
@@ -87,7 +86,6 @@ fn heading(title: &str) -> String {
     format!("## {}", escaped.flatten().collect::<String>())
 }
 
-/// Returns the names of the footnotes that a text defines, in lower case.
 fn footnotes(text: &str) -> HashSet<String> {
     let name = |event: Event<'_>| match event {
         Event::Start(Tag::FootnoteDefinition(name)) => Some(name.to_lowercase()),

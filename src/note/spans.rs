@@ -21,7 +21,6 @@ pub(crate) fn with_spans(text: &str, mut spans: Vec<(Range<usize>, String)>) -> 
     Ok(result)
 }
 
-/// Replaces one byte range of a text.
 pub(super) fn splice(text: &str, range: Range<usize>, new: &str) -> String {
     debug_assert!(text.get(range.clone()).is_some(), "{range:?} is not a range of the text");
     let before = text.get(..range.start).unwrap_or_default();

@@ -38,7 +38,6 @@ impl Timestamp {
         Some(Self { text, utc: Self::utc_from_seconds(seconds)? })
     }
 
-    /// Returns the UTC time at a number of seconds since 1970.
     pub(crate) fn utc_from_seconds(seconds: i64) -> Option<DateTime> {
         Some(TimeZone::UTC.to_datetime(jiff::Timestamp::from_second(seconds).ok()?))
     }
@@ -54,7 +53,6 @@ impl Timestamp {
         &self.text
     }
 
-    /// Returns the UTC time.
     pub(crate) fn utc(&self) -> DateTime {
         self.utc
     }

@@ -87,7 +87,6 @@ fn without_attributes(heading: &str) -> &str {
     text.unwrap_or(heading)
 }
 
-/// Returns the text of the first `<h1>` of a block of HTML.
 fn html_heading(html: &str) -> Option<String> {
     if html.starts_with("<!--") {
         return None;

@@ -29,7 +29,6 @@ impl<'a> LineCursor<'a> {
         Some((rest.get(..end)?, (self.offset + end + 1).min(self.text.len())))
     }
 
-    /// Advances to the next line.
     fn advance_to(&mut self, next: usize) {
         self.offset = next;
         self.line_number += 1;
@@ -175,7 +174,6 @@ fn block_list<'a>(lines: &mut LineCursor<'a>) -> Option<Yaml<'a>> {
     (!items.is_empty()).then_some(Yaml { kind: YamlNode::List(items), span: start..lines.offset, line })
 }
 
-/// Parses an entry of a map in a list.
 fn entry(text: &str, offset: usize, line: usize) -> Option<(Yaml<'_>, Yaml<'_>)> {
     let (key, value) = split_key(text).filter(|_| text.len() <= MAX_LINE)?;
     let start = offset + text.len() - value.len();

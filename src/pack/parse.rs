@@ -220,7 +220,6 @@ impl<'a> PackLines<'a> {
         Ok(file)
     }
 
-    /// Parses lines of data up to their end line.
     fn data(&mut self, letter: char) -> Result<Vec<u8>, PackError> {
         let end = format!("{letter}-END");
         let mut bytes = Vec::new();
@@ -332,7 +331,6 @@ mod tests {
         }
     }
 
-    /// Puts the right checksum below changed lines.
     fn sealed(text: &str) -> String {
         let (before, _) = text.rsplit_once("END sha256=").unwrap();
         format!("{before}{}\n", end_line(before.as_bytes()))

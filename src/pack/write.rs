@@ -99,7 +99,6 @@ pub(super) fn attachment_line(store: &str, file: &PackedFile) -> String {
     format!("A {} name={} content_type={}", value(&path), value(name), content_type(name))
 }
 
-/// Returns the prefix of attachment paths.
 pub(super) fn prefix(store: &str) -> &str {
     store.strip_prefix("./").unwrap_or(store)
 }

@@ -23,9 +23,8 @@ use super::score::ranking::Ranker;
 use super::score::related::{self, SimilarNote};
 use super::score::vectors::{VectorCache, Vectors};
 use super::score::weights::Weights;
-use crate::index_builder::TextIndex;
 use crate::note::Language;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, TextIndex};
 use crate::timings;
 
 /// The distinct content terms of a note, and their density.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::error::{Error, ErrorKind};
-use crate::store::{FolderLock, Location, files, find_root, project_root, relative_to};
+use crate::store::{FolderLock, Location, atomic_write, files, find_root, project_root, relative_to};
 
 /// A file's text before and after a change; `None` where there is no file.
 pub(super) type TextChange = (Option<String>, Option<String>);
@@ -73,7 +73,7 @@ impl<'a> Project<'a> {
             (Some(old), None) => {
                 let file = file()?;
                 expect_writable(&file)?;
-                files::remove_if_unchanged(&file, old.as_bytes(), self.location.waits)?;
+                atomic_write::remove_if_unchanged(&file, old.as_bytes(), self.location.waits)?;
                 files::remove_empty_folders(&file, folders);
             }
             (old, Some(rest)) if action.is_some() => self.replace(&file()?, old.as_deref(), &rest)?,
@@ -84,7 +84,7 @@ impl<'a> Project<'a> {
 
     fn replace(&self, file: &Path, old: Option<&str>, new: &str) -> Result<(), Error> {
         expect_writable(file)?;
-        Ok(files::replace_if_unchanged(file, old.map(str::as_bytes), new.as_bytes(), self.location.waits)?)
+        Ok(atomic_write::replace_if_unchanged(file, old.map(str::as_bytes), new.as_bytes(), self.location.waits)?)
     }
 
     /// Tells whether a file or folder exists, by its path relative to the root. Links are not followed.

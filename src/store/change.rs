@@ -63,7 +63,6 @@ impl Change {
         }
     }
 
-    /// Returns the file's path before the change.
     pub(super) fn source(&self) -> &str {
         match self {
             Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,

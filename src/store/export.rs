@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use anyhow::{Context, bail};
 
 use super::attachments::ATTACHMENTS;
-use super::{Location, NOTE_FOLDERS, files, find_root};
+use super::{Location, NOTE_FOLDERS, atomic_write, files, find_root};
 use crate::error::Error;
 
 /// The names in a store that belong to qipu, besides hidden ones and the folders of notes.
@@ -35,10 +35,10 @@ pub fn export(
         );
     }
     match files::read_bytes_if_there(&path)? {
-        None => files::create(&path, bytes).map(|()| "created"),
+        None => atomic_write::create(&path, bytes).map(|()| "created"),
         Some(old) if old == bytes => Ok("unchanged"),
         Some(old) if can_replace(&old) => {
-            files::replace_if_unchanged(&path, Some(&old), bytes, location.waits).map(|()| "changed")
+            atomic_write::replace_if_unchanged(&path, Some(&old), bytes, location.waits).map(|()| "changed")
         }
         Some(_) => {
             return Err(Error::usage(format!("{} exists and is not {what}; not overwritten", file.display()))

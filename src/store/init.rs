@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::discover::{STORE_NAMES, relative_to};
-use super::{Location, NOTE_FOLDERS, files, find_root, project_root, trusted};
+use super::{Location, NOTE_FOLDERS, atomic_write, files, find_root, project_root, trusted};
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind};
 
@@ -135,10 +135,10 @@ fn ensure_file(
     let old = files::read_if_there(path)?;
     match old.as_deref() {
         None if plan.is_dry_run => {}
-        None => files::create(path, text.as_bytes())?,
+        None => atomic_write::create(path, text.as_bytes())?,
         Some(IGNORED) if text == IGNORED_ALL && plan.is_dry_run => {}
         Some(IGNORED) if text == IGNORED_ALL => {
-            files::replace_if_unchanged(path, Some(IGNORED.as_bytes()), text.as_bytes(), Waits::default())?;
+            atomic_write::replace_if_unchanged(path, Some(IGNORED.as_bytes()), text.as_bytes(), Waits::default())?;
         }
         Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
             let message = format!("{} was not written by qipu and does not keep the store out of git", path.display());

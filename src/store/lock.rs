@@ -75,7 +75,6 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Whether another program may still be saving a version of a file.
     pub(super) fn is_racy(&self, version: &Version, now: i64) -> bool {
         !version.rest(now).is_zero() && !self.complete.borrow().contains(version)
     }
@@ -142,7 +141,6 @@ impl FolderLock {
     }
 }
 
-/// Parses a version in a line of the file.
 fn version(line: &str) -> Option<Version> {
     let mut numbers = line.split(' ');
     let mtime = numbers.next()?.parse().ok()?;
@@ -167,7 +165,6 @@ fn open(root: &Path) -> Result<File> {
     options.open(path).with_context(|| format!("can't lock the store with {LOCK_FILE}"))
 }
 
-/// Whether an open file is the one at a path.
 fn is_at(file: &File, path: &Path) -> bool {
     let inode = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| FileStat::of(&found).inode);
     inode(file.metadata()) == inode(path.symlink_metadata())

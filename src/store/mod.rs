@@ -1,5 +1,6 @@
 //! The store: the only reader and writer of files.
 
+pub(crate) mod atomic_write;
 mod attachments;
 mod change;
 mod config;
@@ -9,16 +10,18 @@ mod external_dir;
 pub(crate) mod files;
 pub(crate) mod git;
 mod index;
+mod index_builder;
 mod init;
 mod load;
 mod lock;
-mod near;
+mod names;
 mod note_file;
 mod note_handle;
 mod racy;
 mod read_errors;
 mod redo_log;
 mod rename;
+mod stale;
 mod trusted;
 mod walk;
 mod watch;
@@ -38,18 +41,19 @@ pub use discover::{Location, find_root, project_root};
 pub use export::{export, import};
 pub use external_dir::{ExternalDir, ExternalFile, expect_apart};
 use index::location::IndexLocation;
-pub use index::records::{Identity, LinkFields, ListFields, Relations};
+pub use index::record_fields::{Identity, LinkFields, ListFields, Relations};
 use index::sidecar::SidecarFile;
+pub use index_builder::{IndexBuilder, IndexWorker, TextIndex};
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::{FolderLock, Lock};
 pub use note_handle::NoteHandle;
 use read_errors::ReadErrors;
-use walk::dir_handle::{DirHandle, FileType};
+pub use stale::remove_stale_file;
+use walk::dir_handle::DirHandle;
 pub use watch::{ChangeWatcher, fingerprint};
 
 use crate::env::Today;
 use crate::error::{Error, ErrorKind};
-use crate::index_builder::{IndexBuilder, TextIndex};
 pub use crate::note::NOTE_FOLDERS;
 use crate::note::{Diagnostic, Note, NoteId};
 use crate::timings;
@@ -68,9 +72,6 @@ const PENDING_FILE: &str = ".qipu-pending";
 /// The greatest lengths of a config and a template that are read, in bytes: a parser takes many times as much memory.
 const MAX_CONFIG: u64 = 256 * 1024;
 const MAX_TEMPLATE: u64 = 256 * 1024;
-
-/// The prefix of ids that qipu makes; a user may omit it.
-const ID_PREFIX: &str = "qp-";
 
 /// The most ids or paths that an error lists.
 const MAX_CANDIDATES: usize = 10;
@@ -105,14 +106,6 @@ pub struct Store {
     sidecar: Option<SidecarFile>,
 }
 
-/// Removes a stale temporary file: see [`Store::stale_files`].
-///
-/// # Errors
-/// `Failure` if it can't be removed.
-pub fn remove_stale_file(path: &Path) -> Result<(), Error> {
-    Ok(files::remove(path)?)
-}
-
 /// Named numbers.
 pub type Facts = Vec<(&'static str, u64)>;
 
@@ -123,7 +116,6 @@ fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHa
     IndexLocation { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index, since: None }
 }
 
-/// Opens the folder of a store.
 fn open_root(root: &Path) -> Result<Arc<DirHandle>, Error> {
     let opened = DirHandle::new(root).map(Arc::new);
     opened.map_err(|error| Error::new(ErrorKind::Store, format!("the store can't be read: {error}")))
@@ -190,51 +182,6 @@ impl Store {
         let store = Self { errors, sidecar, unreadable, ..opened };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         Ok((store, recent))
-    }
-
-    /// Returns a warning that lists the notes that could not be read; `None` if there are none.
-    pub fn unreadable_warning(&self) -> Option<String> {
-        let hint = "answers omit them; `qipu doctor` lists all";
-        let warning = || format!("some notes can't be read: {}; {hint}", self.unreadable_list());
-        (!self.unreadable.is_empty()).then(warning)
-    }
-
-    /// Lists the first unreadable files and folders, with the number of the others.
-    fn unreadable_list(&self) -> String {
-        let shown = self.unreadable.iter().take(MAX_CANDIDATES).map(|(path, _)| self.shown(path));
-        let named = shown.collect::<Vec<_>>().join(", ");
-        match self.unreadable.len().saturating_sub(MAX_CANDIDATES) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
-    }
-
-    /// Expects that every note in a folder of the store can be read.
-    ///
-    /// # Errors
-    /// `Store`, naming one that can't.
-    pub fn expect_readable_in(&self, folder: &str) -> Result<(), Error> {
-        let inside =
-            |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        match self.unreadable.iter().find(|(path, _)| inside(path)) {
-            None => Ok(()),
-            Some((path, _)) => {
-                let message = format!("{} can't be read, and may be the note to change", self.shown(path));
-                Err(Error::new(ErrorKind::Store, message).hint("make it readable first; `qipu doctor` lists all"))
-            }
-        }
-    }
-
-    /// Expects that every note of the store can be read.
-    ///
-    /// # Errors
-    /// `Store`, listing files and folders that can't.
-    pub fn expect_all_readable(&self) -> Result<(), Error> {
-        if self.unreadable.is_empty() {
-            return Ok(());
-        }
-        let message = format!("this needs all notes of the store, and some can't be read: {}", self.unreadable_list());
-        Err(Error::new(ErrorKind::Store, message).hint("make them readable first; `qipu doctor` lists all"))
     }
 
     /// Returns the text index. `None` if the store is too small for an index, or was opened without a builder.
@@ -375,124 +322,6 @@ impl Store {
         self.notes[position].retired(|| self.today.day()).is_some()
     }
 
-    /// Returns the position in [`Store::notes`] of the note with an id.
-    pub fn position(&self, id: &NoteId) -> Option<usize> {
-        self.notes.binary_search_by(|note| note.id.cmp(id)).ok()
-    }
-
-    /// Returns the position of the note with an id or a path.
-    pub fn named(&self, name: &str) -> Option<usize> {
-        let with_id = NoteId::parse(name).and_then(|id| self.position(&id));
-        with_id.or_else(|| if name.ends_with(".md") { self.position_of_file(name) } else { None })
-    }
-
-    /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
-    fn position_of_file(&self, name: &str) -> Option<usize> {
-        let from_here = self.current_dir.join(name);
-        let inside =
-            discover::normal(&from_here).strip_prefix(&self.root).ok().map(|path| path.to_string_lossy().into_owned());
-        let by_path = self.by_path.get_or_init(|| {
-            let paths = self.notes.iter().enumerate();
-            paths.map(|(position, note)| (note.path.clone(), position)).collect()
-        });
-        // A path that begins with `..` leads out of the store.
-        let in_store =
-            || Some(discover::normal(&self.root.join(name)).strip_prefix(&self.root).ok()?.to_str()?.to_owned());
-        inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(&in_store()?)).copied()
-    }
-
-    /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as
-    /// the id of a note that was merged into it), the file's name without its folder, or the beginning of its id, `qp-`
-    /// included or not; in this order, which is that of links.
-    ///
-    /// # Errors
-    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it.
-    pub fn resolve(&self, name: &str) -> Result<usize, Error> {
-        if let Some(position) = self.named(name) {
-            return Ok(position);
-        }
-        if name.trim().is_empty() {
-            return Err(self.unknown(&[format!("`{name}`")]));
-        }
-        let (title, folded) = (name.trim(), name.trim().to_lowercase());
-        let titled = self.positions_where(|note| note.title() == title);
-        let titled =
-            if titled.is_empty() { self.positions_where(|note| note.title().to_lowercase() == folded) } else { titled };
-        let has_alias = |note: &NoteHandle| {
-            note.has_aliases() && note.relations().aliases.iter().any(|alias| alias.to_lowercase() == folded)
-        };
-        let stem = name.strip_suffix(".md").unwrap_or(name);
-        let whole = NoteId::parse(&format!("{ID_PREFIX}{name}")).and_then(|id| self.position(&id));
-        let named = [
-            ("is the title of", titled),
-            ("is an alias of", self.positions_where(has_alias)),
-            ("is the file name of", self.positions_where(|note| note.stem() == stem)),
-            ("is a prefix of", whole.into_iter().collect()),
-            ("is a prefix of", self.with_id_prefix(name)),
-            ("is a prefix of", self.with_id_prefix(&format!("{ID_PREFIX}{name}"))),
-        ];
-        let found = named.into_iter().find(|(_, positions)| !positions.is_empty());
-        match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
-            None => Err(self.unknown(&[format!("`{name}`")])),
-            Some((_, [position])) => Ok(*position),
-            Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
-        }
-    }
-
-    /// Returns the positions of the notes that pass a test.
-    fn positions_where(&self, test: impl Fn(&NoteHandle) -> bool) -> Vec<usize> {
-        let notes = self.notes.iter().enumerate();
-        notes.filter(|(_, note)| test(note)).map(|(position, _)| position).collect()
-    }
-
-    /// Returns the positions of the notes whose ids have a prefix.
-    fn with_id_prefix(&self, prefix: &str) -> Vec<usize> {
-        let first = self.notes.partition_point(|note| note.id.as_str() < prefix);
-        let rest = self.notes.get(first..).unwrap_or_default();
-        let count = rest.iter().take_while(|note| note.id.as_str().starts_with(prefix)).count();
-        (first..first + count).collect()
-    }
-
-    fn ambiguous(&self, name: &str, what: &str, positions: &[usize]) -> Error {
-        let candidates = positions.iter().take(MAX_CANDIDATES);
-        let shown: Vec<&str> = candidates.map(|position| self.notes[*position].id.as_str()).collect();
-        let things = if what == "is a prefix of" { "ids" } else { "notes" };
-        Error::usage(format!("`{name}` {what} {} {things}", positions.len())).hint(format!("ids: {}", shown.join(", ")))
-    }
-
-    fn unknown(&self, names: &[String]) -> Error {
-        let message = format!("no such note: {} in {}", names.join(", "), self.shown_path);
-        let bare = names.iter().map(|name| name.trim_matches('`'));
-        let near: Vec<String> = bare.take(MAX_CANDIDATES).flat_map(|name| near::notes(&self.notes, name)).collect();
-        let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
-        let hint = format!("{meant}`qipu context --query WORDS` finds notes and their ids");
-        Error::new(ErrorKind::NoNote, message).hint(hint)
-    }
-
-    /// Returns tags in use that are similar to one that is not.
-    pub fn near_tags(&self, tag: &str) -> Vec<String> {
-        near::names(self.notes.iter().flat_map(|note| note.relations().tags), tag)
-    }
-
-    /// Returns types in use that are similar to one that is not.
-    pub fn near_kinds(&self, kind: &str) -> Vec<String> {
-        near::names(self.notes.iter().map(|note| note.list_fields().kind), kind)
-    }
-
-    /// Expects that a note does not share its id with another: an id such as `x~2` names it only as long as both exist, so
-    /// that nothing written to a file can refer to it.
-    ///
-    /// # Errors
-    /// `Usage` if it does.
-    pub fn expect_own_id(&self, position: usize) -> Result<(), Error> {
-        let id = &self.notes[position].id;
-        if !id.as_str().contains('~') {
-            return Ok(());
-        }
-        Err(Error::usage(format!("another note has the same id as `{id}`, so no link can refer to it"))
-            .hint("give one of the two another id in its file first"))
-    }
-
     /// Returns a file's path relative to the current directory, from its path in the store.
     pub fn shown(&self, path: &str) -> String {
         format!("{}{path}", self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path))
@@ -505,59 +334,9 @@ impl Store {
         target.starts_with(project_root(self.root.parent().unwrap_or(&self.root)))
     }
 
-    /// Lists the entries of the note folders that are not read, with the reason; paths are in the store.
-    pub fn ignored_entries(&self) -> Vec<IgnoredEntry> {
-        let mut all: Vec<_> = self.dir.iter().flat_map(|dir| load::ignored_entries(dir)).collect();
-        all.extend(self.unreadable.iter().cloned());
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-
     /// Returns the number of files that were changed from the redo log when the store was opened to write.
     pub fn recovered(&self) -> usize {
         self.recovered
-    }
-
-    /// Describes the redo log that a crashed command left, in a sentence; `None` if there is none.
-    pub fn unfinished_changes(&self, location: &Location) -> Option<String> {
-        match redo_log::unfinished(&self.root, location.cache.as_deref()) {
-            Ok(None) => None,
-            Ok(Some(files)) => Some(format!(
-                "an earlier command was interrupted while it was changing {files} files; the next command that changes notes will finish the change"
-            )),
-            Err(error) => Some(format!(
-                "this redo log can't be used ({error:#}), and no command can change notes until it is removed: inspect it, then run `qipu doctor --fix`"
-            )),
-        }
-    }
-
-    /// Returns the shown path of the redo log.
-    pub fn redo_log_path(&self) -> String {
-        self.shown(PENDING_FILE)
-    }
-
-    /// Lists the temporary files that crashed commands left in the store; paths are in the store.
-    pub fn stale_temp_files(&self) -> Vec<String> {
-        let now = racy::now(&self.root).unwrap_or(i64::MIN);
-        // A symbolic link is not followed.
-        let has_cache =
-            self.dir.as_ref().is_some_and(|dir| dir.kind(index::location::FOLDER.as_ref()) == Some(FileType::Folder));
-        let cache = has_cache.then(|| self.root.join(index::location::FOLDER));
-        let cached = cache.iter().flat_map(|cache| files::stale(cache, now, |stat| stat.mtime));
-        let cached =
-            cached.filter_map(|path| Some(format!("{}/{}", index::location::FOLDER, path.file_name()?.to_str()?)));
-        cached.chain(self.dir.iter().flat_map(|dir| load::stale_temp_files(dir))).collect()
-    }
-
-    /// Lists the temporary files that crashed commands left an hour ago or more in a folder outside the store.
-    pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
-        files::stale(folder, racy::now(&self.root).unwrap_or(i64::MIN), walk::stat::FileStat::latest)
-    }
-
-    /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.
-    pub fn foreign_redo_log(&self, location: &Location) -> Option<String> {
-        redo_log::is_foreign(&self.root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
     }
 
     /// Returns the directory that shown paths are relative to.
@@ -577,26 +356,6 @@ impl Store {
         let Some(bytes) = self.file_of(&path, MAX_TEMPLATE)? else { return Ok(None) };
         let text = String::from_utf8(bytes);
         text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
-    }
-
-    /// Returns the positions of the notes with these names: see [`Store::resolve`].
-    ///
-    /// # Errors
-    /// `NoNote`, listing the names that no note has; `Usage` for a name that several notes have.
-    pub fn positions(&self, ids: &[String]) -> Result<Vec<usize>, Error> {
-        let mut found = Vec::new();
-        let mut unknown = Vec::new();
-        for text in ids {
-            match self.resolve(text) {
-                Ok(position) => found.push(position),
-                Err(error) if error.kind == ErrorKind::NoNote => unknown.push(format!("`{text}`")),
-                Err(error) => return Err(error),
-            }
-        }
-        if unknown.is_empty() {
-            return Ok(found);
-        }
-        Err(self.unknown(&unknown))
     }
 }
 
@@ -621,58 +380,4 @@ fn disambiguate_ids(notes: &mut [Arc<NoteHandle>]) -> bool {
         }
     }
     is_any
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn store(notes: &[(&str, &str, &str)]) -> Store {
-        let note = |(id, title, aliases): &(&str, &str, &str)| {
-            let text = format!("---\nid: {id}\ntitle: {title}\naliases: [{aliases}]\n---\n");
-            Note::parse(&format!("notes/{id}.md"), text.into_bytes())
-        };
-        Store::from_notes("./".to_owned(), Config::default(), notes.iter().map(note).collect())
-    }
-
-    #[test]
-    fn a_note_is_named_by_its_id_its_title_an_alias_or_the_beginning_of_its_id() {
-        let store = store(&[
-            ("Start", "Something else", ""),
-            ("qp-77xv1a2b", "Start here", "qp-old1, Way in"),
-            ("qp-78aa0000", "start HERE", ""),
-            ("qp-9c9c9c9c", "Start", "Ambiguous, qp-77xv1a2b"),
-            ("qp-9d9d9d9d", "Twice", "Ambiguous, Start here"),
-            ("qp-9e9e9e9e", "Twice", ""),
-            ("x7", "77xv1a2b and more", ""),
-        ]);
-        let resolved = |name: &str| match store.resolve(name) {
-            Ok(position) => store.notes()[position].id.to_string(),
-            Err(error) => format!("{}; {}", error.message, error.hint.unwrap_or_default()),
-        };
-        for (name, id) in [
-            ("Start", "Start"),
-            ("qp-77xv1a2b", "qp-77xv1a2b"),
-            ("Start here", "qp-77xv1a2b"),
-            (" start HERE ", "qp-78aa0000"),
-            ("something ELSE", "Start"),
-            ("qp-old1", "qp-77xv1a2b"),
-            ("way in", "qp-77xv1a2b"),
-            ("77xv1a2b", "qp-77xv1a2b"),
-            ("77", "qp-77xv1a2b"),
-            ("qp-78", "qp-78aa0000"),
-            ("x", "x7"),
-        ] {
-            assert_eq!(resolved(name), id, "{name}");
-        }
-        assert_eq!(resolved("START here"), "`START here` is the title of 2 notes; ids: qp-77xv1a2b, qp-78aa0000");
-        assert_eq!(resolved("Twice"), "`Twice` is the title of 2 notes; ids: qp-9d9d9d9d, qp-9e9e9e9e");
-        assert_eq!(resolved("ambiguous"), "`ambiguous` is an alias of 2 notes; ids: qp-9c9c9c9c, qp-9d9d9d9d");
-        assert_eq!(resolved("9"), "`9` is a prefix of 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
-        for name in ["", " ", "nobody", "start her", "~", "qp-"] {
-            let error = store.resolve(name).unwrap_err();
-            let several = name == "qp-";
-            assert_eq!(error.kind, if several { ErrorKind::Usage } else { ErrorKind::NoNote }, "{name}");
-        }
-    }
 }

@@ -5,9 +5,8 @@ use std::sync::OnceLock;
 
 use jiff::civil::Date;
 
-use super::index::records::{
-    ColdFields, ColdFieldsRef, Identity, LinkFields, ListFields, NoteFlags, RecordRef, Relations,
-};
+use super::index::record_fields::{ColdFields, ColdFieldsRef, Identity, LinkFields, ListFields, NoteFlags, Relations};
+use super::index::records::RecordRef;
 use super::note_file;
 use crate::error::Error;
 use crate::note::{ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, SummarySource, UserFields, Value};
@@ -168,7 +167,6 @@ impl NoteHandle {
         decoded.unwrap_or_else(|| of_note(self.parsed_or_empty()))
     }
 
-    /// Returns the last column group, which is decoded once.
     fn cold_fields(&self) -> ColdFieldsRef<'_> {
         match &self.source {
             NoteSource::Parsed(note) => ColdFieldsRef::of(note),

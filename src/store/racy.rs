@@ -35,7 +35,6 @@ impl Version {
         Self { mtime: stat.mtime, inode: stat.inode, size: stat.size }
     }
 
-    /// Returns the version at a path; `None` if there is none.
     pub(super) fn at(path: &Path) -> Option<Self> {
         path.symlink_metadata().ok().map(|metadata| Self::of(&FileStat::of(&metadata)))
     }

@@ -16,7 +16,6 @@ pub(crate) struct ReadErrors {
 }
 
 impl ReadErrors {
-    /// Records that a part of the index can't be read.
     pub(crate) fn mark_corrupt(&self) {
         self.is_index_corrupt.store(true, Ordering::Relaxed);
     }
@@ -37,7 +36,6 @@ impl ReadErrors {
         error
     }
 
-    /// Returns the error of the first note that could not be read.
     pub(crate) fn note(&self) -> Option<&Error> {
         self.note.get()
     }

@@ -14,7 +14,6 @@ pub(super) const LIST: &str = "qipu/trusted-stores";
 const HEADER: &str = "# Stores whose own claims about trust and confidence are believed, one absolute path per line.\n\
                       # `qipu init` adds the stores that it creates, `qipu init --trust` an existing one.\n";
 
-/// Returns the path of the list.
 pub(super) fn list_in(settings: &Path) -> PathBuf {
     settings.join(LIST)
 }

@@ -172,7 +172,6 @@ mod reports {
             self.has_changes || self.is_outdated
         }
 
-        /// Reads all queued reports.
         fn read(&mut self) {
             let mut buffer = [MaybeUninit::uninit(); BUFFER_LEN];
             let mut reader = Reader::new(&self.inotify, &mut buffer);

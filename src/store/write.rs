@@ -19,7 +19,6 @@ use crate::note::MAX_BYTES;
 /// time is read, and refused when it is to be changed.
 const MAX_READS: usize = 5;
 
-/// Applies the redo log that a crashed command left.
 fn recover(root: &Path, shown: &str, cache: Option<&Path>) -> Result<usize, Error> {
     redo_log::recover(root, cache).map_err(|error| {
         let message = format!("the changes listed in {shown}{PENDING_FILE} can't be completed: {error:#}");

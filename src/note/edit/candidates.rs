@@ -34,7 +34,6 @@ pub(super) fn candidates(document: &YamlDocument<'_>, edit: &Edit) -> Vec<String
     }
 }
 
-/// Sets entries of the first item that equals `item`.
 fn set_entries(document: &YamlDocument<'_>, key: &str, item: &Value, entries: &[(String, Value)]) -> Vec<String> {
     let Some((name, list)) = document.entry(key) else { return Vec::new() };
     let all = items(key, &Value::from_yaml(list));

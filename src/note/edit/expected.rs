@@ -5,7 +5,6 @@ use super::super::value::{FieldValues, Value, is_null_text};
 use super::super::yaml_text::{looks_typed, scalar};
 use super::operation::Edit;
 
-/// Returns the fields that result from an edit.
 pub(super) fn expected_fields(fields: &FieldValues, edit: &Edit) -> FieldValues {
     let mut fields = fields.clone();
     match edit {
@@ -72,7 +71,6 @@ fn set_custom(fields: &mut FieldValues, key: &str, value: Value) {
     set(fields, "custom", Value::Map(custom));
 }
 
-/// Replaces the value of a field, if the field exists.
 fn change_value(fields: &mut FieldValues, key: &str, change: impl FnOnce(&Value) -> Value) {
     if let Some((_, value)) = fields.iter_mut().find(|(name, _)| name == key) {
         *value = change(value);
@@ -108,7 +106,6 @@ fn add(items: &mut Vec<Value>, item: Value) {
     }
 }
 
-/// Returns a map with text values.
 pub(super) fn map_of_texts(entries: &[(&'static str, String)]) -> Value {
     Value::Map(entries.iter().map(|(key, text)| ((*key).to_owned(), Value::text(text))).collect())
 }

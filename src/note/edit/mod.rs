@@ -107,7 +107,6 @@ fn with_lines(text: &str, lines: &str, is_apart: bool) -> Result<String, String>
     Err("its fields would change their meaning with these lines".to_owned())
 }
 
-/// Returns the fields of a note and the byte range of its body.
 fn read(text: &str) -> (Frontmatter, Range<usize>) {
     let parts = split(text);
     let fields = frontmatter::read(text, &parts, &mut Vec::new());
@@ -115,12 +114,10 @@ fn read(text: &str) -> (Frontmatter, Range<usize>) {
     (Frontmatter { is_text: false, ..fields }, body)
 }
 
-/// Returns the line ending of the first line.
 pub(crate) fn line_end(text: &str) -> &'static str {
     if text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
 
-/// Applies an edit of the frontmatter.
 fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     let parts = split(text);
     let Some(range) = parts.yaml.clone() else {
@@ -145,7 +142,6 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     Err(format!("`{}` is written in a way that can't be changed without touching other fields", edit.key()))
 }
 
-/// Applies an edit of the frontmatter to a note without frontmatter.
 fn with_new_frontmatter(text: &str, parts: &TextParts, edit: &Edit) -> Result<String, String> {
     if parts.is_unclosed {
         return Err("the frontmatter has no closing `---`".to_owned());

@@ -51,7 +51,6 @@ pub(crate) struct TextParts {
     pub(crate) is_unclosed: bool,
 }
 
-/// Returns the byte range of a text without its byte order mark.
 pub(crate) fn range_without_bom(text: &str) -> Range<usize> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     start..text.len()
@@ -113,7 +112,6 @@ pub(super) struct RawItems {
     pub(super) sources: Vec<Value>,
 }
 
-/// Reads the raw items of the links and sources of a note's text.
 pub(super) fn raw_items(text: &str) -> RawItems {
     let mut diagnostics = Vec::new();
     let mut reader = FrontmatterReader::new(&mut diagnostics, Some(RawItems::default()));

@@ -304,7 +304,6 @@ fn is_null(value: &Yaml<'_>) -> bool {
     matches!(&value.kind, YamlNode::Scalar { text, plain: true } if is_null_text(text))
 }
 
-/// Returns an entry of a map as text; `None` if it is absent, null or empty.
 fn entry(entries: &[(Yaml<'_>, Yaml<'_>)], name: &str) -> Option<String> {
     let (_, value) =
         entries.iter().find(|(key, _)| matches!(&key.kind, YamlNode::Scalar { text, .. } if text == name))?;

@@ -22,7 +22,6 @@ pub(super) fn leading_fields(text: &str) -> &str {
     head(text.get(start..end).unwrap_or_default())
 }
 
-/// Tells whether a line begins with a key.
 pub(super) fn has_key(line: &str) -> bool {
     line.split_once(':').is_some_and(|(key, _)| is_key(key.trim_matches(['"', '\''])))
 }
@@ -30,7 +29,6 @@ pub(super) fn has_key(line: &str) -> bool {
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
 }
-/// Returns a text without the quotes around it.
 pub(super) fn unquoted(text: &str) -> &str {
     ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(text)
 }

@@ -166,7 +166,6 @@ fn lines_of(field: Option<&FieldText>, line_end: LineEnding) -> Option<Vec<Comme
     Some(split_comments(&YamlDocument::parse(lines, line_end).ok()?))
 }
 
-/// Splits the lines of a document into code and comments.
 fn split_comments(document: &YamlDocument<'_>) -> Vec<CommentedLine> {
     let mut scalars = Vec::new();
     for (key, value) in &document.entries {

@@ -14,7 +14,6 @@ use super::list::{appended, merge_sets, with_appended};
 /// The lines of a field in ours, the base and theirs after the merge; equal unless the field is in conflict.
 pub(super) type ThreeWay = [Option<FieldText>; 3];
 
-/// Merges a field; each side may lack it.
 pub(super) fn merge(
     key: &str,
     base: Option<&FieldText>,
@@ -72,7 +71,6 @@ impl ChangedField<'_> {
         strategies.into_iter().find_map(|strategy| self.with_comments(strategy()?))
     }
 
-    /// Merges the comments of a merged field.
     fn with_comments(&self, merged: ThreeWay) -> Option<ThreeWay> {
         let sides = [self.base, self.ours, self.theirs];
         let [ours, base, theirs] = merged.map(|field| merge_comments(self.key, field, sides, self.line_end));

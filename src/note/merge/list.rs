@@ -52,7 +52,6 @@ pub(super) fn appended(base: &[Value], ours: &[Value], theirs: &[Value]) -> Opti
     (!has_common_item).then(|| [ours, new].concat())
 }
 
-/// Appends the items of `merged` beyond those of a list.
 pub(super) fn with_appended(key: &str, field: &FieldText, merged: &[Value], line_end: LineEnding) -> Option<FieldText> {
     let Value::List(old) = &field.value else { return None };
     with_added(key, field.clone(), merged.get(old.len()..)?, line_end)
@@ -84,12 +83,10 @@ impl ItemSet {
         Self { items, keys, first_by_key }
     }
 
-    /// Returns the keys with their items.
     fn entries(&self) -> impl Iterator<Item = (&Value, &Value)> {
         self.keys.iter().zip(&self.items)
     }
 
-    /// Returns the first item of a key.
     fn get(&self, key: &Value) -> Option<&Value> {
         self.first_by_key.get(key).and_then(|index| self.items.get(*index))
     }
@@ -223,7 +220,6 @@ impl<'k> ItemKeys<'k> {
     }
 }
 
-/// Replaces items of a list by their indices.
 fn with_changed_items(
     key: &str,
     field: FieldText,

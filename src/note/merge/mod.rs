@@ -152,7 +152,6 @@ impl MergedFields {
     }
 }
 
-/// Merges a field of base, ours and theirs.
 fn merged(key: &str, sides: [Option<&FieldSource<'_>>; 3], line_end: LineEnding) -> ThreeWay {
     let [base, ours, theirs] = sides.map(|field| field.map(|field| &field.text));
     field::merge(key, base, ours, theirs, line_end)
@@ -169,7 +168,6 @@ fn merged_comments(base: &str, ours: &str, theirs: &str) -> String {
     format!("{ours}{}", added_comments(base, ours, theirs))
 }
 
-/// Returns the comments that only theirs has.
 fn added_comments(base: &str, ours: &str, theirs: &str) -> String {
     let known: HashSet<&str> = base.lines().chain(ours.lines()).collect();
     let is_new = |line: &&str| line.starts_with('#') && !known.contains(line.trim_end());

@@ -173,7 +173,6 @@ fn lines(head: &str, count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(line).fold(head.to_owned(), |text, line| text + &line)
 }
 
-/// Returns merges of maps, and of comments.
 fn map_merges() -> [ListMerge; 4] {
     [
         // Fields of a map: both changed all of them, or every other one; one side wrote them in many lines.
@@ -207,7 +206,6 @@ fn map_merges() -> [ListMerge; 4] {
     ]
 }
 
-/// Returns merges of lists, and of the fields of a note.
 fn list_merges() -> [ListMerge; 4] {
     [
         // Items that both sides added or removed.

@@ -18,7 +18,6 @@ const MAX_KEY_WORDS: usize = 4;
 /// The most words of a lead-in such as `For example:`.
 const MAX_LEAD_WORDS: usize = 3;
 
-/// Tells whether a heading is `Summary`.
 pub(super) fn is_summary(heading: &str) -> bool {
     section_name(heading) == "summary"
 }
@@ -250,13 +249,11 @@ fn ends_sentence(text: &str) -> bool {
     text.trim_end_matches(['"', '\'', ')', '*', '_', '”', '’']).ends_with(['.', '!', '?', '…', '。', '！', '？', '।'])
 }
 
-/// Tells whether a text is only a web address.
 fn is_address(text: &str) -> bool {
     let text = text.trim_start_matches('<').trim_end_matches('>');
     !text.contains(char::is_whitespace) && ["http://", "https://", "www."].iter().any(|start| text.starts_with(start))
 }
 
-/// Tells whether a text in lower case is only a date or time.
 fn is_date(text: &str) -> bool {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -309,7 +306,6 @@ fn is_licence(text: &str) -> bool {
     LICENCES.iter().any(|beginning| lower.starts_with(beginning))
 }
 
-/// Tells whether a text only introduces the next block.
 fn is_lead_in(text: &str) -> bool {
     text.ends_with(':') && text.split_whitespace().nth(MAX_LEAD_WORDS).is_none()
 }

@@ -73,7 +73,6 @@ impl YamlDocument<'_> {
         with_spans(self.yaml, spans).into_iter().collect()
     }
 
-    /// Returns candidates without some items of a list.
     pub(in super::super) fn remove_items(&self, key: &str, is_unwanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
         let Some((name, list)) = self.entry(key) else { return Vec::new() };
         let YamlNode::List(nodes) = &list.kind else {

@@ -75,7 +75,6 @@ impl<'a> YamlDocument<'a> {
         self.set_in_map(map, &entries.iter().map(|(key, value)| (*key, flow(value))).collect::<Vec<_>>())
     }
 
-    /// Returns candidates without a field.
     pub(super) fn without_field(&self, key: &str) -> Vec<String> {
         let Some(index) = self.entries.iter().position(|(name, _)| name_of(name) == key) else { return Vec::new() };
         let spans = self.spans_of(&self.entries);
@@ -95,7 +94,6 @@ impl<'a> YamlDocument<'a> {
         self.entry(key).is_some_and(has_own_lines)
     }
 
-    /// Returns candidates without some fields of a map.
     pub(super) fn without_entries(&self, map: &str, keys: &HashSet<&str>) -> Vec<String> {
         let Some((name, node)) = self.entry(map) else { return Vec::new() };
         let YamlNode::Map(fields) = &node.kind else { return Vec::new() };
@@ -353,7 +351,6 @@ impl<'a> YamlDocument<'a> {
     }
 }
 
-/// Returns a key as text.
 fn name_of(key: &Yaml<'_>) -> String {
     Value::from_yaml(key).to_line()
 }

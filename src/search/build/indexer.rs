@@ -11,11 +11,11 @@ use super::vocabulary::{SurfaceForm, VocabularyBuilder};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
 use crate::codec::varint;
-use crate::index_builder::{IndexBuilder, IndexWorker};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::format::{BODY_FLAG_BITS, IndexPart, MAX_SHARED_PREFIX, SegmentCounts, Totals, VERSION, WordKind};
 use crate::search::ids::{TermId, TermOrd};
+use crate::store::{IndexBuilder, IndexWorker};
 
 /// The number of postings lists that one task encodes. The first lists are long, since frequent terms have small ids.
 const LISTS_PER_TASK: usize = 64;

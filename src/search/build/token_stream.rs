@@ -2,10 +2,10 @@
 
 use super::interner::{InternKey, TokenInterner};
 use super::token_words::TokenWords;
-use crate::index_builder::IndexWorker;
 use crate::note::Note;
 use crate::search::analysis::questions::{QUESTION_UNITS, question_share};
 use crate::search::analysis::tokenizer::{MarkdownToken, for_each_raw_token, for_each_token};
+use crate::store::IndexWorker;
 
 /// Marks in a stream; no token has so high an id.
 pub(crate) const TAG_END: u32 = u32::MAX;

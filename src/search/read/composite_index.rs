@@ -13,14 +13,13 @@ use super::forward::DocText;
 use super::segment::FieldNorms;
 use super::segment_reader::{SegmentReader, TermMatch};
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
-use crate::index_builder::{IndexBuilder, TextIndex};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::build::indexer::TextIndexer;
 use crate::search::build::postings::FieldTermFreqs;
 use crate::search::format::{Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
-use crate::store::NoteHandle;
+use crate::store::{IndexBuilder, NoteHandle, TextIndex};
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this
 /// call.

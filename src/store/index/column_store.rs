@@ -2,11 +2,26 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::container::Container;
-use super::records::{COLUMN_GROUPS, NOTES_PER_CHUNK, RecordColumnsBuilder};
-use crate::codec::lz4::{compress, decompress};
+use super::id_compression;
+use crate::codec::lz4::decompress;
+use crate::codec::offsets::Offsets;
+
+/// The number of notes whose columns are compressed together.
+pub(crate) const NOTES_PER_CHUNK: usize = 256;
+
+/// The column groups of a record, the most often read first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ColumnGroup {
+    Identity,
+    ListFields,
+    Links,
+    Relations,
+    Cold,
+}
+
+/// The number of column groups.
+pub(crate) const COLUMN_GROUPS: usize = ColumnGroup::Cold as usize + 1;
 
 /// Compressed chunks by column group, in memory or in a file.
 #[derive(Debug)]
@@ -32,46 +47,44 @@ impl ColumnStore {
     }
 
     /// Decompresses a chunk of a column group; `None` if it does not exist or is damaged.
-    pub(crate) fn chunk(&self, group: usize, ordinal: usize) -> Option<Vec<u8>> {
-        match self {
-            Self::Memory(chunks) => decompress(chunks.get(group)?.get(ordinal)?),
+    pub(crate) fn chunk(&self, group: ColumnGroup, ordinal: usize) -> Option<ColumnChunk> {
+        let bytes = match self {
+            Self::Memory(chunks) => decompress(chunks[group as usize].get(ordinal)?),
             Self::Section(container, section, offsets) => {
-                let offsets = offsets.get(group)?;
+                let offsets = &offsets[group as usize];
                 decompress(&container.read(*section, *offsets.get(ordinal)?..*offsets.get(ordinal + 1)?)?)
             }
-        }
+        };
+        ColumnChunk::open(bytes?, group)
     }
 }
 
-/// The writer of a column store.
-#[derive(Default)]
-pub(crate) struct ColumnStoreWriter {
-    chunks: [Vec<Vec<u8>>; COLUMN_GROUPS],
-    /// The records that do not fill a chunk yet.
-    waiting: RecordColumnsBuilder,
+/// One column group of [`NOTES_PER_CHUNK`] notes; the last chunk may have fewer.
+#[derive(Debug, Default)]
+pub(crate) struct ColumnChunk {
+    /// The offsets of the rows, relative to `start`.
+    rows: Offsets,
+    /// The offset of the first row in `bytes`.
+    start: usize,
+    bytes: Vec<u8>,
 }
 
-impl ColumnStoreWriter {
-    /// Appends records.
-    pub(crate) fn add<'a>(&mut self, batches: impl Iterator<Item = &'a RecordColumnsBuilder>) {
-        batches.for_each(|records| self.waiting.append(records));
-        self.compress(self.waiting.count() / NOTES_PER_CHUNK * NOTES_PER_CHUNK);
-    }
-
-    /// Returns the compressed chunks of all records, by column group.
-    pub(crate) fn finish(mut self) -> [Vec<Vec<u8>>; COLUMN_GROUPS] {
-        self.compress(self.waiting.count());
-        self.chunks
-    }
-
-    /// Compresses the first `count` waiting records, in parallel.
-    fn compress(&mut self, count: usize) {
-        let starts: Vec<usize> = (0..count).step_by(NOTES_PER_CHUNK).collect();
-        for (group, chunks) in self.chunks.iter_mut().enumerate() {
-            let chunk =
-                |start: &usize| compress(&self.waiting.chunk(group, *start..count.min(start + NOTES_PER_CHUNK)));
-            chunks.par_extend(starts.par_iter().map(chunk));
+impl ColumnChunk {
+    /// Decodes the offsets of a chunk: the lengths of the rows are in front of them.
+    fn open(bytes: Vec<u8>, group: ColumnGroup) -> Option<Self> {
+        let bytes = if group == ColumnGroup::Links { id_compression::decompress(&bytes)? } else { bytes };
+        let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
+        let start = bytes.len() - rest.len();
+        let mut end = 0_u32;
+        for length in &mut ends {
+            end = end.checked_add(*length)?;
+            *length = end;
         }
-        self.waiting.remove_first(count);
+        Some(Self { rows: Offsets::from_ends(ends), start, bytes })
+    }
+
+    /// Returns a row; empty if the chunk has no such row.
+    pub(crate) fn row(&self, row: usize) -> &[u8] {
+        self.rows.row(row, self.bytes.get(self.start..).unwrap_or_default())
     }
 }

@@ -72,7 +72,6 @@ impl Container {
         Some(Self { file, footer, end, footer_crc, len })
     }
 
-    /// Returns the length of the file in bytes.
     pub(crate) fn file_len(&self) -> u64 {
         self.len
     }
@@ -112,12 +111,10 @@ impl Container {
         Some(bytes)
     }
 
-    /// Reads a whole section.
     pub(crate) fn whole(&self, section: usize) -> Option<Vec<u8>> {
         self.read(section, 0..self.len(section))
     }
 
-    /// Reads and decompresses a whole section.
     pub(crate) fn decompressed(&self, section: usize) -> Option<Vec<u8>> {
         decompress(&self.whole(section)?)
     }
@@ -188,7 +185,6 @@ impl BlockChecksums {
 }
 
 impl<'a> ContainerWriter<'a> {
-    /// Begins a container in an empty file.
     pub(crate) fn new(file: &'a mut File) -> io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 18, file);
         let mut writer = Self { file, ranges: Vec::new(), checksums: BlockChecksums::default() };
@@ -196,12 +192,10 @@ impl<'a> ContainerWriter<'a> {
         Ok(writer)
     }
 
-    /// Writes a section.
     pub(crate) fn section(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.section_of(std::iter::once(bytes))
     }
 
-    /// Writes a section from chunks of bytes.
     pub(crate) fn section_of<'b>(&mut self, chunks: impl Iterator<Item = &'b [u8]>) -> io::Result<()> {
         let padding = self.checksums.len.next_multiple_of(BLOCK) - self.checksums.len;
         self.write(&[&vec![0; padding as usize]])?;
@@ -222,7 +216,6 @@ impl<'a> ContainerWriter<'a> {
         rayon::join(write, || chunks.iter().for_each(|bytes| checksums.add(bytes))).0
     }
 
-    /// Writes the footer.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         if !self.checksums.len.is_multiple_of(BLOCK) {
             self.checksums.end_block();

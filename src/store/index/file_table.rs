@@ -56,7 +56,6 @@ impl PathBlock {
         ranges.into_par_iter().enumerate().map(read).collect()
     }
 
-    /// Returns the number of files in the block.
     pub(crate) fn len(&self) -> usize {
         self.stats.len()
     }

@@ -12,7 +12,6 @@ const MARK: u8 = 0xfc;
 /// Escapes a literal byte that is [`MARK`] or greater.
 const ESCAPE: u8 = 0xff;
 
-/// Compresses the ids in a byte string.
 pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
     while let Some((first, others)) = rest.split_first() {

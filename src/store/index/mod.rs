@@ -9,7 +9,9 @@ pub(crate) mod file_table;
 mod id_compression;
 pub(crate) mod location;
 pub(crate) mod racy_timestamps;
+pub(crate) mod record_builder;
 mod record_codec;
+pub(crate) mod record_fields;
 pub(crate) mod records;
 pub(crate) mod sidecar;
 pub(crate) mod writer;
@@ -24,12 +26,12 @@ use crate::codec::blobs::BlobSource;
 use crate::store::read_errors::ReadErrors;
 use crate::store::walk::dir_handle::DirHandle;
 use crate::store::walk::stat::FileEntry;
-use column_store::ColumnStore;
+use column_store::{COLUMN_GROUPS, ColumnStore};
 use container::Container;
 use file_table::{FILES_PER_BLOCK, FileCursor, PathBlock};
 use location::{FILE, IndexLocation};
 use racy_timestamps::racy_until;
-use records::COLUMN_GROUPS;
+
 use sidecar::SidecarFile;
 
 /// An index is written from this number of notes on; fewer are read as fast, if their files have fewer than
@@ -76,7 +78,6 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens the first usable index of a store; `None` if there is none.
     pub(crate) fn open(location: &IndexLocation<'_>) -> Option<Self> {
         location::dirs(location).find_map(Self::open_in)
     }
@@ -96,7 +97,6 @@ impl Index {
         self.container.file_len() + sidecar::len(&self.dir)
     }
 
-    /// Returns a sidecar file of the index.
     pub(crate) fn sidecar(&self, file: &'static str) -> SidecarFile {
         let fingerprint = (self.header.begun, self.container.file_len(), self.container.footer_crc());
         SidecarFile::new(Arc::clone(&self.dir), file, fingerprint)
@@ -115,17 +115,14 @@ impl Index {
         self.files.par_iter().enumerate().map(cursor)
     }
 
-    /// Returns where failed reads of the index are recorded.
     pub(crate) fn errors(&self) -> Arc<ReadErrors> {
         Arc::clone(&self.errors)
     }
 
-    /// Returns the records of the notes.
     pub(crate) fn records(&self) -> ColumnStore {
         ColumnStore::in_section(Arc::clone(&self.container), RECORDS_SECTION, &self.header.chunk_lens)
     }
 
-    /// Returns the number of files.
     pub(crate) fn count(&self) -> usize {
         self.files.iter().map(PathBlock::len).sum()
     }
@@ -186,7 +183,6 @@ pub(crate) struct StatDiff {
 }
 
 impl StatDiff {
-    /// Returns the number of unchanged files.
     pub(crate) fn unchanged(&self) -> usize {
         self.slots.iter().flatten().count()
     }

@@ -19,7 +19,6 @@ pub(crate) fn racy_until(stat: FileStat, begun: i64, granularity: i64) -> i64 {
     latest.saturating_add(granularity.max(granularity_of(begun)).max(granularity_of(latest)))
 }
 
-/// Returns the least granularity of a file system that has this timestamp.
 fn granularity_of(timestamp: i64) -> i64 {
     if timestamp % 1_000_000_000 == 0 { WHOLE_SECONDS_GRANULARITY } else { TIMESTAMP_GRANULARITY }
 }

@@ -2,7 +2,7 @@
 //! is made for speed: a row is the length of its numbers, the numbers as varints, then all texts, whose UTF-8 is checked at
 //! once.
 
-use super::records::{EncodedTimestamp, Identity, LinkFields, ListFields, NoteFlags};
+use super::record_fields::{EncodedTimestamp, Identity, LinkFields, ListFields, NoteFlags};
 use crate::codec::varint::{self, VarintReader};
 use crate::note::{DEFAULT_VALUE, EncodedTarget};
 
@@ -25,7 +25,6 @@ const UPDATED: u64 = 1 << 3;
 const UPDATED_TEXT: u64 = 1 << 4;
 const DAY: u64 = 1 << 5;
 
-/// Returns a flag bit if `is_set`, else 0.
 fn bit(is_set: bool, bit: u64) -> u64 {
     if is_set { bit } else { 0 }
 }
@@ -128,7 +127,6 @@ impl<'a> RecordReader<'a> {
 }
 
 impl<'a> Identity<'a> {
-    /// Appends the encoded row to `bytes`.
     pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.flags;
         let bits = bit(self.id.is_some(), ID)
@@ -213,7 +211,6 @@ impl<'a> ListFields<'a> {
 }
 
 impl<'a> LinkFields<'a> {
-    /// Appends the encoded row to `bytes`.
     pub(crate) fn write(&self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         row.number(self.typed.len() as u64);
         for (kind, target) in &self.typed {

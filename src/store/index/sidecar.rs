@@ -78,7 +78,6 @@ pub(crate) fn len(dir: &DirHandle) -> u64 {
     FILES.iter().filter_map(|file| dir.file_stat(file.as_ref()).ok()?).map(|stat| stat.size).sum()
 }
 
-/// Removes the sidecar files in a directory.
 pub(crate) fn remove(dir: &DirHandle) {
     FILES.iter().for_each(|file| drop(dir.remove(file.as_ref())));
 }

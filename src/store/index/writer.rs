@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::column_store::COLUMN_GROUPS;
 use super::container::ContainerWriter;
 use super::file_table::{FILES_PER_BLOCK, PathBlock};
 use super::location::{FILE, FOLDER, IndexLocation, user_cache_dir};
 use super::racy_timestamps::{FOREIGN_GRANULARITY, TIMESTAMP_GRANULARITY};
-use super::records::COLUMN_GROUPS;
 use super::{IndexHeader, sidecar};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;

@@ -168,7 +168,6 @@ fn deltas(visited: Vec<VisitedDir>, files: &[FileEntry], mut index: FileCursor<'
     all.into_values().filter(|(_, missing)| *missing == 0).map(|(dir, _)| dir).collect()
 }
 
-/// Splits a path into directory and name.
 pub(crate) fn split_path(path: &str) -> Option<(&str, &str)> {
     path.rsplit_once('/')
 }

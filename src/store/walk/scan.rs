@@ -242,7 +242,6 @@ struct DirWalk<'w, 'm, 'scope> {
 }
 
 impl<'scope> DirWalk<'_, '_, 'scope> {
-    /// Walks one of the store's folders, if it exists.
     fn walk_folder(&mut self, folder: &str) -> Result<(), Error> {
         if self.root.kind(folder.as_ref()) != Some(FileType::Folder) {
             return Ok(());

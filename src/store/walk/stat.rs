@@ -19,12 +19,10 @@ pub(crate) struct FileEntry {
 }
 
 impl FileEntry {
-    /// Returns the sort key.
     pub(crate) fn order(&self) -> (&str, Option<&Path>) {
         (&self.path, self.real_path.as_deref())
     }
 
-    /// Returns the file's real path in the store.
     pub(crate) fn real_path(&self) -> &Path {
         self.real_path.as_deref().unwrap_or(Path::new(&*self.path))
     }
@@ -44,14 +42,12 @@ pub(crate) struct FileStat {
     pub(crate) inode: u64,
 }
 
-/// Converts seconds and nanoseconds to nanoseconds.
 #[cfg(unix)]
 fn nanoseconds(seconds: i64, nanos: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
 }
 
 impl FileStat {
-    /// Extracts the stat from metadata.
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
@@ -75,7 +71,6 @@ impl FileStat {
         }
     }
 
-    /// Extracts the stat from metadata.
     #[cfg(not(unix))]
     pub(crate) fn of(metadata: &Metadata) -> Self {
         let since = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok();

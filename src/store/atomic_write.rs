@@ -1,0 +1,349 @@
+//! Atomic writes of files: a reader or a crash finds the old content or the new one. Every error names the file, which is
+//! then unchanged.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use tempfile::TempPath;
+
+use super::files::{folder_of, read_bytes_if_there, remove_stale, step, sync_folder, synced};
+use super::racy::{self, Version};
+use super::rename::{self, rename_noreplace};
+use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
+use super::walk::stat::FileStat;
+use crate::env::Waits;
+
+/// The precondition of replacing or removing a file: it has exactly the bytes that were read, and no other program is
+/// saving it.
+pub(super) struct ExpectedFile<'a> {
+    /// Its bytes.
+    pub(super) bytes: &'a [u8],
+    /// Whether another program may still be saving a version.
+    pub(super) is_racy: &'a dyn Fn(&Version) -> bool,
+    /// How an error names the file.
+    pub(super) shown: &'a str,
+}
+
+impl ExpectedFile<'_> {
+    /// Returns the version at a path, if it meets the precondition.
+    pub(super) fn find(&self, path: &Path) -> Result<Version> {
+        let version = Version::at(path).filter(|version| !(self.is_racy)(version));
+        version.filter(|_| has_content(path, self.bytes)).ok_or_else(|| self.changed())
+    }
+
+    fn changed(&self) -> anyhow::Error {
+        anyhow!("{} changed in the meantime; nothing was done, try again", self.shown)
+    }
+}
+
+/// Whether a file has exactly these bytes.
+fn has_content(path: &Path, bytes: &[u8]) -> bool {
+    read_bytes_if_there(path).is_ok_and(|now| now.is_some_and(|now| now == bytes))
+}
+
+/// A staged file: the new content of a file, durable in a temporary file in the same folder, which is removed on drop.
+pub(super) struct StagedFile {
+    /// Closed, since there may be more of them than a process can open.
+    file: TempPath,
+    path: PathBuf,
+    /// The version of the new file; its modification time is the file system's now.
+    pub(super) version: Version,
+}
+
+impl StagedFile {
+    /// Writes the temporary file, with the mode of the file that it is to replace.
+    pub(super) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
+        Self::with_access(path, bytes, false)
+    }
+
+    /// The same, readable by the user only.
+    pub(super) fn private(path: &Path, bytes: &[u8]) -> Result<Self> {
+        Self::with_access(path, bytes, true)
+    }
+
+    fn with_access(path: &Path, bytes: &[u8], is_private: bool) -> Result<Self> {
+        let written = write_temporary(path, bytes, is_private);
+        let (file, version) = written.with_context(|| format!("can't write {}", path.display()))?;
+        Ok(Self { file, path: path.to_path_buf(), version })
+    }
+
+    /// Replaces any file at the path; for qipu's own files.
+    pub(super) fn put(self) -> Result<()> {
+        let path = self.path;
+        self.file.persist(&path).with_context(|| format!("can't write {}", path.display()))?;
+        step();
+        Ok(())
+    }
+
+    /// Replaces a file that meets the precondition. The two files exchange their names, and the old one is checked again under
+    /// its temporary name: if another program saved it meanwhile, the exchange is undone. On a file system that can't exchange
+    /// names, the file is renamed directly after the first check.
+    ///
+    /// The name is durable once the folder is synced.
+    pub(super) fn replace(self, expected: &ExpectedFile<'_>) -> Result<Displaced> {
+        let Self { file, path, version } = self;
+        let failed = || format!("can't write {}", path.display());
+        step();
+        let old_version = expected.find(&path)?;
+        step();
+        let old = match rename::exchange(&file, &path) {
+            Ok(true) => Some(file),
+            Ok(false) => {
+                file.persist(&path).with_context(failed)?;
+                None
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(expected.changed()),
+            Err(error) => return Err(error).with_context(failed),
+        };
+        step();
+        Displaced { path, old, old_version, new: Some(version) }.checked(expected)
+    }
+
+    /// Creates the file.
+    pub(super) fn create(self) -> Result<()> {
+        let path = self.path;
+        step();
+        self.file.persist_noclobber(&path).with_context(|| format!("can't create {}", path.display()))?;
+        step();
+        Ok(())
+    }
+}
+
+/// The old version of a replaced or removed file, under a temporary name; removed on drop.
+pub(super) struct Displaced {
+    path: PathBuf,
+    /// `None` on a file system that can't exchange names.
+    old: Option<TempPath>,
+    old_version: Version,
+    /// The version that replaced it; `None` if the file was removed.
+    new: Option<Version>,
+}
+
+impl Displaced {
+    /// Removes a file that meets the precondition.
+    pub(super) fn remove(path: &Path, expected: &ExpectedFile<'_>) -> Result<Self> {
+        let failed = || format!("can't remove {}", path.display());
+        step();
+        let old_version = expected.find(path)?;
+        let mut builder = tempfile::Builder::new();
+        let name = builder.prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(folder_of(path));
+        let name = name.with_context(failed)?.into_temp_path();
+        step();
+        fs::rename(path, &name).with_context(failed)?;
+        step();
+        Self { path: path.to_path_buf(), old: Some(name), old_version, new: None }.checked(expected)
+    }
+
+    /// Returns the old version if no program wrote to it since; else puts it back.
+    fn checked(self, expected: &ExpectedFile<'_>) -> Result<Self> {
+        match self.expect_unchanged(expected) {
+            Ok(()) => Ok(self),
+            Err(error) => self.put_back(expected.bytes).and(Err(error)),
+        }
+    }
+
+    /// Expects that no program wrote to the old version through a descriptor that was opened before.
+    pub(super) fn expect_unchanged(&self, expected: &ExpectedFile<'_>) -> Result<()> {
+        let Some(old) = &self.old else { return Ok(()) };
+        step();
+        let is_same_version = Version::at(old) == Some(self.old_version);
+        let is_unchanged = is_same_version && has_content(old, expected.bytes);
+        if is_unchanged { Ok(()) } else { Err(expected.changed()) }
+    }
+
+    /// Renames the old version back. If another program replaced the new version meanwhile, its file stays. An error names
+    /// also the temporary file if that has content which is in no other file.
+    pub(super) fn put_back(mut self, bytes: &[u8]) -> Result<()> {
+        let failed = format!("can't restore {}", self.path.display());
+        step();
+        let Some(old) = self.old.take() else {
+            if Version::at(&self.path) != self.new {
+                return Ok(());
+            }
+            return StagedFile::new(&self.path, bytes).and_then(StagedFile::put).context(failed);
+        };
+        let is_back = match self.new {
+            Some(new) => exchange_back(&old, &self.path, new),
+            None => rename_noreplace(&old, &self.path).map(|()| true),
+        };
+        match is_back {
+            Ok(true) => Ok(()),
+            // Another program replaced the new version, which supersedes the old one.
+            Ok(false) if has_content(&old, bytes) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && has_content(&old, bytes) => Ok(()),
+            failure => {
+                let kept = old.keep().map(|kept| format!("{failed}: its text is in {}", rename_kept(kept).display()));
+                Err(failure
+                    .err()
+                    .map_or_else(|| anyhow!("it was saved twice in the meantime"), Into::into)
+                    .context(kept.unwrap_or(failed)))
+            }
+        }
+    }
+}
+
+/// Renames a file that a person may need, since temporary files are removed. Returns its path.
+fn rename_kept(kept: PathBuf) -> PathBuf {
+    let name = kept.file_name().unwrap_or_default().to_string_lossy().replacen(TEMPORARY, ".qipu-kept-", 1);
+    let apart = kept.with_file_name(name);
+    if rename_noreplace(&kept, &apart).is_ok() { apart } else { kept }
+}
+
+/// Exchanges an old version with the one that replaced it. Returns `false` without a change if another program replaced
+/// that one.
+fn exchange_back(old: &Path, path: &Path, new: Version) -> io::Result<bool> {
+    match rename::exchange(old, path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => rename_noreplace(old, path).map(|()| true),
+        exchanged => {
+            exchanged?;
+            let is_ours = Version::at(old) == Some(new);
+            if !is_ours {
+                rename::exchange(old, path)?;
+            }
+            Ok(is_ours)
+        }
+    }
+}
+
+/// Replaces a file of qipu's own, or creates it. Keeps the file's mode.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let new = StagedFile::new(path, bytes)?;
+    remove_stale(folder_of(path), new.version.mtime);
+    new.put()?;
+    sync_folder(folder_of(path))
+}
+
+/// Replaces a file that another program may be saving, or creates it if `expected`, the content that was read, is `None`.
+/// No save of the other program is lost: see `specs/changes.md`.
+pub(crate) fn replace_if_unchanged(path: &Path, expected: Option<&[u8]>, bytes: &[u8], waits: Waits) -> Result<()> {
+    let Some(old) = expected else { return create(path, bytes) };
+    let new = StagedFile::new(path, bytes)?;
+    remove_stale(folder_of(path), new.version.mtime);
+    let now = new.version.mtime;
+    displace_when_complete(path, old, now, waits, |expected| new.replace(expected))
+}
+
+/// Removes a file that another program may be saving.
+pub(crate) fn remove_if_unchanged(path: &Path, expected: &[u8], waits: Waits) -> Result<()> {
+    let now = racy::now(folder_of(path)).unwrap_or(i64::MAX);
+    displace_when_complete(path, expected, now, waits, |expected| Displaced::remove(path, expected))
+}
+
+/// Replaces or removes a file by `displace` once it is no longer racy.
+fn displace_when_complete(
+    path: &Path,
+    bytes: &[u8],
+    now: i64,
+    waits: Waits,
+    displace: impl FnOnce(&ExpectedFile<'_>) -> Result<Displaced>,
+) -> Result<()> {
+    let version = Version::at(path);
+    let rest = version.map(|version| version.rest(now)).unwrap_or_default();
+    if !rest.is_zero() {
+        (waits.pause)(rest);
+    }
+    let is_racy = |found: &Version| Some(*found) != version;
+    let shown = path.display().to_string();
+    let expected = ExpectedFile { bytes, is_racy: &is_racy, shown: &shown };
+    let displaced = displace(&expected)?;
+    sync_folder(folder_of(path))?;
+    displaced.checked(&expected).map(drop)
+}
+
+/// Creates a file atomically.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
+    let new = StagedFile::new(path, bytes)?;
+    remove_stale(folder_of(path), new.version.mtime);
+    new.create()?;
+    sync_folder(folder_of(path))
+}
+
+/// Writes bytes to a temporary file in the folder of the target and makes it durable.
+fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(TempPath, Version)> {
+    step();
+    let old = path.symlink_metadata().ok().filter(|old| old.is_file() && !is_private);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS);
+    if old.is_none() && !is_private {
+        with_usual_mode(&mut builder);
+    }
+    let mut new = builder.tempfile_in(folder_of(path))?;
+    step();
+    new.write_all(bytes)?;
+    step();
+    if let Some(old) = old {
+        keep_access(new.as_file(), &old)?;
+    }
+    synced(new.as_file().sync_all())?;
+    let version = Version::of(&FileStat::of(&new.as_file().metadata()?));
+    step();
+    Ok((new.into_temp_path(), version))
+}
+
+/// Gives a new file the mode of the one that it replaces, and its owner and group if that is permitted. A group that could
+/// not read the old file can't read the new one.
+#[cfg(unix)]
+fn keep_access(new: &File, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let own = new.metadata()?;
+    let mut mode = old.permissions().mode();
+    if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
+        let kept = fchown(new, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(new, None, Some(old.gid())));
+        if kept.is_err() {
+            mode = (mode & !0o070) | (mode & 0o007) << 3;
+        }
+    }
+    new.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_access(new: &File, old: &Metadata) -> io::Result<()> {
+    new.set_permissions(old.permissions())
+}
+
+/// Requests the usual mode of new files, which the umask restricts.
+#[cfg(unix)]
+fn with_usual_mode(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn with_usual_mode(_: &mut tempfile::Builder<'_, '_>) {}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::saves::{self, Point};
+
+    #[test]
+    fn nobody_else_reads_a_private_text_while_it_is_written() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (file, root) = (dir.path().join("a.md"), dir.path().to_path_buf());
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        for private in [0o600, 0o400, 0o640] {
+            fs::write(&file, "old").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(private)).unwrap();
+            let (root, seen) = (root.clone(), std::rc::Rc::new(Cell::new(0)));
+            let noted = std::rc::Rc::clone(&seen);
+            let looks = move |_: Point| {
+                for entry in fs::read_dir(&root).unwrap().map(Result::unwrap) {
+                    assert_eq!(mode(&entry.path()) & !private & 0o077, 0, "{entry:?}");
+                    noted.set(noted.get() + 1);
+                }
+            };
+            let waits = Waits { pause: |_| (), ..Waits::default() };
+            saves::beside(Box::new(looks), || replace_if_unchanged(&file, Some(b"old"), b"new", waits)).unwrap();
+            assert!(seen.get() > 3 && mode(&file) == private, "{} {:o}", seen.get(), mode(&file));
+            fs::remove_file(&file).unwrap();
+        }
+        StagedFile::private(&file, b"list").unwrap().put().unwrap();
+        assert_eq!(mode(&file), 0o600);
+    }
+}

@@ -1,0 +1,291 @@
+//! The fields of a record, in five column groups by how often they are read. The values borrow from a parsed note or from
+//! a decompressed chunk of the index.
+
+use jiff::civil::{Date, DateTime};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::note::{
+    ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, Timestamp, UserFields,
+    Value, finding_code, shown_chars,
+};
+
+/// Facts about a note that are kept in memory, since every answer asks for them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct NoteFlags {
+    /// 0 to 100.
+    pub(crate) value: u8,
+    pub(crate) is_moc: bool,
+    pub(crate) is_journal: bool,
+    pub(crate) has_aliases: bool,
+    pub(crate) has_compacts: bool,
+    /// Whether its status retires it, or it has a last day.
+    pub(crate) may_be_retired: bool,
+}
+
+/// The first column group: what every command reads of every note.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Identity<'a> {
+    /// The id; `None` if the path of the file gives it, or if the note was not read from an index.
+    pub(crate) id: Option<&'a str>,
+    /// The title.
+    pub title: &'a str,
+    pub(crate) value: Option<u8>,
+    pub(crate) flags: NoteFlags,
+    /// See [`Note::body_chars`]; `None` if the note was not read from an index.
+    pub body_chars: Option<usize>,
+    /// The characters of its summary, white space not counted; `None` if they were not counted.
+    pub summary_chars: Option<usize>,
+}
+
+/// The second column group: the fields that lists, filters and sort orders read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ListFields<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// The type.
+    pub kind: &'a str,
+    pub(crate) created: Option<EncodedTimestamp<'a>>,
+    pub(crate) updated: Option<EncodedTimestamp<'a>>,
+    /// The day of a journal, if a field names it: year, month, day.
+    pub(crate) day: Option<(i16, i8, i8)>,
+    /// The value, 0 to 100, if a field gives it.
+    pub value: Option<u8>,
+    /// The text of the field `summary`.
+    pub summary: Option<&'a str>,
+    /// Whether the note has other titles.
+    pub has_aliases: bool,
+    /// Whether the note replaces others in answers.
+    pub has_compacts: bool,
+}
+
+/// A timestamp as an index stores it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EncodedTimestamp<'a> {
+    /// Seconds since 1970 of a timestamp that is written as RFC 3339 in UTC.
+    Seconds(i64),
+    /// Any other spelling, verbatim.
+    Text(&'a str),
+}
+
+impl<'a> EncodedTimestamp<'a> {
+    fn of(timestamp: &'a Timestamp) -> Self {
+        timestamp.seconds().map_or(Self::Text(timestamp.as_str()), Self::Seconds)
+    }
+
+    fn date_time(self) -> Option<DateTime> {
+        match self {
+            Self::Seconds(seconds) => Timestamp::utc_from_seconds(seconds),
+            Self::Text(text) => Some(Timestamp::parse(text)?.utc()),
+        }
+    }
+
+    fn to_timestamp(self) -> Option<Timestamp> {
+        match self {
+            Self::Seconds(seconds) => Timestamp::from_seconds(seconds),
+            Self::Text(text) => Timestamp::parse(text),
+        }
+    }
+}
+
+/// The third column group: the links of a note.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LinkFields<'a> {
+    /// The type and the target of each link of the frontmatter, as written.
+    pub typed: Vec<(&'a str, &'a str)>,
+    /// The links in its body, in the order of the text.
+    pub inline: Vec<EncodedTarget<'a>>,
+}
+
+/// The fourth column group: what else relates a note to others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relations<'a> {
+    /// Tags as written, each once.
+    #[serde(borrow)]
+    pub tags: Vec<&'a str>,
+    /// Other titles.
+    #[serde(borrow)]
+    pub aliases: Vec<&'a str>,
+    /// The notes that this digest replaces in answers, as written.
+    #[serde(borrow)]
+    pub compacts: Vec<&'a str>,
+    /// The ordered lists of a map of content, each as the links that its items begin with. Empty unless read from an
+    /// index.
+    #[serde(borrow)]
+    pub(super) lists: Vec<Vec<EncodedTarget<'a>>>,
+}
+
+/// The last column group, decoded: what is read only of notes that are shown in full.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ColdFields {
+    verified: Option<bool>,
+    sources: Vec<ContentSource>,
+    custom: Vec<(String, Value)>,
+    unknown: Vec<(String, Value)>,
+    #[serde(deserialize_with = "known_findings")]
+    findings: Vec<Diagnostic>,
+    is_cut: bool,
+}
+
+/// The last column group, borrowed. Its serialised form is that of [`ColdFields`].
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct ColdFieldsRef<'a> {
+    pub(crate) verified: Option<bool>,
+    pub(crate) sources: &'a [ContentSource],
+    custom: &'a [(String, Value)],
+    unknown: &'a [(String, Value)],
+    pub(crate) findings: &'a [Diagnostic],
+    pub(crate) is_cut: bool,
+}
+
+/// Deserialises diagnostics; one with an unknown code is an error.
+fn known_findings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Diagnostic>, D::Error> {
+    let stored: Vec<(String, Option<usize>, String)> = Vec::deserialize(deserializer)?;
+    let finding =
+        |(code, line, message): (String, _, _)| Some(Diagnostic { code: finding_code(&code)?, line, message });
+    let known: Option<Vec<_>> = stored.into_iter().map(finding).collect();
+    known.ok_or_else(|| D::Error::custom("an unknown code"))
+}
+
+impl NoteFlags {
+    pub(crate) fn of(note: &Note) -> Self {
+        Self {
+            value: note.value.unwrap_or(DEFAULT_VALUE),
+            is_moc: note.is_moc(),
+            is_journal: note.kind == JOURNAL,
+            has_aliases: !note.aliases.is_empty(),
+            has_compacts: !note.compacts.is_empty(),
+            may_be_retired: note.extra_fields().may_be_retired(),
+        }
+    }
+}
+
+impl<'a> Identity<'a> {
+    /// Borrows the column group from a parsed note. No characters are counted but those of the field `summary`.
+    pub(crate) fn of(note: &'a Note) -> Self {
+        Self {
+            id: None,
+            title: &note.title,
+            value: note.value,
+            flags: NoteFlags::of(note),
+            body_chars: None,
+            summary_chars: note.summary_field.as_deref().map(shown_chars),
+        }
+    }
+
+    /// Returns the id of the note with this path; `None` if the stored id is not valid.
+    pub(crate) fn id(&self, path: &str) -> Option<NoteId> {
+        self.id.map_or_else(|| Some(NoteId::from_path(path)), NoteId::parse)
+    }
+}
+
+impl<'a> ListFields<'a> {
+    pub(crate) fn of(note: &'a Note) -> Self {
+        Self {
+            title: &note.title,
+            kind: &note.kind,
+            created: note.created.as_ref().map(EncodedTimestamp::of),
+            updated: note.updated.as_ref().map(EncodedTimestamp::of),
+            day: note.date.map(|date| (date.year(), date.month(), date.day())),
+            value: note.value,
+            summary: note.summary_field.as_deref(),
+            has_aliases: !note.aliases.is_empty(),
+            has_compacts: !note.compacts.is_empty(),
+        }
+    }
+
+    /// Returns the value, [`DEFAULT_VALUE`] if no field gives it.
+    pub fn value_or_default(&self) -> u8 {
+        self.value.unwrap_or(DEFAULT_VALUE)
+    }
+
+    /// Returns the day of a journal, if a field names it.
+    pub fn day(&self) -> Option<Date> {
+        self.day.and_then(|(year, month, day)| Date::new(year, month, day).ok())
+    }
+
+    /// Returns when the note last changed: `updated`, else `created`.
+    pub fn changed(&self) -> Option<DateTime> {
+        self.updated.or(self.created)?.date_time()
+    }
+
+    /// Returns the day on which the note was created, in the offset in which it is written.
+    pub fn created_day(&self) -> Option<Date> {
+        match self.created? {
+            EncodedTimestamp::Text(text) => text.get(..10)?.parse().ok(),
+            seconds => Some(seconds.date_time()?.date()),
+        }
+    }
+
+    /// Returns when the note was created.
+    pub fn created(&self) -> Option<DateTime> {
+        self.created?.date_time()
+    }
+
+    /// Returns when the note was created, in the spelling of its author.
+    pub fn created_as_written(&self) -> Option<Timestamp> {
+        self.created?.to_timestamp()
+    }
+
+    /// Returns the field `updated` in the spelling of the author.
+    pub fn updated_as_written(&self) -> Option<Timestamp> {
+        self.updated?.to_timestamp()
+    }
+
+    /// Returns when the note last changed, in the spelling of its author: `updated`, else `created`.
+    pub fn changed_as_written(&self) -> Option<Timestamp> {
+        self.updated.or(self.created)?.to_timestamp()
+    }
+}
+
+impl<'a> Relations<'a> {
+    /// Borrows the column group from a parsed note, without its ordered lists.
+    pub(crate) fn of(note: &'a Note) -> Self {
+        let borrowed = |texts: &'a [String]| texts.iter().map(String::as_str).collect();
+        Self {
+            tags: borrowed(&note.tags),
+            aliases: borrowed(&note.aliases),
+            compacts: borrowed(&note.compacts),
+            lists: Vec::new(),
+        }
+    }
+
+    pub(crate) fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
+        self.lists.iter().map(|list| list.iter().map(|link| link.to_link()).collect()).collect()
+    }
+}
+
+impl<'a> LinkFields<'a> {
+    /// Borrows the column group from a parsed note. Parses its body at the first call.
+    pub(crate) fn of(note: &'a Note) -> Self {
+        Self {
+            typed: note.links.iter().map(|link| (link.kind.as_str(), link.target.as_str())).collect(),
+            inline: note.inline_links().iter().map(EncodedTarget::of).collect(),
+        }
+    }
+}
+
+impl ColdFields {
+    pub(crate) fn borrowed(&self) -> ColdFieldsRef<'_> {
+        let Self { verified, sources, custom, unknown, findings, is_cut } = self;
+        ColdFieldsRef { verified: *verified, sources, custom, unknown, findings, is_cut: *is_cut }
+    }
+}
+
+impl<'a> ColdFieldsRef<'a> {
+    pub(crate) fn of(note: &'a Note) -> Self {
+        Self {
+            verified: note.verified,
+            sources: &note.sources,
+            custom: &note.custom,
+            unknown: &note.unknown,
+            findings: &note.findings,
+            is_cut: note.is_cut,
+        }
+    }
+
+    /// Returns the fields that are not qipu's own.
+    pub(crate) fn extra_fields(self) -> UserFields<'a> {
+        UserFields { unknown: self.unknown, custom: self.custom }
+    }
+}

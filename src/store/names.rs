@@ -1,0 +1,283 @@
+//! The names of notes: ids, files, titles and aliases, and suggestions for names that do not exist.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::note_handle::NoteHandle;
+use super::{MAX_CANDIDATES, Store, discover};
+use crate::error::{Error, ErrorKind};
+use crate::escape::one_line;
+use crate::note::NoteId;
+
+/// The prefix of ids that qipu makes; a user may omit it.
+const ID_PREFIX: &str = "qp-";
+
+/// The most suggestions.
+const MAX_SUGGESTIONS: usize = 3;
+/// The number of characters of a name that are compared.
+const MAX_COMPARED: usize = 80;
+/// The least similarity of a title, 0 to 1.
+const MIN_SIMILARITY: f64 = 0.7;
+/// The least number of characters for a part of a title to match it.
+const MIN_PART: usize = 4;
+
+impl Store {
+    /// Returns the position in [`Store::notes`] of the note with an id.
+    pub fn position(&self, id: &NoteId) -> Option<usize> {
+        self.notes.binary_search_by(|note| note.id.cmp(id)).ok()
+    }
+
+    /// Returns the position of the note with an id or a path.
+    pub fn named(&self, name: &str) -> Option<usize> {
+        let with_id = NoteId::parse(name).and_then(|id| self.position(&id));
+        with_id.or_else(|| if name.ends_with(".md") { self.position_of_file(name) } else { None })
+    }
+
+    /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
+    fn position_of_file(&self, name: &str) -> Option<usize> {
+        let from_here = self.current_dir.join(name);
+        let inside =
+            discover::normal(&from_here).strip_prefix(&self.root).ok().map(|path| path.to_string_lossy().into_owned());
+        let by_path = self.by_path.get_or_init(|| {
+            let paths = self.notes.iter().enumerate();
+            paths.map(|(position, note)| (note.path.clone(), position)).collect()
+        });
+        // A path that begins with `..` leads out of the store.
+        let in_store =
+            || Some(discover::normal(&self.root.join(name)).strip_prefix(&self.root).ok()?.to_str()?.to_owned());
+        inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(&in_store()?)).copied()
+    }
+
+    /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as
+    /// the id of a note that was merged into it), the file's name without its folder, or the beginning of its id, `qp-`
+    /// included or not; in this order, which is that of links.
+    ///
+    /// # Errors
+    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it.
+    pub fn resolve(&self, name: &str) -> Result<usize, Error> {
+        if let Some(position) = self.named(name) {
+            return Ok(position);
+        }
+        if name.trim().is_empty() {
+            return Err(self.unknown(&[format!("`{name}`")]));
+        }
+        let (title, folded) = (name.trim(), name.trim().to_lowercase());
+        let titled = self.positions_where(|note| note.title() == title);
+        let titled =
+            if titled.is_empty() { self.positions_where(|note| note.title().to_lowercase() == folded) } else { titled };
+        let has_alias = |note: &NoteHandle| {
+            note.has_aliases() && note.relations().aliases.iter().any(|alias| alias.to_lowercase() == folded)
+        };
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        let whole = NoteId::parse(&format!("{ID_PREFIX}{name}")).and_then(|id| self.position(&id));
+        let named = [
+            ("is the title of", titled),
+            ("is an alias of", self.positions_where(has_alias)),
+            ("is the file name of", self.positions_where(|note| note.stem() == stem)),
+            ("is a prefix of", whole.into_iter().collect()),
+            ("is a prefix of", self.with_id_prefix(name)),
+            ("is a prefix of", self.with_id_prefix(&format!("{ID_PREFIX}{name}"))),
+        ];
+        let found = named.into_iter().find(|(_, positions)| !positions.is_empty());
+        match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
+            None => Err(self.unknown(&[format!("`{name}`")])),
+            Some((_, [position])) => Ok(*position),
+            Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
+        }
+    }
+
+    fn positions_where(&self, test: impl Fn(&NoteHandle) -> bool) -> Vec<usize> {
+        let notes = self.notes.iter().enumerate();
+        notes.filter(|(_, note)| test(note)).map(|(position, _)| position).collect()
+    }
+
+    fn with_id_prefix(&self, prefix: &str) -> Vec<usize> {
+        let first = self.notes.partition_point(|note| note.id.as_str() < prefix);
+        let rest = self.notes.get(first..).unwrap_or_default();
+        let count = rest.iter().take_while(|note| note.id.as_str().starts_with(prefix)).count();
+        (first..first + count).collect()
+    }
+
+    fn ambiguous(&self, name: &str, what: &str, positions: &[usize]) -> Error {
+        let candidates = positions.iter().take(MAX_CANDIDATES);
+        let shown: Vec<&str> = candidates.map(|position| self.notes[*position].id.as_str()).collect();
+        let things = if what == "is a prefix of" { "ids" } else { "notes" };
+        Error::usage(format!("`{name}` {what} {} {things}", positions.len())).hint(format!("ids: {}", shown.join(", ")))
+    }
+
+    fn unknown(&self, names: &[String]) -> Error {
+        let message = format!("no such note: {} in {}", names.join(", "), self.shown_path);
+        let bare = names.iter().map(|name| name.trim_matches('`'));
+        let near: Vec<String> = bare.take(MAX_CANDIDATES).flat_map(|name| near_notes(&self.notes, name)).collect();
+        let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
+        let hint = format!("{meant}`qipu context --query WORDS` finds notes and their ids");
+        Error::new(ErrorKind::NoNote, message).hint(hint)
+    }
+
+    /// Returns tags in use that are similar to one that is not.
+    pub fn near_tags(&self, tag: &str) -> Vec<String> {
+        near_names(self.notes.iter().flat_map(|note| note.relations().tags), tag)
+    }
+
+    /// Returns types in use that are similar to one that is not.
+    pub fn near_kinds(&self, kind: &str) -> Vec<String> {
+        near_names(self.notes.iter().map(|note| note.list_fields().kind), kind)
+    }
+
+    /// Expects that a note does not share its id with another: an id such as `x~2` names it only as long as both exist, so
+    /// that nothing written to a file can refer to it.
+    ///
+    /// # Errors
+    /// `Usage` if it does.
+    pub fn expect_own_id(&self, position: usize) -> Result<(), Error> {
+        let id = &self.notes[position].id;
+        if !id.as_str().contains('~') {
+            return Ok(());
+        }
+        Err(Error::usage(format!("another note has the same id as `{id}`, so no link can refer to it"))
+            .hint("give one of the two another id in its file first"))
+    }
+
+    /// Returns the positions of the notes with these names: see [`Store::resolve`].
+    ///
+    /// # Errors
+    /// `NoNote`, listing the names that no note has; `Usage` for a name that several notes have.
+    pub fn positions(&self, ids: &[String]) -> Result<Vec<usize>, Error> {
+        let mut found = Vec::new();
+        let mut unknown = Vec::new();
+        for text in ids {
+            match self.resolve(text) {
+                Ok(position) => found.push(position),
+                Err(error) if error.kind == ErrorKind::NoNote => unknown.push(format!("`{text}`")),
+                Err(error) => return Err(error),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(found);
+        }
+        Err(self.unknown(&unknown))
+    }
+}
+
+/// Returns the notes whose id or title is similar to a name, the most similar first, as they are shown.
+fn near_notes(notes: &[Arc<NoteHandle>], name: &str) -> Vec<String> {
+    let name = folded(name);
+    let score = |note: &NoteHandle| {
+        let title = folded(note.title());
+        let by_id = if is_typo(&folded(note.id.as_str()), &name) { 1.0 } else { 0.0 };
+        let by_part = if name.chars().count() >= MIN_PART && title.contains(&name) { 0.9 } else { 0.0 };
+        f64::max(by_id, f64::max(by_part, strsim::normalized_levenshtein(&title, &name)))
+    };
+    let shown = |note: &Arc<NoteHandle>| format!("{} ({})", note.id, one_line(note.title()));
+    most_similar(notes.iter().map(|note| (score(note), note))).map(shown).collect()
+}
+
+/// Returns the tags or types in use that are similar to one that is not, the most similar first.
+fn near_names<'a>(in_use: impl Iterator<Item = &'a str>, name: &str) -> Vec<String> {
+    let tags: BTreeSet<&str> = in_use.collect();
+    let name = folded(name);
+    let score = |tag: &str| {
+        let tag = folded(tag);
+        let is_part = name.chars().count() >= MIN_PART && (tag.contains(&name) || name.contains(&tag));
+        let is_similar = is_typo(&tag, &name) || (is_part && tag.chars().count() >= MIN_PART);
+        let similarity = strsim::normalized_levenshtein(&tag, &name);
+        if is_similar { similarity.max(MIN_SIMILARITY) } else { similarity }
+    };
+    most_similar(tags.into_iter().map(|tag| (score(tag), tag))).map(one_line).collect()
+}
+
+/// Yields the first [`MAX_SUGGESTIONS`] items by their similarity; of equal ones, the first.
+fn most_similar<T>(scored: impl Iterator<Item = (f64, T)>) -> impl Iterator<Item = T> {
+    let mut near: Vec<_> = scored.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY).collect();
+    near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    near.into_iter().take(MAX_SUGGESTIONS).map(|(_, item)| item)
+}
+
+/// Whether a name is another one with one typing error, two in names of more than eight characters.
+fn is_typo(a: &str, b: &str) -> bool {
+    let allowed = if a.chars().count() > 8 { 2 } else { 1 };
+    a.chars().count().abs_diff(b.chars().count()) <= allowed && strsim::osa_distance(a, b) <= allowed
+}
+
+fn folded(name: &str) -> String {
+    name.chars().take(MAX_COMPARED).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+    use crate::note::Note;
+
+    fn store(notes: &[(&str, &str, &str)]) -> Store {
+        let note = |(id, title, aliases): &(&str, &str, &str)| {
+            let text = format!("---\nid: {id}\ntitle: {title}\naliases: [{aliases}]\n---\n");
+            Note::parse(&format!("notes/{id}.md"), text.into_bytes())
+        };
+        Store::from_notes("./".to_owned(), Config::default(), notes.iter().map(note).collect())
+    }
+
+    #[test]
+    fn a_note_is_named_by_its_id_its_title_an_alias_or_the_beginning_of_its_id() {
+        let store = store(&[
+            ("Start", "Something else", ""),
+            ("qp-77xv1a2b", "Start here", "qp-old1, Way in"),
+            ("qp-78aa0000", "start HERE", ""),
+            ("qp-9c9c9c9c", "Start", "Ambiguous, qp-77xv1a2b"),
+            ("qp-9d9d9d9d", "Twice", "Ambiguous, Start here"),
+            ("qp-9e9e9e9e", "Twice", ""),
+            ("x7", "77xv1a2b and more", ""),
+        ]);
+        let resolved = |name: &str| match store.resolve(name) {
+            Ok(position) => store.notes()[position].id.to_string(),
+            Err(error) => format!("{}; {}", error.message, error.hint.unwrap_or_default()),
+        };
+        for (name, id) in [
+            ("Start", "Start"),
+            ("qp-77xv1a2b", "qp-77xv1a2b"),
+            ("Start here", "qp-77xv1a2b"),
+            (" start HERE ", "qp-78aa0000"),
+            ("something ELSE", "Start"),
+            ("qp-old1", "qp-77xv1a2b"),
+            ("way in", "qp-77xv1a2b"),
+            ("77xv1a2b", "qp-77xv1a2b"),
+            ("77", "qp-77xv1a2b"),
+            ("qp-78", "qp-78aa0000"),
+            ("x", "x7"),
+        ] {
+            assert_eq!(resolved(name), id, "{name}");
+        }
+        assert_eq!(resolved("START here"), "`START here` is the title of 2 notes; ids: qp-77xv1a2b, qp-78aa0000");
+        assert_eq!(resolved("Twice"), "`Twice` is the title of 2 notes; ids: qp-9d9d9d9d, qp-9e9e9e9e");
+        assert_eq!(resolved("ambiguous"), "`ambiguous` is an alias of 2 notes; ids: qp-9c9c9c9c, qp-9d9d9d9d");
+        assert_eq!(resolved("9"), "`9` begins 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
+        for name in ["", " ", "nobody", "start her", "~", "qp-"] {
+            let error = store.resolve(name).unwrap_err();
+            let several = name == "qp-";
+            assert_eq!(error.kind, if several { ErrorKind::Usage } else { ErrorKind::NoNote }, "{name}");
+        }
+    }
+
+    #[test]
+    fn slips_and_parts_are_near_and_strangers_are_not() {
+        let note = |id: &str, title: &str, tag: &str| {
+            let text = format!("---\nid: {id}\ntitle: {title}\ntags: [{tag}]\n---\n");
+            Arc::new(NoteHandle::parse(&format!("notes/{id}.md"), text.into_bytes()))
+        };
+        let notes = [
+            note("qp-1a2b", "Retry fsync until it succeeds", "errors"),
+            note("qp-9z9z", "Deploy windows", "deployment"),
+            note("journal-2025-03-05", "2025-03-05", "api"),
+        ];
+        assert_eq!(near_notes(&notes, "qp-1a2c"), ["qp-1a2b (Retry fsync until it succeeds)"]);
+        assert_eq!(near_notes(&notes, "Deploy Window"), ["qp-9z9z (Deploy windows)"]);
+        assert_eq!(near_notes(&notes, "until it"), ["qp-1a2b (Retry fsync until it succeeds)"]);
+        assert!(near_notes(&notes, "qp-zzzz").is_empty() && near_notes(&notes, "").is_empty());
+        let tags = |name: &str| near_names(notes.iter().flat_map(|note| note.relations().tags), name);
+        assert_eq!(tags("eror"), Vec::<String>::new());
+        assert_eq!(tags("error"), ["errors"]);
+        assert_eq!(tags("deploy"), ["deployment"]);
+        assert_eq!(tags("apis"), ["api"]);
+        assert!(tags("xyz").is_empty());
+    }
+}

@@ -1,0 +1,112 @@
+//! The files of a store that can't be read or are ignored, and those that crashed commands left.
+
+use std::path::{Path, PathBuf};
+
+use super::index::location::FOLDER as CACHE;
+use super::walk::dir_handle::FileType;
+use super::walk::stat::FileStat;
+use super::{IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, Store, files, load, racy, redo_log};
+use crate::error::{Error, ErrorKind};
+
+/// Removes a stale temporary file: see [`Store::stale_files`].
+///
+/// # Errors
+/// `Failure` if it can't be removed.
+pub fn remove_stale_file(path: &Path) -> Result<(), Error> {
+    Ok(files::remove(path)?)
+}
+
+impl Store {
+    /// Returns a warning that lists the notes that could not be read; `None` if there are none.
+    pub fn unreadable_warning(&self) -> Option<String> {
+        let hint = "answers omit them; `qipu doctor` lists all";
+        let warning = || format!("some notes can't be read: {}; {hint}", self.unreadable_list());
+        (!self.unreadable.is_empty()).then(warning)
+    }
+
+    /// Lists the first unreadable files and folders, with the number of the others.
+    fn unreadable_list(&self) -> String {
+        let shown = self.unreadable.iter().take(MAX_CANDIDATES).map(|(path, _)| self.shown(path));
+        let named = shown.collect::<Vec<_>>().join(", ");
+        match self.unreadable.len().saturating_sub(MAX_CANDIDATES) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    }
+
+    /// Expects that every note in a folder of the store can be read.
+    ///
+    /// # Errors
+    /// `Store`, naming one that can't.
+    pub fn expect_readable_in(&self, folder: &str) -> Result<(), Error> {
+        let inside =
+            |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        match self.unreadable.iter().find(|(path, _)| inside(path)) {
+            None => Ok(()),
+            Some((path, _)) => {
+                let message = format!("{} can't be read, and may be the note to change", self.shown(path));
+                Err(Error::new(ErrorKind::Store, message).hint("make it readable first; `qipu doctor` lists all"))
+            }
+        }
+    }
+
+    /// Expects that every note of the store can be read.
+    ///
+    /// # Errors
+    /// `Store`, listing files and folders that can't.
+    pub fn expect_all_readable(&self) -> Result<(), Error> {
+        if self.unreadable.is_empty() {
+            return Ok(());
+        }
+        let message = format!("this needs all notes of the store, and some can't be read: {}", self.unreadable_list());
+        Err(Error::new(ErrorKind::Store, message).hint("make them readable first; `qipu doctor` lists all"))
+    }
+
+    /// Lists the entries of the note folders that are not read, with the reason; paths are in the store.
+    pub fn ignored_entries(&self) -> Vec<IgnoredEntry> {
+        let mut all: Vec<_> = self.dir.iter().flat_map(|dir| load::ignored_entries(dir)).collect();
+        all.extend(self.unreadable.iter().cloned());
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Describes the redo log that a crashed command left, in a sentence; `None` if there is none.
+    pub fn unfinished_changes(&self, location: &Location) -> Option<String> {
+        match redo_log::unfinished(&self.root, location.cache.as_deref()) {
+            Ok(None) => None,
+            Ok(Some(files)) => Some(format!(
+                "an earlier command was interrupted while it was changing {files} files; the next command that changes notes will finish the change"
+            )),
+            Err(error) => Some(format!(
+                "this redo log can't be used ({error:#}), and no command can change notes until it is removed: inspect it, then run `qipu doctor --fix`"
+            )),
+        }
+    }
+
+    /// Returns the shown path of the redo log.
+    pub fn redo_log_path(&self) -> String {
+        self.shown(PENDING_FILE)
+    }
+
+    /// Lists the temporary files that crashed commands left in the store; paths are in the store.
+    pub fn stale_temp_files(&self) -> Vec<String> {
+        let now = racy::now(&self.root).unwrap_or(i64::MIN);
+        // A symbolic link is not followed.
+        let has_cache = self.dir.as_ref().is_some_and(|dir| dir.kind(CACHE.as_ref()) == Some(FileType::Folder));
+        let cache = has_cache.then(|| self.root.join(CACHE));
+        let cached = cache.iter().flat_map(|cache| files::stale(cache, now, |stat| stat.mtime));
+        let cached = cached.filter_map(|path| Some(format!("{CACHE}/{}", path.file_name()?.to_str()?)));
+        cached.chain(self.dir.iter().flat_map(|dir| load::stale_temp_files(dir))).collect()
+    }
+
+    /// Lists the temporary files that crashed commands left an hour ago or more in a folder outside the store.
+    pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
+        files::stale(folder, racy::now(&self.root).unwrap_or(i64::MIN), FileStat::latest)
+    }
+
+    /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.
+    pub fn foreign_redo_log(&self, location: &Location) -> Option<String> {
+        redo_log::is_foreign(&self.root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
+    }
+}

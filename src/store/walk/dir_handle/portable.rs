@@ -1,0 +1,100 @@
+//! Directory handles on other systems than Unix: paths, whose components are checked before they are used.
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+pub(super) use std::path::PathBuf as Directory;
+
+use super::{DirEntry, DirHandle, FileType, expect_below, not_below, not_plain};
+use crate::store::walk::stat::{DirStat, FileStat};
+
+impl DirHandle {
+    /// Names a directory; a symbolic link in its place is an error.
+    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+        if folder.symlink_metadata()?.is_dir() {
+            Ok(Self(folder.to_path_buf()))
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    }
+
+    /// Names a directory below it; a symbolic link on the way or in its place is an error.
+    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
+        expect_below(path)?;
+        let mut folder = self.0.clone();
+        for name in path.components() {
+            folder.push(name);
+            Self::new(&folder)?;
+        }
+        Ok(Self(folder))
+    }
+
+    /// Opens a regular file as [`Self::file`] does, and returns its metadata.
+    pub(crate) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.map_or_else(|| Self::new(&self.0), |folder| self.folder(folder))?;
+        let file = open_plain(&folder.0.join(path.file_name().ok_or_else(not_below)?))?;
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
+    }
+
+    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+        let entry = |entry: io::Result<std::fs::DirEntry>| {
+            let entry = entry?;
+            Ok(DirEntry { name: entry.file_name(), kind: file_type(entry.file_type()?), has_file_type: true })
+        };
+        Ok(self.0.read_dir()?.map(entry))
+    }
+
+    pub(super) fn stat(&self, name: &OsStr) -> io::Result<(FileType, FileStat)> {
+        let metadata = self.0.join(name).symlink_metadata()?;
+        Ok((file_type(metadata.file_type()), FileStat::of(&metadata)))
+    }
+
+    /// Always `None`: on other systems it is not known what changes the times of a directory.
+    pub(crate) fn dir_stat(&self) -> Option<DirStat> {
+        None
+    }
+
+    pub(crate) fn make_folder(&self, name: &str) -> io::Result<()> {
+        std::fs::create_dir(self.0.join(name))
+    }
+
+    pub(super) fn create_new(&self, name: &str) -> io::Result<File> {
+        File::options().read(true).write(true).create_new(true).open(self.0.join(name))
+    }
+
+    pub(super) fn unnamed(&self) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        std::fs::rename(self.0.join(from), self.0.join(to))
+    }
+
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        std::fs::remove_file(self.0.join(name))
+    }
+}
+
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
+    if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(not_plain()) }
+}
+
+fn file_type(kind: std::fs::FileType) -> FileType {
+    match kind {
+        kind if kind.is_symlink() => FileType::Link,
+        kind if kind.is_file() => FileType::File,
+        kind if kind.is_dir() => FileType::Folder,
+        _ => FileType::Other,
+    }
+}
+
+pub(super) fn set_shared(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn is_link(_: &io::Error) -> bool {
+    false
+}
