@@ -169,28 +169,8 @@ mod tests {
     #[test]
     fn the_beginning_of_a_body_says_what_the_whole_says() {
         let pieces = [
-            "Text that goes on",
-            "\n",
-            "\n",
-            "\n\n",
-            "#tag",
-            "# Heading",
-            "-x",
-            "- item",
-            "***b*** c",
-            "a | b",
-            "---|---",
-            "===",
-            "> quote",
-            "```",
-            "<div>",
-            "[[a|b]]",
-            "[a][b]",
-            "1. one",
-            "    code",
-            "é",
-            "\r",
-            "\r```",
+            "Text that goes on", "\n", "\n", "\n\n", "#tag", "# Heading", "-x", "- item", "***b*** c", "a | b",
+            "---|---", "===", "> quote", "```", "<div>", "[[a|b]]", "[a][b]", "1. one", "    code", "é", "\r", "\r```",
         ];
         let mut random = 7_u64;
         let mut next = || {

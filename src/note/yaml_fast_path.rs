@@ -11,7 +11,6 @@ use super::yaml::{Yaml, YamlNode};
 const MAX_LINE: usize = 1_000;
 const MAX_BYTES: usize = 16 * 1024;
 
-/// A position in the text.
 struct LineCursor<'a> {
     text: &'a str,
     offset: usize,
@@ -93,9 +92,7 @@ fn split_key(line: &str) -> Option<(&str, &str)> {
 /// Parses a scalar or a flow list on one line.
 fn flow(text: &str, start: usize, line: usize) -> Option<YamlNode<'_>> {
     let trimmed = text.trim_end_matches(' ');
-    let Some(inner) = trimmed.strip_prefix('[') else {
-        return scalar(trimmed);
-    };
+    let Some(inner) = trimmed.strip_prefix('[') else { return scalar(trimmed) };
     let inner = inner.strip_suffix(']')?;
     let mut offset = start + 1;
     let mut items = Vec::with_capacity(4);
@@ -200,49 +197,9 @@ mod tests {
     ];
 
     const PIECES: [&str; 44] = [
-        "a",
-        "b c",
-        "-",
-        " ",
-        "\n",
-        "\n  ",
-        ":",
-        ": ",
-        "- ",
-        "#",
-        " #",
-        "[",
-        "]",
-        ",",
-        "\"",
-        "'",
-        "k: v\n",
-        "l:\n  - x\n",
-        "l:\n- x: 1\n  y: 2\n",
-        "\\",
-        "é",
-        "~",
-        "null",
-        "{",
-        "}",
-        "|",
-        "?",
-        "! ",
-        "&a",
-        "*a",
-        "%",
-        "@",
-        "`",
-        "...",
-        "---",
-        "\t",
-        "\r",
-        "0",
-        "  id: q\n",
-        "    z: 1\n",
-        "t: [a, b]\n",
-        "t: [a,\n b]\n",
-        "s: \"q\"\n",
+        "a", "b c", "-", " ", "\n", "\n  ", ":", ": ", "- ", "#", " #", "[", "]", ",", "\"", "'", "k: v\n",
+        "l:\n  - x\n", "l:\n- x: 1\n  y: 2\n", "\\", "é", "~", "null", "{", "}", "|", "?", "! ", "&a", "*a", "%", "@",
+        "`", "...", "---", "\t", "\r", "0", "  id: q\n", "    z: 1\n", "t: [a, b]\n", "t: [a,\n b]\n", "s: \"q\"\n",
         ">-",
     ];
 

@@ -1,11 +1,10 @@
 //! Validates the paths in a pack: plain names in the folders of notes or attachments, so that nothing is written
 //! elsewhere.
 
+use crate::note::NOTE_FOLDERS;
+
 /// The longest path in bytes; the limit of Linux.
 const MAX_BYTES: usize = 4096;
-
-/// The folders of notes, and the folder of attachments.
-const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 const ATTACHMENTS: &str = "attachments";
 
 /// Returns the reason, as a predicate, why a path can't be that of a note, or of an attachment, in a pack; `None` if it
@@ -49,28 +48,9 @@ mod tests {
             assert_eq!(path_fault(path, is_note), None, "{path}");
         }
         for path in [
-            "",
-            "/",
-            "a.md",
-            "notes",
-            "notes/",
-            "/notes/a.md",
-            "notes//a.md",
-            "notes/./a.md",
-            "notes/../a.md",
-            "../a.md",
-            "notes/.a.md",
-            "notes/.md",
-            "notes/.x/a.md",
-            "notes/a",
-            "notes/a\\b.md",
-            "notes/a\0.md",
-            "notes/a\n.md",
-            "notes/a\u{85}.md",
-            "attachments/a.md",
-            "templates/a.md",
-            "C:/a.md",
-            "notes/a.md/",
+            "", "/", "a.md", "notes", "notes/", "/notes/a.md", "notes//a.md", "notes/./a.md", "notes/../a.md",
+            "../a.md", "notes/.a.md", "notes/.md", "notes/.x/a.md", "notes/a", "notes/a\\b.md", "notes/a\0.md",
+            "notes/a\n.md", "notes/a\u{85}.md", "attachments/a.md", "templates/a.md", "C:/a.md", "notes/a.md/",
         ] {
             assert!(path_fault(path, true).is_some(), "{path:?}");
         }

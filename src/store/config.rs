@@ -16,7 +16,6 @@ use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::note::{Language, LinkTypes};
 
-/// The name of the file.
 pub(super) const FILE: &str = "config.toml";
 
 /// The config of a store. Every setting has a default, and keys of later versions are allowed.
@@ -87,15 +86,8 @@ const KNOWN: [(&str, &[&str]); 3] = [
     (
         "context",
         &[
-            "max-notes",
-            "max-blocks-per-note",
-            "max-blocks",
-            "exclude-namespaces",
-            "blocks",
-            "since",
-            "until",
-            "search-limit",
-            "min-relevance",
+            "max-notes", "max-blocks-per-note", "max-blocks", "exclude-namespaces", "blocks", "since", "until",
+            "search-limit", "min-relevance",
         ],
     ),
 ];
@@ -111,7 +103,6 @@ pub struct UnknownKey {
     pub known: &'static [&'static str],
 }
 
-/// The file as TOML.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "kebab-case")]
 struct File {

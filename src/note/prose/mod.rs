@@ -13,7 +13,6 @@ use terms::{
 const MAX_VALUE_WORDS: usize = 6;
 /// The most words of a value after a metadata key.
 const MAX_METADATA_WORDS: usize = 25;
-/// The most words of a key.
 const MAX_KEY_WORDS: usize = 4;
 /// The most words of a lead-in such as `For example:`.
 const MAX_LEAD_WORDS: usize = 3;
@@ -258,25 +257,8 @@ fn is_date(text: &str) -> bool {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     const LONG: [&str; 19] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "sept",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
+        "january", "february", "march", "april", "june", "july", "august", "sept", "september", "october", "november",
+        "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     ];
     let is_name = |word: &str| MONTHS.contains(&word) || DAYS.contains(&word) || LONG.contains(&word);
     let is_rest =
