@@ -6,11 +6,8 @@
 
 /// The number of ones from which on a Rice-coded integer is stored verbatim: its quotient would take as many bits.
 const RICE_ESCAPE: u32 = u32::BITS;
-/// The width of the selector of a selector-coded integer.
 const SELECTOR_BITS: u32 = 3;
-/// The payload width of each selector.
 const PAYLOAD_BITS: [u32; 8] = [3, 5, 7, 9, 11, 13, 15, 32];
-/// The smallest integer of each selector.
 const SELECTOR_STARTS: [u32; 8] = selector_starts();
 
 const fn selector_starts() -> [u32; 8] {
@@ -116,7 +113,6 @@ impl BitWriter {
 #[derive(Clone, Copy)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// The offset of the next bit.
     bit_offset: usize,
 }
 

@@ -150,19 +150,16 @@ struct BlockReader<'a> {
     /// The open headings: level and text.
     headings: Vec<(usize, String)>,
     path: Arc<[String]>,
-    /// The open items.
     open: Vec<OpenItem>,
 }
 
 /// An item whose end was not reached yet.
 struct OpenItem {
-    /// The index of its block.
     block: usize,
     /// Its depth among all open elements.
     depth: usize,
     /// The offset from which its own text continues.
     start: usize,
-    /// The offset of its end.
     end: usize,
     /// Its column in bytes.
     column: usize,
@@ -202,24 +199,25 @@ impl BlockReader<'_> {
     /// Text of an item before a nested list is its own text.
     fn begin_list(&mut self, range: &Range<usize>) {
         let Some(open) = self.open.last_mut() else { return };
-        let own = self.body.get(open.start..range.start.max(open.start)).unwrap_or_default();
-        if let Some(block) = self.blocks.get_mut(open.block) {
-            block.text.push_str(own);
-            if !own.trim().is_empty() {
-                block.range.end = open.start + own.trim_end().len();
-            }
-        }
+        let (block, own) = (open.block, open.start..range.start.max(open.start));
         open.start = range.end.max(open.start);
+        self.push_own_text(block, own);
+    }
+
+    /// Appends a range of the body to a block and returns the block.
+    fn push_own_text(&mut self, block: usize, range: Range<usize>) -> Option<&mut Block> {
+        let own = self.body.get(range.clone()).unwrap_or_default();
+        let block = self.blocks.get_mut(block)?;
+        block.text.push_str(own);
+        if !own.trim().is_empty() {
+            block.range.end = range.start + own.trim_end().len();
+        }
+        Some(block)
     }
 
     fn end_item(&mut self, depth: usize) {
         let Some(open) = self.open.pop_if(|open| open.depth == depth) else { return };
-        let own = self.body.get(open.start..open.end).unwrap_or_default();
-        if let Some(block) = self.blocks.get_mut(open.block) {
-            block.text.push_str(own);
-            if !own.trim().is_empty() {
-                block.range.end = open.start + own.trim_end().len();
-            }
+        if let Some(block) = self.push_own_text(open.block, open.start..open.end) {
             let (text, anchor) = without_anchor(&without_marker(&block.text, open.column));
             (block.text, block.anchor) = (text, anchor);
         }

@@ -20,7 +20,6 @@ use super::spans::with_spans;
 pub(crate) struct Destination {
     /// The bytes of the whole link; of a reference, without its definition.
     pub(crate) range: Range<usize>,
-    /// The target.
     pub(crate) link: InlineLink,
     /// The decoded text after the `#` of a path.
     fragment: Option<String>,

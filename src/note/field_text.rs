@@ -14,7 +14,6 @@ use super::yaml_text::flow;
 /// A line ending: `\n` or `\r\n`.
 pub(super) type LineEnding = &'static str;
 
-/// The source lines of a field.
 #[derive(Debug, Clone)]
 pub(super) struct FieldText {
     /// The lines from that of the key to the last one of the value.

@@ -15,7 +15,6 @@ const MAX_LEN: usize = 200;
 
 /// The maximum length of an id from a path without its hash, in bytes.
 const MAX_DERIVED: usize = 100;
-/// The separator of path components in an id.
 const SEPARATOR: &str = "--";
 /// The length of a hash in an id, in characters.
 const HASH_LEN: usize = 8;

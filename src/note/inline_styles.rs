@@ -25,7 +25,6 @@ pub enum InlineStyle {
     Bullet,
 }
 
-/// The number of styles.
 const STYLES: usize = 8;
 
 /// The set of styles of a piece of text.

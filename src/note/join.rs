@@ -15,10 +15,8 @@ pub(crate) enum OnConflict {
     KeepOurs,
 }
 
-/// The result of a join.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct JoinedItems {
-    /// The edits of our list.
     pub(crate) edits: Vec<Edit>,
     /// The keys of entries of theirs that are not taken over.
     pub(crate) not_taken: Vec<String>,

@@ -1,86 +1,57 @@
 //! The languages of notes.
 
-/// The language of the notes of a store, which selects the stemmer and the stop words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Language {
-    Arabic,
-    Armenian,
-    Basque,
-    Catalan,
-    Czech,
-    Danish,
-    Dutch,
-    #[default]
-    English,
-    Esperanto,
-    Estonian,
-    Finnish,
-    French,
-    German,
-    Greek,
-    Hindi,
-    Hungarian,
-    Indonesian,
-    Irish,
-    Italian,
-    Lithuanian,
-    Nepali,
-    Norwegian,
-    Persian,
-    Polish,
-    Portuguese,
-    Romanian,
-    Russian,
-    Serbian,
-    Spanish,
-    Swedish,
-    Tamil,
-    Turkish,
-    Ukrainian,
-    Yiddish,
-    /// No stemming.
-    None,
+/// Defines [`Language`] and the names of each language in a config: the code and the English name.
+macro_rules! languages {
+    ($($(#[$attribute:meta])* $language:ident $code:literal $name:literal,)*) => {
+        /// The language of the notes of a store, which selects the stemmer and the stop words; `None` is no stemming.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum Language {
+            $($(#[$attribute])* $language,)*
+        }
+
+        const NAMES: &[(Language, &str, &str)] = &[$((Language::$language, $code, $name),)*];
+    };
 }
 
-/// Every language with its names in a config: the code and the English name.
-const NAMES: [(Language, &str, &str); 35] = [
-    (Language::Arabic, "ar", "arabic"),
-    (Language::Armenian, "hy", "armenian"),
-    (Language::Basque, "eu", "basque"),
-    (Language::Catalan, "ca", "catalan"),
-    (Language::Czech, "cs", "czech"),
-    (Language::Danish, "da", "danish"),
-    (Language::Dutch, "nl", "dutch"),
-    (Language::English, "en", "english"),
-    (Language::Esperanto, "eo", "esperanto"),
-    (Language::Estonian, "et", "estonian"),
-    (Language::Finnish, "fi", "finnish"),
-    (Language::French, "fr", "french"),
-    (Language::German, "de", "german"),
-    (Language::Greek, "el", "greek"),
-    (Language::Hindi, "hi", "hindi"),
-    (Language::Hungarian, "hu", "hungarian"),
-    (Language::Indonesian, "id", "indonesian"),
-    (Language::Irish, "ga", "irish"),
-    (Language::Italian, "it", "italian"),
-    (Language::Lithuanian, "lt", "lithuanian"),
-    (Language::Nepali, "ne", "nepali"),
-    (Language::Norwegian, "no", "norwegian"),
-    (Language::Persian, "fa", "persian"),
-    (Language::Polish, "pl", "polish"),
-    (Language::Portuguese, "pt", "portuguese"),
-    (Language::Romanian, "ro", "romanian"),
-    (Language::Russian, "ru", "russian"),
-    (Language::Serbian, "sr", "serbian"),
-    (Language::Spanish, "es", "spanish"),
-    (Language::Swedish, "sv", "swedish"),
-    (Language::Tamil, "ta", "tamil"),
-    (Language::Turkish, "tr", "turkish"),
-    (Language::Ukrainian, "uk", "ukrainian"),
-    (Language::Yiddish, "yi", "yiddish"),
-    (Language::None, "none", "none"),
-];
+languages! {
+    Arabic "ar" "arabic",
+    Armenian "hy" "armenian",
+    Basque "eu" "basque",
+    Catalan "ca" "catalan",
+    Czech "cs" "czech",
+    Danish "da" "danish",
+    Dutch "nl" "dutch",
+    #[default]
+    English "en" "english",
+    Esperanto "eo" "esperanto",
+    Estonian "et" "estonian",
+    Finnish "fi" "finnish",
+    French "fr" "french",
+    German "de" "german",
+    Greek "el" "greek",
+    Hindi "hi" "hindi",
+    Hungarian "hu" "hungarian",
+    Indonesian "id" "indonesian",
+    Irish "ga" "irish",
+    Italian "it" "italian",
+    Lithuanian "lt" "lithuanian",
+    Nepali "ne" "nepali",
+    Norwegian "no" "norwegian",
+    Persian "fa" "persian",
+    Polish "pl" "polish",
+    Portuguese "pt" "portuguese",
+    Romanian "ro" "romanian",
+    Russian "ru" "russian",
+    Serbian "sr" "serbian",
+    Spanish "es" "spanish",
+    Swedish "sv" "swedish",
+    Tamil "ta" "tamil",
+    Turkish "tr" "turkish",
+    Ukrainian "uk" "ukrainian",
+    Yiddish "yi" "yiddish",
+    None "none" "none",
+}
 
 impl Language {
     /// Returns the English name in lower case.

@@ -24,7 +24,6 @@ const MAX_DEPTH: usize = 64;
 /// A node of a YAML document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Yaml<'a> {
-    /// The kind and content of the node.
     pub(crate) kind: YamlNode<'a>,
     /// The byte range; that of a block scalar excludes its `>-` header.
     pub(crate) span: Range<usize>,
@@ -32,7 +31,6 @@ pub(crate) struct Yaml<'a> {
     pub(crate) line: usize,
 }
 
-/// The kinds of nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum YamlNode<'a> {
     /// A text; `plain` if it is written without quotes, block style and the tag `!!str`.
@@ -126,14 +124,10 @@ impl<'a> TreeBuilder<'a> {
                 Ok(())
             }
             Event::SequenceStart(_, anchor, _) => {
-                spend_nodes(nodes_left, 1, line)?;
-                self.begin(YamlNode::List(Vec::new()), span, line, anchor);
-                Ok(())
+                self.begin(Yaml { kind: YamlNode::List(Vec::new()), span, line }, anchor, nodes_left)
             }
             Event::MappingStart(_, anchor, _) => {
-                spend_nodes(nodes_left, 1, line)?;
-                self.begin(YamlNode::Map(Vec::new()), span, line, anchor);
-                Ok(())
+                self.begin(Yaml { kind: YamlNode::Map(Vec::new()), span, line }, anchor, nodes_left)
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(OpenCollection { mut node, anchor, .. }) = self.open.pop() else {
@@ -156,9 +150,10 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    fn begin(&mut self, kind: YamlNode<'a>, span: Range<usize>, line: usize, anchor: usize) {
-        let node = Yaml { kind, span, line };
+    fn begin(&mut self, node: Yaml<'a>, anchor: usize, nodes_left: &mut usize) -> Result<(), YamlError> {
+        spend_nodes(nodes_left, 1, node.line)?;
         self.open.push(OpenCollection { node, key: None, anchor });
+        Ok(())
     }
 
     /// Adds a finished node to the open list or map, or makes it the root.

@@ -112,33 +112,25 @@ fn parse_line<T>(
 }
 
 fn head(fields: &mut LineFields<'_>) -> Option<(String, usize, usize)> {
-    fields.skip("qipu=1 pack=1 store=")?;
-    let store = fields.value()?;
-    fields.skip(" notes=")?;
-    let notes = fields.value()?.parse().ok()?;
-    fields.skip(" attachments=")?;
-    Some((store, notes, fields.value()?.parse().ok()?))
+    let store = fields.value_after("qipu=1 pack=1 store=")?;
+    let notes = fields.value_after(" notes=")?.parse().ok()?;
+    Some((store, notes, fields.value_after(" attachments=")?.parse().ok()?))
 }
 
 fn note(fields: &mut LineFields<'_>) -> Option<PackedNote> {
     let id = fields.id()?;
-    fields.skip(" ")?;
-    let kind = fields.value()?;
-    fields.skip(" ")?;
-    let title = fields.value()?;
+    let kind = fields.value_after(" ")?;
+    let title = fields.value_after(" ")?;
     fields.skip(" tags=")?;
     let tags = fields.tags()?;
-    fields.skip(" path=")?;
-    let file = PackedFile { path: fields.value()?, bytes: Vec::new() };
+    let file = PackedFile { path: fields.value_after(" path=")?, bytes: Vec::new() };
     Some(PackedNote { id, kind, title, tags, sources: Vec::new(), links: Vec::new(), file })
 }
 
 fn source(fields: &mut LineFields<'_>) -> Option<(NoteId, ContentSource)> {
     let id = fields.id()?;
-    fields.skip(" url=")?;
-    let url = fields.value()?;
-    let title = fields.skip(" title=").and_then(|()| fields.value());
-    let accessed = fields.skip(" accessed=").and_then(|()| fields.value());
+    let url = fields.value_after(" url=")?;
+    let (title, accessed) = (fields.value_after(" title="), fields.value_after(" accessed="));
     Some((id, ContentSource { url, title, accessed }))
 }
 
@@ -146,10 +138,8 @@ fn link(fields: &mut LineFields<'_>) -> Option<(NoteId, PackedLink)> {
     let from = fields.id()?;
     fields.skip(" ")?;
     let to = fields.id()?;
-    fields.skip(" type=")?;
-    let kind = fields.value()?;
-    fields.skip(" inline=")?;
-    let is_inline = fields.value()?.parse().ok()?;
+    let kind = fields.value_after(" type=")?;
+    let is_inline = fields.value_after(" inline=")?.parse().ok()?;
     Some((from, PackedLink { to, kind, is_inline }))
 }
 
@@ -244,7 +234,6 @@ fn expect_same_note(line_number: usize, id: &NoteId, wanted: &NoteId) -> Result<
     (id == wanted).then_some(()).ok_or_else(other)
 }
 
-/// The unparsed rest of a line.
 struct LineFields<'a> {
     rest: &'a str,
 }
@@ -269,6 +258,11 @@ impl LineFields<'_> {
         let (value, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
         if value.starts_with('"') { serde_json::from_str(value).ok() } else { Some(value.to_owned()) }
+    }
+
+    fn value_after(&mut self, text: &str) -> Option<String> {
+        self.skip(text)?;
+        self.value()
     }
 
     fn tags(&mut self) -> Option<Vec<String>> {

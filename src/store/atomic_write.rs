@@ -18,7 +18,6 @@ use crate::env::Waits;
 /// The precondition of replacing or removing a file: it has exactly the bytes that were read, and no other program is
 /// saving it.
 pub(super) struct ExpectedFile<'a> {
-    /// Its bytes.
     pub(super) bytes: &'a [u8],
     /// Whether another program may still be saving a version.
     pub(super) is_racy: &'a dyn Fn(&Version) -> bool,

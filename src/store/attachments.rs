@@ -8,7 +8,6 @@ use super::walk::tree::{self, TreeItem};
 use super::{FOLDER_UNREADABLE, IgnoredEntry, Store};
 use crate::error::{Error, ErrorKind};
 
-/// The folder of attachments in a store.
 pub(super) const ATTACHMENTS: &str = "attachments";
 
 impl Store {

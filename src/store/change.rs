@@ -9,46 +9,36 @@ use serde::{Deserialize, Serialize};
 use super::NOTE_FOLDERS;
 use super::attachments::ATTACHMENTS;
 
-/// A change of a file. Paths are in the store, with `/` between names.
+/// A change of a file, with its bytes before (`old`) and after (`new`). Paths are in the store, with `/` between names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the enum describes its fields")]
 pub enum Change {
     /// Creates a file that does not exist yet.
     Create {
-        /// Its path.
         path: String,
-        /// Its bytes.
         #[serde(with = "base64_bytes")]
         new: Vec<u8>,
     },
     /// Replaces the content of a file.
     Replace {
-        /// Its path.
         path: String,
-        /// Its bytes before.
         #[serde(with = "base64_bytes")]
         old: Vec<u8>,
-        /// Its bytes after.
         #[serde(with = "base64_bytes")]
         new: Vec<u8>,
     },
-    /// Renames a file, and may replace its content.
+    /// Renames a file, and may replace its content. The new path must not exist yet.
     Move {
-        /// The path before.
         from: String,
-        /// The path after, which must not exist yet.
         to: String,
-        /// Its bytes before.
         #[serde(with = "base64_bytes")]
         old: Vec<u8>,
-        /// Its bytes after.
         #[serde(with = "base64_bytes")]
         new: Vec<u8>,
     },
     /// Deletes a file.
     Delete {
-        /// Its path.
         path: String,
-        /// Its bytes.
         #[serde(with = "base64_bytes")]
         old: Vec<u8>,
     },

@@ -1,4 +1,4 @@
-//! Calls of git, as a process without a shell.
+//! Calls of git, as a process without a shell. Each fails if git is not installed, or refuses what it is asked.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 /// The least exit code of `git merge-file` that means a failure; lower ones are the number of conflicts.
 const FAILED: i32 = 128;
 
-/// The result of a merge by lines.
 #[derive(Debug)]
 pub(crate) struct MergedFile {
     /// The text, with markers around each conflict.
@@ -21,9 +20,6 @@ pub(crate) struct MergedFile {
 }
 
 /// Merges ours, base and theirs by lines, as git merges any text.
-///
-/// # Errors
-/// If git is not installed, or refuses a file, as it does binary ones.
 pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], marker_size: u16) -> Result<MergedFile> {
     let folder = tempfile::tempdir().context("can't create a temporary folder")?;
     let write = |name: &str, bytes: &[u8]| {
@@ -42,9 +38,6 @@ pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], ma
 }
 
 /// Expects that a folder is in the working tree of a repository.
-///
-/// # Errors
-/// If git is not installed, or the folder is in no repository or inside `.git`.
 pub(crate) fn expect_work_tree(dir: &Path) -> Result<()> {
     let output = run(dir, ["rev-parse", "--is-inside-work-tree"])?;
     match output.stdout.trim_ascii() {
@@ -55,9 +48,6 @@ pub(crate) fn expect_work_tree(dir: &Path) -> Result<()> {
 }
 
 /// Returns the values of a key in the local configuration of a repository; none if there is no repository.
-///
-/// # Errors
-/// If git is not installed.
 pub(crate) fn config(dir: &Path, key: &str) -> Result<Vec<String>> {
     let output = run(dir, ["config", "--local", "--null", "--get-all", key])?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -66,9 +56,6 @@ pub(crate) fn config(dir: &Path, key: &str) -> Result<Vec<String>> {
 }
 
 /// Sets a key in the local configuration of a repository to one value, or removes it.
-///
-/// # Errors
-/// If git is not installed, or can't write its configuration.
 pub(crate) fn set_config(dir: &Path, key: &str, value: Option<&str>) -> Result<()> {
     let output = match value {
         Some(value) => run(dir, ["config", "--local", "--replace-all", key, value])?,

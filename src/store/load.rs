@@ -48,7 +48,6 @@ pub(super) struct Loaded {
     pub(super) errors: Arc<ReadErrors>,
     /// The files and directories among the notes that can't be read, sorted by path.
     pub(super) unreadable: Vec<IgnoredEntry>,
-    /// Whether an index was written.
     pub(super) is_written: bool,
     /// The cache for data that is derived from exactly these notes.
     pub(super) sidecar: Option<SidecarFile>,
@@ -121,7 +120,6 @@ enum Origin {
 struct ReusePlan {
     /// For each file its slot in the index; `None` if it is to be read.
     slots: Vec<Option<usize>>,
-    /// The number of files in the index.
     count: usize,
     records: ColumnStore,
     text_index: Option<Arc<dyn BlobSource>>,
@@ -389,8 +387,7 @@ fn read_note(dir: &DirHandle, entry: &mut FileEntry, buffer: &mut Vec<u8>, unrea
         Ok(stat) => entry.stat = stat,
         Err(error) => {
             if is_unreadable(&error) {
-                let ignored = (entry.path.to_string(), FILE_UNREADABLE);
-                unreadable.lock().unwrap_or_else(PoisonError::into_inner).push(ignored);
+                scan::add_unreadable(unreadable, &entry.path, FILE_UNREADABLE);
             }
             return None;
         }

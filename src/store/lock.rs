@@ -38,7 +38,6 @@ pub struct Lock {
     file: File,
     _folder: Option<File>,
     complete: RefCell<BTreeSet<Version>>,
-    /// The user's cache folder.
     pub(super) cache: Option<PathBuf>,
     pub(super) waits: Waits,
 }

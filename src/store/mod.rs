@@ -66,7 +66,6 @@ pub type IgnoredEntry = (String, &'static str);
 const FILE_UNREADABLE: &str = "the file can't be read";
 const FOLDER_UNREADABLE: &str = "the folder can't be read, so its notes are missing";
 
-/// The name of the redo log.
 const PENDING_FILE: &str = ".qipu-pending";
 
 /// The greatest lengths of a config and a template that are read, in bytes: a parser takes many times as much memory.
@@ -89,7 +88,6 @@ pub struct Store {
     root: PathBuf,
     /// The store's folder, open; everything in the store is read through it.
     dir: Option<Arc<DirHandle>>,
-    /// The user's configuration folder.
     settings: Option<PathBuf>,
     current_dir: PathBuf,
     notes: Vec<Arc<NoteHandle>>,

@@ -12,7 +12,6 @@ use crate::note::NoteId;
 /// The prefix of ids that qipu makes; a user may omit it.
 const ID_PREFIX: &str = "qp-";
 
-/// The most suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 /// The number of characters of a name that are compared.
 const MAX_COMPARED: usize = 80;

@@ -29,13 +29,3 @@ pub(super) fn read_into(dir: &DirHandle, path: &Path, buffer: &mut Vec<u8>) -> i
     }
     Ok(FileStat::of(&metadata))
 }
-
-/// Reads a file as [`read_into`] does, into memory of its own.
-///
-/// # Errors
-/// As [`read_into`].
-pub(super) fn read(dir: &DirHandle, path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    read_into(dir, path, &mut bytes)?;
-    Ok(bytes)
-}

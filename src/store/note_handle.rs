@@ -272,10 +272,12 @@ impl NoteHandle {
 impl IndexedNote {
     fn file(&self, path: &str) -> &ReadNote {
         self.file.get_or_init(|| {
-            let (bytes, failure) = match note_file::read(&self.record.columns.dir, Path::new(path)) {
-                Ok(bytes) => (bytes, None),
-                Err(error) => (Vec::new(), Some(self.record.columns.errors.add_note(path, &error))),
-            };
+            let (columns, mut bytes) = (&self.record.columns, Vec::new());
+            let read = note_file::read_into(&columns.dir, Path::new(path), &mut bytes);
+            let failure = read.err().map(|error| columns.errors.add_note(path, &error));
+            if failure.is_some() {
+                bytes.clear();
+            }
             Box::new(ReadNote { note: Note::parse(path, bytes), failure })
         })
     }

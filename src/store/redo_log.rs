@@ -29,7 +29,6 @@ use crate::progress;
 /// The file in the user's cache folder with the SHA-256 of the log.
 const WITNESS: &str = "pending";
 
-/// The log as JSON.
 #[derive(Serialize, Deserialize)]
 struct LoggedChange {
     version: u32,
@@ -85,7 +84,6 @@ fn undo(staged: &mut [StagedChange<'_>]) -> Result<()> {
     failures.into_iter().next().map_or_else(|| sync_folders(staged), Err)
 }
 
-/// A redo log whose changes are being applied.
 struct Log {
     file: PathBuf,
     witness: Option<PathBuf>,
@@ -146,17 +144,11 @@ pub(super) fn recover(root: &Path, cache: Option<&Path>) -> Result<usize> {
 }
 
 /// Returns the number of changes in the log; `None` if there is no log.
-///
-/// # Errors
-/// If the log can't be applied.
 pub(super) fn unfinished(root: &Path, cache: Option<&Path>) -> Result<Option<usize>> {
     Ok(read(root, cache)?.map(|changes| changes.len()))
 }
 
 /// Removes a log that is not this user's. Returns whether there was one.
-///
-/// # Errors
-/// If it can't be removed.
 pub(super) fn remove_foreign(root: &Path, cache: Option<&Path>) -> Result<bool> {
     let is_foreign = is_foreign(root, cache);
     if is_foreign {

@@ -10,7 +10,6 @@ use super::files;
 
 /// The list in the user's configuration folder: the absolute path of a store on each line.
 pub(super) const LIST: &str = "qipu/trusted-stores";
-/// The head of a new list.
 const HEADER: &str = "# Stores whose own claims about trust and confidence are believed, one absolute path per line.\n\
                       # `qipu init` adds the stores that it creates, `qipu init --trust` an existing one.\n";
 
@@ -33,9 +32,6 @@ fn names(list: &str, root: &Path) -> bool {
 }
 
 /// Adds a store to the list. Returns whether the list existed before; `None` if the store was in it.
-///
-/// # Errors
-/// Names the list if it can't be read or written.
 pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Option<bool>> {
     let list = list_in(settings);
     let before = files::read_if_there(&list)?;

@@ -35,7 +35,6 @@ pub struct ChangeWatcher {
     source: ChangeSource,
 }
 
-/// The source of change reports.
 #[derive(Debug)]
 enum ChangeSource {
     /// The kernel's reports.
@@ -111,7 +110,6 @@ mod reports {
     /// The length of the buffer for reports, in bytes.
     const BUFFER_LEN: usize = 16 * 1024;
 
-    /// The kernel's reports of changes in a store's folders.
     #[derive(Debug)]
     pub(super) struct Reports {
         inotify: OwnedFd,

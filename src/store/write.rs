@@ -88,17 +88,11 @@ impl Store {
     }
 
     /// Reads the bytes of a note's file.
-    ///
-    /// # Errors
-    /// `Failure` if it can't be read.
     pub fn bytes_of(&self, note: &NoteHandle) -> Result<Vec<u8>, Error> {
         self.read_bytes(&note.path)
     }
 
     /// Reads a file of the store, by its path in the store.
-    ///
-    /// # Errors
-    /// `Failure` if it can't be read.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
         files::read_step();
         let dir = self.dir.as_ref().ok_or(io::ErrorKind::NotFound);

@@ -62,9 +62,6 @@ fn with_body(text: &str, body: &str) -> Result<String, String> {
 }
 
 /// Replaces the targets of the links in the body of a note; see [`relinked`].
-///
-/// # Errors
-/// As [`relinked`].
 pub(crate) fn relink(text: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
     let (_, body) = read(text);
     let new = relinked(text.get(body.clone()).unwrap_or_default(), new_target)?;
@@ -72,9 +69,6 @@ pub(crate) fn relink(text: &str, new_target: impl Fn(&InlineLink) -> Option<Stri
 }
 
 /// Appends a section to a note; line endings are those of the file.
-///
-/// # Errors
-/// As [`Section::below`].
 pub(crate) fn with_section(text: &str, section: &Section) -> Result<String, String> {
     let (_, body) = read(text);
     let new = section.below(text.get(body.clone()).unwrap_or_default(), line_end(text))?;
@@ -120,9 +114,7 @@ pub(crate) fn line_end(text: &str) -> &'static str {
 
 fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     let parts = split(text);
-    let Some(range) = parts.yaml.clone() else {
-        return with_new_frontmatter(text, &parts, edit);
-    };
+    let Some(range) = parts.yaml.clone() else { return with_new_frontmatter(text, &parts, edit) };
     let yaml = text.get(range.clone()).unwrap_or_default();
     let document = YamlDocument::parse(yaml, line_end(text))?;
     let fields = document.values();

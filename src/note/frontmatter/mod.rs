@@ -40,12 +40,10 @@ impl Frontmatter {
     }
 }
 
-/// The byte ranges of the parts of a note's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextParts {
     /// The YAML between the markers, if there are any.
     pub(crate) yaml: Option<Range<usize>>,
-    /// The text below the frontmatter.
     pub(crate) body: Range<usize>,
     /// Whether the opening marker has no closing one.
     pub(crate) is_unclosed: bool,
@@ -60,9 +58,7 @@ pub(crate) fn range_without_bom(text: &str) -> Range<usize> {
 pub(crate) fn split(text: &str) -> TextParts {
     let none = |is_unclosed| TextParts { yaml: None, body: range_without_bom(text), is_unclosed };
     let mut lines = lines_from(text, range_without_bom(text).start);
-    let Some(first) = lines.next().filter(|line| is_marker(text, line, "---")) else {
-        return none(false);
-    };
+    let Some(first) = lines.next().filter(|line| is_marker(text, line, "---")) else { return none(false) };
     for line in lines {
         if is_marker(text, &line, "---") || is_marker(text, &line, "...") {
             if !may_be_fields(text.get(first.end..line.start).unwrap_or_default()) {

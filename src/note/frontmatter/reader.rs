@@ -84,9 +84,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         let mut seen = HashSet::new();
         let mut nodes_left = yaml::MAX_NODES;
         for (lines_before, chunk) in chunks(yaml) {
-            let Some((key, rest)) = chunk.split_once(':').filter(|_| has_key(chunk)) else {
-                continue;
-            };
+            let Some((key, rest)) = chunk.split_once(':').filter(|_| has_key(chunk)) else { continue };
             if !seen.insert(key) {
                 continue;
             }
@@ -143,9 +141,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     }
 
     fn id(&mut self, value: &Yaml<'a>, line: usize) {
-        let Some(text) = self.text("id", value, line) else {
-            return;
-        };
+        let Some(text) = self.text("id", value, line) else { return };
         self.fields.id = NoteId::parse(&text).filter(|id| !id.as_str().contains('~'));
         if self.fields.id.is_none() {
             let message =
@@ -206,9 +202,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     }
 
     fn value(&mut self, value: &Yaml<'a>, line: usize) {
-        let Some(text) = self.text("value", value, line) else {
-            return;
-        };
+        let Some(text) = self.text("value", value, line) else { return };
         self.fields.value = text.parse().ok().filter(|value| *value <= 100);
         if self.fields.value.is_none() {
             self.report("impossible-value", line, format!("`value: {text}` is not a whole number from 0 to 100"));
@@ -216,9 +210,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     }
 
     fn verified(&mut self, value: &Yaml<'a>, line: usize) {
-        let Some(text) = self.text("verified", value, line) else {
-            return;
-        };
+        let Some(text) = self.text("verified", value, line) else { return };
         self.fields.verified = match text.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" => Some(true),
             "false" | "no" | "off" => Some(false),

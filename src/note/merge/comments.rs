@@ -212,7 +212,6 @@ fn collect_scalars(node: &Yaml<'_>, ranges: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The number of occurrences of each comment.
 type CommentCounts = BTreeMap<String, usize>;
 
 fn counts(lines: &[CommentedLine]) -> CommentCounts {

@@ -43,7 +43,6 @@ fn has_same_value(a: Option<&FieldText>, b: Option<&FieldText>) -> bool {
     a.map(|field| plain(&field.value)) == b.map(|field| plain(&field.value))
 }
 
-/// A field that both sides changed.
 struct ChangedField<'a> {
     key: &'a str,
     base: Option<&'a FieldText>,

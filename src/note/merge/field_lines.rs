@@ -16,7 +16,6 @@ pub(super) struct FieldLines<'a> {
     index_by_key: HashMap<String, usize>,
     /// Comments and blank lines after the last field.
     pub(super) tail: &'a str,
-    /// The line of the closing marker.
     pub(super) closing: &'a str,
     pub(super) body: &'a str,
 }

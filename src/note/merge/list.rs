@@ -67,7 +67,6 @@ fn with_added(key: &str, field: FieldText, added: &[Value], line_end: LineEnding
 /// The items of a list, indexed by their keys.
 struct ItemSet {
     items: Vec<Value>,
-    /// The key of each item.
     keys: Vec<Value>,
     /// The index of the first item of each key.
     first_by_key: HashMap<Value, usize>,

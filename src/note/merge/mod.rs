@@ -58,7 +58,6 @@ fn with_line_ends_of<'t>(model: &str, text: &'t str) -> Cow<'t, str> {
     Cow::Owned(if crlf == 0 { unix } else { unix.replace('\n', "\r\n") })
 }
 
-/// A field of the result.
 struct MergedField {
     key: String,
     /// Comments and blank lines above it, equal in all three texts.
@@ -123,9 +122,6 @@ impl MergedFields {
     }
 
     /// Writes one of the three texts: the frontmatter with that version of each field, and the body of a side.
-    ///
-    /// # Errors
-    /// A sentence if the text, parsed again, has other fields.
     fn written(&self, version: usize, ours: &FieldLines<'_>, side: &FieldLines<'_>) -> Result<String, String> {
         let mut expected: Vec<(&str, &FieldText)> = Vec::with_capacity(self.fields.len());
         let mut text = ours.head.to_owned();

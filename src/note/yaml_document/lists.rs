@@ -86,14 +86,8 @@ impl YamlDocument<'_> {
         if has_none_left && !self.has_comment(colon.clone()) {
             return vec![self.replaced(colon, " []")];
         }
-        let spans = self.item_spans(nodes);
-        if self.is_flow(list) {
-            return vec![self.without(self.flow_ranges(&spans, &|index| is_removed.get(index) == Some(&true)))];
-        }
-        let removed = spans.iter().zip(&is_removed).filter(|(_, is_removed)| **is_removed);
-        let lines = removed.map(|(span, _)| self.line_start(span.start)..self.next_line(span.end));
-        let text = self.without(lines.collect());
-        let empty = if has_none_left { " []" } else { "" };
+        let text = self.without_elements(list, &self.item_spans(nodes), &is_removed);
+        let empty = if has_none_left && !self.is_flow(list) { " []" } else { "" };
         vec![splice(&text, colon.start..colon.start, empty)]
     }
 

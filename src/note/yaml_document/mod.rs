@@ -21,7 +21,6 @@ thread_local! {
 /// A byte range of the text and its new text.
 type Replacement = (Range<usize>, String);
 
-/// A key and its value.
 type YamlEntry<'a> = (Yaml<'a>, Yaml<'a>);
 
 /// Parsed frontmatter and its text.
@@ -102,11 +101,16 @@ impl<'a> YamlDocument<'a> {
             return vec![self.replaced(self.after_colon(name, node), " {}")];
         }
         let spans = self.spans_of(fields);
+        vec![self.without_elements(node, &spans, &is_removed)]
+    }
+
+    /// Returns the text without some elements of a list or map: in flow style with their commas, else their lines.
+    fn without_elements(&self, node: &Yaml<'_>, spans: &[Range<usize>], is_removed: &[bool]) -> String {
         if self.is_flow(node) {
-            return vec![self.without(self.flow_ranges(&spans, &|index| is_removed.get(index) == Some(&true)))];
+            return self.without(self.flow_ranges(spans, &|index| is_removed.get(index) == Some(&true)));
         }
-        let removed = spans.iter().zip(&is_removed).filter(|(_, is_removed)| **is_removed);
-        vec![self.without(removed.map(|(span, _)| self.line_start(span.start)..self.next_line(span.end)).collect())]
+        let removed = spans.iter().zip(is_removed).filter(|(_, is_removed)| **is_removed);
+        self.without(removed.map(|(span, _)| self.line_start(span.start)..self.next_line(span.end)).collect())
     }
 
     /// Returns candidates in which a field has a value in YAML syntax: the value replaced, everything after the colon

@@ -13,7 +13,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::lz4::{compress, decompress};
 use crate::store::walk::dir_handle::DirHandle;
 
 /// The first and last bytes of a file of this version; other versions are not read. The number is raised when the format
@@ -34,12 +33,10 @@ struct Footer {
     block_crcs: Vec<u32>,
 }
 
-/// An open container.
 #[derive(Debug)]
 pub(crate) struct Container {
     file: File,
     footer: Footer,
-    /// The offset of the footer.
     end: u64,
     footer_crc: u32,
     len: u64,
@@ -115,10 +112,6 @@ impl Container {
         self.read(section, 0..self.len(section))
     }
 
-    pub(crate) fn decompressed(&self, section: usize) -> Option<Vec<u8>> {
-        decompress(&self.whole(section)?)
-    }
-
     fn range(&self, section: usize) -> Option<Range<u64>> {
         let (start, end) = *self.footer.ranges.get(section)?;
         (start <= end && end <= self.end).then_some(start..end)
@@ -159,7 +152,6 @@ pub(crate) struct ContainerWriter<'a> {
 #[derive(Default)]
 struct BlockChecksums {
     blocks: Vec<u32>,
-    /// The number of bytes written.
     len: u64,
     block: crc32fast::Hasher,
 }
@@ -203,11 +195,6 @@ impl<'a> ContainerWriter<'a> {
         self.write(&chunks.collect::<Vec<_>>())?;
         self.ranges.push((start, self.checksums.len));
         Ok(())
-    }
-
-    /// Writes a compressed section, which can be read only as a whole.
-    pub(crate) fn compressed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.section(&compress(bytes))
     }
 
     fn write(&mut self, chunks: &[&[u8]]) -> io::Result<()> {
@@ -270,22 +257,6 @@ mod tests {
         }
         assert_eq!((read.whole(5), read.len(5)), (None, 0));
         assert_eq!(read.read(2, u64::MAX - 1..u64::MAX), None);
-    }
-
-    #[test]
-    fn packed_sections_are_read_whole() {
-        let text = "a text of some length, and again ".repeat(1000).into_bytes();
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        let mut writer = ContainerWriter::new(file.as_file_mut()).unwrap();
-        [text.as_slice(), b"", b"x"].iter().for_each(|bytes| writer.compressed(bytes).unwrap());
-        writer.section(&[255, 255, 255, 127, 0]).unwrap();
-        writer.finish().unwrap();
-        let read = open(file.path()).unwrap();
-        assert_eq!(
-            [0, 1, 2].map(|number| read.decompressed(number)),
-            [Some(text), Some(Vec::new()), Some(b"x".to_vec())]
-        );
-        assert_eq!([3, 4].map(|number| read.decompressed(number)), [None, None]);
     }
 
     #[test]

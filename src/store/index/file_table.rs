@@ -74,9 +74,7 @@ pub(crate) struct FileCursor<'a> {
     block: Option<&'a PathBlock>,
     suffixes: &'a str,
     position: usize,
-    /// The path of the current file.
     pub(crate) path: String,
-    /// The slot of the next file.
     next_slot: usize,
 }
 

@@ -15,9 +15,7 @@ pub(crate) const FILE: &str = "notes.index";
 /// The root of a store, and where its index may be.
 pub(crate) struct IndexLocation<'a> {
     pub(crate) root: &'a Path,
-    /// The root, open.
     pub(crate) dir: &'a Arc<DirHandle>,
-    /// The user's cache folder.
     pub(crate) cache: Option<&'a Path>,
     /// Whether an index is read and written.
     pub(crate) uses_index: bool,

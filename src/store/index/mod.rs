@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::codec::blobs::BlobSource;
+use crate::codec::lz4::decompress;
 use crate::store::read_errors::ReadErrors;
 use crate::store::walk::dir_handle::DirHandle;
 use crate::store::walk::stat::FileEntry;
@@ -68,7 +69,6 @@ struct IndexHeader {
     chunk_lens: [Vec<u32>; COLUMN_GROUPS],
 }
 
-/// An opened index.
 pub(crate) struct Index {
     header: IndexHeader,
     files: Vec<PathBlock>,
@@ -87,7 +87,7 @@ impl Index {
         if container.len(HEADER_SECTION) > MAX_HEADER {
             return None;
         }
-        let header: IndexHeader = postcard::from_bytes(&container.decompressed(HEADER_SECTION)?).ok()?;
+        let header: IndexHeader = postcard::from_bytes(&decompress(&container.whole(HEADER_SECTION)?)?).ok()?;
         let files = PathBlock::read_all(&container, FILES_SECTION, &header.block_lens)?;
         Some(Self { header, files, container: Arc::new(container), errors: Arc::default(), dir })
     }
@@ -178,7 +178,6 @@ pub(crate) struct StatDiff {
     pub(crate) slots: Vec<Option<usize>>,
     /// For each file with an equal but racy stat the time until which that is racy, in nanoseconds.
     racy: Vec<i64>,
-    /// The number of files in the index.
     count: usize,
 }
 
@@ -208,7 +207,6 @@ pub(crate) fn discard(location: &IndexLocation<'_>) {
     }
 }
 
-/// The sections of the text index.
 #[derive(Debug)]
 struct TextSections {
     container: Arc<Container>,

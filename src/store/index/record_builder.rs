@@ -105,7 +105,6 @@ fn append(value: &impl Serialize, scratch: &mut Vec<u8>, to: &mut Vec<u8>) {
     to.extend_from_slice(scratch);
 }
 
-/// The writer of a column store.
 #[derive(Default)]
 pub(crate) struct ColumnStoreWriter {
     chunks: [Vec<Vec<u8>>; COLUMN_GROUPS],

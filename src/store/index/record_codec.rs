@@ -69,7 +69,6 @@ impl RecordWriter {
     }
 }
 
-/// The decoder of a row.
 struct RecordReader<'a> {
     numbers: &'a [u8],
     texts: &'a str,

@@ -24,7 +24,6 @@ pub(crate) struct RecordColumns {
 #[derive(Debug, Clone)]
 pub(crate) struct RecordRef {
     pub(crate) columns: Arc<RecordColumns>,
-    /// The ordinal of the note in the index.
     slot: usize,
 }
 

@@ -8,9 +8,7 @@ use super::container::{Container, ContainerWriter};
 use super::location::FILE as INDEX;
 use crate::store::walk::dir_handle::{DirHandle, TempFile};
 
-/// The file of the resolved links.
 pub(crate) const LINKS: &str = "links.index";
-/// The file of the directory cache.
 pub(crate) const FOLDERS: &str = "folders.index";
 const FILES: [&str; 2] = [LINKS, FOLDERS];
 

@@ -77,7 +77,7 @@ impl IndexWriter {
             chunk_lens: records.each_ref().map(|chunks| chunks.iter().map(|chunk| chunk.len() as u32).collect()),
         };
         let mut writer = ContainerWriter::new(&mut self.staged.file).ok()?;
-        writer.compressed(&postcard::to_allocvec(&header).ok()?).ok()?;
+        writer.section(&compress(&postcard::to_allocvec(&header).ok()?)).ok()?;
         writer.section_of(blocks.iter().map(Vec::as_slice)).ok()?;
         writer.section_of(records.iter().flatten().map(Vec::as_slice)).ok()?;
         text_sections.iter().try_for_each(|chunks| writer.section_of(chunks.iter().map(Vec::as_slice))).ok()?;

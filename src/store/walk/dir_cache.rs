@@ -71,11 +71,9 @@ pub(crate) struct DirListing {
     pub(crate) stat: DirStat,
     /// The names of the directories in it, sorted.
     pub(crate) dirs: Vec<String>,
-    /// The number of notes in it.
     pub(crate) notes: usize,
 }
 
-/// The directory cache of an index.
 pub(crate) struct DirCache<'a> {
     root: &'a Arc<DirHandle>,
     index: &'a Index,
@@ -153,23 +151,19 @@ fn deltas(visited: Vec<VisitedDir>, files: &[FileEntry], mut index: FileCursor<'
     let mut new: HashSet<&str> = files.iter().map(|entry| &*entry.path).collect();
     while index.step().is_some() {
         let is_there = new.remove(index.path.as_str());
-        let dir = split_path(&index.path).filter(|_| !is_there).and_then(|(dir, _)| all.get_mut(dir));
+        let dir = index.path.rsplit_once('/').filter(|_| !is_there).and_then(|(dir, _)| all.get_mut(dir));
         if let (Some((dir, _)), Ok(slot)) = (dir, u32::try_from(index.slot())) {
             dir.removed.push(slot);
         }
     }
     for entry in files {
-        let Some((dir, name)) = split_path(&entry.path) else { continue };
+        let Some((dir, name)) = entry.path.rsplit_once('/') else { continue };
         if let Some((dir, missing)) = all.get_mut(dir) {
             *missing = missing.wrapping_sub(1);
             dir.added.extend(new.contains(&*entry.path).then(|| name.to_owned()));
         }
     }
     all.into_values().filter(|(_, missing)| *missing == 0).map(|(dir, _)| dir).collect()
-}
-
-pub(crate) fn split_path(path: &str) -> Option<(&str, &str)> {
-    path.rsplit_once('/')
 }
 
 #[cfg(test)]

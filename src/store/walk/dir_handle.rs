@@ -28,10 +28,8 @@ pub(crate) fn is_temporary(name: &OsStr) -> bool {
     rest.is_some_and(|rest| rest.len() == TEMPORARY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// The most temporary names that are tried.
 const NAME_TRIES: usize = 16;
 
-/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileType {
     File,
@@ -41,7 +39,6 @@ pub(crate) enum FileType {
     Other,
 }
 
-/// A directory entry.
 #[derive(Debug)]
 pub(crate) struct DirEntry {
     pub(crate) name: OsString,
@@ -61,9 +58,6 @@ impl DirHandle {
     }
 
     /// Returns the stat of a regular file in it; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the stat can't be taken.
     pub(crate) fn file_stat(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
         match self.stat(name) {
             Ok((kind, stat)) => Ok((kind == FileType::File).then_some(stat)),

@@ -9,19 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::Scope;
 use rayon::prelude::*;
 
-use super::dir_cache::{CachedDir, DirCache, DirListing, VisitedDir, split_path};
+use super::dir_cache::{CachedDir, DirCache, DirListing, VisitedDir};
 use super::dir_handle::{DirEntry, DirHandle, FileType, is_unreadable};
 use super::stat::{DirStat, FileEntry, FileStat};
 use crate::error::{Error, ErrorKind};
 use crate::store::index::file_table::FileCursor;
 use crate::store::{FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, NOTE_FOLDERS};
 
-/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     /// The files of notes, sorted by the bytes of their paths.
     pub(crate) files: Vec<FileEntry>,
-    /// The directories that were visited.
     pub(crate) dirs: Vec<VisitedDir>,
     /// The directories and files that can't be read, in no order.
     pub(crate) unreadable: Vec<IgnoredEntry>,
@@ -39,9 +37,6 @@ pub(crate) fn notes(root: &DirHandle, cache: Option<&DirCache<'_>>) -> Result<Sc
 
 /// Lists the notes as [`notes`] does, but without stats, which are taken when the files are read: by then some may have
 /// been removed, or turn out not to be regular files.
-///
-/// # Errors
-/// As [`notes`].
 pub(crate) fn notes_without_stat(root: &DirHandle) -> Result<Scanned, Error> {
     notes_with(root, None, false)
 }
@@ -95,7 +90,7 @@ fn with_unchanged(
 /// Unreadable files and directories, collected by several threads.
 pub(crate) type Unreadable = Mutex<Vec<IgnoredEntry>>;
 
-fn add_unreadable(unreadable: &Unreadable, path: &str, reason: &'static str) {
+pub(crate) fn add_unreadable(unreadable: &Unreadable, path: &str, reason: &'static str) {
     unreadable.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), reason));
 }
 
@@ -153,7 +148,6 @@ fn sorted(batches: Vec<Vec<FileEntry>>) -> Vec<FileEntry> {
 
 /// A directory that is being listed.
 struct OpenDir {
-    /// Its real path in the store.
     path: PathBuf,
     handle: DirHandle,
 }
@@ -200,7 +194,7 @@ fn stat_indexed(
 ) -> Vec<FileEntry> {
     let (mut all, mut current, mut opened) = (Vec::with_capacity(BATCH), String::new(), None);
     while files.step().is_some() {
-        let (dir, name) = split_path(&files.path).unwrap_or_default();
+        let (dir, name) = files.path.rsplit_once('/').unwrap_or_default();
         if dir != current {
             dir.clone_into(&mut current);
             let open = |cached| Some((cached, root.folder(Path::new(dir)).ok()?));
@@ -233,7 +227,6 @@ type WaitingDir = (PathBuf, String);
 struct DirWalk<'w, 'm, 'scope> {
     root: &'scope DirHandle,
     cache: Option<&'m DirCache<'m>>,
-    /// The directories visited so far.
     visited: &'w mut Vec<VisitedDir>,
     /// Those of them that are cached and unchanged.
     unchanged: &'w mut UnchangedDirs<'m>,
@@ -304,7 +297,7 @@ impl<'scope> DirWalk<'_, '_, 'scope> {
         let is_recognisable = |stat: &DirStat| self.cache.is_some_and(|cache| cache.can_cache(&dir.handle, *stat));
         let listing = before.filter(|stat| can_cache && is_recognisable(stat)).map(|stat| {
             let mut names: Vec<String> =
-                dirs.iter().filter_map(|(_, path)| Some(split_path(path)?.1.to_owned())).collect();
+                dirs.iter().filter_map(|(_, path)| Some(path.rsplit_once('/')?.1.to_owned())).collect();
             names.sort_unstable();
             DirListing { stat, dirs: names, notes }
         });
