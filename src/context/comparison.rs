@@ -8,7 +8,7 @@ use super::Journals;
 use super::journal_texts::JournalText;
 use super::question::PeriodSide;
 use crate::calendar::Period;
-use crate::report::{ComparisonEntry, JournalTraits, SideEntry};
+use crate::report::{ComparisonEntry, JournalTraits, PeriodEntry, SideEntry};
 use crate::search::StopWords;
 use crate::store::NoteHandle;
 
@@ -83,7 +83,8 @@ impl SideTexts {
 
 fn side(side: &PeriodSide, texts: &SideTexts) -> SideEntry {
     let Period { from, to } = side.span.period();
-    SideEntry { text: side.text.clone(), from, to, journals: texts.journals, blocks: texts.blocks }
+    let period = PeriodEntry { text: side.text.clone(), from, to, journals: texts.journals };
+    SideEntry { period, blocks: texts.blocks }
 }
 
 /// Returns the Jaccard similarity of the keywords, rounded to two decimals; `None` if a side has no journals.

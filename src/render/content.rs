@@ -1,14 +1,120 @@
-//! The text of an assessed note at its level of detail, and the wording of its confidence.
+//! The parts of a note that an answer shows, its text at a level of detail, and the wording of its confidence.
 
-use super::{Extent, Included, cut};
+use super::{CUT_MARK, EntryText, Extent, Included};
 use crate::escape::one_line;
-use crate::report::{Assessment, Level, NoteEntry, Passage, Report};
+use crate::note::NoteId;
+use crate::report::{Assessment, BlockEntry, EdgeEntry, Entry, Level, NoteEntry, Passage, Report};
+use crate::tokens::Tokenizer;
 
 /// Separates passages.
 const GAP: &str = "\n…\n";
 
-/// The text of a note at a level of detail.
-pub(super) struct LevelText {
+/// The entry of a note, how much of it is shown, and what the document includes beside it.
+#[derive(Clone, Copy)]
+pub(super) struct NoteView<'a> {
+    pub(super) index: usize,
+    pub(super) entry: &'a NoteEntry,
+    pub(super) extent: Extent,
+    pub(super) included: &'a Included,
+}
+
+impl<'a> NoteView<'a> {
+    /// Returns the view of the entry at `index`; `None` if it is not a note.
+    pub(super) fn of(report: &'a Report, index: usize, extent: Extent, included: &'a Included) -> Option<Self> {
+        let entry = report.entries.get(index).and_then(Entry::note)?;
+        Some(Self { index, entry, extent, included })
+    }
+
+    /// Returns the edges to included entries.
+    pub(super) fn edges(self) -> impl Iterator<Item = &'a EdgeEntry> {
+        self.entry.edges.iter().filter(move |edge| self.included.has(edge.other))
+    }
+
+    /// Returns the included passages; `None` if the note is not shown in passages.
+    pub(super) fn passages(self) -> Option<Vec<Passage>> {
+        let chosen = self.included.fragments.get(&self.index).filter(|_| self.extent == Extent::Passages)?;
+        Some(self.entry.passages.as_ref()?.joined(self.entry.note.parsed_or_empty().body(), chosen))
+    }
+
+    /// Returns the included blocks in place of the body; none if another text is shown.
+    pub(super) fn blocks(self) -> Vec<&'a BlockEntry> {
+        if self.extent != Extent::Whole {
+            return Vec::new();
+        }
+        let chosen = self.included.blocks.get(&self.entry.note.id);
+        let is_included = |index: &usize| chosen.is_none_or(|chosen| chosen.contains(index));
+        let blocks = self.entry.shown_blocks().iter().enumerate();
+        blocks.filter(|(index, _)| is_included(index)).map(|(_, block)| block).collect()
+    }
+
+    /// Returns the body to be shown, and whether it lacks its end; `None` if no body is shown.
+    pub(super) fn body(self, is_shown: bool) -> Option<(String, bool)> {
+        if !is_shown || matches!(self.extent, Extent::Summary(_)) {
+            return None;
+        }
+        let body = self.entry.body();
+        match self.extent {
+            Extent::Body(end) => Some((cut(body, end), true)),
+            _ if self.entry.note.is_cut() => Some((cut(body, body.len()), true)),
+            _ => Some((body.to_owned(), false)),
+        }
+    }
+
+    /// Returns the summary on one line, and whether it lacks its end.
+    pub(super) fn summary(self) -> (String, bool) {
+        self.as_summary(self.entry.summary().as_deref())
+    }
+
+    /// Returns another summary as [`Self::summary`] does.
+    pub(super) fn as_summary(self, summary: Option<&str>) -> (String, bool) {
+        let summary = summary.map(one_line).unwrap_or_default();
+        match self.extent {
+            Extent::Summary(end) => (cut(&summary, end), true),
+            _ => (summary, false),
+        }
+    }
+
+    /// Returns the text of an assessed note at its level of detail.
+    pub(super) fn level_text(self) -> Option<LevelText<'a>> {
+        let (entry, assessment) = (self.entry, self.entry.assessment.as_deref()?);
+        if let Some(passages) = self.passages() {
+            let texts: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
+            let (level, text) = (Level::Extract, texts.join(GAP));
+            return Some(LevelText {
+                assessment,
+                level,
+                text,
+                is_cut: false,
+                has_more: true,
+                passages: Some(passages),
+            });
+        }
+        let detailed = entry.detailed_text();
+        let (level, text) = match self.extent {
+            Extent::Body(end) => (Level::Detailed, cut(entry.body(), end)),
+            // A part of the summary is less than the summary.
+            Extent::Summary(_) => (Level::Essence, self.summary().0),
+            Extent::Whole | Extent::Passages => (Level::Detailed, detailed.clone()),
+            Extent::At(shape) => entry.text_at(shape),
+        };
+        let is_part = matches!(self.extent, Extent::Body(_) | Extent::Summary(_));
+        let is_cut = is_part || (entry.note.is_cut() && level == Level::Detailed);
+        let is_all = text.split_whitespace().eq(detailed.split_whitespace());
+        let hides_origins = level < Level::Detailed && !assessment.derived_from.is_empty();
+        let has_more = is_cut || !is_all || hides_origins;
+        Some(LevelText { assessment, level, text, is_cut, has_more, passages: None })
+    }
+}
+
+/// Cuts a text before the byte `end`.
+fn cut(text: &str, end: usize) -> String {
+    let start = text.get(..end).unwrap_or(text);
+    format!("{start}{CUT_MARK}")
+}
+
+/// The text of an assessed note at a level of detail.
+pub(super) struct LevelText<'a> {
+    pub(super) assessment: &'a Assessment,
     pub(super) level: Level,
     pub(super) text: String,
     /// Whether the text lacks its end.
@@ -19,45 +125,31 @@ pub(super) struct LevelText {
     pub(super) passages: Option<Vec<Passage>>,
 }
 
-/// Returns the text of the note of the entry at `index`.
-pub(super) fn level_text(
-    index: usize,
-    entry: &NoteEntry,
-    assessment: &Assessment,
-    extent: Extent,
-    included: &Included,
-) -> LevelText {
-    if let Some(passages) = included.passages(index, entry, extent) {
-        let texts: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
-        let text = texts.join(GAP);
-        return LevelText { level: Level::Extract, text, is_cut: false, has_more: true, passages: Some(passages) };
+impl LevelText<'_> {
+    /// Returns an entry without items that has the length and the completeness of the text.
+    pub(super) fn empty_entry(&self, tokenizer: Tokenizer) -> EntryText {
+        let tokens = tokenizer.count(&self.text);
+        EntryText { items: Vec::new(), is_cut: self.is_cut, tokens, has_more: self.has_more }
     }
-    let detailed = entry.detailed_text();
-    let (level, text) = match extent {
-        Extent::Body(end) => (Level::Detailed, cut(entry.body(), end)),
-        // A part of the summary is less than the summary.
-        Extent::Summary(end) => (Level::Essence, cut(&one_line(&entry.summary().unwrap_or_default()), end)),
-        Extent::Whole | Extent::Passages => (Level::Detailed, detailed.clone()),
-        Extent::At(shape) => entry.text_at(shape),
-    };
-    let is_cut =
-        matches!(extent, Extent::Body(_) | Extent::Summary(_)) || (entry.note.is_cut() && level == Level::Detailed);
-    let is_all = text.split_whitespace().eq(detailed.split_whitespace());
-    let hides_origins = level < Level::Detailed && !assessment.derived_from.is_empty();
-    LevelText { level, has_more: is_cut || !is_all || hides_origins, text, is_cut, passages: None }
-}
 
-/// Returns the confidence as its level shows it: a label beside an essence, else a number.
-pub(super) fn confidence(assessment: &Assessment, content: &LevelText) -> String {
-    match content.level {
-        Level::Essence => assessment.confidence.label().to_owned(),
-        _ => format!("{:.2}", assessment.confidence.overall),
+    /// Returns the notes that the note is derived from, which only the highest level shows.
+    pub(super) fn origins(&self) -> &[(NoteId, String, f64)] {
+        if self.level == Level::Detailed { &self.assessment.derived_from } else { &[] }
     }
-}
 
-/// Whether the confidence is shown beside passages: if it is asked for, or differs from that of most notes.
-pub(super) fn has_unusual_confidence(assessment: &Assessment, report: &Report) -> bool {
-    let is_usual =
-        Some(assessment.confidence.label()) == report.head.show.usual_confidence && assessment.contradictions == 0;
-    report.head.is_explained || !is_usual || !assessment.derived_from.is_empty()
+    /// Returns the confidence as the level shows it: a label beside an essence, else a number.
+    pub(super) fn confidence(&self) -> String {
+        match self.level {
+            Level::Essence => self.assessment.confidence.label().to_owned(),
+            _ => format!("{:.2}", self.assessment.confidence.overall),
+        }
+    }
+
+    /// Whether the confidence is shown beside passages: if it is asked for, or differs from that of most notes.
+    pub(super) fn has_unusual_confidence(&self, report: &Report) -> bool {
+        let assessment = self.assessment;
+        let is_usual = Some(assessment.confidence.label()) == report.head.show.usual_confidence;
+        let is_plain = is_usual && assessment.contradictions == 0 && assessment.derived_from.is_empty();
+        report.head.is_explained || !is_plain
+    }
 }

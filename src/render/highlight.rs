@@ -9,12 +9,22 @@ use crate::report::SnippetText;
 pub(super) fn in_markdown(snippet: &SnippetText) -> String {
     let text = snippet.text.as_str();
     let verbatim = verbatim_ranges(text);
+    let marks = snippet.marks.iter().filter(|mark| can_be_marked(text, mark, &verbatim));
+    marked(text, marks, |word| format!("**{word}**"))
+}
+
+/// Returns a text with the ranges that `marks` gives, ascending, replaced by what `mark` makes of them.
+pub(super) fn marked<'a>(
+    text: &str,
+    marks: impl Iterator<Item = &'a Range<usize>>,
+    mark: impl Fn(&str) -> String,
+) -> String {
     let mut out = String::new();
     let mut end = 0;
-    for mark in snippet.marks.iter().filter(|mark| can_be_marked(text, mark, &verbatim)) {
-        out.push_str(text.get(end..mark.start).unwrap_or_default());
-        out.push_str(&format!("**{}**", text.get((*mark).clone()).unwrap_or_default()));
-        end = mark.end;
+    for range in marks {
+        out.push_str(text.get(end..range.start).unwrap_or_default());
+        out.push_str(&mark(text.get(range.clone()).unwrap_or_default()));
+        end = range.end;
     }
     out + text.get(end..).unwrap_or_default()
 }

@@ -1,13 +1,11 @@
 //! The format of session-start hooks of agent tools: JSON with the human format as one string.
 
 use super::human::Human;
-use super::{EntryText, Extent, Frame, FrameState, Included, Renderer, join};
+use super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
 use crate::escape::json_string;
 use crate::report::{Detail, Entry};
 
-/// The JSON before the text.
 const BEFORE: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"";
-/// The JSON after the text.
 const AFTER: &str = "\"}}\n";
 
 /// Writes a report as the answer of a hook. Each part of the human text is escaped by itself, so that the parts still add
@@ -23,10 +21,6 @@ fn escaped(text: &str) -> String {
 }
 
 impl Renderer for HookRenderer<'_> {
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| escaped(part)).collect();
         if let Some(first) = parts.first_mut() {
@@ -46,9 +40,5 @@ impl Renderer for HookRenderer<'_> {
 
     fn detail(&self, entry: &Entry) -> Detail {
         self.text.detail(entry)
-    }
-
-    fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
-        join(frame, texts, self.separator())
     }
 }

@@ -1,5 +1,6 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
+use super::content::NoteView;
 use super::list_rows::{ColumnWidths, table_line};
 use super::note_writer::NoteWriter;
 use super::paint::TextRole as As;
@@ -8,7 +9,7 @@ use super::summary_lines::{
 };
 use super::{
     BANNER, EntryText, Extent, Frame, FrameState, Included, RenderEntry, Renderer, Screen, highlight, insufficient,
-    shows_body, summary_text, tree,
+    joined_ids, joined_lines, shows_body, tree,
 };
 use crate::escape::{lines, one_line};
 use crate::report::{
@@ -40,10 +41,6 @@ impl<'a> Human<'a> {
 }
 
 impl Renderer for Human<'_> {
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (head, layout) = (&self.report.head, self.report.layout());
         // Assessed notes have their own reason for an empty answer.
@@ -62,25 +59,17 @@ impl Renderer for Human<'_> {
     }
 
     fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
-        let mut out = EntryText::default();
         let text = match &self.report.entries[index] {
-            Entry::Note(entry) => {
-                self.note(index, entry, extent, included, &mut out);
-                return out;
-            }
-            Entry::Change(change) => {
-                out.add(0, self.change(change));
-                return out;
-            }
+            Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
+            Entry::Change(change) => return EntryText::of(self.change(change)),
             Entry::Unresolved { target, .. } => {
                 let indent = if self.notes.is_tree() { tree::indent(1) } else { String::new() };
                 format!("{indent}(missing) {}\n", one_line(target))
             }
             Entry::About(text) => format!("\n{text}\n"),
             Entry::Command { line, purpose } => {
-                let heading = self.heading(index, "Commands", included);
                 let line = self.screen.paint(As::Code, &format!("`{line}`"));
-                format!("{heading}- {line}: {purpose}\n")
+                format!("{}- {line}: {purpose}\n", self.heading(index, included))
             }
             Entry::Overview(overview) => format!("\n{}\n", self.overview(overview)),
             Entry::Recipe(recipe) => self.screen.recipe_line(recipe),
@@ -95,12 +84,11 @@ impl Renderer for Human<'_> {
             Entry::Finding(finding) => self.screen.finding_line(finding),
             Entry::Row(row) => table_line(row),
             Entry::Comparison(comparison) => format!("\n## Comparison\n{}", comparison_lines(comparison)),
-            Entry::Pattern(pattern) => self.heading(index, "Patterns", included) + &pattern_line(pattern),
+            Entry::Pattern(pattern) => self.heading(index, included) + &pattern_line(pattern),
             Entry::Text(text) if self.screen.is_terminal => lines(text),
             Entry::Text(text) => text.clone(),
         };
-        self.add(&mut out, text);
-        out
+        self.wrapped(text)
     }
 
     fn detail(&self, entry: &Entry) -> Detail {
@@ -134,8 +122,8 @@ impl Renderer for Human<'_> {
 }
 
 impl Human<'_> {
-    fn add(&self, out: &mut EntryText, text: String) {
-        out.add(0, self.notes.wrapped(text));
+    fn wrapped(&self, text: String) -> EntryText {
+        EntryText::of(self.notes.wrapped(text))
     }
 
     fn header(&self, header: Header, shown: FrameState<'_>) -> String {
@@ -196,41 +184,39 @@ impl Human<'_> {
         }
     }
 
-    fn note(&self, index: usize, entry: &NoteEntry, extent: Extent, included: &Included, out: &mut EntryText) {
+    fn note(&self, view: NoteView<'_>) -> EntryText {
         match self.report.layout().note {
-            NoteLayout::Section => self.notes.section(index, entry, extent, included, out),
-            NoteLayout::Document => self.notes.document(entry, extent, out),
-            NoteLayout::Row => self.row(entry, out),
-            NoteLayout::RowWithLinks => self.row_with_links(entry, included, out),
-            NoteLayout::Step => self.step(entry, included, out),
-            NoteLayout::Item => self.item(index, entry, extent, included, out),
-            NoteLayout::Branch => self.branch(index, entry, included, out),
+            NoteLayout::Section => self.notes.section(view),
+            NoteLayout::Document => self.notes.document(view),
+            NoteLayout::Row => EntryText::of(self.row(view.entry)),
+            NoteLayout::RowWithLinks => self.wrapped(self.row_with_links(view)),
+            NoteLayout::Step => self.wrapped(self.step(view)),
+            NoteLayout::Item => self.item(view),
+            NoteLayout::Branch => self.branch(view),
         }
     }
 
-    /// Adds the row of a note, with the evidence of the search below it.
-    fn row(&self, entry: &NoteEntry, out: &mut EntryText) {
+    /// Returns the row of a note, with the evidence of the search below it.
+    fn row(&self, entry: &NoteEntry) -> String {
         let hang = self.widths.hang();
         let line = self.screen.list_line(entry, self.widths);
-        let Some(found) = &entry.match_info else { return out.add(0, self.notes.hanging(line, hang)) };
+        let Some(found) = &entry.match_info else { return self.notes.hanging(line, hang) };
         let head = self.notes.hanging(format!("{}  {:.2}\n", line.trim_end(), found.relevance), hang);
         let mut text = String::new();
         if let Some(snippet) = entry.snippet() {
             text.push_str(&format!("    {}\n", self.marked(&snippet)));
         }
         if !found.shared.is_empty() {
-            let words: Vec<_> = found.shared.iter().map(|word| one_line(word)).collect();
-            text.push_str(&format!("    shares {}\n", words.join(", ")));
+            text.push_str(&format!("    shares {}\n", joined_lines(&found.shared, ", ")));
         }
         if !found.common.is_empty() {
-            let ids: Vec<_> = found.common.iter().map(|id| id.as_str()).collect();
-            text.push_str(&format!("    both linked with {}\n", ids.join(", ")));
+            text.push_str(&format!("    both linked with {}\n", joined_ids(&found.common, ", ")));
         }
         if !found.parts.is_empty() {
             let parts: Vec<_> = found.parts.iter().map(|(name, part)| format!("{name} {part:.2}")).collect();
             text.push_str(&format!("    {}\n", parts.join(", ")));
         }
-        out.add(0, head + &self.notes.hanging(text, 0));
+        head + &self.notes.hanging(text, 0)
     }
 
     /// Emphasises the words of the query, in colour if the screen has colours, else as markdown does.
@@ -238,23 +224,16 @@ impl Human<'_> {
         if !self.screen.has_color {
             return highlight::in_markdown(snippet);
         }
-        let mut text = String::new();
-        let mut end = 0;
-        for mark in &snippet.marks {
-            text.push_str(snippet.text.get(end..mark.start).unwrap_or_default());
-            text.push_str(&self.screen.paint(As::Mark, snippet.text.get(mark.clone()).unwrap_or_default()));
-            end = mark.end;
-        }
-        text + snippet.text.get(end..).unwrap_or_default()
+        highlight::marked(&snippet.text, snippet.marks.iter(), |word| self.screen.paint(As::Mark, word))
     }
 
-    /// Adds the row of a note, then its links with notes before it.
-    fn row_with_links(&self, entry: &NoteEntry, included: &Included, out: &mut EntryText) {
-        let mut text = self.screen.list_line(entry, self.widths);
-        for edge in entry.edges.iter().filter(|edge| included.has(edge.other)) {
+    /// Returns the row of a note, then its links with notes before it.
+    fn row_with_links(&self, view: NoteView<'_>) -> String {
+        let mut text = self.screen.list_line(view.entry, self.widths);
+        for edge in view.edges() {
             text.push_str(&format!("    {} {} → {}\n", edge.from, one_line(&edge.kind), edge.to));
         }
-        self.add(out, text);
+        text
     }
 
     /// Returns the change of a file. The id comes first, so that a script can cut it off. A diff keeps its lines, since
@@ -287,45 +266,37 @@ impl Human<'_> {
         notes + &journals + &list("tags", &overview.tags) + &list("folders", &overview.folders)
     }
 
-    /// Adds a note of the primer, below a heading if it is the first of its group.
-    fn item(&self, index: usize, entry: &NoteEntry, extent: Extent, included: &Included, out: &mut EntryText) {
-        let heading = match entry.role {
-            EntryRole::LastJournal => "Where the last session stopped",
-            EntryRole::Decision => "Latest decisions",
-            EntryRole::Map => "Maps of content",
-            EntryRole::Selected | EntryRole::Recent => "Recently changed",
-        };
-        let mut text = format!("{}- {}", self.heading(index, heading, included), self.notes.name(entry));
+    /// Returns a note of the primer, below a heading if it is the first of its group.
+    fn item(&self, view: NoteView<'_>) -> EntryText {
+        let entry = view.entry;
+        let mut text = format!("{}- {}", self.heading(view.index, view.included), self.notes.name(entry));
+        let mut is_cut = false;
         if entry.role != EntryRole::Recent {
-            let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
-            out.is_cut = is_cut;
+            let summary;
+            (summary, is_cut) = view.summary();
             if !summary.is_empty() {
                 text.push_str(&format!(": {summary}"));
             }
         }
         text.push('\n');
-        self.add(out, text);
+        EntryText { is_cut, ..self.wrapped(text) }
     }
 
-    /// Returns a heading if the entry at `index` is the first included one of its group.
-    fn heading(&self, index: usize, heading: &str, included: &Included) -> String {
-        let group = group(&self.report.entries[index]);
+    /// Returns the heading of the group of the entry at `index` if the entry is the first included one of the group.
+    fn heading(&self, index: usize, included: &Included) -> String {
+        let heading = group_heading(&self.report.entries[index]);
         let mut before = self.report.entries.iter().take(index).enumerate();
-        if before.any(|(other, entry)| included.has(other) && self::group(entry) == group) {
+        if before.any(|(other, entry)| included.has(other) && group_heading(entry) == heading) {
             return String::new();
         }
         format!("\n{}\n", self.screen.paint(As::Title, &format!("## {heading}")))
     }
 
-    /// Adds a step of a path: the links from the note before, then the note.
-    fn step(&self, entry: &NoteEntry, included: &Included, out: &mut EntryText) {
-        let edges: Vec<_> = entry.edges.iter().filter(|edge| included.has(edge.other)).collect();
-        let mut text = String::new();
-        if !edges.is_empty() {
-            text.push_str(&format!("│ {}\n", self.arrow(entry, &edges)));
-        }
-        text.push_str(&format!("{}\n", self.notes.name(entry)));
-        self.add(out, text);
+    /// Returns a step of a path: the links from the note before, then the note.
+    fn step(&self, view: NoteView<'_>) -> String {
+        let edges: Vec<_> = view.edges().collect();
+        let arrow = if edges.is_empty() { String::new() } else { format!("│ {}\n", self.arrow(view.entry, &edges)) };
+        format!("{arrow}{}\n", self.notes.name(view.entry))
     }
 
     /// Returns the types of links with the note before, with an arrow for each direction.
@@ -341,21 +312,22 @@ impl Human<'_> {
         kinds.join(", ")
     }
 
-    /// Adds a branch of a tree: the note, then a line for each link to a note that is drawn elsewhere.
-    fn branch(&self, index: usize, entry: &NoteEntry, included: &Included, out: &mut EntryText) {
-        let edges = entry.edges.iter().filter(|edge| included.has(edge.other));
-        let (branch, again): (Vec<_>, Vec<_>) = edges.partition(|edge| is_branch(entry, edge));
+    /// Returns a branch of a tree: the note, then a line for each link to a note that is drawn elsewhere.
+    fn branch(&self, view: NoteView<'_>) -> EntryText {
+        let entry = view.entry;
+        let (branch, again): (Vec<_>, Vec<_>) = view.edges().partition(|edge| is_branch(entry, edge));
         let label = if branch.is_empty() { String::new() } else { format!("{} ", self.arrow(entry, &branch)) };
-        self.add(out, format!("{}{label}{}\n", tree::indent(entry.hop), self.notes.name(entry)));
+        let mut out = self.wrapped(format!("{}{label}{}\n", tree::indent(entry.hop), self.notes.name(entry)));
         for edges in again.chunk_by(|a, b| a.drawn_ends() == b.drawn_ends()) {
             let [edge, ..] = edges else { continue };
             let Some(other) = self.report.entries.get(edge.other).and_then(Entry::note) else { continue };
             let is_outward = *edge.drawn_ends().0 == entry.note.id;
-            let (from, to, under) = if is_outward { (entry, other, index) } else { (other, entry, edge.other) };
+            let (from, to, under) = if is_outward { (entry, other, view.index) } else { (other, entry, edge.other) };
             let (indent, types) = (tree::indent(from.hop + 1), self.link_types(edges));
             let text = self.notes.wrapped(format!("{indent}{types} → {} (again)\n", self.notes.name(to)));
             out.items.push(RenderEntry { section: 0, text, under: Some(under) });
         }
+        out
     }
 }
 
@@ -365,26 +337,17 @@ fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
     entry.parent == Some(edge.other) && (is_inward(edge) || !entry.edges.iter().any(is_inward))
 }
 
-/// The groups of entries below one heading, in the primer and in a bundle.
-#[derive(PartialEq, Eq)]
-enum Group {
-    Commands,
-    Maps,
-    Journals,
-    Decisions,
-    Notes,
-    Patterns,
-    Others,
-}
-
-fn group(entry: &Entry) -> Group {
+/// Returns the heading above entries of this group, in the primer and in a bundle; empty for an entry of no group.
+fn group_heading(entry: &Entry) -> &'static str {
     match entry {
-        Entry::Command { .. } => Group::Commands,
-        Entry::Note(NoteEntry { role: EntryRole::Map, .. }) => Group::Maps,
-        Entry::Note(NoteEntry { role: EntryRole::LastJournal, .. }) => Group::Journals,
-        Entry::Note(NoteEntry { role: EntryRole::Decision, .. }) => Group::Decisions,
-        Entry::Note(_) => Group::Notes,
-        Entry::Pattern(_) => Group::Patterns,
-        _ => Group::Others,
+        Entry::Command { .. } => "Commands",
+        Entry::Pattern(_) => "Patterns",
+        Entry::Note(entry) => match entry.role {
+            EntryRole::LastJournal => "Where the last session stopped",
+            EntryRole::Decision => "Latest decisions",
+            EntryRole::Map => "Maps of content",
+            EntryRole::Selected | EntryRole::Recent => "Recently changed",
+        },
+        _ => "",
     }
 }

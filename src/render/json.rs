@@ -1,29 +1,27 @@
 //! The JSON format: one object, a line for each item.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::content::{LevelText, level_text};
+use super::content::{LevelText, NoteView};
 use super::json_values::{
-    add_match, analysis_object, block_object, change_object, comparison_object, confidence_object, finding_object,
-    link_object, note_reference, overview_object, passage_object, pattern_object, recipe_object, row_value,
-    stats_fields, ten_thousandths,
+    add_compacted, add_match, analysis_object, block_object, change_object, comparison_object, confidence_object,
+    finding_object, link_object, named_note, note_reference, overview_object, passage_object, pattern_object,
+    recipe_object, rounded, row_value, stats_fields,
 };
 use super::{
-    BANNER, EntryText, Extent, Frame, FrameState, Included, Omissions, Renderer, body_text, insufficient, shows_body,
-    summary_text,
+    BANNER, EntryText, Extent, Frame, FrameState, Included, Omissions, Renderer, insufficient, least_detail, shows_body,
 };
 use crate::escape::{harmless_json, json_string};
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, Assessment, COMPARISON, Detail, Entry, EntryRole, LINKS, Level, NoteEntry, NoteLayout, PATTERNS,
-    Presence, Report, SPANNING_TREE, UTILITY_PARTS,
+    Analysis, COMPARISON, Detail, Entry, EntryRole, LINKS, Level, NoteEntry, NoteLayout, PATTERNS, Presence, Report,
+    SPANNING_TREE, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
 /// The version of the format, raised when a field changes its meaning.
 const SCHEMA: u32 = 1;
 
-/// Writes a report as JSON.
 pub(super) struct Json<'a> {
     pub(super) report: &'a Report,
     pub(super) tokenizer: Tokenizer,
@@ -63,10 +61,7 @@ impl Renderer for Json<'_> {
     fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
         let mut out = EntryText::default();
         let (list, value) = match &self.report.entries[index] {
-            Entry::Note(entry) => {
-                self.note(index, entry, extent, included, &mut out);
-                return out;
-            }
+            Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
             Entry::Text(text) => {
                 out.add(self.section("text"), json_string(text));
                 return out;
@@ -102,12 +97,7 @@ impl Renderer for Json<'_> {
     }
 
     fn detail(&self, entry: &Entry) -> Detail {
-        match entry.note() {
-            Some(entry) if entry.assessment.is_some() => Detail::Name,
-            Some(entry) if entry.role == EntryRole::Selected && self.shows_body() => Detail::Body,
-            Some(_) => Detail::Summary,
-            None => Detail::Name,
-        }
+        least_detail(entry, self.shows_body())
     }
 }
 
@@ -144,7 +134,6 @@ impl Json<'_> {
         shows_body(self.report, self.report.layout().has_body_in_json)
     }
 
-    /// Whether a note has an edge.
     fn has_edges(&self) -> bool {
         self.report.entries.iter().filter_map(Entry::note).any(|entry| !entry.edges.is_empty())
     }
@@ -159,21 +148,16 @@ impl Json<'_> {
         out.add(self.section(list), harmless_json(value.to_string()));
     }
 
-    /// Adds a note, its edges to entries before it, and its edge of the spanning tree.
-    fn note(&self, index: usize, entry: &NoteEntry, extent: Extent, included: &Included, out: &mut EntryText) {
-        let object = match &entry.assessment {
-            Some(assessment) => {
-                let content = level_text(index, entry, assessment, extent, included);
-                out.record_level(&content, self.tokenizer);
-                let assessed = (&**assessment, &content);
-                if self.has_content {
-                    self.assessed_note(entry, assessed, extent, out.tokens)
-                } else {
-                    assessed_reference(entry, assessed, extent, out.tokens)
-                }
+    /// Returns a note, its edges to entries before it, and its edge of the spanning tree.
+    fn note(&self, view: NoteView<'_>) -> EntryText {
+        let entry = view.entry;
+        let (object, mut out) = match view.level_text() {
+            Some(content) => {
+                let out = content.empty_entry(self.tokenizer);
+                (self.assessed_note(view, &content, out.tokens), out)
             }
-            None if !self.has_content => note_reference(entry),
-            None => self.plain_note(index, entry, extent, included, out),
+            None if !self.has_content => (note_reference(entry), EntryText::default()),
+            None => self.plain_note(view),
         };
         let list = match entry.role {
             EntryRole::Map => "mocs",
@@ -181,165 +165,115 @@ impl Json<'_> {
             EntryRole::Decision => "decisions",
             EntryRole::Selected | EntryRole::Recent => "notes",
         };
-        self.add(list, object.into(), out);
-        for edge in entry.edges.iter().filter(|edge| included.has(edge.other)) {
-            self.add(LINKS, link_object(edge), out);
+        self.add(list, object, &mut out);
+        for edge in view.edges() {
+            self.add(LINKS, link_object(edge), &mut out);
         }
         let has_tree = self.report.layout().lists.iter().any(|list| list.name == SPANNING_TREE);
         let parent = entry.parent.and_then(|parent| self.report.entries.get(parent)?.note());
         if let Some(parent) = parent.filter(|_| has_tree) {
             let from = parent.note.id.as_str();
             let edge = json!({"from": from, "to": entry.note.id.as_str(), "hop": entry.hop});
-            self.add(SPANNING_TREE, edge, out);
+            self.add(SPANNING_TREE, edge, &mut out);
         }
+        out
     }
 
-    /// Returns an assessed note with its text and its assessment.
-    fn assessed_note(
-        &self,
-        entry: &NoteEntry,
-        (assessment, content): (&Assessment, &LevelText),
-        extent: Extent,
-        tokens: usize,
-    ) -> Map<String, Value> {
-        let note = &entry.note;
-        let head = &self.report.head;
-        let mut object = Map::new();
-        let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-        add("id", json!(note.id.as_str()));
-        add("title", json!(note.title()));
-        add("type", json!(note.list_fields().kind));
-        add("tags", json!(note.relations().tags));
-        add("level", json!(content.level.name()));
+    /// Returns an assessed note, without its text if only ids and numbers are written.
+    fn assessed_note(&self, view: NoteView<'_>, content: &LevelText<'_>, tokens: usize) -> Value {
+        let (head, assessment) = (&self.report.head, content.assessment);
+        let mut object = if self.has_content { named_note(view.entry) } else { note_reference(view.entry) };
+        object["level"] = content.level.name().into();
         match &content.passages {
-            Some(passages) => add("passages", passages.iter().map(passage_object).collect()),
-            None => add("content", json!(content.text)),
-        };
-        let is_short = head.show.has_passages && !head.is_explained;
-        let overall = || json!({"overall": assessment.confidence.overall});
-        add("confidence", if is_short { overall() } else { confidence_object(assessment) });
-        if content.level == Level::Essence {
-            add("confidence_label", json!(assessment.confidence.label()));
+            _ if !self.has_content => {}
+            Some(passages) => object["passages"] = passages.iter().map(passage_object).collect(),
+            None => object["content"] = json!(content.text),
         }
-        add("source_trust", json!(assessment.trust));
-        add("relevance_score", json!(assessment.relevance));
-        if let (Some(utility), Some(novelty)) = (assessment.utility, extent.novelty()) {
-            let utility = utility.with_novelty(novelty);
-            let parts = UTILITY_PARTS.iter().zip(utility.parts).map(|(name, part)| (*name, part));
-            let all = [("total", utility.total())].into_iter().chain(parts);
-            let all = all.map(|(name, part)| (name.to_owned(), json!(ten_thousandths(part))));
-            add("utility", Value::Object(all.collect()));
+        let is_short = !self.has_content || (head.show.has_passages && !head.is_explained);
+        let overall = json!({"overall": assessment.confidence.overall});
+        object["confidence"] = if is_short { overall } else { confidence_object(assessment) };
+        if self.has_content && content.level == Level::Essence {
+            object["confidence_label"] = assessment.confidence.label().into();
         }
-        add_counts((assessment, content), tokens, &mut object);
-        if content.level == Level::Detailed && !assessment.derived_from.is_empty() {
-            let origins = assessment.derived_from.iter();
+        object["source_trust"] = json!(assessment.trust);
+        object["relevance_score"] = json!(assessment.relevance);
+        let novelty = view.extent.novelty();
+        if let Some(utility) = assessment.utility.filter(|_| novelty.is_some() || !self.has_content) {
+            let utility = novelty.map_or(utility, |novelty| utility.with_novelty(novelty));
+            object["utility"] = json!({"total": rounded(utility.total(), 4)});
+            for (name, part) in UTILITY_PARTS.iter().zip(utility.parts).filter(|_| self.has_content) {
+                object["utility"][name] = json!(rounded(part, 4));
+            }
+        }
+        object["token_count"] = json!(tokens);
+        object["has_derivation"] = json!(!assessment.derived_from.is_empty());
+        object["has_more_detail"] = json!(content.has_more);
+        object["contradiction_count"] = json!(assessment.contradictions);
+        if self.has_content {
             let origin = |(id, title, confidence): &(NoteId, String, f64)| json!({"id": id.as_str(), "title": title, "confidence": confidence});
-            object.insert("derived_from".to_owned(), origins.map(origin).collect());
+            if !content.origins().is_empty() {
+                object["derived_from"] = content.origins().iter().map(origin).collect();
+            }
+            self.add_fields(view.entry, &mut object);
         }
-        self.add_fields(entry, &mut object);
         object
     }
 
     /// Adds the fields that all notes have.
-    fn add_fields(&self, entry: &NoteEntry, object: &mut Map<String, Value>) {
-        let note = &entry.note;
-        let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-        if self.report.head.show.has_sources {
-            let sources = note
-                .sources()
-                .iter()
-                .map(|source| json!({"url": source.url, "title": source.title, "accessed": source.accessed}));
-            add("sources", sources.collect());
+    fn add_fields(&self, entry: &NoteEntry, object: &mut Value) {
+        let (note, head) = (&entry.note, &self.report.head);
+        if head.show.has_sources {
+            let sources = note.sources().iter();
+            object["sources"] = sources
+                .map(|source| json!({"url": source.url, "title": source.title, "accessed": source.accessed}))
+                .collect();
         }
-        if self.report.head.show.has_custom {
+        if head.show.has_custom {
             let fields = note.extra_fields().custom.iter().map(|(key, value)| (key.clone(), value.to_json()));
-            add("custom", Value::Object(fields.collect()));
+            object["custom"] = Value::Object(fields.collect());
         }
-        add("path", json!(self.report.head.path_from_current_dir(&note.path)));
-        add("created", json!(note.list_fields().created_as_written().as_ref().map(|stamp| stamp.as_str())));
-        add("updated", json!(note.list_fields().updated_as_written().as_ref().map(|stamp| stamp.as_str())));
-        add("value", json!(note.value_or_default()));
+        let fields = note.list_fields();
+        object["path"] = head.path_from_current_dir(&note.path).into();
+        object["created"] = json!(fields.created_as_written().as_ref().map(|stamp| stamp.as_str()));
+        object["updated"] = json!(fields.updated_as_written().as_ref().map(|stamp| stamp.as_str()));
+        object["value"] = json!(note.value_or_default());
         if let Some(status) = entry.retired.and_then(|retired| retired.status) {
-            add("status", json!(status));
+            object["status"] = json!(status);
         }
         if let Some(day) = entry.retired.and_then(|retired| retired.expired) {
-            add("expired", json!(day.to_string()));
+            object["expired"] = day.to_string().into();
         }
-        if !entry.compacted.is_empty() {
-            add("compacts", entry.compacted.iter().map(|id| json!(id.as_str())).collect());
-        }
+        add_compacted(entry, object);
     }
 
-    /// Returns a note without an assessment.
-    fn plain_note(
-        &self,
-        index: usize,
-        entry: &NoteEntry,
-        extent: Extent,
-        included: &Included,
-        out: &mut EntryText,
-    ) -> Map<String, Value> {
-        let note = &entry.note;
-        let passages = included.passages(index, entry, extent);
+    /// Returns a note without an assessment, and an entry without items that says whether its text lacks its end.
+    fn plain_note(&self, view: NoteView<'_>) -> (Value, EntryText) {
+        let entry = view.entry;
+        let passages = view.passages();
         // The excerpt of a journal replaces its text, so that it is left out beside it.
-        let has_text = (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(extent, Extent::Summary(_));
-        let summary = if has_text { note.summary().map(Into::into) } else { entry.summary() };
-        let (summary, is_summary_cut) = summary_text(summary.as_deref(), extent);
-        out.is_cut = is_summary_cut;
-        let mut object = Map::new();
-        let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-        add("id", json!(note.id.as_str()));
-        add("title", json!(note.title()));
-        add("type", json!(note.list_fields().kind));
-        add("tags", json!(note.relations().tags));
+        let has_text =
+            (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(view.extent, Extent::Summary(_));
+        let summary = if has_text { entry.note.summary().map(Into::into) } else { entry.summary() };
+        let (summary, mut is_cut) = view.as_summary(summary.as_deref());
+        let mut object = named_note(entry);
         if passages.is_none() {
-            add("summary", json!(summary));
+            object["summary"] = summary.into();
         }
         if let Some(passages) = &passages {
-            add("passages", passages.iter().map(passage_object).collect());
+            object["passages"] = passages.iter().map(passage_object).collect();
         } else if entry.shown_blocks.is_some() {
-            if extent == Extent::Whole {
-                add("blocks", included.blocks(entry).into_iter().map(block_object).collect());
+            if view.extent == Extent::Whole {
+                object["blocks"] = view.blocks().into_iter().map(block_object).collect();
             }
-        } else if let Some((body, is_body_cut)) = body_text(entry, extent, self.shows_body()) {
-            out.is_cut |= is_body_cut;
-            add("content", json!(body));
+        } else if let Some((body, is_body_cut)) = view.body(self.shows_body()) {
+            is_cut |= is_body_cut;
+            object["content"] = body.into();
         }
         self.add_fields(entry, &mut object);
         if entry.match_info.is_none() && self.report.layout().note == NoteLayout::Row {
-            object.insert("relevance".to_owned(), Value::Null);
+            object["relevance"] = Value::Null;
         }
-        add_match(entry, extent == Extent::Whole, &mut object);
-        object
+        add_match(entry, view.extent == Extent::Whole, &mut object);
+        (object, EntryText { is_cut, ..EntryText::default() })
     }
-}
-
-/// Returns an assessed note without its text.
-fn assessed_reference(
-    entry: &NoteEntry,
-    (assessment, content): (&Assessment, &LevelText),
-    extent: Extent,
-    tokens: usize,
-) -> Map<String, Value> {
-    let mut object = note_reference(entry);
-    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("level", json!(content.level.name()));
-    add("confidence", json!({"overall": assessment.confidence.overall}));
-    add("source_trust", json!(assessment.trust));
-    add("relevance_score", json!(assessment.relevance));
-    if let Some(utility) = assessment.utility {
-        let utility = extent.novelty().map_or(utility, |novelty| utility.with_novelty(novelty));
-        add("utility", json!({"total": ten_thousandths(utility.total())}));
-    }
-    add_counts((assessment, content), tokens, &mut object);
-    object
-}
-
-/// Adds the counts of an assessed note.
-fn add_counts((assessment, content): (&Assessment, &LevelText), tokens: usize, object: &mut Map<String, Value>) {
-    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("token_count", json!(tokens));
-    add("has_derivation", json!(!assessment.derived_from.is_empty()));
-    add("has_more_detail", json!(content.has_more));
-    add("contradiction_count", json!(assessment.contradictions));
 }

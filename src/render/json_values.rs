@@ -1,30 +1,45 @@
 //! The JSON objects of entries and their parts.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use crate::note::NoteId;
 
 use crate::report::{
-    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DiagnosticEntry, EdgeEntry,
-    JournalTraits, NoteEntry, OverviewEntry, Passage, PatternEntry, RecipeEntry, RowValue, SelectionStats, SideEntry,
+    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DayEntry, DiagnosticEntry, EdgeEntry,
+    JournalTraits, NoteEntry, OverviewEntry, Passage, PatternEntry, PeriodEntry, RecipeEntry, RowValue, SelectionStats,
+    SideEntry,
 };
 
+/// Returns the id, title, type and tags of a note.
+pub(super) fn named_note(entry: &NoteEntry) -> Value {
+    let note = &entry.note;
+    json!({
+        "id": note.id.as_str(),
+        "title": note.title(),
+        "type": note.list_fields().kind,
+        "tags": note.relations().tags,
+    })
+}
+
 /// Returns the id of a note, with its relevance and the notes that it replaces.
-pub(super) fn note_reference(entry: &NoteEntry) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("id".to_owned(), json!(entry.note.id.as_str()));
-    if let Some(found) = &entry.match_info {
-        object.insert("relevance".to_owned(), json!(thousandths(found.relevance)));
-    }
-    if !entry.compacted.is_empty() {
-        object.insert("compacts".to_owned(), entry.compacted.iter().map(|id| json!(id.as_str())).collect());
-    }
+pub(super) fn note_reference(entry: &NoteEntry) -> Value {
+    let mut object = json!({"id": entry.note.id.as_str()});
+    add_match(entry, false, &mut object);
+    add_compacted(entry, &mut object);
     object
 }
 
+/// Adds the notes that a note replaces.
+pub(super) fn add_compacted(entry: &NoteEntry, object: &mut Value) {
+    if !entry.compacted.is_empty() {
+        object["compacts"] = ids(&entry.compacted);
+    }
+}
+
 /// Adds how a search found a note; in a shortened note, the relevance alone.
-pub(super) fn add_match(entry: &NoteEntry, is_whole: bool, object: &mut Map<String, Value>) {
+pub(super) fn add_match(entry: &NoteEntry, is_whole: bool, object: &mut Value) {
     let Some(found) = &entry.match_info else { return };
-    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("relevance", json!(thousandths(found.relevance)));
+    object["relevance"] = json!(rounded(found.relevance, 3));
     if !is_whole {
         return;
     }
@@ -35,16 +50,20 @@ pub(super) fn add_match(entry: &NoteEntry, is_whole: bool, object: &mut Map<Stri
             snippet.marks.iter().map(|mark| json!([chars(&snippet.text, mark.start), chars(&snippet.text, mark.end)]))
         });
         let marks: Value = marks.collect();
-        add("snippet", json!(snippet.as_ref().map(|snippet| &snippet.text)));
-        add("marks", marks);
+        object["snippet"] = json!(snippet.as_ref().map(|snippet| &snippet.text));
+        object["marks"] = marks;
     } else {
-        add("shared", json!(found.shared));
-        add("common", found.common.iter().map(|id| json!(id.as_str())).collect());
+        object["shared"] = json!(found.shared);
+        object["common"] = ids(&found.common);
     }
     if !found.parts.is_empty() {
-        let parts = found.parts.iter().map(|(name, part)| ((*name).to_owned(), json!(thousandths(*part))));
-        add("explain", Value::Object(parts.collect()));
+        let parts = found.parts.iter().map(|(name, part)| ((*name).to_owned(), json!(rounded(*part, 3))));
+        object["explain"] = Value::Object(parts.collect());
     }
+}
+
+fn ids(ids: &[NoteId]) -> Value {
+    ids.iter().map(|id| id.as_str()).collect()
 }
 
 /// Returns the statistics of assessed notes, in a brief frame the figures alone.
@@ -52,14 +71,14 @@ pub(super) fn stats_fields(stats: &SelectionStats, is_brief: bool) -> Vec<(&'sta
     let mut fields = vec![
         ("total_tokens", json!(stats.total_tokens)),
         ("confidence_floor", json!(stats.confidence_floor)),
-        ("coverage_estimate", json!(ten_thousandths(stats.coverage))),
+        ("coverage_estimate", json!(rounded(stats.coverage, 4))),
         ("contradictions_available", json!(stats.has_contradictions)),
     ];
     if let Some(reason) = &stats.insufficient {
         fields.push(("insufficient", json!({"reason": reason})));
     }
     if !is_brief {
-        fields.push(("expandable_ids", stats.expandable.iter().map(|id| json!(id.as_str())).collect()));
+        fields.push(("expandable_ids", ids(&stats.expandable)));
         fields.push(("selection_reasoning", json!(stats.reasoning)));
     }
     fields
@@ -67,27 +86,21 @@ pub(super) fn stats_fields(stats: &SelectionStats, is_brief: bool) -> Vec<(&'sta
 
 /// Returns the confidence with its dimensions.
 pub(super) fn confidence_object(assessment: &Assessment) -> Value {
-    let mut object = Map::new();
-    object.insert("overall".to_owned(), json!(assessment.confidence.overall));
+    let mut object = json!({"overall": assessment.confidence.overall});
     for (index, name) in DIMENSIONS.iter().enumerate() {
-        let dimension = assessment.confidence.dimensions.map(|dimensions| dimensions[index]);
-        object.insert((*name).to_owned(), json!(dimension));
+        object[name] = json!(assessment.confidence.dimensions.map(|dimensions| dimensions[index]));
     }
-    Value::Object(object)
+    object
 }
 
-/// Rounds to four decimals.
-pub(super) fn ten_thousandths(number: f64) -> f64 {
-    (number * 10_000.0).round() / 10_000.0
-}
-
-/// Rounds to three decimals.
-fn thousandths(number: f64) -> f64 {
-    (number * 1000.0).round() / 1000.0
+/// Rounds to a number of decimals.
+pub(super) fn rounded(number: f64, decimals: i32) -> f64 {
+    let unit = 10_f64.powi(decimals);
+    (number * unit).round() / unit
 }
 
 pub(super) fn block_object(block: &BlockEntry) -> Value {
-    let score = thousandths(block.score);
+    let score = rounded(block.score, 3);
     json!({"id": block.id, "path": &*block.path, "depth": block.depth, "text": block.text, "score": score})
 }
 
@@ -96,40 +109,32 @@ pub(super) fn passage_object(passage: &Passage) -> Value {
 }
 
 pub(super) fn analysis_object(analysis: &Analysis) -> Value {
-    let references = analysis.references.iter().map(|(text, ids)| {
-        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
-        json!({"text": text, "ids": ids})
-    });
-    let dates = analysis.dates.iter();
-    let dates =
-        dates.map(|named| json!({"text": named.text, "date": named.day.to_string(), "journals": named.journals}));
-    let periods = analysis.periods.iter().map(|period| {
-        json!({
-            "text": period.text,
-            "from": period.from.map(|from| from.to_string()),
-            "to": period.to.to_string(),
-            "journals": period.journals,
-        })
-    });
+    let references = analysis.references.iter().map(|(text, notes)| json!({"text": text, "ids": ids(notes)}));
+    let date = |day: &DayEntry| json!({"text": day.text, "date": day.day.to_string(), "journals": day.journals});
     json!({
         "references": references.collect::<Value>(),
-        "dates": dates.collect::<Value>(),
-        "periods": periods.collect::<Value>(),
+        "dates": analysis.dates.iter().map(date).collect::<Value>(),
+        "periods": analysis.periods.iter().map(period_object).collect::<Value>(),
         "intents": analysis.intents,
         "terms": analysis.terms,
         "warnings": analysis.warnings,
     })
 }
 
+fn period_object(period: &PeriodEntry) -> Value {
+    json!({
+        "text": period.text,
+        "from": period.from.map(|from| from.to_string()),
+        "to": period.to.to_string(),
+        "journals": period.journals,
+    })
+}
+
 pub(super) fn comparison_object(comparison: &ComparisonEntry) -> Value {
     let side = |side: &SideEntry| {
-        json!({
-            "text": side.text,
-            "from": side.from.map(|from| from.to_string()),
-            "to": side.to.to_string(),
-            "journals": side.journals,
-            "blocks": side.blocks,
-        })
+        let mut object = period_object(&side.period);
+        object["blocks"] = json!(side.blocks);
+        object
     };
     let traits =
         |traits: &JournalTraits| json!({"tags": traits.tags, "keywords": traits.keywords, "fields": traits.fields});
@@ -189,7 +194,7 @@ pub(super) fn row_value(value: &RowValue) -> Value {
         RowValue::Name(text) | RowValue::Text(text) => json!(text),
         RowValue::Count(count) => json!(count),
         RowValue::Counts(counts) => json!(counts),
-        RowValue::Share(share) => json!(thousandths(*share)),
+        RowValue::Share(share) => json!(rounded(*share, 3)),
         RowValue::Flag(flag) => json!(flag),
         RowValue::Nothing => Value::Null,
     }

@@ -11,7 +11,6 @@ const MAX_MEASURED: usize = 1_000;
 const MAX_WIDTH: usize = 24;
 /// The initial capacity of a row in bytes, enough for most.
 const USUAL_LINE: usize = 128;
-/// Separates columns.
 const GAP: &str = "  ";
 
 /// The widths of the columns of a list, in terminal columns; 0 for columns that are not aligned.
@@ -96,7 +95,6 @@ impl Screen {
         }
     }
 
-    /// Returns the line of a diagnostic.
     pub(super) fn finding_line(self, finding: &DiagnosticEntry) -> String {
         let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
         let (path, message) = (one_line(&finding.path), one_line(&finding.message));
@@ -122,7 +120,6 @@ impl Screen {
         self.paint(role, line) + end
     }
 
-    /// Returns the line of a set-up recipe.
     pub(super) fn recipe_line(self, recipe: &RecipeEntry) -> String {
         let fits = if recipe.fits == Some(true) { "; fits this project" } else { "" };
         let role = match recipe.state {

@@ -30,9 +30,7 @@ use crate::escape::one_line;
 use crate::note::NoteId;
 pub(crate) use pictures::is_picture;
 
-use crate::report::{
-    BlockEntry, Body, Detail, Entry, Format, NoteEntry, Passage, Presentation, Report, SelectionStats,
-};
+use crate::report::{Body, Detail, Entry, EntryRole, Format, Presentation, Report, SelectionStats};
 use crate::tokens::Tokenizer;
 
 /// The banner: the line that opens text for the context of a model.
@@ -62,7 +60,6 @@ pub(crate) struct FrameState<'a> {
     pub(crate) notes: usize,
     /// Whether a selected entry is left out or cut.
     pub(crate) is_truncated: bool,
-    /// Whether no entry is shown.
     pub(crate) is_empty: bool,
     /// Whether the frame is reduced to its necessary parts.
     pub(crate) is_brief: bool,
@@ -75,14 +72,11 @@ pub(crate) struct FrameState<'a> {
 /// The derived entries that are left out for lack of room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Omissions {
-    /// Whether the comparison is.
     pub(crate) has_comparison: bool,
-    /// Whether at least one pattern is.
     pub(crate) has_patterns: bool,
 }
 
 impl Omissions {
-    /// Returns their names.
     fn names(self) -> Vec<&'static str> {
         let all = [(self.has_comparison, "comparison"), (self.has_patterns, "patterns")];
         all.into_iter().filter(|(is_omitted, _)| *is_omitted).map(|(_, name)| name).collect()
@@ -123,9 +117,7 @@ pub(crate) struct EntryText {
 /// A text and its section.
 #[derive(Debug, Clone)]
 pub(crate) struct RenderEntry {
-    /// The index of the section.
     pub(crate) section: usize,
-    /// The text.
     pub(crate) text: String,
     /// In a drawn tree, the index of the entry above it; `None` for its own entry.
     under: Option<usize>,
@@ -147,15 +139,15 @@ impl EntryText {
         all
     }
 
-    fn add(&mut self, section: usize, text: String) {
-        self.items.push(RenderEntry { section, text, under: None });
+    /// Returns the text of an entry with one item, in the first section.
+    fn of(text: String) -> Self {
+        let mut out = Self::default();
+        out.add(0, text);
+        out
     }
 
-    /// Records the length and the completeness of the text of an assessed note.
-    fn record_level(&mut self, content: &content::LevelText, tokenizer: Tokenizer) {
-        self.is_cut = content.is_cut;
-        self.tokens = tokenizer.count(&content.text);
-        self.has_more = content.has_more;
+    fn add(&mut self, section: usize, text: String) {
+        self.items.push(RenderEntry { section, text, under: None });
     }
 }
 
@@ -206,26 +198,14 @@ impl Included {
     pub(crate) fn has(&self, index: usize) -> bool {
         self.entries.get(index).copied().unwrap_or(false)
     }
-
-    /// Returns the included passages of a note; `None` if it is not shown in passages.
-    fn passages(&self, index: usize, entry: &NoteEntry, extent: Extent) -> Option<Vec<Passage>> {
-        let chosen = self.fragments.get(&index).filter(|_| extent == Extent::Passages)?;
-        Some(entry.passages.as_ref()?.joined(entry.note.parsed_or_empty().body(), chosen))
-    }
-
-    /// Returns the included blocks of a note in place of its body; none if the body or the summary is shown.
-    fn blocks<'e>(&self, entry: &'e NoteEntry) -> Vec<&'e BlockEntry> {
-        let chosen = self.blocks.get(&entry.note.id);
-        let is_included = |index: &usize| chosen.is_none_or(|chosen| chosen.contains(index));
-        let blocks = entry.shown_blocks().iter().enumerate();
-        blocks.filter(|(index, _)| is_included(index)).map(|(_, block)| block).collect()
-    }
 }
 
 /// Writes the entries of a report in one format.
 pub(crate) trait Renderer: Sync {
     /// Returns the text between two items of one section.
-    fn separator(&self) -> &'static str;
+    fn separator(&self) -> &'static str {
+        ""
+    }
 
     /// Returns the texts around the sections.
     fn frame(&self, shown: FrameState<'_>) -> Frame;
@@ -239,7 +219,9 @@ pub(crate) trait Renderer: Sync {
     fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText;
 
     /// Returns how much of the text of an entry this format shows at least.
-    fn detail(&self, entry: &Entry) -> Detail;
+    fn detail(&self, _entry: &Entry) -> Detail {
+        Detail::Name
+    }
 
     /// Whether the document is its items in their order, so that several may be joined to one: false where they are
     /// sorted, or form a tree.
@@ -291,6 +273,16 @@ fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: &str) -> String 
     document
 }
 
+/// Returns how much of the text of an entry a format for programs shows at least. `shows_body`: whether it shows bodies.
+fn least_detail(entry: &Entry, shows_body: bool) -> Detail {
+    match entry.note() {
+        Some(entry) if entry.assessment.is_some() => Detail::Name,
+        Some(entry) if entry.role == EntryRole::Selected && shows_body => Detail::Body,
+        Some(_) => Detail::Summary,
+        None => Detail::Name,
+    }
+}
+
 /// Whether bodies are shown. `by_format`: whether the layout shows them in this format.
 fn shows_body(report: &Report, by_format: bool) -> bool {
     match report.head.show.body {
@@ -300,30 +292,11 @@ fn shows_body(report: &Report, by_format: bool) -> bool {
     }
 }
 
-/// Returns the body to be shown, and whether it lacks its end; `None` if no body is shown.
-fn body_text(entry: &NoteEntry, extent: Extent, is_shown: bool) -> Option<(String, bool)> {
-    if !is_shown || matches!(extent, Extent::Summary(_)) {
-        return None;
-    }
-    let body = entry.body();
-    match extent {
-        Extent::Body(end) => Some((cut(body, end), true)),
-        _ if entry.note.is_cut() => Some((cut(body, body.len()), true)),
-        _ => Some((body.to_owned(), false)),
-    }
+/// Joins texts, each on one line.
+fn joined_lines(texts: &[impl AsRef<str>], separator: &str) -> String {
+    texts.iter().map(|text| one_line(text.as_ref())).collect::<Vec<_>>().join(separator)
 }
 
-/// Returns the summary on one line, and whether it lacks its end.
-fn summary_text(summary: Option<&str>, extent: Extent) -> (String, bool) {
-    let summary = summary.map(one_line).unwrap_or_default();
-    match extent {
-        Extent::Summary(end) => (cut(&summary, end), true),
-        _ => (summary, false),
-    }
-}
-
-/// Cuts a text before the byte `end`.
-fn cut(text: &str, end: usize) -> String {
-    let start = text.get(..end).unwrap_or(text);
-    format!("{start}{CUT_MARK}")
+fn joined_ids(ids: &[NoteId], separator: &str) -> String {
+    ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(separator)
 }

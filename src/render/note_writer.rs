@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use jiff::civil::Date;
 
-use super::content::{LevelText, confidence, has_unusual_confidence, level_text};
+use super::content::{LevelText, NoteView};
 use super::paint::TextRole as As;
-use super::{EntryText, Extent, Included, Screen, body_text, days, flow, markdown, shows_body, summary_text};
+use super::{EntryText, Extent, Screen, days, flow, joined_ids, joined_lines, markdown, shows_body};
 use crate::escape::{lines, one_line};
 use crate::note::{ContentSource, IMPORTED};
-use crate::report::NoteHandle;
-use crate::report::{Assessment, BlockEntry, DIMENSIONS, Level, NoteEntry, NoteLayout, Passage, Report, UTILITY_PARTS};
+use crate::report::{
+    Assessment, BlockEntry, DIMENSIONS, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
+};
 use crate::tokens::Tokenizer;
 
 /// The beginning of the heading of a note in a bundle.
@@ -19,7 +20,6 @@ const NOTE_MARK: &str = "## Note: ";
 /// The indent of the rest of a broken line.
 const HANG: usize = 2;
 
-/// Writes notes for people.
 #[derive(Clone, Copy)]
 pub(super) struct NoteWriter<'a> {
     pub(super) report: &'a Report,
@@ -49,8 +49,10 @@ impl NoteWriter<'_> {
 
     /// Returns the title and the id of a note, and the notes that it replaces.
     pub(super) fn name(self, entry: &NoteEntry) -> String {
-        let members: Vec<_> = entry.compacted.iter().map(|id| id.as_str()).collect();
-        let members = if members.is_empty() { String::new() } else { format!(" [digest of {}]", members.join(", ")) };
+        let members = match entry.compacted.as_slice() {
+            [] => String::new(),
+            members => format!(" [digest of {}]", joined_ids(members, ", ")),
+        };
         let title = self.screen.paint(As::Title, &one_line(entry.note.title()));
         let id = self.screen.paint(As::Kind(entry.note.list_fields().kind), entry.note.id.as_str());
         let retired = self.screen.retired(entry);
@@ -84,41 +86,33 @@ impl NoteWriter<'_> {
         rendered.unwrap_or_else(|| lines(&body))
     }
 
-    /// Adds a note as a section of a bundle: a heading, its fields, its text.
-    pub(super) fn section(
-        self,
-        index: usize,
-        entry: &NoteEntry,
-        extent: Extent,
-        included: &Included,
-        out: &mut EntryText,
-    ) {
-        let passages = included.passages(index, entry, extent);
+    /// Returns a note as a section of a bundle: a heading, its fields, its text.
+    pub(super) fn section(self, view: NoteView<'_>) -> EntryText {
+        let entry = view.entry;
+        let passages = view.passages();
         let head = self.section_head(entry, passages.is_some());
-        if let Some(assessment) = &entry.assessment {
-            let content = level_text(index, entry, assessment, extent, included);
-            return self.assessed(entry, (assessment, &content), head, (extent, included), out);
+        if let Some(content) = view.level_text() {
+            return self.assessed(view, &content, head);
         }
         if let Some(passages) = passages {
-            return out.add(0, self.wrapped(head) + &self.passages(entry, &passages));
+            return EntryText::of(self.wrapped(head) + &self.passages(entry, &passages));
         }
         let shows_body = entry.shown_blocks.is_none() && shows_body(self.report, true);
-        let blocks = if extent == Extent::Whole { included.blocks(entry) } else { Vec::new() };
-        let (text, is_cut) = match body_text(entry, extent, shows_body) {
+        let blocks = view.blocks();
+        let (text, is_cut) = match view.body(shows_body) {
             _ if !blocks.is_empty() => (self.blocks(&blocks), false),
-            Some((body, is_cut)) => (self.body(&body, extent), is_cut),
+            Some((body, is_cut)) => (self.body(&body, view.extent), is_cut),
             None => {
-                let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
+                let (summary, is_cut) = view.summary();
                 (self.hanging(summary, 0), is_cut)
             }
         };
-        out.is_cut = is_cut;
         let mut section = self.wrapped(head) + "\n---\n";
         if !text.is_empty() {
             section.push_str(&format!("{text}\n\n"));
         }
         section.push_str("---\n");
-        out.add(0, section);
+        EntryText { is_cut, ..EntryText::of(section) }
     }
 
     /// Returns the heading of a section, the sources and the custom fields.
@@ -150,56 +144,43 @@ impl NoteWriter<'_> {
         text
     }
 
-    /// Adds an assessed note below the head of its section.
-    fn assessed(
-        self,
-        entry: &NoteEntry,
-        (assessment, content): (&Assessment, &LevelText),
-        mut head: String,
-        (extent, included): (Extent, &Included),
-        out: &mut EntryText,
-    ) {
-        out.record_level(content, self.tokenizer);
-        if content.passages.is_none() || has_unusual_confidence(assessment, self.report) {
-            head.push_str(&self.assessment_lines(entry, (assessment, content), extent, included));
+    /// Returns an assessed note below the head of its section.
+    fn assessed(self, view: NoteView<'_>, content: &LevelText<'_>, mut head: String) -> EntryText {
+        let mut out = content.empty_entry(self.tokenizer);
+        if content.passages.is_none() || content.has_unusual_confidence(self.report) {
+            head.push_str(&self.assessment_lines(view, content));
         }
         let head = self.wrapped(head);
         let text = match &content.passages {
-            Some(passages) => head + &self.passages(entry, passages),
+            Some(passages) => head + &self.passages(view.entry, passages),
             None => {
-                let extent = if content.is_cut { extent } else { Extent::Whole };
+                let extent = if content.is_cut { view.extent } else { Extent::Whole };
                 format!("{head}\n---\n{}\n\n---\n", self.body(&content.text, extent))
             }
         };
         out.add(0, text);
+        out
     }
 
     /// Returns the lines of an assessment, with its parts if they are to be explained.
-    fn assessment_lines(
-        self,
-        entry: &NoteEntry,
-        (assessment, content): (&Assessment, &LevelText),
-        extent: Extent,
-        included: &Included,
-    ) -> String {
+    fn assessment_lines(self, view: NoteView<'_>, content: &LevelText<'_>) -> String {
+        let assessment = content.assessment;
         let (trust, relevance) = (assessment.trust, assessment.relevance);
-        let mut text = format!("Level: {}\nConfidence: {}", content.level.name(), confidence(assessment, content));
+        let mut text = format!("Level: {}\nConfidence: {}", content.level.name(), content.confidence());
         text.push_str(&format!(", trust {trust:.2}, relevance {relevance:.2}\n"));
         if assessment.contradictions > 0 {
             text.push_str(&format!("Contradictions: {}\n", assessment.contradictions));
         }
-        for edge in entry.edges.iter().filter(|edge| included.has(edge.other)) {
+        for edge in view.edges() {
             text.push_str(&format!("Link: {} {} {}\n", edge.from, one_line(&edge.kind), edge.to));
         }
-        if content.level == Level::Detailed && !assessment.derived_from.is_empty() {
+        if !content.origins().is_empty() {
             text.push_str("Derived from:\n");
-            for (id, title, confidence) in &assessment.derived_from {
-                text.push_str(&format!("- {} ({id}), confidence {confidence:.2}\n", one_line(title)));
-            }
         }
-        if self.report.head.is_explained
-            && let Some(novelty) = extent.novelty()
-        {
+        for (id, title, confidence) in content.origins() {
+            text.push_str(&format!("- {} ({id}), confidence {confidence:.2}\n", one_line(title)));
+        }
+        if let Some(novelty) = view.extent.novelty().filter(|_| self.report.head.is_explained) {
             text.push_str(&explanation(assessment, novelty));
         }
         text
@@ -210,9 +191,9 @@ impl NoteWriter<'_> {
         let file = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
         let passage = |passage: &Passage| {
             let (first, last) = passage.lines;
-            let path: Vec<String> = passage.path.iter().map(|heading| one_line(heading)).collect();
+            let path = joined_lines(&passage.path, " › ");
             let range = self.screen.paint(As::Quiet, &format!("[{file}:{first}-{last}]"));
-            let head = self.wrapped(format!("{range} {}", path.join(" › ")).trim_end().to_owned());
+            let head = self.wrapped(format!("{range} {path}").trim_end().to_owned());
             format!("{head}\n{}\n", self.body(&passage.text, Extent::Whole))
         };
         passages.iter().map(passage).collect::<Vec<_>>().join("\n")
@@ -221,8 +202,10 @@ impl NoteWriter<'_> {
     /// Returns blocks, each below its id and its heading path.
     fn blocks(self, blocks: &[&BlockEntry]) -> String {
         let block = |block: &&BlockEntry| {
-            let path: Vec<String> = block.path.iter().map(|heading| one_line(heading)).collect();
-            let mut path = if path.is_empty() { String::new() } else { format!(" {}", path.join(" > ")) };
+            let mut path = String::new();
+            if !block.path.is_empty() {
+                path.push_str(&format!(" {}", joined_lines(&block.path, " > ")));
+            }
             if block.depth > 1 {
                 path.push_str(&format!(" (depth {})", block.depth));
             }
@@ -232,9 +215,9 @@ impl NoteWriter<'_> {
         blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Adds a note as a document: its fields, then its body.
-    pub(super) fn document(self, entry: &NoteEntry, extent: Extent, out: &mut EntryText) {
-        let note = &entry.note;
+    /// Returns a note as a document: its fields, then its body.
+    pub(super) fn document(self, view: NoteView<'_>) -> EntryText {
+        let (entry, note) = (view.entry, &view.entry.note);
         let mut head = format!("{}\n{}", self.name(entry), self.kind(entry));
         head.push_str(&format!(", value {}", note.value_or_default()));
         if !note.relations().tags.is_empty() {
@@ -250,24 +233,22 @@ impl NoteWriter<'_> {
         if self.report.head.show.has_custom {
             head.push_str(&own_fields(note));
         }
-        let (body, is_cut) = match body_text(entry, extent, true) {
-            Some((body, is_cut)) => (self.body(&body, extent), is_cut),
+        let (body, is_cut) = match view.body(true) {
+            Some((body, is_cut)) => (self.body(&body, view.extent), is_cut),
             None => {
-                let (summary, is_cut) = summary_text(entry.summary().as_deref(), extent);
+                let (summary, is_cut) = view.summary();
                 (self.hanging(lines(&summary), 0), is_cut)
             }
         };
-        out.is_cut = is_cut;
         let mut document = self.wrapped(head);
         if !body.is_empty() {
             document.push_str(&format!("\n{body}\n"));
         }
         document.push('\n');
-        out.add(0, document);
+        EntryText { is_cut, ..EntryText::of(document) }
     }
 }
 
-/// Returns the parts of confidence and utility.
 fn explanation(assessment: &Assessment, novelty: f64) -> String {
     let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
         names.iter().zip(parts).map(|(name, part)| format!("{name} {part:.3}")).collect::<Vec<_>>().join(", ")

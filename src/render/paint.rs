@@ -11,17 +11,13 @@ pub(super) enum TextRole<'a> {
     Kind(&'a str),
     /// A title, or a heading.
     Title,
-    /// A tag.
     Tag,
-    /// A link type.
     Link,
     /// A word of the query.
     Mark,
-    /// A command line.
     Code,
     /// A success, or an added line.
     Good,
-    /// A warning.
     Warning,
     /// An error, or a removed line.
     Error,

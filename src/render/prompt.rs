@@ -1,12 +1,12 @@
 //! The prompt format: a section of a model's prompt, a note a list item. The text of notes is indented so far that
 //! nothing in it is a heading or an item.
 
-use super::content::{LevelText, confidence, has_unusual_confidence, level_text};
+use super::content::{LevelText, NoteView};
 use super::human::Human;
 use super::summary_lines::{comparison_lines, day_parts, pattern_line, spelling_lines, unknown_name_lines};
 use super::{BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, insufficient};
 use crate::escape::{lines, one_line};
-use crate::report::{Assessment, Detail, Entry, Level, NoteEntry, Passage, Report, ReportKind, SelectionStats};
+use crate::report::{Entry, NoteEntry, Passage, Report, ReportKind, SelectionStats};
 use crate::tokens::Tokenizer;
 
 /// The first word in the parentheses that qipu adds behind the name of a note.
@@ -21,10 +21,6 @@ pub(super) struct Prompt<'a> {
 }
 
 impl Renderer for Prompt<'_> {
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut before = String::from("## Relevant Knowledge (from qipu)\n\n");
         if self.report.head.banner.unwrap_or(true) {
@@ -59,30 +55,25 @@ impl Renderer for Prompt<'_> {
     }
 
     fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
-        let mut out = EntryText::default();
-        match &self.report.entries[index] {
-            Entry::Note(entry) => match &entry.assessment {
-                Some(assessment) => self.item(index, entry, assessment, extent, included, &mut out),
-                None => return self.human.render(index, extent, included),
-            },
-            Entry::Comparison(comparison) => {
-                out.add(0, indented("Comparison", &escaped(&comparison_lines(comparison))));
+        let text = match &self.report.entries[index] {
+            Entry::Note(entry) => {
+                let view = NoteView { index, entry, extent, included };
+                let content = view.level_text();
+                return content
+                    .map_or_else(|| self.human.render(index, extent, included), |content| self.item(view, &content));
             }
+            Entry::Comparison(comparison) => indented("Comparison", &escaped(&comparison_lines(comparison))),
             Entry::Pattern(pattern) => {
                 let has_heading = self.includes(included, |entry| matches!(entry, Entry::Pattern(_)));
                 let heading = if has_heading { "" } else { "Patterns" };
-                out.add(0, indented(heading, &escaped(&pattern_line(pattern))));
+                indented(heading, &escaped(&pattern_line(pattern)))
             }
             _ => {
                 let text = self.human.render(index, extent, included).items.into_iter().map(|item| item.text);
-                out.add(0, quoted(&text.collect::<String>()));
+                quoted(&text.collect::<String>())
             }
-        }
-        out
-    }
-
-    fn detail(&self, _: &Entry) -> Detail {
-        Detail::Name
+        };
+        EntryText::of(text)
     }
 }
 
@@ -109,53 +100,46 @@ impl Prompt<'_> {
         text
     }
 
-    /// Adds an assessed note as a list item.
-    fn item(
-        &self,
-        index: usize,
-        entry: &NoteEntry,
-        assessment: &Assessment,
-        extent: Extent,
-        included: &Included,
-        out: &mut EntryText,
-    ) {
-        let content = level_text(index, entry, assessment, extent, included);
-        let mut text = self.item_text(entry, assessment, &content);
-        if content.level == Level::Detailed && !assessment.derived_from.is_empty() {
+    /// Returns an assessed note as a list item.
+    fn item(&self, view: NoteView<'_>, content: &LevelText<'_>) -> EntryText {
+        let mut text = self.item_text(view.entry, content);
+        if !content.origins().is_empty() {
             text.push_str("  Derived from:\n");
-            for (id, title, confidence) in &assessment.derived_from {
-                let title = escaped(&one_line(title));
-                text.push_str(&format!("  - [{id}] {title} (confidence: {confidence:.2})\n"));
-            }
         }
-        for edge in entry.edges.iter().filter(|edge| included.has(edge.other)) {
+        for (id, title, confidence) in content.origins() {
+            let title = escaped(&one_line(title));
+            text.push_str(&format!("  - [{id}] {title} (confidence: {confidence:.2})\n"));
+        }
+        for edge in view.edges() {
             text.push_str(&format!("  [{}] {} [{}]\n", edge.from, escaped(&one_line(&edge.kind)), edge.to));
         }
         if self.report.head.kind == ReportKind::Expansion && self.report.head.show.has_sources {
-            for source in entry.note.sources() {
+            for source in view.entry.note.sources() {
                 let source = format!("{} {}", source.url, source.title.as_deref().unwrap_or_default());
                 text.push_str(&format!("  Source: {}\n", escaped(&one_line(source.trim()))));
             }
         }
-        out.record_level(&content, self.tokenizer);
         let is_note = |entry: &Entry| entry.note().is_some();
         // A blank line ends the derived entries.
-        let has_gap = self.includes(included, Entry::is_derived) && !self.includes(included, is_note);
-        let gap = if has_gap { "\n" } else { "" };
-        out.add(0, format!("{gap}{text}"));
+        if self.includes(view.included, Entry::is_derived) && !self.includes(view.included, is_note) {
+            text.insert(0, '\n');
+        }
+        let mut out = content.empty_entry(self.tokenizer);
+        out.add(0, text);
+        out
     }
 
     /// Returns the name, the confidence and the text of an assessed note.
-    fn item_text(&self, entry: &NoteEntry, assessment: &Assessment, content: &LevelText) -> String {
+    fn item_text(&self, entry: &NoteEntry, content: &LevelText<'_>) -> String {
         let (id, title) = (&entry.note.id, one_line(entry.note.title()));
         let is_title = content.text == title;
         let (title, body) = (escaped(&title), escaped(lines(&content.text).trim_end()));
         let retired = entry.retired.map_or(String::new(), |retired| format!(" ({})", retired.words()));
         let mut known = String::new();
-        if !self.report.head.show.has_passages || has_unusual_confidence(assessment, self.report) {
-            known.push_str(&format!(" (confidence: {}", confidence(assessment, content)));
-            if assessment.contradictions > 0 {
-                known.push_str(&format!(", contradictions: {}", assessment.contradictions));
+        if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
+            known.push_str(&format!(" (confidence: {}", content.confidence()));
+            if content.assessment.contradictions > 0 {
+                known.push_str(&format!(", contradictions: {}", content.assessment.contradictions));
             }
             known.push(')');
         }

@@ -1,14 +1,13 @@
 //! The records of entries and their parts. Each record ends with a line end.
 
-use super::FrameState;
-use super::content::{LevelText, confidence};
+use super::content::LevelText;
+use super::{FrameState, joined_ids};
 use crate::escape::{json_string, lines, value};
 use crate::note::Retired;
-use crate::report::NoteHandle;
 use crate::report::{
     Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DiagnosticEntry, EdgeEntry, EntryRole,
-    JournalTraits, Level, NoteEntry, OverviewEntry, Passage, PatternEntry, RecipeEntry, RowEntry, RowValue,
-    SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
+    JournalTraits, Level, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry, PeriodEntry, RecipeEntry,
+    RowEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
 
 /// Adds the notes that a note replaces.
@@ -38,26 +37,21 @@ pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
 }
 
 pub(super) fn spelling_line(spelling: &UnknownWord) -> String {
-    let shown: Vec<_> = spelling.shown.iter().map(|word| value(word)).collect();
-    let shown = if shown.is_empty() { "-".to_owned() } else { shown.join(",") };
-    format!("D spelling word={} shown={shown}\n", json_string(&spelling.word))
+    format!("D spelling word={} shown={}\n", json_string(&spelling.word), values(&spelling.shown))
 }
 
 /// Returns the interpretation of a question, a record for each part.
 pub(super) fn analysis_lines(analysis: &Analysis) -> String {
     let mut text = String::new();
     for (name, ids) in &analysis.references {
-        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
-        text.push_str(&format!("D analysis reference={} ids={}\n", json_string(name), ids.join(",")));
+        text.push_str(&format!("D analysis reference={} ids={}\n", json_string(name), joined_ids(ids, ",")));
     }
     for named in &analysis.dates {
         let (name, day, count) = (json_string(&named.text), named.day, named.journals);
         text.push_str(&format!("D analysis date={name} day={day} journals={count}\n"));
     }
     for period in &analysis.periods {
-        let (name, count) = (json_string(&period.text), period.journals);
-        let begin = period.from.map_or("-".to_owned(), |from| from.to_string());
-        text.push_str(&format!("D analysis period={name} begin={begin} end={} journals={count}\n", period.to));
+        text.push_str(&format!("D analysis period={}\n", period_fields(period)));
     }
     if !analysis.intents.is_empty() {
         text.push_str(&format!("D analysis intents={}\n", analysis.intents.join(",")));
@@ -69,18 +63,22 @@ pub(super) fn analysis_lines(analysis: &Analysis) -> String {
     text
 }
 
+/// Returns the fields of a period, its phrase first, without a name.
+fn period_fields(period: &PeriodEntry) -> String {
+    let begin = period.from.map_or("-".to_owned(), |from| from.to_string());
+    format!("{} begin={begin} end={} journals={}", json_string(&period.text), period.to, period.journals)
+}
+
 /// Returns several values with commas between them; `-` for none.
-fn values(texts: &[String]) -> String {
-    let values: Vec<_> = texts.iter().map(|text| value(text)).collect();
+fn values(texts: &[impl AsRef<str>]) -> String {
+    let values: Vec<_> = texts.iter().map(|text| value(text.as_ref())).collect();
     if values.is_empty() { "-".to_owned() } else { values.join(",") }
 }
 
 /// Returns a comparison: both sides, their similarity, then their traits.
 pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
     let side = |name: &str, side: &SideEntry| {
-        let begin = side.from.map_or("-".to_owned(), |from| from.to_string());
-        let (text, to, journals, blocks) = (json_string(&side.text), side.to, side.journals, side.blocks);
-        format!("D comparison side={name} text={text} begin={begin} end={to} journals={journals} blocks={blocks}\n")
+        format!("D comparison side={name} text={} blocks={}\n", period_fields(&side.period), side.blocks)
     };
     let traits = |name: &str, traits: &JournalTraits| {
         let (tags, keywords, fields) = (values(&traits.tags), values(&traits.keywords), values(&traits.fields));
@@ -104,7 +102,6 @@ pub(super) fn block_line(block: &BlockEntry, note: &NoteHandle) -> String {
     )
 }
 
-/// Adds how a search found a note.
 pub(super) fn push_match(entry: &NoteEntry, out: &mut String) {
     let Some(found) = &entry.match_info else { return };
     let id = &entry.note.id;
@@ -113,12 +110,10 @@ pub(super) fn push_match(entry: &NoteEntry, out: &mut String) {
         out.push_str(&format!(" snippet={}", json_string(&snippet.text)));
     }
     if !found.shared.is_empty() {
-        let words: Vec<_> = found.shared.iter().map(|word| value(word)).collect();
-        out.push_str(&format!(" shared={}", words.join(",")));
+        out.push_str(&format!(" shared={}", values(&found.shared)));
     }
     if !found.common.is_empty() {
-        let ids: Vec<_> = found.common.iter().map(|id| id.as_str()).collect();
-        out.push_str(&format!(" common={}", ids.join(",")));
+        out.push_str(&format!(" common={}", joined_ids(&found.common, ",")));
     }
     out.push_str(&format!(" from={id}\n"));
     if !found.parts.is_empty() {
@@ -137,7 +132,6 @@ pub(super) fn change_lines(change: &ChangeEntry) -> String {
     text
 }
 
-/// Returns a row of a table.
 pub(super) fn row_line(row: &RowEntry) -> String {
     format!("D {}{}\n", row.kind, fields(&row.fields))
 }
@@ -174,9 +168,7 @@ pub(super) fn edge_line(edge: &EdgeEntry) -> String {
 /// Returns the first record of a note: its id, type, title and tags.
 pub(super) fn name_line(entry: &NoteEntry) -> String {
     let note = &entry.note;
-    let tags: Vec<_> = note.relations().tags.iter().map(|tag| value(tag)).collect();
-    let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
-    let title = json_string(note.title());
+    let (title, tags) = (json_string(note.title()), values(&note.relations().tags));
     let retired = entry.retired.map(retired_fields).unwrap_or_default();
     match entry.role {
         EntryRole::Map => format!("M {} {title} tags={tags}{retired}\n", note.id),
@@ -222,7 +214,6 @@ fn push_lines(id: &str, fields: &str, body: &str, out: &mut String) {
     out.push_str("B-END\n");
 }
 
-/// Returns the statistics of assessed notes.
 pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> String {
     let mut text = String::new();
     if let Some(reason) = &stats.insufficient {
@@ -243,12 +234,13 @@ pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> Stri
 
 /// Returns the assessment of a note, short because every assessed note has it: defaults are left out, such as the level
 /// `detailed`.
-pub(super) fn assessment_line(assessment: &Assessment, content: &LevelText, note: &NoteHandle) -> String {
+pub(super) fn assessment_line(content: &LevelText<'_>, note: &NoteHandle) -> String {
+    let assessment = content.assessment;
     let mut text = "D belief".to_owned();
     if content.level < Level::Detailed {
         text.push_str(&format!(" level={}", content.level.name()));
     }
-    text.push_str(&format!(" confidence={}", confidence(assessment, content)));
+    text.push_str(&format!(" confidence={}", content.confidence()));
     if content.has_more {
         text.push_str(" more=true");
     }

@@ -1,35 +1,27 @@
 //! The records format: one record a line, for the context of a model.
 
-use super::content::{has_unusual_confidence, level_text};
+use super::content::{LevelText, NoteView};
 use super::record_lines::{
     analysis_lines, assessment_line, block_line, change_lines, comparison_lines, edge_line, explanation_lines, fields,
     finding_line, name_line, overview_line, pattern_line, push_body, push_compacted, push_match, push_passage,
     recipe_line, row_line, spelling_line, stats_lines,
 };
-use super::{
-    BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, body_text, insufficient, shows_body, summary_text,
-};
+use super::{BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, insufficient, least_detail, shows_body};
 use crate::escape::{json_string, value};
 use crate::note::SummarySource;
-use crate::report::NoteHandle;
-use crate::report::{Assessment, Detail, Entry, EntryRole, Level, NoteEntry, Report};
+use crate::report::{Detail, Entry, EntryRole, Level, NoteHandle, Report};
 use crate::tokens::Tokenizer;
 
 /// The meaning of the first letter of a line, explained once, in the primer.
 const LETTERS: &str = "H head (how much was found and shown), W warning, N note, M map of content, S summary, E link, \
                        B text up to B-END (at= lines of the file, in= headings), D detail, C command";
 
-/// Writes a report as records.
 pub(super) struct Records<'a> {
     pub(super) report: &'a Report,
     pub(super) tokenizer: Tokenizer,
 }
 
 impl Renderer for Records<'_> {
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (head, layout) = (&self.report.head, self.report.layout());
         let mut text = String::from("H qipu=1 records=1");
@@ -58,9 +50,8 @@ impl Renderer for Records<'_> {
     }
 
     fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
-        let mut out = EntryText::default();
         let text = match &self.report.entries[index] {
-            Entry::Note(entry) => self.note(index, entry, extent, included, &mut out),
+            Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
             Entry::Unresolved { from, target, .. } => {
                 format!("W unresolved {} from={from}\n", json_string(target))
             }
@@ -85,17 +76,12 @@ impl Renderer for Records<'_> {
                 body
             }
         };
-        out.add(0, text);
-        out
+        EntryText::of(text)
     }
 
     fn detail(&self, entry: &Entry) -> Detail {
-        match entry.note() {
-            Some(entry) if entry.assessment.is_some() || entry.role == EntryRole::Recent => Detail::Name,
-            Some(entry) if entry.role == EntryRole::Selected && self.shows_body() => Detail::Body,
-            Some(_) => Detail::Summary,
-            None => Detail::Name,
-        }
+        let is_recent = entry.note().is_some_and(|entry| entry.role == EntryRole::Recent);
+        if is_recent { Detail::Name } else { least_detail(entry, self.shows_body()) }
     }
 }
 
@@ -104,43 +90,33 @@ impl Records<'_> {
         shows_body(self.report, self.report.layout().has_body_in_records)
     }
 
-    /// Returns the records of a note.
-    fn note(
-        &self,
-        index: usize,
-        entry: &NoteEntry,
-        extent: Extent,
-        included: &Included,
-        out: &mut EntryText,
-    ) -> String {
-        let note = &entry.note;
+    fn note(&self, view: NoteView<'_>) -> EntryText {
+        let (entry, note) = (view.entry, &view.entry.note);
         let mut text = name_line(entry);
         if entry.role == EntryRole::Recent {
             push_compacted(entry, &mut text);
-            return text;
+            return EntryText::of(text);
         }
-        if let Some(assessment) = &entry.assessment {
-            self.push_assessed(entry, assessment, (index, extent, included), out, &mut text);
-            return text;
+        if let Some(content) = view.level_text() {
+            return self.assessed(view, &content, text);
         }
-        let passages = included.passages(index, entry, extent);
-        let body = body_text(entry, extent, entry.shown_blocks.is_none() && self.shows_body());
-        let blocks = if extent == Extent::Whole { included.blocks(entry) } else { Vec::new() };
+        let passages = view.passages();
+        let body = view.body(entry.shown_blocks.is_none() && self.shows_body());
+        let blocks = view.blocks();
         // A summary taken from the text would repeat the text; a summary section is part of no text.
         let summary = if body.is_some() || !blocks.is_empty() {
             note.summary_from(SummarySource::Section).map(Into::into)
         } else {
             entry.summary()
         };
-        let (summary, is_summary_cut) = summary_text(summary.as_deref(), extent);
-        out.is_cut = is_summary_cut;
+        let (summary, mut is_cut) = view.as_summary(summary.as_deref());
         if !summary.is_empty() {
             text.push_str(&format!("S {} {summary}\n", note.id));
         }
-        push_edges(entry, included, &mut text);
+        push_edges(view, &mut text);
         push_compacted(entry, &mut text);
         self.push_fields(note, &mut text);
-        if extent == Extent::Whole {
+        if view.extent == Extent::Whole {
             push_match(entry, &mut text);
         }
         text.extend(blocks.into_iter().map(|block| block_line(block, note)));
@@ -148,49 +124,41 @@ impl Records<'_> {
             push_passage(note.id.as_str(), passage, &mut text);
         }
         if let Some((body, is_body_cut)) = body.filter(|_| passages.is_none()) {
-            out.is_cut |= is_body_cut;
+            is_cut |= is_body_cut;
             push_body(note.id.as_str(), &body, &mut text);
         }
-        text
+        EntryText { is_cut, ..EntryText::of(text) }
     }
 
-    /// Adds the records of an assessed note.
-    fn push_assessed(
-        &self,
-        entry: &NoteEntry,
-        assessment: &Assessment,
-        (index, extent, included): (usize, Extent, &Included),
-        out: &mut EntryText,
-        text: &mut String,
-    ) {
-        let note = &entry.note;
-        let content = level_text(index, entry, assessment, extent, included);
-        out.record_level(&content, self.tokenizer);
+    /// Returns the records of an assessed note. `text`: the first of them.
+    fn assessed(&self, view: NoteView<'_>, content: &LevelText<'_>, mut text: String) -> EntryText {
+        let note = &view.entry.note;
+        let mut out = content.empty_entry(self.tokenizer);
         // A text that equals its summary is written on one line.
-        let is_summary = content.level <= Level::Summary || content.text == entry.summary_line();
+        let is_summary = content.level <= Level::Summary || content.text == view.entry.summary_line();
         if is_summary {
             text.push_str(&format!("S {} {}\n", note.id, content.text));
         }
-        push_edges(entry, included, text);
-        push_compacted(entry, text);
-        if !self.report.head.show.has_passages || has_unusual_confidence(assessment, self.report) {
-            text.push_str(&assessment_line(assessment, &content, note));
+        push_edges(view, &mut text);
+        push_compacted(view.entry, &mut text);
+        if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
+            text.push_str(&assessment_line(content, note));
         }
-        if let Some(novelty) = extent.novelty().filter(|_| self.report.head.is_explained) {
-            text.push_str(&explanation_lines(assessment, novelty, out.tokens, note));
+        if let Some(novelty) = view.extent.novelty().filter(|_| self.report.head.is_explained) {
+            text.push_str(&explanation_lines(content.assessment, novelty, out.tokens, note));
         }
-        self.push_fields(note, text);
-        if content.level == Level::Detailed {
-            for (id, _, confidence) in &assessment.derived_from {
-                text.push_str(&format!("D derived-from id={id} confidence={confidence:.2} from={}\n", note.id));
-            }
+        self.push_fields(note, &mut text);
+        for (id, _, confidence) in content.origins() {
+            text.push_str(&format!("D derived-from id={id} confidence={confidence:.2} from={}\n", note.id));
         }
         for passage in content.passages.iter().flatten() {
-            push_passage(note.id.as_str(), passage, text);
+            push_passage(note.id.as_str(), passage, &mut text);
         }
         if !is_summary && content.passages.is_none() {
-            push_body(note.id.as_str(), &content.text, text);
+            push_body(note.id.as_str(), &content.text, &mut text);
         }
+        out.add(0, text);
+        out
     }
 
     /// Adds the sources and the custom fields of a note.
@@ -217,8 +185,6 @@ impl Records<'_> {
 }
 
 /// Adds the edges of a note to included entries before it.
-fn push_edges(entry: &NoteEntry, included: &Included, text: &mut String) {
-    for edge in entry.edges.iter().filter(|edge| included.has(edge.other)) {
-        text.push_str(&edge_line(edge));
-    }
+fn push_edges(view: NoteView<'_>, text: &mut String) {
+    text.extend(view.edges().map(edge_line));
 }

@@ -1,6 +1,6 @@
 //! Lines for people about a whole answer: the question, comparisons, patterns and the statistics of the selection.
 
-use super::FrameState;
+use super::{FrameState, joined_ids, joined_lines};
 use crate::escape::one_line;
 use crate::report::{
     Analysis, ComparisonEntry, DayEntry, JournalTraits, PatternEntry, PeriodEntry, ReportHead, SelectionStats,
@@ -36,14 +36,12 @@ pub(super) fn unknown_name_lines(head: &ReportHead, shown: FrameState<'_>) -> St
 pub(super) fn analysis_line(analysis: &Analysis) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (text, ids) in &analysis.references {
-        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
-        parts.push(format!("{} = {}", one_line(text), ids.join(", ")));
+        parts.push(format!("{} = {}", one_line(text), joined_ids(ids, ", ")));
     }
     parts.extend(day_parts(analysis));
     parts.extend(analysis.intents.iter().map(|intent| (*intent).to_owned()));
     if !analysis.terms.is_empty() {
-        let terms: Vec<String> = analysis.terms.iter().map(|term| one_line(term)).collect();
-        parts.push(format!("words {}", terms.join(", ")));
+        parts.push(format!("words {}", joined_lines(&analysis.terms, ", ")));
     }
     parts.extend(analysis.warnings.iter().map(|warning| format!("warning: {}", one_line(warning))));
     format!("Understood: {}\n", parts.join("; "))
@@ -71,7 +69,6 @@ fn counted(count: usize, name: &str) -> String {
     if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
 }
 
-/// Returns the line of a pattern.
 pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
     let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
     format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, dates.join(", "))
@@ -80,17 +77,15 @@ pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
 /// Returns the lines of a comparison: both sides, their similarity, then their traits.
 pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
     let side = |name: &str, side: &SideEntry| {
-        let from = side.from.map_or(String::new(), |from| from.to_string());
-        let days = if side.from == Some(side.to) { from } else { format!("{from} to {}", side.to) };
-        let (journals, blocks) = (counted(side.journals, "journal"), counted(side.blocks, "block"));
-        format!("{name}: {} ({days}), {journals}, {blocks}\n", one_line(&side.text))
+        let PeriodEntry { text, from, to, journals } = &side.period;
+        let begin = from.map_or(String::new(), |from| from.to_string());
+        let days = if *from == Some(*to) { begin } else { format!("{begin} to {to}") };
+        let (journals, blocks) = (counted(*journals, "journal"), counted(side.blocks, "block"));
+        format!("{name}: {} ({days}), {journals}, {blocks}\n", one_line(text))
     };
     let traits = |name: &str, traits: &JournalTraits| {
         let all = [("tags", &traits.tags), ("keywords", &traits.keywords), ("fields", &traits.fields)];
-        let line = |(sort, texts): (&str, &Vec<String>)| {
-            let texts: Vec<String> = texts.iter().map(|text| one_line(text)).collect();
-            format!("{name} {sort}: {}\n", texts.join(", "))
-        };
+        let line = |(sort, texts): (&str, &Vec<String>)| format!("{name} {sort}: {}\n", joined_lines(texts, ", "));
         all.into_iter().filter(|(_, texts)| !texts.is_empty()).map(line).collect::<String>()
     };
     let similarity = comparison.similarity.map_or("unknown".to_owned(), |similarity| format!("{similarity:.2}"));
@@ -122,8 +117,7 @@ pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> Stri
         text.push_str("Contradicted by notes that are not shown (ask for contradictions to see them)\n");
     }
     if !stats.expandable.is_empty() {
-        let ids: Vec<_> = stats.expandable.iter().map(|id| id.as_str()).collect();
-        text.push_str(&format!("More available (--expand): {}\n", ids.join(", ")));
+        text.push_str(&format!("More available (--expand): {}\n", joined_ids(&stats.expandable, ", ")));
     }
     text
 }

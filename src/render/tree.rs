@@ -14,9 +14,7 @@ pub(super) fn indent(depth: usize) -> String {
     " ".repeat(LEVEL_CHARS * depth)
 }
 
-/// A branch of an entry.
 enum Branch {
-    /// A line of text.
     Line(String),
     /// The index of the text of another entry.
     Entry(usize),

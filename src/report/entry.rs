@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Detail, NoteEntry};
+use super::{Detail, NoteEntry, PeriodEntry};
 use crate::note::{Diagnostic, NoteId};
 use crate::store::NoteHandle;
 
@@ -89,7 +89,7 @@ pub struct OverviewEntry {
 }
 
 /// The comparison of two days or periods.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonEntry {
     /// The first side.
     pub a: SideEntry,
@@ -106,17 +106,11 @@ pub struct ComparisonEntry {
 }
 
 /// One side of a comparison.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideEntry {
-    /// The phrase that names it.
-    pub text: String,
-    /// The first day; `None` for a period without a beginning.
-    pub from: Option<Date>,
-    /// The last day.
-    pub to: Date,
-    /// The number of its journals.
-    pub journals: usize,
-    /// The number of their blocks.
+    /// The side as a period, which may be one day.
+    pub period: PeriodEntry,
+    /// The number of blocks of its journals.
     pub blocks: usize,
 }
 

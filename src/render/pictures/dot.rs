@@ -13,7 +13,6 @@ digraph qipu {
   edge [color=\"#64748b\", fontname=\"sans-serif\", fontsize=10];
 ";
 
-/// Returns the renderer for Graphviz.
 pub(super) fn renderer(report: &Report) -> SortedGraph<'_> {
     SortedGraph { report, beginning: BEGINNING, head: STYLE, end: "}\n", node, edge: arrow }
 }

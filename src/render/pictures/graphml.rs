@@ -17,7 +17,6 @@ const KEYS: &str = " -->
   <graph id=\"qipu\" edgedefault=\"directed\">
 ";
 
-/// Returns the renderer of GraphML.
 pub(super) fn renderer(report: &Report) -> SortedGraph<'_> {
     SortedGraph { report, beginning: BEGINNING, head: KEYS, end: "  </graph>\n</graphml>\n", node, edge: arrow }
 }

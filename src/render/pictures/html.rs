@@ -8,10 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer, body_text, shows_body, summary_text};
-use super::{LINKS, NOTES, counts, label, markdown, shown_edges, title};
+use super::super::content::NoteView;
+use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer, shows_body};
+use super::{counts, label, markdown, node_and_edges, title};
 use crate::escape::harmless_json;
-use crate::report::{Detail, Entry, NoteEntry, Report};
+use crate::report::{EdgeEntry, Report};
 
 pub(super) const BEGINNING: &str = "<!doctype html>\n<!-- qipu graph: ";
 
@@ -59,9 +60,9 @@ impl<'a> Html<'a> {
     }
 
     /// Returns the data of a note, and whether its text lacks its end.
-    fn note(&self, entry: &NoteEntry, extent: Extent) -> (Value, bool) {
-        let note = &entry.note;
-        let (summary, mut is_cut) = summary_text(entry.summary().as_deref(), extent);
+    fn note(&self, view: NoteView<'_>) -> (Value, bool) {
+        let (entry, note) = (view.entry, &view.entry.note);
+        let (summary, is_summary_cut) = view.summary();
         let mut object = json!({
             "id": note.id.as_str(),
             "title": title(entry),
@@ -74,11 +75,10 @@ impl<'a> Html<'a> {
         if !entry.compacted.is_empty() {
             object["compacts"] = entry.compacted.iter().map(|id| json!(id.as_str())).collect();
         }
-        match body_text(entry, extent, shows_body(self.report, true)) {
-            Some((body, body_cut)) => {
-                is_cut |= body_cut;
-                object["html"] = markdown::to_html(&body).into();
-            }
+        let body = view.body(shows_body(self.report, true));
+        let is_cut = is_summary_cut || body.as_ref().is_some_and(|(_, is_cut)| *is_cut);
+        match body {
+            Some((body, _)) => object["html"] = markdown::to_html(&body).into(),
             None => object["summary"] = summary.into(),
         }
         (object, is_cut)
@@ -101,23 +101,13 @@ impl Renderer for Html<'_> {
     }
 
     fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
-        let mut out = EntryText::default();
-        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
-            let (note, is_cut) = self.note(entry, extent);
-            out.add(NOTES, data(&note));
-            out.is_cut = is_cut;
-            for edge in shown_edges(entry, included) {
-                let (from, to) = (edge.from.as_str(), edge.to.as_str());
-                let link = json!({"from": from, "to": to, "type": label(&edge.kind), "source": edge.sources});
-                out.add(LINKS, data(&link));
-            }
-        }
-        out
-    }
-
-    fn detail(&self, _entry: &Entry) -> Detail {
-        // Markdown may be longer than its HTML.
-        Detail::Name
+        let Some(view) = NoteView::of(self.report, index, extent, included) else { return EntryText::default() };
+        let (note, is_cut) = self.note(view);
+        let link = |edge: &EdgeEntry| {
+            let (from, to) = (edge.from.as_str(), edge.to.as_str());
+            data(&json!({"from": from, "to": to, "type": label(&edge.kind), "source": edge.sources}))
+        };
+        EntryText { is_cut, ..node_and_edges(view, |_| data(&note), link) }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Mermaid (mermaid.js.org), which many sites draw from markdown.
 
+use super::super::content::NoteView;
 use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
-use super::{LINKS, NOTES, counts, is_inline, label, shown_edges, title};
-use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
+use super::{counts, is_inline, label, node_and_edges, title};
+use crate::report::{EdgeEntry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "%% qipu graph: ";
 /// The beginning of a markdown file.
@@ -16,27 +17,18 @@ pub(super) struct Mermaid<'a> {
 }
 
 impl Renderer for Mermaid<'_> {
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (beginning, end) = if self.is_fenced { (FENCED, "```\n") } else { (BEGINNING, "") };
         let before = format!("{beginning}{}\nflowchart LR\n", counts(self.report, shown));
         Frame(vec![before, String::new(), end.to_owned()])
     }
 
-    fn render(&self, index: usize, _extent: Extent, included: &Included) -> EntryText {
-        let mut out = EntryText::default();
-        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
-            out.add(NOTES, node(index, entry));
-            shown_edges(entry, included).for_each(|edge| out.add(LINKS, arrow(index, entry, edge)));
-        }
-        out
-    }
-
-    fn detail(&self, _entry: &Entry) -> Detail {
-        Detail::Name
+    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+        let view = NoteView::of(self.report, index, extent, included);
+        let parts = |view: NoteView<'_>| {
+            node_and_edges(view, |entry| node(index, entry), |edge| arrow(index, view.entry, edge))
+        };
+        view.map(parts).unwrap_or_default()
     }
 }
 

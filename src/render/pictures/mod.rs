@@ -7,7 +7,8 @@ mod markdown;
 mod mermaid;
 mod sorted;
 
-use super::{FrameState, Included, Renderer};
+use super::content::NoteView;
+use super::{EntryText, FrameState, Renderer, joined_lines};
 use crate::escape::one_line;
 use crate::report::{EdgeEntry, NoteEntry, Picture, Report};
 
@@ -16,7 +17,6 @@ const NOTES: usize = 0;
 /// The index of the section of links.
 const LINKS: usize = 1;
 
-/// Returns the renderer of a form.
 pub(super) fn renderer(report: &Report, picture: Picture) -> Box<dyn Renderer + '_> {
     match picture {
         Picture::Dot => Box::new(dot::renderer(report)),
@@ -50,13 +50,19 @@ fn title(entry: &NoteEntry) -> String {
 }
 
 fn tags(entry: &NoteEntry) -> String {
-    let tags: Vec<String> = entry.note.relations().tags.iter().map(|tag| label(tag)).collect();
-    tags.join(", ")
+    joined_lines(&entry.note.relations().tags, ", ")
 }
 
-/// Returns the edges of a note to included notes.
-fn shown_edges<'a>(entry: &'a NoteEntry, included: &'a Included) -> impl Iterator<Item = &'a EdgeEntry> {
-    entry.edges.iter().filter(|edge| included.has(edge.other))
+/// Returns the node of a note and its edges to included notes.
+fn node_and_edges(
+    view: NoteView<'_>,
+    node: impl FnOnce(&NoteEntry) -> String,
+    edge: impl Fn(&EdgeEntry) -> String,
+) -> EntryText {
+    let mut out = EntryText::default();
+    out.add(NOTES, node(view.entry));
+    view.edges().for_each(|shown| out.add(LINKS, edge(shown)));
+    out
 }
 
 /// Whether a link is written in a body only.

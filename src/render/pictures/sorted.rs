@@ -1,8 +1,9 @@
 //! The renderer of graphs whose lines are independent of one another.
 
+use super::super::content::NoteView;
 use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
-use super::{LINKS, NOTES, counts, shown_edges};
-use crate::report::{Detail, EdgeEntry, Entry, NoteEntry, Report};
+use super::{counts, node_and_edges};
+use crate::report::{EdgeEntry, NoteEntry, Report};
 
 /// Writes a report as lines of nodes and lines of edges. The lines of each section are sorted, so that two graphs can be
 /// compared line by line.
@@ -19,26 +20,14 @@ pub(super) struct SortedGraph<'a> {
 }
 
 impl Renderer for SortedGraph<'_> {
-    fn separator(&self) -> &'static str {
-        ""
-    }
-
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let before = format!("{}{}{}", self.beginning, counts(self.report, shown), self.head);
         Frame(vec![before, String::new(), self.end.to_owned()])
     }
 
-    fn render(&self, index: usize, _extent: Extent, included: &Included) -> EntryText {
-        let mut out = EntryText::default();
-        if let Some(entry) = self.report.entries.get(index).and_then(Entry::note) {
-            out.add(NOTES, (self.node)(entry));
-            shown_edges(entry, included).for_each(|edge| out.add(LINKS, (self.edge)(edge)));
-        }
-        out
-    }
-
-    fn detail(&self, _entry: &Entry) -> Detail {
-        Detail::Name
+    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+        let view = NoteView::of(self.report, index, extent, included);
+        view.map(|view| node_and_edges(view, self.node, self.edge)).unwrap_or_default()
     }
 
     fn is_linear(&self) -> bool {
