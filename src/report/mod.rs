@@ -120,7 +120,7 @@ pub enum Picture {
 }
 
 /// The facts about a whole answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportHead {
     /// The kind of the report.
     pub kind: ReportKind,
@@ -151,20 +151,7 @@ pub struct ReportHead {
 impl ReportHead {
     /// Returns the head of an answer without limits that shows the names of notes only.
     pub fn new(kind: ReportKind, store: Option<&str>) -> Self {
-        Self {
-            kind,
-            store: store.map(str::to_owned),
-            banner: None,
-            show: ShownFields::default(),
-            matched: 0,
-            is_limited: false,
-            spellings: Vec::new(),
-            unknown_names: Vec::new(),
-            warnings: Vec::new(),
-            analysis: None,
-            is_explained: false,
-            insufficient: None,
-        }
+        Self { kind, store: store.map(str::to_owned), ..Self::default() }
     }
 
     /// Whether a question was found to ask for `intent`, such as a comparison.
@@ -250,7 +237,7 @@ pub struct PeriodEntry {
 
 /// The kind of a report, with the facts of the request that every format repeats. [`ReportKind::layout`] returns how it
 /// is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ReportKind {
     /// A bundle of notes.
     Context,
@@ -288,6 +275,7 @@ pub enum ReportKind {
     /// Notes and the links between them.
     Graph,
     /// A list of notes.
+    #[default]
     List,
     /// The notes that a query finds, the best first.
     Search,

@@ -63,28 +63,16 @@ impl Passages {
 
     /// Joins the chosen fragments of `body` to passages.
     pub fn joined(&self, body: &str, chosen: &BTreeSet<usize>) -> Vec<Passage> {
-        let mut passages: Vec<(usize, Range<usize>, Passage)> = Vec::new();
-        for index in chosen {
-            let Some(fragment) = self.fragments.get(*index) else { continue };
-            match passages.last_mut() {
-                Some((last, range, passage))
-                    if *last + 1 == *index && fragment.range.start <= range.end + MAX_BETWEEN =>
-                {
-                    *last = *index;
-                    range.end = fragment.range.end;
-                    passage.lines.1 = fragment.lines.1;
-                }
-                _ => {
-                    let passage =
-                        Passage { lines: fragment.lines, path: Arc::clone(&fragment.path), text: String::new() };
-                    passages.push((*index, fragment.range.clone(), passage));
-                }
-            }
-        }
-        let with_text = |(_, range, passage): (usize, Range<usize>, Passage)| {
-            let text = body.get(range).unwrap_or_default().to_owned();
-            Passage { text, ..passage }
+        let fragment = |index: &usize| Some((*index, self.fragments.get(*index)?));
+        let fragments: Vec<(usize, &Fragment)> = chosen.iter().filter_map(fragment).collect();
+        let passage = |fragments: &[(usize, &Fragment)]| {
+            let (first, last) = (fragments.first()?.1, fragments.last()?.1);
+            let text = body.get(first.range.start..last.range.end).unwrap_or_default().to_owned();
+            Some(Passage { lines: (first.lines.0, last.lines.1), path: Arc::clone(&first.path), text })
         };
-        passages.into_iter().map(with_text).collect()
+        let is_same_passage = |(index, before): &(usize, &Fragment), (next, after): &(usize, &Fragment)| {
+            index + 1 == *next && after.range.start <= before.range.end + MAX_BETWEEN
+        };
+        fragments.chunk_by(is_same_passage).filter_map(passage).collect()
     }
 }
