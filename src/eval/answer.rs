@@ -2,7 +2,6 @@
 
 use super::text::{NormalizedText, words};
 
-/// The content of an answer.
 #[derive(Default)]
 pub(super) struct ShownAnswer {
     /// The ids of the notes, in the order of the answer.
@@ -16,7 +15,6 @@ pub(super) struct ShownAnswer {
 }
 
 impl ShownAnswer {
-    /// Parses an answer.
     pub(super) fn parse(answer: &str) -> Self {
         let mut shown = Self::default();
         let mut lines = answer.lines();

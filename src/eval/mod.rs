@@ -93,12 +93,16 @@ struct AnswerOutcome {
     /// The fraction of the expected passages that is shown, 0 to 1; of the relevant notes if no passages are given; 0 if
     /// no answer is expected.
     evidence: f64,
-    /// Whether a relevant note is shown.
     has_relevant: bool,
-    /// The number of notes that are shown.
     notes: usize,
     /// The id of the first one.
     first_id: Option<String>,
+}
+
+impl AnswerOutcome {
+    fn is_hit(&self) -> bool {
+        self.evidence > 0.0
+    }
 }
 
 /// The step at which an answer was lost.
@@ -117,7 +121,7 @@ enum Loss {
 impl Outcome<'_> {
     /// Returns the step at which the answer was lost for a budget; `None` for a hit.
     fn loss(&self, answer: &AnswerOutcome) -> Option<Loss> {
-        if answer.evidence > 0.0 {
+        if answer.is_hit() {
             return None;
         }
         if answer.has_relevant {
@@ -185,7 +189,6 @@ fn questions_answered_by(note: &Arc<NoteHandle>, questions: &[(usize, &[Expected
     questions.iter().filter(|(_, passages)| contains_one(passages)).map(|(question_idx, _)| *question_idx).collect()
 }
 
-/// Returns the notes that a question names.
 fn named_notes(question: &JudgedQuestion, store: &Store) -> RelevantNotes {
     let mut relevant = RelevantNotes::default();
     for name in question.expected.iter().flat_map(|expected| &expected.ids) {

@@ -16,23 +16,18 @@ const MAX_PATTERNS: usize = 512;
 /// The most bytes of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// The fields of a question.
 const FIELDS: [&str; 3] = ["question", "answers", "silent"];
 
-/// The fields of `answers`.
 const ANSWER_FIELDS: [&str; 4] = ["ids", "headings", "sentences", "patterns"];
 
-/// A question and its expected answer.
 pub(super) struct JudgedQuestion {
     /// The line of the file in which the question begins, from 1.
     pub(super) line: usize,
-    /// The text of the question.
     pub(super) text: String,
     /// The expected answer; `None` if the store has none, so that no note may be shown.
     pub(super) expected: Option<ExpectedAnswer>,
 }
 
-/// The expected answer of a question.
 pub(super) struct ExpectedAnswer {
     /// The names of the relevant notes. If there are none, the notes that contain one of the passages are relevant.
     pub(super) ids: Vec<String>,
@@ -65,6 +60,12 @@ impl ExpectedPassage {
 struct QuestionFileError {
     line: usize,
     message: String,
+}
+
+impl QuestionFileError {
+    fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
 }
 
 /// Parses a question file; errors call it `name`.
@@ -128,21 +129,13 @@ fn parse_json_array(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError
         match rest.strip_prefix(',') {
             Some(after) => rest = after.trim_start(),
             None if rest.starts_with(']') => is_open = false,
-            None => {
-                return Err(QuestionFileError {
-                    line: line_of(rest),
-                    message: "not JSON: expected `,` or `]`".to_owned(),
-                });
-            }
+            None => return Err(QuestionFileError::new(line_of(rest), "not JSON: expected `,` or `]`")),
         }
     }
     match rest.strip_prefix(']').map(str::trim) {
         Some("") => Ok(values),
-        Some(_) => Err(QuestionFileError {
-            line: line_of(rest),
-            message: "not JSON: unexpected text after the list".to_owned(),
-        }),
-        None => Err(QuestionFileError { line: line_of(rest), message: "not JSON: the list is not closed".to_owned() }),
+        Some(_) => Err(QuestionFileError::new(line_of(rest), "not JSON: unexpected text after the list")),
+        None => Err(QuestionFileError::new(line_of(rest), "not JSON: the list is not closed")),
     }
 }
 
@@ -153,15 +146,14 @@ fn count_newlines(text: &str) -> usize {
 fn not_json(line: usize, error: &serde_json::Error) -> QuestionFileError {
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
-    QuestionFileError { line, message: format!("not JSON: {reason} at column {}", error.column()) }
+    QuestionFileError::new(line, format!("not JSON: {reason} at column {}", error.column()))
 }
 
 fn parse_yaml_list(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError> {
     let root = parse_long_yaml(text, MAX_BYTES)
-        .map_err(|broken| QuestionFileError { line: broken.line, message: format!("not YAML: {}", broken.reason) })?;
+        .map_err(|broken| QuestionFileError::new(broken.line, format!("not YAML: {}", broken.reason)))?;
     let YamlKind::List(items) = &root.kind else {
-        let message = "expected a list of questions, each after `- `, or JSON".to_owned();
-        return Err(QuestionFileError { line: root.line, message });
+        return Err(QuestionFileError::new(root.line, "expected a list of questions, each after `- `, or JSON"));
     };
     Ok(items.iter().map(|item| (item.line, YamlValue::from_yaml(item).to_json())).collect())
 }

@@ -10,13 +10,8 @@ use crate::request::EvalRequest;
 
 impl Loss {
     /// Returns the name in formats for programs.
-    fn name(self) -> &'static str {
-        match self {
-            Self::NotFound => "not-found",
-            Self::RankedLow => "ranked-low",
-            Self::NotPacked => "not-packed",
-            Self::WrongPassage => "wrong-passage",
-        }
+    fn name(self) -> String {
+        self.words().replace(' ', "-")
     }
 
     /// Returns the name in the human format.
@@ -50,22 +45,21 @@ pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>]
     Report { verdict, ..Report::new(ReportHead::new(ReportKind::Eval, Some(store)), entries) }
 }
 
-fn count_row(name: &'static str, about: &str, count: usize) -> RowEntry {
-    let fields = vec![("name", RowValue::Name(name.to_owned())), ("count", RowValue::Count(count))];
-    RowEntry { kind: "figure", list: "figures", figure: count.to_string(), line: about.to_owned(), fields }
+/// Returns the row of a metric. `shown`: its value for people; `fields`: all but its name.
+fn figure_row(name: &str, shown: String, line: String, mut fields: Vec<(&'static str, RowValue)>) -> RowEntry {
+    fields.insert(0, ("name", RowValue::Name(name.to_owned())));
+    RowEntry { kind: "figure", list: "figures", figure: shown, line, fields }
+}
+
+fn count_row(name: &str, about: &str, count: usize) -> RowEntry {
+    figure_row(name, count.to_string(), about.to_owned(), vec![("count", RowValue::Count(count))])
 }
 
 fn ranking_rows(answerable: &[&Outcome<'_>]) -> Vec<RowEntry> {
     let figure = |name: &str, score: fn(&RankingScores) -> f64| {
         let value = mean(answerable.iter().map(|outcome| score(&outcome.scores)));
-        let fields = vec![("name", RowValue::Name(name.to_owned())), ("value", RowValue::Share(value))];
-        RowEntry {
-            kind: "figure",
-            list: "figures",
-            figure: format!("{value:.3}"),
-            line: format!("{name} of search"),
-            fields,
-        }
+        let fields = vec![("value", RowValue::Share(value))];
+        figure_row(name, format!("{value:.3}"), format!("{name} of search"), fields)
     };
     vec![
         figure("recall@5", |scores| scores.recall_at_5),
@@ -78,38 +72,32 @@ fn ranking_rows(answerable: &[&Outcome<'_>]) -> Vec<RowEntry> {
 /// Returns the metrics of one budget of `chars` characters. `budget_idx` is its index in the request.
 fn answer_rows(chars: usize, budget_idx: usize, answerable: &[&Outcome<'_>], silent: &[&Outcome<'_>]) -> Vec<RowEntry> {
     let figure = |name: &str, value: f64, counted: Option<(usize, usize)>| {
-        let mut fields = vec![
-            ("name", RowValue::Name(name.replace(' ', "-"))),
-            ("budget", RowValue::Count(chars)),
-            ("value", RowValue::Share(value)),
-        ];
+        let mut fields = vec![("budget", RowValue::Count(chars)), ("value", RowValue::Share(value))];
         let mut line = format!("{name} in {chars} characters");
         if let Some((count, of)) = counted {
             fields.extend([("count", RowValue::Count(count)), ("of", RowValue::Count(of))]);
             line.push_str(&format!(" ({count} of {of})"));
         }
-        RowEntry { kind: "figure", list: "figures", figure: format!("{value:.3}"), line, fields }
-    };
-    let answers = |outcomes: &[&Outcome<'_>], is_counted: fn(&AnswerOutcome) -> bool| {
-        outcomes
-            .iter()
-            .filter_map(|outcome| outcome.answers.get(budget_idx))
-            .filter(|answer| is_counted(answer))
-            .count()
+        figure_row(&name.replace(' ', "-"), format!("{value:.3}"), line, fields)
     };
     let mut rows = Vec::new();
     if !answerable.is_empty() {
-        let hits = answers(answerable, |answer| answer.evidence > 0.0);
+        let hits = count_answers(answerable, budget_idx, AnswerOutcome::is_hit);
         let evidence =
             mean(answerable.iter().filter_map(|outcome| outcome.answers.get(budget_idx)).map(|a| a.evidence));
         rows.push(figure("hits", hits as f64 / answerable.len() as f64, Some((hits, answerable.len()))));
         rows.push(figure("evidence", evidence, None));
     }
     if !silent.is_empty() {
-        let wrong = answers(silent, |answer| answer.notes > 0);
+        let wrong = count_answers(silent, budget_idx, |answer| answer.notes > 0);
         rows.push(figure("false answers", wrong as f64 / silent.len() as f64, Some((wrong, silent.len()))));
     }
     rows
+}
+
+/// Counts the questions whose answer for a budget has a property.
+fn count_answers(outcomes: &[&Outcome<'_>], budget_idx: usize, is_counted: fn(&AnswerOutcome) -> bool) -> usize {
+    outcomes.iter().filter(|outcome| outcome.answers.get(budget_idx).is_some_and(is_counted)).count()
 }
 
 /// Returns a row for each step at which the answer of a question was lost, with the budgets concerned.
@@ -135,15 +123,10 @@ fn miss_row(file: &str, outcome: &Outcome<'_>, loss: Loss, budgets: Vec<usize>) 
     };
     let JudgedQuestion { line, text, .. } = outcome.question;
     let shown = format!("{file}:{line}: {} in {}: {text} ({position})", loss.words(), joined_budgets(&budgets));
-    let fields = vec![
-        ("step", RowValue::Name(loss.name().to_owned())),
-        ("budgets", RowValue::Counts(budgets)),
-        ("path", RowValue::Name(file.to_owned())),
-        ("line", RowValue::Count(*line)),
-        ("question", RowValue::Text(text.clone())),
-        ("note", note.map_or(RowValue::Nothing, |id| RowValue::Name(id.as_str().to_owned()))),
-        ("rank", best.map_or(RowValue::Nothing, |(rank, _)| RowValue::Count(*rank))),
-    ];
+    let mut fields = vec![("step", RowValue::Name(loss.name()))];
+    fields.extend(question_fields(file, outcome.question, budgets));
+    fields.push(("note", note.map_or(RowValue::Nothing, |id| RowValue::Name(id.as_str().to_owned()))));
+    fields.push(("rank", best.map_or(RowValue::Nothing, |(rank, _)| RowValue::Count(*rank))));
     RowEntry { kind: "miss", list: "misses", figure: String::new(), line: shown, fields }
 }
 
@@ -153,14 +136,19 @@ fn false_answer_row(file: &str, outcome: &Outcome<'_>, budgets: &[usize]) -> Opt
     let budgets: Vec<usize> = answered().map(|(_, chars)| *chars).collect();
     let JudgedQuestion { line, text, .. } = outcome.question;
     let shown = format!("{file}:{line}: false answer in {}: {text} (first {first})", joined_budgets(&budgets));
-    let fields = vec![
+    let mut fields = question_fields(file, outcome.question, budgets).to_vec();
+    fields.push(("note", RowValue::Name(first)));
+    Some(RowEntry { kind: "false-answer", list: "false_answers", figure: String::new(), line: shown, fields })
+}
+
+/// Returns the fields that identify a question and the budgets concerned.
+fn question_fields(file: &str, question: &JudgedQuestion, budgets: Vec<usize>) -> [(&'static str, RowValue); 4] {
+    [
         ("budgets", RowValue::Counts(budgets)),
         ("path", RowValue::Name(file.to_owned())),
-        ("line", RowValue::Count(*line)),
-        ("question", RowValue::Text(text.clone())),
-        ("note", RowValue::Name(first)),
-    ];
-    Some(RowEntry { kind: "false-answer", list: "false_answers", figure: String::new(), line: shown, fields })
+        ("line", RowValue::Count(question.line)),
+        ("question", RowValue::Text(question.text.clone())),
+    ]
 }
 
 /// Joins budgets as in `1000, 2000 and 4000`.
@@ -180,10 +168,7 @@ fn check_min_hit(min_hit: f64, answerable: &[&Outcome<'_>], budgets: &[usize]) -
         return Some(check("no question has an answer, so there is no hit rate".to_owned()));
     }
     budgets.iter().enumerate().find_map(|(budget_idx, chars)| {
-        let hits = answerable
-            .iter()
-            .filter(|outcome| outcome.answers.get(budget_idx).is_some_and(|a| a.evidence > 0.0))
-            .count();
+        let hits = count_answers(answerable, budget_idx, AnswerOutcome::is_hit);
         let share = hits as f64 / answerable.len() as f64;
         let message = format!(
             "the hit rate in {chars} characters is {share:.3} ({hits} of {}), below {min_hit}",

@@ -76,7 +76,6 @@ fn to_plain_line(text: &str) -> String {
     line
 }
 
-/// Replaces links by their visible text.
 fn replace_links(text: &str) -> String {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
     let pattern = PATTERN.get_or_init(|| Regex::new(LINK_PATTERN).ok());
