@@ -20,9 +20,7 @@ pub(super) enum Focus {
     /// The list, and the input line above it.
     #[default]
     List,
-    /// The note.
     Note,
-    /// The links of the note.
     Links,
 }
 
@@ -30,20 +28,14 @@ pub(super) enum Focus {
 /// twice: with the frame, and inside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Areas {
-    /// The input line.
     pub(super) input: Rect,
-    /// The list, with its frame and inside.
     pub(super) list_frame: Rect,
     pub(super) list: Rect,
-    /// The note, with its frame and inside.
     pub(super) note_frame: Rect,
     pub(super) note: Rect,
-    /// The links, with their frame and inside.
     pub(super) links_frame: Rect,
     pub(super) links: Rect,
-    /// The status line.
     pub(super) status: Rect,
-    /// The overlay, with its frame and inside.
     pub(super) overlay_frame: Rect,
     pub(super) overlay: Rect,
 }

@@ -8,27 +8,10 @@ use super::model::{Facet, Model, Overlay, Picker};
 use super::page::NotePage;
 use super::store_client::StoreClient;
 use super::theme::Theme;
-use super::update::{Effect, update};
+use super::update::{Effect, KeyOutcome, update};
 use crate::error::Error;
-use crate::note::NoteId;
 use crate::store::Store;
 
-/// What the terminal has to do after a key.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum KeyOutcome {
-    /// Draw the model.
-    Stay,
-    /// Open a note in the user's editor.
-    Edit(NoteId),
-    /// Copy an id to the clipboard.
-    Copy(NoteId),
-    /// Stop the process until the shell continues it.
-    Suspend,
-    /// Exit.
-    Quit,
-}
-
-/// The model and the client of its store.
 pub(super) struct Browser {
     pub(super) model: Model,
     client: StoreClient,
@@ -36,9 +19,6 @@ pub(super) struct Browser {
 
 impl Browser {
     /// Creates a browser that lists all notes, or those that `query` finds.
-    ///
-    /// # Errors
-    /// As `qipu list`.
     pub(super) fn new(mut client: StoreClient, size: Size, theme: Theme, query: &str) -> Result<Self, Error> {
         let mut model = Model { today: client.today(), ..Model::new(size, theme, query) };
         let notes = client.list(&model.filter)?;
@@ -57,14 +37,14 @@ impl Browser {
         }
         let outcome = match update(&mut self.model, key) {
             Effect::Nothing => KeyOutcome::Stay,
-            Effect::Quit => return KeyOutcome::Quit,
-            Effect::Suspend => return KeyOutcome::Suspend,
-            Effect::Edit(id) => return KeyOutcome::Edit(id),
-            Effect::Copy(id) => return KeyOutcome::Copy(id),
+            Effect::OnTerminal(outcome) => return outcome,
             Effect::List => self.try_or_show_error(Self::list),
             Effect::Search(query) => self.try_or_show_error(|browser| browser.search(query)),
             Effect::OpenPicker(facet) => self.try_or_show_error(|browser| browser.open_picker(facet)),
-            Effect::Reload => self.try_or_show_error(Self::reload_with_notice),
+            Effect::Reload => {
+                self.set_status("the store was reloaded");
+                self.try_or_show_error(Self::reload)
+            }
         };
         self.load_page();
         outcome
@@ -78,7 +58,6 @@ impl Browser {
         KeyOutcome::Stay
     }
 
-    /// Shows a message in the status line.
     pub(super) fn set_status(&mut self, text: &str) {
         self.model.status = Some(text.to_owned());
     }
@@ -106,16 +85,7 @@ impl Browser {
         Ok(())
     }
 
-    fn reload_with_notice(&mut self) -> Result<(), Error> {
-        self.client.reload()?;
-        self.set_status("the store was reloaded");
-        self.refresh()
-    }
-
     /// Reopens the store. Focus, list and positions stay as they are.
-    ///
-    /// # Errors
-    /// As `qipu list`.
     pub(super) fn reload(&mut self) -> Result<(), Error> {
         self.client.reload()?;
         self.refresh()

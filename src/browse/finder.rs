@@ -31,7 +31,6 @@ impl Finder {
         Self { notes, haystacks: Vec::new(), previous: None }
     }
 
-    /// Returns the notes to search.
     pub(super) fn notes(&self) -> &[Arc<NoteHandle>] {
         &self.notes
     }

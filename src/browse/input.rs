@@ -55,7 +55,6 @@ impl Input {
         self.cursor = self.text.len();
     }
 
-    /// Removes the character before the cursor.
     pub(super) fn backspace(&mut self) {
         let end = self.cursor;
         self.move_left();
@@ -70,7 +69,6 @@ impl Input {
         self.cursor = start;
     }
 
-    /// Removes the word before the cursor.
     pub(super) fn delete_word(&mut self) {
         let before = self.before_cursor().trim_end();
         let start = before.rfind(' ').map_or(0, |space| space + 1);
@@ -78,7 +76,6 @@ impl Input {
         self.cursor = start;
     }
 
-    /// Removes the text.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -36,9 +36,10 @@ use crate::note::NoteId;
 use crate::report::{Entry, Report};
 use crate::request::{BrowseRequest, Command, EditRequest};
 use crate::store::Store;
-use browser::{Browser, KeyOutcome};
+use browser::Browser;
 use store_client::StoreClient;
 use theme::Theme;
+use update::KeyOutcome;
 
 /// The pause without a key after which the links of a note are loaded.
 const LINKS_DELAY: Duration = Duration::from_millis(40);
@@ -67,7 +68,6 @@ pub(crate) fn run(request: &BrowseRequest, env: &Env) -> Result<(), Error> {
     Ok(restored?)
 }
 
-/// The application: the browser, its terminal and its environment.
 struct App<'a> {
     browser: &'a mut Browser,
     request: &'a BrowseRequest,
@@ -156,10 +156,8 @@ impl App<'_> {
             Ok(report) => report.as_ref().map(summary_line).unwrap_or_default(),
             Err(error) => [Some(error.message), error.hint].into_iter().flatten().collect::<Vec<_>>().join("; "),
         };
-        match self.browser.reload() {
-            Ok(()) => self.browser.set_status(&message),
-            Err(error) => self.browser.set_status(&error.message),
-        }
+        let status = self.browser.reload().map_or_else(|error| error.message, |()| message);
+        self.browser.set_status(&status);
         Ok(())
     }
 }

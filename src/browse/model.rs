@@ -17,9 +17,7 @@ use crate::store::NoteHandle;
 /// A property of notes that a filter tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Facet {
-    /// The type.
     Kind,
-    /// A tag.
     Tag,
 }
 
@@ -50,12 +48,10 @@ impl Picker {
 /// A window above the others.
 #[derive(Debug, Default)]
 pub(super) enum Overlay {
-    /// No window.
     #[default]
     None,
     /// The list of keys, scrolled down by a number of lines.
     Help(usize),
-    /// A list to select from.
     Pick(Picker),
 }
 
@@ -75,12 +71,11 @@ pub(super) struct TextMatches {
 }
 
 /// The state of the browser.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Model {
     pub(super) size: Size,
     pub(super) theme: Theme,
     pub(super) focus: Focus,
-    /// The input line.
     pub(super) input: Input,
     pub(super) filter: ListFilter,
     pub(super) finder: Finder,
@@ -105,7 +100,6 @@ pub(super) struct Model {
     /// A message for the status line.
     pub(super) status: Option<String>,
     pub(super) has_preview: bool,
-    /// The number of notes in the store.
     pub(super) note_count: usize,
     /// The day that dates are compared with.
     pub(super) today: Today,
@@ -114,30 +108,7 @@ pub(super) struct Model {
 impl Model {
     /// Creates a model without notes.
     pub(super) fn new(size: Size, theme: Theme, query: &str) -> Self {
-        Self {
-            size,
-            theme,
-            focus: Focus::List,
-            input: Input::new(query),
-            filter: ListFilter::default(),
-            finder: Finder::default(),
-            matches: Vec::new(),
-            text_matches: None,
-            cursor: 0,
-            first_row: 0,
-            open_id: None,
-            page: None,
-            scroll: 0,
-            link_row: 0,
-            first_link_row: 0,
-            history: Vec::new(),
-            history_idx: 0,
-            overlay: Overlay::None,
-            status: None,
-            has_preview: true,
-            note_count: 0,
-            today: Today::default(),
-        }
+        Self { size, theme, input: Input::new(query), has_preview: true, ..Self::default() }
     }
 
     /// Replaces the notes of the list and keeps the selected note, if it is still listed. `note_count` is the number of
@@ -169,12 +140,10 @@ impl Model {
         self.select_row(0);
     }
 
-    /// Returns the number of rows of the list.
     pub(super) fn row_count(&self) -> usize {
         self.text_matches.as_ref().map_or(self.matches.len(), |found| found.notes.len())
     }
 
-    /// Returns the note in a row of the list.
     pub(super) fn note_in_row(&self, row: usize) -> Option<&Arc<NoteHandle>> {
         match &self.text_matches {
             Some(found) => found.notes.get(row),
@@ -254,7 +223,6 @@ impl Model {
         self.page.as_ref().and_then(|page| page.links.as_deref()).unwrap_or_default()
     }
 
-    /// Returns the areas of the screen.
     pub(super) fn areas(&self) -> Areas {
         let links = self.page.as_ref().map_or(0, |page| page.links.as_ref().map_or(0, Vec::len));
         areas(self.size, self.focus, self.has_preview, links)

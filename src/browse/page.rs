@@ -18,15 +18,12 @@ const TAB_WIDTH: usize = 4;
 /// The kind of a line, which determines its style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
-    /// The title.
     Title,
     /// Fields of the frontmatter, such as id, type and dates.
     Field,
-    /// The tags.
     Tags,
     /// A diagnostic, or a reason not to rely on the note.
     Warning,
-    /// A line of the body.
     Body,
 }
 

@@ -42,29 +42,19 @@ pub(super) struct StoreClient {
 }
 
 impl StoreClient {
-    /// Opens the store.
-    ///
-    /// # Errors
-    /// As [`Store::open`].
     pub(super) fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
         let store = Store::open(location, current_dir)?;
         Ok(Self { location: location.clone(), current_dir: current_dir.to_path_buf(), store, has_text_index: false })
     }
 
-    /// Returns the day that dates are compared with.
     pub(super) fn today(&self) -> Today {
         self.location.today
     }
 
-    /// Returns the number of notes in the store.
     pub(super) fn note_count(&self) -> usize {
         self.store.notes().len()
     }
 
-    /// Reopens the store.
-    ///
-    /// # Errors
-    /// As [`Store::open`].
     pub(super) fn reload(&mut self) -> Result<(), Error> {
         self.store = Store::open(&self.location, &self.current_dir)?;
         self.has_text_index = false;
@@ -97,18 +87,12 @@ impl StoreClient {
     }
 
     /// Returns the notes that pass a filter, the latest changed first.
-    ///
-    /// # Errors
-    /// As `qipu list`.
     pub(super) fn list(&mut self, filter: &ListFilter) -> Result<Vec<Arc<NoteHandle>>, Error> {
         let request = self.list_request(filter);
         Ok(notes_of(&self.run(&Command::List(request))?))
     }
 
     /// Searches the texts of the notes that pass a filter.
-    ///
-    /// # Errors
-    /// As `qipu search`.
     pub(super) fn search(&mut self, query: &str, filter: &ListFilter) -> Result<TextHits, Error> {
         if !self.has_text_index {
             self.store = commands::open_to_search(&self.location, &self.current_dir)?;
@@ -127,9 +111,6 @@ impl StoreClient {
     }
 
     /// Returns the links of a note in both directions, with their types as written.
-    ///
-    /// # Errors
-    /// As `qipu link list`.
     pub(super) fn links(&mut self, id: &NoteId) -> Result<Vec<LinkLine>, Error> {
         let link = LinkRequest {
             location: self.location.clone(),
@@ -147,9 +128,6 @@ impl StoreClient {
     }
 
     /// Returns the tags in use and the number of notes with each, the most frequent first.
-    ///
-    /// # Errors
-    /// As `qipu tags`.
     pub(super) fn tags(&mut self) -> Result<Vec<(String, usize)>, Error> {
         let report = self.run(&Command::Tags(self.location.clone()))?;
         let tags = report.entries.into_iter().filter_map(|entry| match entry {

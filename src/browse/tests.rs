@@ -12,10 +12,11 @@ use ratatui::layout::Size;
 use ratatui::style::Color;
 
 use super::areas::Focus;
-use super::browser::{Browser, KeyOutcome};
+use super::browser::Browser;
 use super::model::Overlay;
 use super::store_client::StoreClient;
 use super::theme::Theme;
+use super::update::KeyOutcome;
 use super::view;
 use crate::store::Location;
 
@@ -41,6 +42,11 @@ fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn press(browser: &mut Browser, code: KeyCode) -> KeyOutcome {
     browser.handle_key(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+/// Presses keys that neither need the terminal nor quit.
+fn press_all(browser: &mut Browser, codes: &[KeyCode]) {
+    codes.iter().for_each(|code| assert_eq!(press(browser, *code), KeyOutcome::Stay));
 }
 
 fn control(browser: &mut Browser, letter: char) -> KeyOutcome {
@@ -101,8 +107,7 @@ fn every_screen_equals_its_snapshot() {
     expect("list", &mut browser);
     type_in(&mut browser, "retry fsync");
     expect("found", &mut browser);
-    press(&mut browser, KeyCode::Enter);
-    press(&mut browser, KeyCode::PageDown);
+    press_all(&mut browser, &[KeyCode::Enter, KeyCode::PageDown]);
     expect("note", &mut browser);
     press(&mut browser, KeyCode::Tab);
     expect("links", &mut browser);
@@ -168,8 +173,7 @@ fn links_are_followed_and_the_history_goes_back_and_forward() {
     ]);
     let mut browser = open(dir.path(), "first");
     let shown = |browser: &Browser| browser.model.page.as_ref().unwrap().id.to_string();
-    press(&mut browser, KeyCode::Enter);
-    press(&mut browser, KeyCode::Enter);
+    press_all(&mut browser, &[KeyCode::Enter, KeyCode::Enter]);
     assert_eq!((browser.model.focus, shown(&browser)), (Focus::Links, "qp-aaaa".to_owned()));
     // The links are not loaded yet: the key loads them.
     press(&mut browser, KeyCode::Enter);
@@ -178,22 +182,15 @@ fn links_are_followed_and_the_history_goes_back_and_forward() {
     let text = screen(&mut browser, 100, 30);
     assert!(text.contains("→ related Third"), "{text}");
     assert!(text.contains("← supports First"), "{text}");
-    press(&mut browser, KeyCode::Tab);
-    press(&mut browser, KeyCode::Enter);
+    press_all(&mut browser, &[KeyCode::Tab, KeyCode::Enter]);
     assert_eq!(shown(&browser), "qp-cccc");
-    press(&mut browser, KeyCode::Left);
-    press(&mut browser, KeyCode::Left);
+    press_all(&mut browser, &[KeyCode::Left, KeyCode::Left]);
     assert_eq!(shown(&browser), "qp-aaaa");
     press(&mut browser, KeyCode::Left);
     assert!(browser.model.status.is_some(), "the status line says that the history has no earlier note");
-    press(&mut browser, KeyCode::Right);
-    press(&mut browser, KeyCode::Right);
+    press_all(&mut browser, &[KeyCode::Right, KeyCode::Right]);
     assert_eq!(shown(&browser), "qp-cccc");
-    press(&mut browser, KeyCode::Left);
-    press(&mut browser, KeyCode::Left);
-    press(&mut browser, KeyCode::Enter);
-    press(&mut browser, KeyCode::Down);
-    press(&mut browser, KeyCode::Enter);
+    press_all(&mut browser, &[KeyCode::Left, KeyCode::Left, KeyCode::Enter, KeyCode::Down, KeyCode::Enter]);
     assert!(browser.model.status.as_ref().unwrap().contains("no such note"));
     assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), KeyOutcome::Suspend);
     assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), KeyOutcome::Quit);
@@ -213,8 +210,7 @@ fn filters_apply_to_the_list_and_to_searches() {
     type_in(&mut browser, "fsync");
     control(&mut browser, 'f');
     assert!(browser.model.row_count() <= maps && browser.model.row_count() > 0);
-    press(&mut browser, KeyCode::Esc);
-    press(&mut browser, KeyCode::Esc);
+    press_all(&mut browser, &[KeyCode::Esc, KeyCode::Esc]);
     assert_eq!(browser.model.row_count(), all, "Esc takes filters away before it quits");
 }
 

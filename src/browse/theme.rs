@@ -5,7 +5,7 @@ use ratatui::style::{Color, Modifier, Style};
 use crate::note::{InlineStyle, StyleSet};
 
 /// Maps the elements of the screen to styles.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Theme {
     /// Whether colours are used. Bold, underlined and reversed text does not depend on it.
     pub(super) has_color: bool,
@@ -21,12 +21,10 @@ impl Theme {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// Returns the style of a title.
     pub(super) fn title(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Returns the style of the selected line.
     pub(super) fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
@@ -41,12 +39,10 @@ impl Theme {
         self.colored(Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED), Color::Yellow)
     }
 
-    /// Returns the style of a tag.
     pub(super) fn tag(self) -> Style {
         self.colored(Style::new(), Color::Blue)
     }
 
-    /// Returns the style of a warning.
     pub(super) fn warning(self) -> Style {
         self.colored(Style::new(), Color::Yellow)
     }

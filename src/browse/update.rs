@@ -13,27 +13,28 @@ const PAGE_ROWS: usize = 10;
 /// The most lines that the help scrolls: more than it has.
 const MAX_HELP_SCROLL: usize = 60;
 
+/// What the terminal has to do after a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KeyOutcome {
+    /// Draw the model.
+    Stay,
+    Edit(NoteId),
+    Copy(NoteId),
+    /// Stop the process until the shell continues it.
+    Suspend,
+    Quit,
+}
+
 /// An action outside the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// No action.
     Nothing,
-    /// List the notes that pass the filter.
     List,
-    /// Search the texts of notes.
     Search(String),
     /// Open a list of types or tags to select from.
     OpenPicker(Facet),
-    /// Open a note in the editor.
-    Edit(NoteId),
-    /// Copy an id.
-    Copy(NoteId),
-    /// Reopen the store.
     Reload,
-    /// Stop the process until the shell continues it.
-    Suspend,
-    /// Exit.
-    Quit,
+    OnTerminal(KeyOutcome),
 }
 
 /// Applies a key to the model. Returns the action that remains to be done.
@@ -43,10 +44,10 @@ pub(super) fn update(model: &mut Model, key: KeyEvent) -> Effect {
     }
     let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
     if has_control && key.code == KeyCode::Char('c') {
-        return Effect::Quit;
+        return Effect::OnTerminal(KeyOutcome::Quit);
     }
     if has_control && key.code == KeyCode::Char('z') {
-        return Effect::Suspend;
+        return Effect::OnTerminal(KeyOutcome::Suspend);
     }
     model.status = None;
     match &mut model.overlay {
@@ -76,8 +77,8 @@ fn global_key(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
     let has_alt = key.modifiers.contains(KeyModifiers::ALT);
     let effect = match key.code {
-        KeyCode::Char('o') if has_control => with_open_note(model, Effect::Edit),
-        KeyCode::Char('y') if has_control => with_open_note(model, Effect::Copy),
+        KeyCode::Char('o') if has_control => with_open_note(model, KeyOutcome::Edit),
+        KeyCode::Char('y') if has_control => with_open_note(model, KeyOutcome::Copy),
         KeyCode::Char('t') if has_control => Effect::OpenPicker(Facet::Kind),
         KeyCode::Char('g') if has_control => Effect::OpenPicker(Facet::Tag),
         KeyCode::Char('r') if has_control => Effect::Reload,
@@ -99,8 +100,8 @@ fn global_key(model: &mut Model, key: KeyEvent) -> Option<Effect> {
 }
 
 /// Returns an effect on the open note; nothing if no note is open.
-fn with_open_note(model: &mut Model, effect: impl FnOnce(NoteId) -> Effect) -> Effect {
-    model.open_id.clone().map_or(Effect::Nothing, effect)
+fn with_open_note(model: &mut Model, outcome: impl FnOnce(NoteId) -> KeyOutcome) -> Effect {
+    model.open_id.clone().map_or(Effect::Nothing, |id| Effect::OnTerminal(outcome(id)))
 }
 
 fn go_in_history(model: &mut Model, is_back: bool) -> Effect {
@@ -163,7 +164,7 @@ fn clear_or_quit(model: &mut Model) -> Effect {
         model.filter = Default::default();
         return Effect::List;
     }
-    Effect::Quit
+    Effect::OnTerminal(KeyOutcome::Quit)
 }
 
 /// Applies an editing key to a line. Returns whether its text may have changed.
@@ -249,9 +250,9 @@ fn follow_link(model: &mut Model) {
 /// Applies a key that has one effect in a note and in its links.
 fn reading_key(model: &mut Model, code: KeyCode) -> Effect {
     match code {
-        KeyCode::Char('q') => Effect::Quit,
-        KeyCode::Char('e') => with_open_note(model, Effect::Edit),
-        KeyCode::Char('y') => with_open_note(model, Effect::Copy),
+        KeyCode::Char('q') => Effect::OnTerminal(KeyOutcome::Quit),
+        KeyCode::Char('e') => with_open_note(model, KeyOutcome::Edit),
+        KeyCode::Char('y') => with_open_note(model, KeyOutcome::Copy),
         KeyCode::Char('r') => Effect::Reload,
         KeyCode::Char('t') => Effect::OpenPicker(Facet::Kind),
         KeyCode::Char('#') => Effect::OpenPicker(Facet::Tag),

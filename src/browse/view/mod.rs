@@ -8,7 +8,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::symbols::border;
+use ratatui::widgets::{Block, BorderType, Widget};
 
 use super::areas::Focus;
 use super::model::{Model, Overlay};
@@ -58,7 +58,8 @@ fn draw_input(model: &Model, area: Rect, buffer: &mut Buffer) -> Position {
     let x = put_text(buffer, area, 0, prompt, model.theme.frame(model.focus == Focus::List));
     let room = cells.saturating_sub(x + width(&right) + 2);
     let (text, cursor) = model.input.visible(room);
-    put_text(buffer, with_max_width(area, x + room), x, text, Style::new());
+    let before_right = Rect { width: area.width.min(to_u16(x + room)), ..area };
+    put_text(buffer, before_right, x, text, Style::new());
     put_text(buffer, area, cells.saturating_sub(width(&right)), &right, model.theme.faint());
     Position::new(area.x.saturating_add(to_u16(x + cursor)), area.y)
 }
@@ -88,37 +89,21 @@ fn put_text(buffer: &mut Buffer, area: Rect, column: usize, text: &str, style: S
     usize::from(end.saturating_sub(area.x))
 }
 
-/// Draws a frame with a title.
 fn draw_frame(buffer: &mut Buffer, area: Rect, title: &str, is_active: bool, theme: Theme) {
     if area.width < 2 || area.height < 2 {
         return;
     }
     let style = theme.frame(is_active);
-    let set = border::ROUNDED;
-    let across = set.horizontal_top.repeat(usize::from(area.width) - 2);
-    let (first, last) = (line_area(area, 0), line_area(area, usize::from(area.height) - 1));
-    put_text(buffer, first, 0, &format!("{}{across}{}", set.top_left, set.top_right), style);
-    put_text(buffer, last, 0, &format!("{}{across}{}", set.bottom_left, set.bottom_right), style);
-    for line in 1..usize::from(area.height) - 1 {
-        put_text(buffer, line_area(area, line), 0, set.vertical_left, style);
-        put_text(buffer, line_area(area, line), usize::from(area.width) - 1, set.vertical_right, style);
-    }
+    Block::bordered().border_type(BorderType::Rounded).border_style(style).render(area, buffer);
     let title = truncated(title, usize::from(area.width).saturating_sub(4));
     if !title.is_empty() {
-        put_text(buffer, first, 1, &format!(" {title} "), style);
+        put_text(buffer, area, 1, &format!(" {title} "), style);
     }
 }
 
 /// Returns the area of a line of an area; an empty area if it has no such line.
 fn line_area(area: Rect, line: usize) -> Rect {
-    if line >= usize::from(area.height) {
-        return Rect::default();
-    }
-    Rect { y: area.y.saturating_add(to_u16(line)), height: 1, ..area }
-}
-
-fn with_max_width(area: Rect, width: usize) -> Rect {
-    Rect { width: area.width.min(to_u16(width)), ..area }
+    area.rows().nth(line).unwrap_or_default()
 }
 
 fn to_u16(cells: usize) -> u16 {
