@@ -165,17 +165,7 @@ fn words_that_leave_open_which_period_they_mean_are_recognized() {
         assert_eq!(vague(&format!("what was done {text}?")).as_deref(), Some(text));
     }
     assert_eq!(vague("between January and March").as_deref(), Some("between January"));
-    for text in [
-        "in 2024-06",
-        "before may",
-        "after march",
-        "in 12345",
-        "since jan",
-        "in 3000",
-        "January",
-        "in, 2024",
-        "in May 2024",
-    ] {
+    for text in "in 2024-06|before may|after march|in 12345|since jan|in 3000|January|in, 2024|in May 2024".split('|') {
         assert_eq!(vague(text), None, "{text}");
     }
 }
@@ -191,55 +181,14 @@ fn quoted_phrases_are_short_whatever_stands_between_their_words() {
 
 #[test]
 fn words_that_only_contain_a_date_word_are_none() {
-    for text in [
-        "monthly report",
-        "marching on",
-        "you may go",
-        "you may 3 times",
-        "may",
-        "march",
-        "Wednesday",
-        "wednesday plans",
-        "last weekend",
-        "the week before",
-        "weekly",
-        "todays",
-        "yesteryear",
-        "january",
-        "2025",
-        "in 2025",
-        "a week ago",
-        "5 may help",
-        "version 2025.03.05",
-        "12025-03-05",
-        "journal-2025-03-05",
-        "2025-03-05-x",
-        "CVE-2025-01",
-        "march on",
-        "on sunshine",
-        "on sun",
-        "last",
-        "last minute",
-        "this",
-        "in marchland",
-        "mar",
-        "dec 2",
-        "2025-3",
-        "ago",
-        "two ago",
-        "since",
-        "between",
-        "..",
-        "A..B",
-        "March 5-10",
-        "3/4",
-        "may2025",
-        "last 0x3 days",
-        "next week",
-        "last 2nd days",
-        "a b to c",
-        "the last of us",
-    ] {
+    for text in "monthly report|marching on|you may go|you may 3 times|may|march|Wednesday|wednesday plans|\
+        last weekend|the week before|weekly|todays|yesteryear|january|2025|in 2025|a week ago|\
+        5 may help|version 2025.03.05|12025-03-05|journal-2025-03-05|2025-03-05-x|CVE-2025-01|march on|\
+        on sunshine|on sun|last|last minute|this|in marchland|mar|dec 2|2025-3|ago|two ago|since|\
+        between|..|A..B|March 5-10|3/4|may2025|last 0x3 days|next week|last 2nd days|a b to c|\
+        the last of us"
+        .split('|')
+    {
         let (spans, warnings) = read(text, date("2025-03-31"));
         let is_day = text == "dec 2";
         assert_eq!((spans.is_empty(), warnings.len()), (!is_day, 0), "{text}: {spans:?}");
