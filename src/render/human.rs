@@ -270,13 +270,10 @@ impl Human<'_> {
     fn item(&self, view: NoteView<'_>) -> EntryText {
         let entry = view.entry;
         let mut text = format!("{}- {}", self.heading(view.index, view.included), self.notes.name(entry));
-        let mut is_cut = false;
-        if entry.role != EntryRole::Recent {
-            let summary;
-            (summary, is_cut) = view.summary();
-            if !summary.is_empty() {
-                text.push_str(&format!(": {summary}"));
-            }
+        let is_recent = entry.role == EntryRole::Recent;
+        let (summary, is_cut) = if is_recent { Default::default() } else { view.summary() };
+        if !summary.is_empty() {
+            text.push_str(&format!(": {summary}"));
         }
         text.push('\n');
         EntryText { is_cut, ..self.wrapped(text) }
