@@ -52,13 +52,13 @@ const NOTES: [(&str, &str); 3] = [
     ("mocs/c.md", "---\nid: c\ntitle: C\ntags: [x]\nlinks:\n- {type: supports, id: a}\n---\n[[Old|label]] [[b]]\n"),
 ];
 
-/// The file of the first note, and its path after `rename`.
+/// The file of the first note, and its name after `rename`.
 const FILE: &str = "notes/a-old.md";
-const RENAMED: &str = "notes/a-another-title.md";
+const RENAMED: &str = "a-another-title.md";
 
-/// How another program saves, and when it begins.
+/// How another program saves.
 #[derive(Debug, Clone, Copy)]
-enum Save {
+pub(crate) enum Save {
     /// It writes a temporary file and renames it.
     ByRename,
     /// It truncates the file, and writes it so many points later; within a pause at the latest.
@@ -69,53 +69,60 @@ enum Save {
     Renamed,
 }
 
-/// A program that saves at a point.
-struct Editor {
-    root: PathBuf,
+/// A program that saves a file at a point.
+pub(crate) struct Editor {
+    file: PathBuf,
+    text: &'static str,
     save: Save,
     /// The points until it begins.
     left: usize,
     open: Option<File>,
+    /// Whether it has begun; it never does if the folder of its file is missing at that point.
+    pub(crate) has_begun: bool,
 }
 
 impl Editor {
-    fn at(&mut self, point: Point) {
-        match (&self.open, self.save, self.left) {
-            (Some(_), _, 0) => self.write(),
+    pub(crate) fn new(file: PathBuf, text: &'static str, save: Save, left: usize) -> Self {
+        Self { file, text, save, left, open: None, has_begun: false }
+    }
+
+    pub(crate) fn at(&mut self, point: Point) {
+        match (&self.open, self.left) {
+            (Some(_), 0) => self.write(),
             // A save in place takes less time than a command waits.
-            (Some(_), ..) if point == Point::Pause => self.write(),
-            (None, save, 0) => self.begin(save),
+            (Some(_), _) if point == Point::Pause => self.write(),
+            (None, 0) if self.file.parent().is_some_and(Path::is_dir) => self.begin(),
             _ => {}
         }
         self.left = self.left.wrapping_sub(1);
     }
 
-    fn begin(&mut self, save: Save) {
-        let file = self.root.join(FILE);
-        match save {
+    fn begin(&mut self) {
+        self.has_begun = true;
+        match self.save {
             Save::ByRename => {
-                let new = self.root.join("saved");
-                fs::write(&new, SAVED).unwrap();
-                fs::rename(new, file).unwrap();
+                let new = self.file.with_extension("saved");
+                fs::write(&new, self.text).unwrap();
+                fs::rename(new, &self.file).unwrap();
             }
             Save::InPlace(gap) => {
-                self.open = Some(File::create(file).unwrap());
+                self.open = Some(File::create(&self.file).unwrap());
                 self.left = gap;
                 if gap == 0 {
                     self.write();
                 }
             }
             Save::Append => {
-                let mut file = File::options().append(true).create(true).open(file).unwrap();
-                file.write_all(WORDS.as_bytes()).unwrap();
+                let mut file = File::options().append(true).create(true).open(&self.file).unwrap();
+                file.write_all(self.text.as_bytes()).unwrap();
             }
-            Save::Renamed => fs::write(self.root.join(RENAMED), SAVED).unwrap(),
+            Save::Renamed => fs::write(self.file.with_file_name(RENAMED), self.text).unwrap(),
         }
     }
 
     fn write(&mut self) {
         if let Some(mut file) = self.open.take() {
-            file.write_all(SAVED.as_bytes()).unwrap();
+            file.write_all(self.text.as_bytes()).unwrap();
         }
     }
 }
@@ -193,7 +200,7 @@ fn no_save_of_another_program_is_lost_whenever_it_comes() {
         let last_read = points.iter().rposition(|point| *point == Point::Read).unwrap();
         for (save, at) in SAVES.iter().flat_map(|save| (0..points.len()).map(move |at| (*save, at))) {
             let dir = store();
-            let mut editor = Editor { root: dir.path().join(".qipu"), save, left: at, open: None };
+            let mut editor = Editor::new(dir.path().join(".qipu").join(FILE), SAVED, save, at);
             let result = call(dir.path(), words, Box::new(move |point| editor.at(point)));
             let now = files(dir.path());
             let context = || format!("{words:?}, {save:?} at {at} of {points:?}: {result:?}\n{now:#?}");

@@ -255,7 +255,7 @@ fn paths_that_leave_the_store_are_refused() {
     refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a", "")]), 3, "is repeated");
     refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a/b", "")]), 3, "clashes with another");
     refused(&to, "", 3, "line 1: this is not a qipu pack");
-    refused(&to, &run(&to, "dump -").replace("pack=1", "pack=2"), 3, "another version");
+    refused(&to, &run(&to, "dump -").replace("pack=1", "pack=2"), 3, "this version of the pack format");
 }
 
 /// What a reader of a pack sees is what its files say.

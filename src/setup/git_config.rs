@@ -31,26 +31,18 @@ impl GitConfigStep {
         })
     }
 
-    /// Sets what differs. Returns the word for the change, if there is one.
-    pub(super) fn install(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
-        let store = project.store()?;
+    /// Sets what differs, or unsets the keys. Returns the word for the change, if there is one.
+    pub(super) fn write(&self, project: &Project<'_>, is_removal: bool) -> Result<Option<&'static str>, Error> {
+        let store = match project.store() {
+            Err(_) if is_removal => return Ok(None),
+            store => store?,
+        };
         let mut action = None;
         for (key, value) in self.0 {
-            if git::config(&store, key)? != [*value] {
-                git::set_config(&store, key, Some(value))?;
-                action = Some("changed");
-            }
-        }
-        Ok(action)
-    }
-
-    /// Unsets the keys. Returns the word for the change, if there is one.
-    pub(super) fn remove(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
-        let Ok(store) = project.store() else { return Ok(None) };
-        let mut action = None;
-        for (key, _) in self.0 {
-            if !git::config(&store, key).unwrap_or_default().is_empty() {
-                git::set_config(&store, key, None)?;
+            let current = git::config(&store, key);
+            let is_done = if is_removal { current.unwrap_or_default().is_empty() } else { current? == [*value] };
+            if !is_done {
+                git::set_config(&store, key, Some(*value).filter(|_| !is_removal))?;
                 action = Some("changed");
             }
         }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use jsonc_parser::ast::Value;
 use serde_json::Value as Json;
 
-use super::json_item::{ItemKind, JsonItem, pretty};
+use super::json_item::{ItemKind, JsonItem};
 use super::managed_section::{MARKDOWN, ManagedSection, PriorSettings};
 use super::project::{Project, TextChange, edited, resolve_inside};
-use super::server_entry::{self, PriorState};
+use super::server_entry::{PriorState, server_item};
 use super::{RecipeState, folders_to_make};
 use crate::error::Error;
 use crate::store::files;
@@ -18,13 +18,13 @@ use crate::store::files;
 const COMMAND: &str = "qipu prime --hook";
 
 /// The hook's element in the settings: its depth is 4 where the list of the event exists.
-const ITEM: JsonItem<'static> = JsonItem { keys: &["hooks", "SessionStart"], kind: ItemKind::Element(is_ours) };
+const ITEM: JsonItem = JsonItem { keys: &["hooks", "SessionStart"], kind: ItemKind::Element(is_ours) };
 
 /// The depth of [`ITEM`] in a file with a map but no hooks.
 const ROOT_DEPTH: usize = 2;
 
-/// The key of the map of servers in tools that have hooks.
-const SERVERS: &str = "mcpServers";
+/// Our server in tools that have hooks.
+const SERVER: JsonItem = server_item(&["mcpServers"]);
 
 /// A hook in a tool's JSON settings.
 #[derive(Debug, Clone, Copy)]
@@ -45,12 +45,10 @@ impl HookStep {
         Ok(ITEM.state(&text, &self.value()).with_context(|| self.unusable())?)
     }
 
-    /// Returns the text of a file that is created for the hook.
     pub(super) fn text(&self) -> String {
-        with_hook(None, &self.value()).unwrap_or_default()
+        ITEM.insert_element(None, &self.value()).unwrap_or_default()
     }
 
-    /// Returns the real path of the settings file.
     pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
         Ok(resolve_inside(&project.root, self.path, "project")?)
     }
@@ -68,16 +66,22 @@ impl HookStep {
         if state == RecipeState::Current && !is_removal {
             return Ok((old.clone(), old));
         }
-        let is_replaced = is_removal || state != RecipeState::Missing;
         let rest = match &old {
-            Some(text) if is_replaced => ITEM.remove(text, self.prior(project)?.0).with_context(|| self.unusable())?,
+            Some(text) if state != RecipeState::Missing => {
+                ITEM.remove(text, self.prior(project)?.0).with_context(|| self.unusable())?
+            }
             old => old.clone(),
         };
         if is_removal {
             return Ok((old, rest));
         }
-        let new = with_hook(rest.as_deref(), &self.value()).with_context(|| self.unusable())?;
+        let new = ITEM.insert_element(rest.as_deref(), &self.value()).with_context(|| self.unusable())?;
         Ok((old, Some(new)))
+    }
+
+    /// Returns the number of folders that were created for the file, and are deleted with it.
+    pub(super) fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
+        Ok(if self.state(project)? == RecipeState::Missing { 0 } else { self.prior(project)?.1 })
     }
 
     /// Returns what exists now and must be restored when the hook is removed. A file or folder that our server entry
@@ -86,7 +90,7 @@ impl HookStep {
         let text = self.read(project)?;
         let depth = ITEM.depth(text.as_deref()).with_context(|| self.unusable())?;
         // Errors in the map of servers are reported by the server's own step.
-        let server = text.as_deref().and_then(|text| server_entry::prior_state(text, SERVERS).ok().flatten());
+        let server = text.as_deref().and_then(|text| PriorState::find(SERVER, text).ok().flatten());
         Ok(match server.filter(|_| depth == ROOT_DEPTH) {
             Some(PriorState::NoFolder) => (0, 1),
             Some(PriorState::NoFile) => (0, 0),
@@ -123,78 +127,4 @@ fn is_ours(element: &Value<'_>) -> bool {
     let hooks = hooks.map(|hooks| hooks.elements.as_slice()).unwrap_or_default();
     let commands = hooks.iter().filter_map(|hook| hook.as_object()?.get_string("command"));
     commands.into_iter().any(|command| command.value.starts_with(COMMAND))
-}
-
-/// Returns the file's text with the hook.
-///
-/// # Errors
-/// See [`JsonItem::state`]; also if removing the hook would not restore the text.
-fn with_hook(old: Option<&str>, hook: &Json) -> Result<String> {
-    let new = ITEM.insert(old, &|style| match style {
-        Some((indent, line_end)) => pretty(hook, indent, line_end),
-        None => hook.to_string(),
-    })?;
-    let rest = ITEM.remove(&new, ITEM.depth(old)?)?;
-    if ITEM.state(&new, hook)? != RecipeState::Current || rest.as_deref() != old {
-        bail!("it is written in a way that qipu can't extend and restore");
-    }
-    Ok(new)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hook() -> serde_json::Value {
-        serde_json::json!({"matcher": "x", "hooks": [{"type": "command", "command": "qipu prime --hook claude"}]})
-    }
-
-    #[test]
-    fn what_is_put_in_is_taken_out_to_the_byte() {
-        let texts = [
-            "",
-            "\n",
-            "{}",
-            "{ }",
-            "{\n}\n",
-            "{\"a\":1}",
-            "{ \"a\": 1 }\n",
-            "{\n  \"a\": 1\n}\n",
-            "{\r\n\t\"a\": 1,\r\n}\r\n",
-            "// mine\n{ // c, }\n  // d\n  \"a\": [1, /* x */ 2],\n  \"b\": {}, // e\n}\n// end",
-            "{\n\n\n    \"a\": 1}",
-            "{\"hooks\":{}}",
-            "{\"hooks\": {\"Stop\": []}}",
-            "{\n  \"hooks\": {\n    \"SessionStart\": []\n  }\n}",
-            "{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}\n    ]\n  }\n}\n",
-            "{\n  \"hooks\": { /* none yet */ \"SessionStart\": [ ] } }",
-            "/* only a comment */\n",
-        ];
-        for old in texts.into_iter().map(Some).chain([None]) {
-            let new = with_hook(old, &hook()).unwrap_or_else(|error| panic!("{old:?}: {error}"));
-            assert_eq!(ITEM.state(&new, &hook()).unwrap(), RecipeState::Current, "{new}");
-            assert_eq!(ITEM.remove(&new, ITEM.depth(old).unwrap()).unwrap().as_deref(), old, "{new}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_settings_is_refused() {
-        let twice = ["{\"hooks\": {}, \"hooks\": {}}", "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": []}}"];
-        for text in twice {
-            assert!(with_hook(Some(text), &hook()).unwrap_err().to_string().contains("occurs 2 times"));
-        }
-        for text in ["[]", "{", "{\"hooks\": []}", "{\"hooks\": {\"SessionStart\": {}}}", "x", &"[".repeat(100_000)] {
-            assert!(with_hook(Some(text), &hook()).is_err());
-        }
-        let other =
-            with_hook(Some("{}"), &serde_json::json!({"hooks": [{"command": "qipu prime --hook gemini -x"}]})).unwrap();
-        assert_eq!(ITEM.state(&other, &hook()).unwrap(), RecipeState::Edited);
-    }
-
-    #[test]
-    fn what_the_user_adds_stays() {
-        let new = with_hook(None, &hook()).unwrap();
-        let added = new.replacen("{\n", "{\n  \"model\": \"x\",\n", 1);
-        assert_eq!(ITEM.remove(&added, 0).unwrap().as_deref(), Some("{\n  \"model\": \"x\"\n}\n"));
-    }
 }

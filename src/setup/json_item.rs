@@ -20,8 +20,8 @@ pub(super) type LineStyle<'a> = Option<(&'a str, &'a str)>;
 
 /// An item of a settings file: the keys of the containers around it, outermost first, and how it is recognized.
 #[derive(Clone, Copy)]
-pub(super) struct JsonItem<'k> {
-    pub(super) keys: &'k [&'k str],
+pub(super) struct JsonItem {
+    pub(super) keys: &'static [&'static str],
     pub(super) kind: ItemKind,
 }
 
@@ -71,7 +71,7 @@ impl JsonContainer<'_, '_> {
     }
 }
 
-impl JsonItem<'_> {
+impl JsonItem {
     /// Compares the item of a file with `wanted`: missing, edited or current.
     ///
     /// # Errors
@@ -86,9 +86,6 @@ impl JsonItem<'_> {
     }
 
     /// Returns the text of the item's value.
-    ///
-    /// # Errors
-    /// See [`JsonItem::state`].
     pub(super) fn text(self, text: &str) -> Result<Option<&str>> {
         let root = parse(text)?;
         let item = self.find(&self.containers(root.as_ref())?);
@@ -97,20 +94,42 @@ impl JsonItem<'_> {
 
     /// Returns how much of the way to the item exists: 0 without a file, 1 for a file without a value, and 1 more for
     /// each container.
-    ///
-    /// # Errors
-    /// See [`JsonItem::state`].
     pub(super) fn depth(self, text: Option<&str>) -> Result<usize> {
         let Some(text) = text else { return Ok(0) };
         let root = parse(text)?;
         Ok(1 + self.containers(root.as_ref())?.len())
     }
 
-    /// Returns the file's text with the item; `value` writes it.
+    /// Returns the file's text with the element `wanted`.
     ///
     /// # Errors
-    /// See [`JsonItem::state`].
-    pub(super) fn insert(self, old: Option<&str>, value: &dyn Fn(LineStyle<'_>) -> String) -> Result<String> {
+    /// See [`JsonItem::state`]; also if removing the element would not restore the text.
+    pub(super) fn insert_element(self, old: Option<&str>, wanted: &Json) -> Result<String> {
+        let write = |style: LineStyle<'_>| match style {
+            Some(lines) => format(wanted, Spacing::Lines, Spacing::Lines, lines),
+            None => wanted.to_string(),
+        };
+        let depth = self.depth(old)?;
+        self.insert(old, wanted, &write, &|new| self.remove(new, depth))
+    }
+
+    /// Returns the file's text with the item, which `write` writes as `wanted`. Fails if `remove` would not restore the
+    /// text.
+    pub(super) fn insert(
+        self,
+        old: Option<&str>,
+        wanted: &Json,
+        write: &dyn Fn(LineStyle<'_>) -> String,
+        remove: &dyn Fn(&str) -> Result<Option<String>>,
+    ) -> Result<String> {
+        let new = self.inserted(old, write)?;
+        if self.state(&new, wanted)? != RecipeState::Current || remove(&new)?.as_deref() != old {
+            bail!("it is written in a way that qipu can't extend and restore");
+        }
+        Ok(new)
+    }
+
+    fn inserted(self, old: Option<&str>, value: &dyn Fn(LineStyle<'_>) -> String) -> Result<String> {
         let text = old.unwrap_or_default();
         let root = parse(text)?;
         let containers = self.containers(root.as_ref())?;
@@ -124,9 +143,6 @@ impl JsonItem<'_> {
 
     /// Returns the file's text without the item and without the containers created for it; `None` if that is the whole
     /// file. `depth` is [`JsonItem::depth`] before the item was inserted.
-    ///
-    /// # Errors
-    /// See [`JsonItem::state`].
     pub(super) fn remove(self, text: &str, depth: usize) -> Result<Option<String>> {
         let root = parse(text)?;
         let containers = self.containers(root.as_ref())?;
@@ -224,10 +240,9 @@ fn property<'o, 'a>(map: &'o Object<'a>, name: &str) -> Option<&'o ObjectProp<'a
 fn expect_once(map: &Object<'_>, name: &str) -> Result<()> {
     let count = map.properties.iter().filter(|property| property.name.as_str() == name).count();
     if count > 1 {
-        bail!("`{name}` occurs {count} times, and tools read only the last one: combine them")
-    } else {
-        Ok(())
+        bail!("`{name}` occurs {count} times, and tools read only the last one: combine them");
     }
+    Ok(())
 }
 
 fn range_of(node: &impl Ranged) -> Range<usize> {
@@ -274,23 +289,138 @@ fn cut(text: &str, child: Range<usize>) -> String {
     }
 }
 
-/// Writes a value with each item of its maps and lists on a line of its own.
-pub(super) fn pretty(value: &Json, indent: &str, line_end: &str) -> String {
+/// How the items of a map or list are written.
+#[derive(Clone, Copy)]
+pub(super) enum Spacing {
+    /// Each on a line of its own.
+    Lines,
+    /// On one line, with this text inside the brackets.
+    OneLine(&'static str),
+}
+
+/// Writes a value. `lines`: the indent of the line on which it begins, and the line end.
+pub(super) fn format(value: &Json, maps: Spacing, lists: Spacing, lines: (&str, &str)) -> String {
+    let (indent, line_end) = lines;
     let deeper = format!("{indent}  ");
-    let block = |open: char, items: Vec<String>, close: char| {
-        let items: Vec<String> = items.iter().map(|item| format!("{line_end}{deeper}{item}")).collect();
-        format!("{open}{}{line_end}{indent}{close}", items.join(","))
+    let inner = |value: &Json| format(value, maps, lists, (&deeper, line_end));
+    let property = |(key, value): (&String, &Json)| format!("{}: {}", Json::from(key.as_str()), inner(value));
+    let (open, items, close, spacing): (_, Vec<String>, _, _) = match value {
+        Json::Array(items) if !items.is_empty() => ('[', items.iter().map(inner).collect(), ']', lists),
+        Json::Object(map) if !map.is_empty() => ('{', map.iter().map(property).collect(), '}', maps),
+        other => return other.to_string(),
     };
-    match value {
-        Json::Array(items) if !items.is_empty() => {
-            block('[', items.iter().map(|item| pretty(item, &deeper, line_end)).collect(), ']')
+    match spacing {
+        Spacing::Lines => {
+            let items = items.join(&format!(",{line_end}{deeper}"));
+            format!("{open}{line_end}{deeper}{items}{line_end}{indent}{close}")
         }
-        Json::Object(map) if !map.is_empty() => {
-            let property = |(key, value): (&String, &Json)| {
-                format!("{}: {}", Json::from(key.as_str()), pretty(value, &deeper, line_end))
-            };
-            block('{', map.iter().map(property).collect(), '}')
+        Spacing::OneLine(pad) => format!("{open}{pad}{}{pad}{close}", items.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::server_entry::{PriorState, server_item};
+
+    fn is_ours(element: &Value<'_>) -> bool {
+        element.as_object().is_some_and(|element| element.get_string("ours").is_some())
+    }
+
+    const ELEMENT: JsonItem = JsonItem { keys: &["m", "l"], kind: ItemKind::Element(is_ours) };
+    const PROPERTY: JsonItem = server_item(&["m"]);
+
+    /// Values of the two items: `ELEMENT`'s, and two of `PROPERTY`.
+    fn values() -> [Json; 3] {
+        [
+            serde_json::json!({"matcher": "x", "ours": "1", "hooks": [{"type": "command"}]}),
+            serde_json::json!({"command": "qipu", "args": ["mcp"]}),
+            serde_json::json!({"type": "local", "command": ["qipu", "mcp"], "enabled": true}),
+        ]
+    }
+
+    fn inserted(item: JsonItem, old: Option<&str>, value: &Json) -> Result<String> {
+        match item.kind {
+            ItemKind::Element(_) => item.insert_element(old, value),
+            ItemKind::Property(_) => PriorState::insert(item, old, value, None),
         }
-        other => other.to_string(),
+    }
+
+    fn removed(item: JsonItem, text: &str, old: Option<&str>) -> Option<String> {
+        match item.kind {
+            ItemKind::Element(_) => item.remove(text, item.depth(old).unwrap()).unwrap(),
+            ItemKind::Property(_) => PriorState::remove(item, text).unwrap(),
+        }
+    }
+
+    #[test]
+    fn what_is_put_in_is_taken_out_to_the_byte() {
+        let texts = [
+            "",
+            "\n",
+            "{}",
+            "{ }",
+            "{\n}",
+            "{\n}\n",
+            "{\"a\":1}",
+            "{ \"a\": 1 }\n",
+            "{\n  \"a\": 1\n}\n",
+            "{\r\n\t\"a\": 1,\r\n}\r\n",
+            "// mine\n{ // c, }\n  // d\n  \"a\": [1, /* x */ 2],\n  \"b\": {}, // e\n}\n// end",
+            "{\n\n\n    \"a\": 1}",
+            "{\"m\":{}}",
+            "{\"m\": { }}",
+            "{\"m\": {\"o\": []}}",
+            "{\n  \"m\": {}\n}\n",
+            "{\n  \"m\": {\n  }\n}\n",
+            "{\n  \"m\": {\n    \"o\": {\n      \"command\": \"x\"\n    }\n  }\n}\n",
+            "{\n  \"m\": { // none yet\n  } , \"n\": { \"qipu\": 1 } }",
+            "{\n  \"m\": {\n    \"l\": []\n  }\n}",
+            "{\n  \"m\": {\n    \"l\": [\n      {\"hooks\": [{\"command\": \"date\"}]}\n    ]\n  }\n}\n",
+            "{\n  \"m\": { /* none yet */ \"l\": [ ] } }",
+            "/* only a comment */\n",
+        ];
+        for (item, value) in [ELEMENT, PROPERTY, PROPERTY].into_iter().zip(values()) {
+            for old in texts.into_iter().map(Some).chain([None]) {
+                let new = inserted(item, old, &value).unwrap_or_else(|error| panic!("{old:?}: {error}"));
+                assert_eq!(item.state(&new, &value).unwrap(), RecipeState::Current, "{new}");
+                assert_eq!(removed(item, &new, old).as_deref(), old, "{new}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_settings_is_refused() {
+        let [element, property, _] = values();
+        let deep = "[".repeat(100_000);
+        for text in ["[]", "{", "x", "{\"m\": []}", "{\"m\": {}, \"m\": {}}", &deep] {
+            assert!(inserted(ELEMENT, Some(text), &element).is_err(), "{text:.40}");
+            assert!(inserted(PROPERTY, Some(text), &property).is_err(), "{text:.40}");
+        }
+        assert!(inserted(ELEMENT, Some("{\"m\": {\"l\": {}}}"), &element).is_err());
+        let twice = [(ELEMENT, "{\"m\": {\"l\": [], \"l\": []}}"), (PROPERTY, "{\"m\": {\"qipu\": 1, \"qipu\": 2}}")];
+        for (item, text) in twice {
+            assert!(inserted(item, Some(text), &element).unwrap_err().to_string().contains("occurs 2 times"));
+        }
+        for (item, text) in [
+            (ELEMENT, "{\"m\": {\"l\": [{\"ours\": \"2\"}]}}"),
+            (PROPERTY, "{\"m\": {\"qipu\": {\"command\": \"other\"}}}"),
+            (PROPERTY, "{\"m\": {\"qipu\": 1 /* c */}}"),
+        ] {
+            assert_eq!(item.state(text, &property).unwrap(), RecipeState::Edited);
+        }
+    }
+
+    #[test]
+    fn what_the_user_adds_stays() {
+        for (item, value) in [ELEMENT, PROPERTY].into_iter().zip(values()) {
+            let new = inserted(item, None, &value).unwrap();
+            let added = new.replacen("{\n", "{\n  \"model\": \"x\",\n", 1);
+            assert_eq!(removed(item, &added, None).as_deref(), Some("{\n  \"model\": \"x\"\n}\n"));
+        }
+        let new = inserted(PROPERTY, None, &values()[1]).unwrap();
+        let beside = new.replacen("\"qipu\"", "\"o\": {},\n    \"qipu\"", 1);
+        let rest = "{\n  \"m\": {\n    \"o\": {}\n  }\n}\n";
+        assert_eq!(removed(PROPERTY, &beside, None).as_deref(), Some(rest));
     }
 }

@@ -25,7 +25,6 @@ pub use recipes::RECIPES;
 use step::RecipeStep;
 
 /// A recipe: steps that are installed and removed together.
-#[derive(Debug)]
 pub struct Recipe {
     /// The name that `qipu setup` takes.
     pub name: &'static str,
@@ -147,7 +146,7 @@ impl Recipe {
         let state = self.state(project)?;
         let mut changes = Vec::new();
         for step in steps {
-            changes.extend(step.install(project)?);
+            changes.extend(step.write(project, false)?);
         }
         Ok((state, changes))
     }
@@ -175,7 +174,7 @@ impl Recipe {
         self.steps.iter().try_for_each(|step| step.preview(project, true).map(drop))?;
         // In reverse: the markers of earlier steps store what existed before later ones.
         for step in self.steps.iter().rev() {
-            changes.extend(step.remove(project)?);
+            changes.extend(step.write(project, true)?);
         }
         changes.reverse();
         Ok(changes)
@@ -199,54 +198,22 @@ impl Recipe {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::{Cell, RefCell};
+    use std::cell::Cell;
     use std::fs;
-    use std::io::Write;
     use std::rc::Rc;
 
     use super::*;
     use crate::env::Waits;
-    use crate::saves::{Point, beside, here};
+    use crate::saves::{Editor, Point, Save, beside, here};
     use crate::store::Location;
-
-    /// How a person saves a file: by a rename, by appending, or in place with a pause between truncating and writing.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    enum Save {
-        ByRename,
-        Append,
-        InPlace { points: usize },
-    }
-
-    /// Begins to save a file; returns the open file if the text is to be written later.
-    fn save(file: &Path, text: &str, how: Save) -> Option<fs::File> {
-        match how {
-            Save::ByRename => {
-                let new = file.with_extension("saved");
-                fs::write(&new, text).unwrap();
-                fs::rename(new, file).unwrap();
-            }
-            Save::Append => {
-                fs::File::options().append(true).create(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
-            }
-            Save::InPlace { .. } => return Some(fs::File::create(file).unwrap()),
-        }
-        None
-    }
-
-    /// Completes a save in place.
-    fn write_rest(open: &RefCell<Option<fs::File>>, text: &str) {
-        if let Some(mut file) = open.borrow_mut().take() {
-            file.write_all(text.as_bytes()).unwrap();
-        }
-    }
 
     /// Installs or removes a recipe while a person saves a file at the crash point with an index. Returns whether that point
     /// was reached.
     fn run_beside(
         recipe: &Recipe,
         is_removal: bool,
-        (name, old, saved): (&str, &str, &str),
-        how: Save,
+        (name, old, saved): (&str, &str, &'static str),
+        save: Save,
         point_index: usize,
     ) -> bool {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
@@ -263,34 +230,17 @@ mod tests {
             recipe.install(&project).unwrap();
         }
         let has_come = Rc::new(Cell::new(false));
-        let (noted, saver, text) = (Rc::clone(&has_come), file.clone(), saved.to_owned());
-        // A truncated file that is not written yet.
-        let open = Rc::new(RefCell::new(None::<fs::File>));
-        let (opened, rest) = (Rc::clone(&open), saved.to_owned());
-        let (mut points, mut left) = (0_usize, 0_usize);
+        let (noted, mut editor) = (Rc::clone(&has_come), Editor::new(file.clone(), saved, save, point_index));
         let program = move |point: Point| {
-            // A save in place is faster than the pause of a command.
-            if left == 0 || point == Point::Pause {
-                write_rest(&opened, &text);
-            }
-            left = left.saturating_sub(1);
-            if points == point_index && saver.parent().is_some_and(Path::is_dir) {
-                noted.set(true);
-                *opened.borrow_mut() = save(&saver, &text, how);
-                left = if let Save::InPlace { points } = how { points } else { 0 };
-                if left == 0 {
-                    write_rest(&opened, &text);
-                }
-            }
-            points += 1;
+            editor.at(point);
+            noted.set(editor.has_begun);
         };
         let result = beside(Box::new(program), || {
             if is_removal { recipe.remove(&project).map(drop) } else { recipe.install(&project).map(drop) }
         });
-        write_rest(&open, &rest);
         let now = fs::read_to_string(&file).unwrap_or_default();
         let is_kept = !has_come.get() || now.contains("saved");
-        assert!(is_kept, "{} {is_removal} {how:?} at {point_index}: {result:?}\n{now}", recipe.name);
+        assert!(is_kept, "{} {is_removal} {save:?} at {point_index}: {result:?}\n{now}", recipe.name);
         has_come.get()
     }
 
@@ -305,10 +255,10 @@ mod tests {
             ("mcp", (".mcp.json", "", "{\"saved\": 1}\n")),
         ] {
             let recipe = RECIPES.iter().find(|recipe| recipe.name == name).unwrap();
-            for how in [Save::ByRename, Save::Append, Save::InPlace { points: 0 }, Save::InPlace { points: 2 }] {
+            for save in [Save::ByRename, Save::Append, Save::InPlace(0), Save::InPlace(2)] {
                 for is_removal in [false, true] {
-                    let came = (0..60).filter(|index| run_beside(recipe, is_removal, file, how, *index)).count();
-                    assert!(came > 3, "{name} {how:?}: {came}");
+                    let came = (0..60).filter(|index| run_beside(recipe, is_removal, file, save, *index)).count();
+                    assert!(came > 3, "{name} {save:?}: {came}");
                     count += came;
                 }
             }

@@ -39,7 +39,8 @@ impl<'a> Project<'a> {
         FolderLock::take(&self.root, "the project", self.location.waits)
     }
 
-    /// Writes a change of a file, and creates the folders it needs. Returns the word for the change, if there is one.
+    /// Writes a change of a file: creates it with the folders it needs, replaces it, or deletes it with up to `folders`
+    /// empty folders above it. Returns the word for the change, if there is one.
     ///
     /// # Errors
     /// If the file is read-only, or no longer has the text before the change.
@@ -47,44 +48,25 @@ impl<'a> Project<'a> {
         &self,
         change: TextChange,
         file: impl FnOnce() -> Result<PathBuf, Error>,
-    ) -> Result<Option<&'static str>, Error> {
-        let action = action(&change);
-        if let (Some(_), (old, Some(new))) = (action, change) {
-            let file = file()?;
-            files::make_folders(&file)?;
-            self.replace(&file, old.as_deref(), &new)?;
-        }
-        Ok(action)
-    }
-
-    /// Writes a removal: replaces the file by the rest of it, or deletes it with up to `folders` empty folders above
-    /// it. Returns the word for the change, if there is one.
-    ///
-    /// # Errors
-    /// See [`Project::write`].
-    pub(super) fn write_removal(
-        &self,
-        change: TextChange,
-        file: impl FnOnce() -> Result<PathBuf, Error>,
         folders: usize,
     ) -> Result<Option<&'static str>, Error> {
-        let action = action(&change);
+        let Some(action) = action(&change) else { return Ok(None) };
+        let (file, waits) = (file()?, self.location.waits);
+        if change.0.is_none() {
+            files::make_folders(&file)?;
+        }
+        expect_writable(&file)?;
         match change {
             (Some(old), None) => {
-                let file = file()?;
-                expect_writable(&file)?;
-                atomic_write::remove_if_unchanged(&file, old.as_bytes(), self.location.waits)?;
+                atomic_write::remove_if_unchanged(&file, old.as_bytes(), waits)?;
                 files::remove_empty_folders(&file, folders);
             }
-            (old, Some(rest)) if action.is_some() => self.replace(&file()?, old.as_deref(), &rest)?,
-            _ => {}
+            (old, new) => {
+                let (old, new) = (old.as_deref().map(str::as_bytes), new.unwrap_or_default());
+                atomic_write::replace_if_unchanged(&file, old, new.as_bytes(), waits)?;
+            }
         }
-        Ok(action)
-    }
-
-    fn replace(&self, file: &Path, old: Option<&str>, new: &str) -> Result<(), Error> {
-        expect_writable(file)?;
-        Ok(atomic_write::replace_if_unchanged(file, old.map(str::as_bytes), new.as_bytes(), self.location.waits)?)
+        Ok(Some(action))
     }
 
     /// Tells whether a file or folder exists, by its path relative to the root. Links are not followed.

@@ -5,6 +5,7 @@ use super::git_config::GitConfigStep;
 use super::hook_step::HookStep;
 use super::managed_section::HASH;
 use super::section_step::{BaseFolder, SECTION, SectionStep};
+use super::server_entry::server_item;
 use super::server_step::{SERVER, ServerStep};
 use super::step::RecipeStep;
 use super::yaml_item::ListItem;
@@ -20,7 +21,6 @@ const TEXT: &str = include_str!("agents-md.md");
 const SKILL_HEAD: &str = include_str!("skill-head.md");
 const SKILL: &str = include_str!("skill.md");
 
-/// The recipe for tools that read AGENTS.md.
 const AGENTS_MD: Recipe = Recipe {
     name: "agents-md",
     about: "tells every agent that reads AGENTS.md how to use qipu",
@@ -36,7 +36,6 @@ const CLAUDE_HOOK: HookStep = HookStep {
     user: "claude",
 };
 
-/// The recipe for Claude Code.
 const CLAUDE: Recipe = Recipe {
     name: "claude",
     about: "tells Claude Code how to use qipu, and runs `qipu prime` when a session starts",
@@ -62,7 +61,6 @@ const CODEX_HOOK: HookStep = HookStep {
     user: "codex",
 };
 
-/// The recipe for Codex.
 const CODEX: Recipe = Recipe {
     name: "codex",
     about: "tells Codex how to use qipu, and runs `qipu prime` when a session starts",
@@ -82,7 +80,6 @@ const GEMINI_HOOK: HookStep = HookStep {
     user: "gemini",
 };
 
-/// The recipe for Gemini CLI.
 const GEMINI: Recipe = Recipe {
     name: "gemini",
     about: "tells Gemini CLI how to use qipu, and runs `qipu prime` when a session starts",
@@ -99,7 +96,6 @@ const GEMINI: Recipe = Recipe {
     signs: &["GEMINI.md", ".gemini"],
 };
 
-/// The recipe for Cursor.
 const CURSOR: Recipe = Recipe {
     name: "cursor",
     about: "gives Cursor a rule on how to use qipu",
@@ -111,7 +107,6 @@ const CURSOR: Recipe = Recipe {
     signs: &[".cursor", ".cursorrules"],
 };
 
-/// The recipe for GitHub Copilot.
 const COPILOT: Recipe = Recipe {
     name: "copilot",
     about: "tells GitHub Copilot how to use qipu",
@@ -119,7 +114,6 @@ const COPILOT: Recipe = Recipe {
     signs: &[".github/copilot-instructions.md", ".github/instructions"],
 };
 
-/// The recipe for Windsurf.
 const WINDSURF: Recipe = Recipe {
     name: "windsurf",
     about: "gives Windsurf a rule on how to use qipu",
@@ -127,7 +121,6 @@ const WINDSURF: Recipe = Recipe {
     signs: &[".windsurf", ".windsurfrules"],
 };
 
-/// The recipe for opencode.
 const OPENCODE: Recipe = Recipe {
     name: "opencode",
     about: "tells opencode how to use qipu",
@@ -135,7 +128,6 @@ const OPENCODE: Recipe = Recipe {
     signs: &["opencode.json", "opencode.jsonc", ".opencode"],
 };
 
-/// The recipe for aider.
 const AIDER: Recipe = Recipe {
     name: "aider",
     about: "lets aider read AGENTS.md, which explains how to use qipu",
@@ -152,7 +144,6 @@ const AIDER: Recipe = Recipe {
     signs: &[".aider.conf.yml"],
 };
 
-/// The recipe for Zed.
 const ZED: Recipe = Recipe {
     name: "zed",
     about: "tells Zed's agent how to use qipu",
@@ -160,7 +151,6 @@ const ZED: Recipe = Recipe {
     signs: &[".zed"],
 };
 
-/// The recipe for Junie.
 const JUNIE: Recipe = Recipe {
     name: "junie",
     about: "tells Junie how to use qipu",
@@ -168,7 +158,6 @@ const JUNIE: Recipe = Recipe {
     signs: &[".junie"],
 };
 
-/// The recipe for Cline.
 const CLINE: Recipe = Recipe {
     name: "cline",
     about: "gives Cline a rule on how to use qipu",
@@ -176,7 +165,6 @@ const CLINE: Recipe = Recipe {
     signs: &[".clinerules"],
 };
 
-/// The recipe for tools that call MCP servers.
 const MCP: Recipe = Recipe {
     name: "mcp",
     about: "lets agent tools call qipu as an MCP server",
@@ -185,7 +173,7 @@ const MCP: Recipe = Recipe {
         RecipeStep::Server(ServerStep { paths: &[".cursor/mcp.json"], signs: &[".cursor", ".cursorrules"], ..SERVER }),
         RecipeStep::Server(ServerStep {
             paths: &[".vscode/mcp.json"],
-            key: "servers",
+            item: server_item(&["servers"]),
             entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
             signs: &[".vscode"],
             ..SERVER
@@ -198,7 +186,7 @@ const MCP: Recipe = Recipe {
         }),
         RecipeStep::Server(ServerStep {
             paths: &["opencode.json", "opencode.jsonc"],
-            key: "mcp",
+            item: server_item(&["mcp"]),
             entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,
             signs: &["opencode.json", "opencode.jsonc", ".opencode"],
             ..SERVER
@@ -214,7 +202,6 @@ const DRIVER: &str = "command -v qipu >/dev/null 2>&1 && { qipu merge-driver --m
                       test $code -gt 1 || exit $code; }; \
                       git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B";
 
-/// The recipe for merging notes in git.
 const GIT: Recipe = Recipe {
     name: "git",
     about: "lets git merge two versions of a note field by field",

@@ -217,10 +217,6 @@ impl SectionStep {
         }
     }
 
-    /// Returns the file's real path.
-    ///
-    /// # Errors
-    /// If a symbolic link leads out of the folder.
     pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
         let (folder, name) = match self.folder {
             BaseFolder::Project => (project.root.clone(), "project"),

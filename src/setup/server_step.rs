@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::hook_step::HookStep;
+use super::json_item::JsonItem;
 use super::project::{Project, TextChange, edited, resolve_inside};
-use super::server_entry::{self, PriorState};
+use super::server_entry::{PriorState, server_item};
 use super::{RecipeState, folders_to_make};
 use crate::error::Error;
 use crate::store::files;
 
 /// A server in a settings file of the user's.
-#[derive(Debug)]
 pub(super) struct ServerStep {
     /// The possible paths of the file; it is created at the first.
     pub(super) paths: &'static [&'static str],
-    /// The key of the tool's map of servers.
-    pub(super) key: &'static str,
+    /// The entry in the tool's map of servers.
+    pub(super) item: JsonItem,
     /// The server, as JSON.
     pub(super) entry: &'static str,
     /// Files and folders that show that the tool is used; if empty, the server is always installed.
@@ -27,8 +27,13 @@ pub(super) struct ServerStep {
 }
 
 /// The defaults: a server in the form that most tools read.
-pub(super) const SERVER: ServerStep =
-    ServerStep { paths: &[], key: "mcpServers", entry: r#"{"command":"qipu","args":["mcp"]}"#, signs: &[], hook: None };
+pub(super) const SERVER: ServerStep = ServerStep {
+    paths: &[],
+    item: server_item(&["mcpServers"]),
+    entry: r#"{"command":"qipu","args":["mcp"]}"#,
+    signs: &[],
+    hook: None,
+};
 
 impl ServerStep {
     /// Tells whether the project uses the tool.
@@ -42,21 +47,14 @@ impl ServerStep {
         existing.or(self.paths.first()).copied().unwrap_or_default()
     }
 
-    /// Returns the file's real path.
-    ///
-    /// # Errors
-    /// If a symbolic link leads out of the project.
     pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
         Ok(resolve_inside(&project.root, self.path(project), "project")?)
     }
 
     /// Returns the number of folders that were created for the file, and are deleted with it.
-    ///
-    /// # Errors
-    /// If the file is not JSON.
     pub(super) fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
         let text = self.read(project)?;
-        let prior = text.map(|text| server_entry::prior_state(&text, self.key)).transpose();
+        let prior = text.map(|text| PriorState::find(self.item, &text)).transpose();
         let is_made = prior.with_context(|| self.unusable(project))?.flatten() == Some(PriorState::NoFolder);
         Ok(if is_made { self.path(project).matches('/').count() } else { 0 })
     }
@@ -64,7 +62,7 @@ impl ServerStep {
     /// Returns the text of a new file, below a comment with its name.
     pub(super) fn text(&self) -> String {
         let name = self.paths.first().copied().unwrap_or_default();
-        let text = server_entry::with_entry(None, self.key, &self.value(), None).unwrap_or_default();
+        let text = PriorState::insert(self.item, None, &self.value(), None).unwrap_or_default();
         format!("// {name}\n{text}")
     }
 
@@ -85,7 +83,7 @@ impl ServerStep {
         if old.is_none() && is_removal || state == RecipeState::Current && !is_removal {
             return Ok((old.clone(), old));
         }
-        let rest = old.as_deref().map_or(Ok(None), |text| server_entry::without_entry(text, self.key));
+        let rest = old.as_deref().map_or(Ok(None), |text| PriorState::remove(self.item, text));
         let rest = rest.with_context(|| self.unusable(project))?;
         if is_removal {
             return Ok((old, rest));
@@ -94,7 +92,7 @@ impl ServerStep {
             None if rest.is_none() => Some(self.prior_to_file(project)?),
             prior => prior,
         };
-        let new = server_entry::with_entry(rest.as_deref(), self.key, &self.value(), prior);
+        let new = PriorState::insert(self.item, rest.as_deref(), &self.value(), prior);
         Ok((old, Some(new.with_context(|| self.unusable(project))?)))
     }
 
@@ -121,7 +119,7 @@ impl ServerStep {
 
     fn state_in(&self, text: Option<&str>, project: &Project<'_>) -> Result<RecipeState, Error> {
         let Some(text) = text else { return Ok(RecipeState::Missing) };
-        Ok(server_entry::state(text, self.key, &self.value()).with_context(|| self.unusable(project))?)
+        Ok(self.item.state(text, &self.value()).with_context(|| self.unusable(project))?)
     }
 
     fn read(&self, project: &Project<'_>) -> Result<Option<String>, Error> {

@@ -2,7 +2,7 @@
 
 use super::git_config::GitConfigStep;
 use super::hook_step::HookStep;
-use super::project::{Project, action};
+use super::project::{Project, TextChange, action};
 use super::section_step::{BaseFolder, SectionStep};
 use super::server_step::ServerStep;
 use super::{FileChange, RecipeState};
@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::store::diff;
 
 /// One thing that a recipe writes.
-#[derive(Debug)]
 pub(super) enum RecipeStep {
     /// A section in a file of the user's.
     Section(SectionStep),
@@ -37,9 +36,6 @@ impl RecipeStep {
     }
 
     /// Returns the state of what the step writes.
-    ///
-    /// # Errors
-    /// If the file can't be read or understood.
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
         match self {
             Self::Section(section) => section.state(project),
@@ -49,73 +45,55 @@ impl RecipeStep {
         }
     }
 
-    /// Fails if the step can't be installed.
-    ///
-    /// # Errors
-    /// Those of [`RecipeStep::install`] that are known before anything is written.
-    pub(super) fn expect_possible(&self, project: &Project<'_>) -> Result<(), Error> {
-        match self {
-            Self::Section(section) => section.change(project, false).map(drop),
-            Self::Hook(hook) => hook.change(project, false).map(drop),
-            Self::Server(server) => server.change(project, false).map(drop),
-            Self::GitConfig(config) => config.expect_possible(project),
-        }
-    }
-
-    /// Installs the step, or updates what it wrote. Returns the change of its file, if there is one.
+    /// Returns the text of the step's file before and after it is installed or removed; nothing for settings of git.
     ///
     /// # Errors
     /// If the file was edited by hand, or can't be edited.
-    pub(super) fn install(&self, project: &Project<'_>) -> Result<Option<FileChange>, Error> {
-        let action = match self {
-            Self::Section(section) => project.write(section.change(project, false)?, || section.file(project))?,
-            Self::Hook(hook) => project.write(hook.change(project, false)?, || hook.file(project))?,
-            Self::Server(server) => project.write(server.change(project, false)?, || server.file(project))?,
-            Self::GitConfig(config) => config.install(project)?,
-        };
-        Ok(action.map(|action| self.file_change(action, None, project)))
+    fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
+        match self {
+            Self::Section(section) => section.change(project, is_removal),
+            Self::Hook(hook) => hook.change(project, is_removal),
+            Self::Server(server) => server.change(project, is_removal),
+            Self::GitConfig(_) => Ok((None, None)),
+        }
     }
 
-    /// Removes what the step wrote, and the file created for it if nothing else is in it. Returns the change of its
-    /// file, if there is one.
-    ///
-    /// # Errors
-    /// See [`RecipeStep::install`].
-    pub(super) fn remove(&self, project: &Project<'_>) -> Result<Option<FileChange>, Error> {
+    /// Fails, before anything is written, if the step can't be installed.
+    pub(super) fn expect_possible(&self, project: &Project<'_>) -> Result<(), Error> {
+        match self {
+            Self::GitConfig(config) => config.expect_possible(project),
+            _ => self.change(project, false).map(drop),
+        }
+    }
+
+    /// Installs the step or updates what it wrote; or removes that, and the file created for it if nothing else is in
+    /// it. Returns the change of its file, if there is one.
+    pub(super) fn write(&self, project: &Project<'_>, is_removal: bool) -> Result<Option<FileChange>, Error> {
+        let file = || match self {
+            Self::Section(section) => section.file(project),
+            Self::Hook(hook) => hook.file(project),
+            Self::Server(server) => server.file(project),
+            Self::GitConfig(_) => project.store(),
+        };
         let action = match self {
-            Self::Section(section) => {
-                let folders = section.marker(project)?.map_or(0, |marker| marker.folders);
-                project.write_removal(section.change(project, true)?, || section.file(project), folders)?
+            Self::GitConfig(config) => config.write(project, is_removal)?,
+            _ => {
+                let folders = if is_removal { self.folders_made(project)? } else { 0 };
+                project.write(self.change(project, is_removal)?, file, folders)?
             }
-            Self::Hook(hook) => {
-                let (_, folders) = hook.prior(project)?;
-                project.write_removal(hook.change(project, true)?, || hook.file(project), folders)?
-            }
-            Self::Server(server) => {
-                let folders = server.folders_made(project)?;
-                project.write_removal(server.change(project, true)?, || server.file(project), folders)?
-            }
-            Self::GitConfig(config) => config.remove(project)?,
         };
         Ok(action.map(|action| self.file_change(action, None, project)))
     }
 
     /// Returns what installing or removing the step would change: the diff of its file, or the commands that would
     /// change the settings; `None` if nothing would change.
-    ///
-    /// # Errors
-    /// See [`RecipeStep::install`].
     pub(super) fn preview(&self, project: &Project<'_>, is_removal: bool) -> Result<Option<FileChange>, Error> {
-        let change = match self {
-            Self::Section(section) => section.change(project, is_removal)?,
-            Self::Hook(hook) => hook.change(project, is_removal)?,
-            Self::Server(server) => server.change(project, is_removal)?,
-            Self::GitConfig(config) => {
-                let commands = config.pending_commands(project, is_removal);
-                let is_changed = !commands.is_empty();
-                return Ok(is_changed.then(|| self.file_change("changed", Some(commands), project)));
-            }
-        };
+        if let Self::GitConfig(config) = self {
+            let commands = config.pending_commands(project, is_removal);
+            let is_changed = !commands.is_empty();
+            return Ok(is_changed.then(|| self.file_change("changed", Some(commands), project)));
+        }
+        let change = self.change(project, is_removal)?;
         let diff = || diff(&self.path(project), change.0.as_deref(), change.1.as_deref());
         Ok(action(&change).map(|action| self.file_change(action, Some(diff()), project)))
     }
@@ -153,17 +131,18 @@ impl RecipeStep {
     }
 
     /// Tells whether the topmost folder above the step's file was created for it.
-    ///
-    /// # Errors
-    /// See [`RecipeStep::state`].
     pub(super) fn has_made_top_folder(&self, project: &Project<'_>) -> Result<bool, Error> {
-        let depth = self.path(project).matches('/').count();
-        Ok(match self {
-            Self::Section(section) => section.marker(project)?.is_some_and(|marker| marker.folders >= depth),
-            Self::Hook(hook) => hook.state(project)? != RecipeState::Missing && hook.prior(project)?.1 >= depth,
-            Self::Server(server) => server.folders_made(project)? >= depth,
-            Self::GitConfig(_) => false,
-        })
+        Ok(self.folders_made(project)? >= self.path(project).matches('/').count())
+    }
+
+    /// Returns the number of folders that were created for the step's file, and are deleted with it.
+    fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
+        match self {
+            Self::Section(section) => Ok(section.marker(project)?.map_or(0, |marker| marker.folders)),
+            Self::Hook(hook) => hook.folders_made(project),
+            Self::Server(server) => server.folders_made(project),
+            Self::GitConfig(_) => Ok(0),
+        }
     }
 
     /// Returns what the step writes into a new file, or the shell commands that set its settings.
