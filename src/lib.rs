@@ -81,7 +81,6 @@ use env::Env;
 use error::Error;
 use report::Report;
 use request::{BrowseRequest, Command, GraphRequest, McpRequest, OutputFile, Request};
-use store::Location;
 
 /// Runs one call of the program and writes its answer to `out`.
 ///
@@ -97,8 +96,8 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     };
     match Frontend::of(&request) {
         Frontend::OneShot => answer_once(&request, env, out),
-        Frontend::Browse(request) => browse::run(request, env),
-        Frontend::Mcp(request) => mcp::serve(request, env),
+        Frontend::Browse(browse) => browse::run(browse, &request.location, env),
+        Frontend::Mcp(mcp) => mcp::serve(mcp, &request.location, env),
     }
 }
 
@@ -131,7 +130,7 @@ impl<'a> Frontend<'a> {
 
 /// Answers a request, fits the answer into its budget, and writes it.
 fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    let Some(report) = answer(&request.command, env)? else { return Ok(()) };
+    let Some(report) = answer(request, env)? else { return Ok(()) };
     timings::end("command");
     let screen = screen(request, env);
     let text = match fit::fit(&report, request.budget, request.format, screen) {
@@ -140,9 +139,9 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
         text => text?,
     };
     timings::end("fit");
-    let text = match Output::of(&request.command) {
-        Output::Stdout => text,
-        Output::File { file, location } => save(&text, file, location, &report, request, env)?,
+    let text = match &request.command {
+        Command::Graph(GraphRequest { saved: Some(file), .. }) => save(&text, file, &report, request, env)?,
+        _ => text,
     };
     let is_paged = request.show.is_paged && pager::show(&text, env);
     let written = if is_paged { Ok(()) } else { out.write_all(text.as_bytes()).and_then(|()| out.flush()) };
@@ -151,50 +150,24 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
 }
 
 /// Returns the answer to a command, with the progress on standard error; `None` if it has no answer.
-fn answer(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
+fn answer(request: &Request, env: &Env) -> Result<Option<Report>, Error> {
     let _progress = progress_line::begin(env);
-    match command {
-        Command::Eval(request) => eval::run(request, env).map(Some),
-        command => commands::run(command, env),
-    }
-}
-
-/// Where the text of an answer goes.
-enum Output<'a> {
-    Stdout,
-    /// To a file; standard output gets a confirmation.
-    File {
-        file: &'a OutputFile,
-        location: &'a Location,
-    },
-}
-
-impl<'a> Output<'a> {
-    fn of(command: &'a Command) -> Self {
-        match command {
-            Command::Graph(GraphRequest { location, saved: Some(file), .. }) => Self::File { file, location },
-            _ => Self::Stdout,
-        }
+    match &request.command {
+        Command::Eval(eval) => eval::run(eval, &request.location, env).map(Some),
+        command => commands::run(command, &request.location, env),
     }
 }
 
 /// Saves a picture and returns the confirmation, fitted into the budget too. Saves nothing if that does not fit.
-fn save(
-    text: &str,
-    file: &OutputFile,
-    location: &Location,
-    picture: &Report,
-    request: &Request,
-    env: &Env,
-) -> Result<String, Error> {
+fn save(text: &str, file: &OutputFile, picture: &Report, request: &Request, env: &Env) -> Result<String, Error> {
     let confirmation = |action| {
         let report = commands::saved_file(file, picture.head.store.as_deref(), action);
         fit::fit(&report, request.budget, file.confirmation_format, screen(request, env))
     };
     // The longest of the actions that `export` returns.
     confirmation("unchanged")?;
-    let bytes = text.as_bytes();
-    let action = store::export(location, &env.current_dir, &file.file, bytes, "a graph by qipu", render::is_picture)?;
+    let (location, current_dir, bytes) = (&request.location, &env.current_dir, text.as_bytes());
+    let action = store::export(location, current_dir, &file.file, bytes, "a graph by qipu", render::is_picture)?;
     confirmation(action)
 }
 

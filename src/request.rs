@@ -22,6 +22,8 @@ pub const MIN_CANDIDATES: usize = 100;
 pub struct Request {
     /// The command.
     pub command: Command,
+    /// The location of the project and its store.
+    pub location: Location,
     /// The format of the answer.
     pub format: Format,
     /// The limits of the answer's length.
@@ -99,9 +101,9 @@ pub enum Command {
     /// Show the journals of a day.
     Journal(JournalRequest),
     /// Show the tags in use.
-    Tags(Location),
+    Tags,
     /// Count what is in the store.
-    Status(Location),
+    Status,
     /// Report defects of the store.
     Doctor(DoctorRequest),
     /// Measure how many questions are answered.
@@ -164,8 +166,6 @@ pub struct ManPagesRequest {
 /// A call of `prime`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrimeRequest {
-    /// The location of the store.
-    pub location: Location,
     /// Whether the answer begins with the banner; `None` leaves it to the format.
     pub banner: Option<bool>,
     /// Whether this runs in a session-start hook, which must not fail.
@@ -177,8 +177,6 @@ pub struct PrimeRequest {
 /// A call of `context`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The selection of notes.
     pub selection: Selectors,
     /// The most notes; `None` for no limit.
@@ -204,12 +202,8 @@ pub struct ContextRequest {
 /// A call of `eval`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvalRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The question file.
     pub questions: TextSource,
-    /// The search whose ranking is measured, without its query.
-    pub search: SearchRequest,
     /// The measured answers, in ascending order of budget.
     pub answers: Vec<MeasuredAnswer>,
     /// The least share of hits in every budget; `None` for no check.
@@ -310,8 +304,6 @@ pub enum Abstraction {
 /// A call of `context --expand`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExpandRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The notes.
     pub ids: Vec<String>,
     /// Whether the notes that they are derived from are shown.
@@ -387,8 +379,6 @@ pub struct NamedSpan {
 /// A call of `journal` that shows a day's journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The day.
     pub day: Date,
 }
@@ -437,7 +427,7 @@ pub struct Selectors {
 pub struct SearchRequest {
     /// The words.
     pub query: String,
-    /// The location of the store, and the filters; the order does not count.
+    /// The filters; the order does not count.
     pub only: ListRequest,
     /// The most notes; `None` for no limit.
     pub limit: Option<usize>,
@@ -454,8 +444,6 @@ pub struct SearchRequest {
 /// A call of `related`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RelatedRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The note.
     pub id: String,
     /// The most notes; `None` for no limit.
@@ -465,8 +453,6 @@ pub struct RelatedRequest {
 /// A call of `link`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkRequest {
-    /// The location of the store.
-    pub location: Location,
     /// Which view.
     pub view: LinkView,
     /// Which links are followed.
@@ -480,8 +466,6 @@ pub struct LinkRequest {
 /// A call of `graph`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphRequest {
-    /// The location of the store.
-    pub location: Location,
     /// Which notes; `None` for the whole store.
     pub selection: Option<Selectors>,
     /// The most notes; `None` for no limit.
@@ -519,8 +503,6 @@ pub enum LinkView {
 /// A call of `list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListRequest {
-    /// The location of the store.
-    pub location: Location,
     /// Only notes of these types; empty for all.
     pub kinds: Vec<String>,
     /// Only notes with any of these tags; empty for all.
@@ -560,8 +542,6 @@ pub enum Sort {
 /// A call of `show`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShowRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The notes.
     pub ids: Vec<String>,
     /// Whether their links are shown too.
@@ -573,8 +553,6 @@ pub struct ShowRequest {
 /// A call of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DoctorRequest {
-    /// The location of the store.
-    pub location: Location,
     /// Whether warnings fail the check too.
     pub is_strict: bool,
     /// Whether safe repairs are made.
@@ -586,8 +564,6 @@ pub struct DoctorRequest {
 /// A call of `index`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRequest {
-    /// The location of the store.
-    pub location: Location,
     /// Whether it is rebuilt.
     pub is_rebuilt: bool,
 }
@@ -595,18 +571,12 @@ pub struct IndexRequest {
 /// A call of `init`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InitRequest {
-    /// The project, if the user names it.
-    pub root: Option<PathBuf>,
-    /// The store itself, if the user names it.
-    pub store: Option<PathBuf>,
     /// Whether it is kept out of git.
     pub is_stealth: bool,
     /// Whether it is named `qipu/` and so not hidden.
     pub is_visible: bool,
     /// Whether an existing store may state how trustworthy its notes are.
     pub is_trusted: bool,
-    /// The user's folder for settings.
-    pub settings: Option<PathBuf>,
     /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
 }
@@ -614,8 +584,6 @@ pub struct InitRequest {
 /// A call of `edit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The note.
     pub id: String,
     /// The new value of `updated`, if the note was changed.
@@ -625,8 +593,6 @@ pub struct EditRequest {
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The change.
     pub action: Action,
     /// Whether nothing is changed, only shown.
@@ -774,8 +740,6 @@ pub struct NewFields {
 /// A call of `browse`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowseRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The initial query.
     pub query: String,
     /// The new value of `updated` in notes that are edited; `None` for the time of the edit.
@@ -785,8 +749,6 @@ pub struct BrowseRequest {
 /// A call of `dump`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DumpRequest {
-    /// The location of the store.
-    pub location: Location,
     /// Which notes; `None` for the whole store.
     pub selection: Option<Selectors>,
     /// The most notes; `None` for no limit.
@@ -800,8 +762,6 @@ pub struct DumpRequest {
 /// A call of `load`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The pack.
     pub pack: TextSource,
     /// What becomes of notes that differ.
@@ -826,8 +786,6 @@ pub enum Strategy {
 /// A call of `import`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The app.
     pub from: ImportFrom,
     /// Its folder.
@@ -862,8 +820,6 @@ impl ImportFrom {
 /// A call of `setup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetupRequest {
-    /// The location of the project and its store.
-    pub location: Location,
     /// The action.
     pub action: SetupAction,
     /// Whether text that was edited by hand may be overwritten.
@@ -901,8 +857,6 @@ impl SetupAction {
 /// A call of `mcp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpRequest {
-    /// The location of the store.
-    pub location: Location,
     /// The date that counts as today; `None` takes that of the calendar at each call.
     pub today: Option<String>,
 }

@@ -182,20 +182,8 @@ fn a_bundle_has_one_order() {
         ids(
             at,
             &[
-                "context",
-                "--tag",
-                "t",
-                "--query",
-                "needle",
-                "--walk",
-                "b",
-                "--max-hops",
-                "0",
-                "--moc",
-                "inner",
-                "--note",
-                "e",
-                "--backlinks"
+                "context", "--tag", "t", "--query", "needle", "--walk", "b", "--max-hops", "0", "--moc", "inner",
+                "--note", "e", "--backlinks"
             ]
         ),
         ["e", "inner", "c", "m", "b", "f", "a", "d"]

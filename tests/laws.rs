@@ -16,7 +16,7 @@ use qipu::note::{Note, NoteId};
 use qipu::report::Picture;
 use qipu::report::{Report, ReportKind};
 use qipu::request::{Budget, Command, Format, PrimeRequest};
-use qipu::store::{Config, Location, Store};
+use qipu::store::{Config, Store};
 
 use regex::Regex;
 use support::generators::{self, commands, hostile_text, runner, store_of, stores};
@@ -38,8 +38,7 @@ fn write(report: &Report, max_chars: Option<usize>, format: Format) -> Result<St
 fn a_hooks_answer_is_sound() {
     runner(60)
         .run(&(stores(), prop::collection::vec(0_usize..4000, 4)), |(store, budgets)| {
-            let prime =
-                PrimeRequest { location: Location::default(), banner: Some(true), is_hook: true, no_compaction: false };
+            let prime = PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false };
             let report = run_on(&Command::Prime(prime), &store).unwrap();
             let said = |text: &str| {
                 let json: serde_json::Value = serde_json::from_str(text).unwrap();
@@ -168,11 +167,9 @@ fn check_honest(report: &Report, whole: &str, text: &str, budget: usize, format:
     } else {
         assert_eq!(now, text != whole || before, "in {budget}:\n{text}");
         assert_eq!(before, report.head.is_limited);
-        let unsaid = text.replacen("truncated=true", "truncated=false", 1).replacen(
-            "\"truncated\":true",
-            "\"truncated\":false",
-            1,
-        );
+        let unsaid = text
+            .replacen("truncated=true", "truncated=false", 1)
+            .replacen("\"truncated\":true", "\"truncated\":false", 1);
         assert!(text == whole || unsaid != whole, "nothing is missing in {budget}:\n{text}");
     }
 }
@@ -313,48 +310,11 @@ fn check_detail(rest: &str, ids: &[String]) {
 
 /// The keys of details.
 const KEYS: [&str; 42] = [
-    "level",
-    "confidence",
-    "more",
-    "derived",
-    "contradictions",
-    "trust",
-    "tokens",
-    "source_reliability",
-    "method_quality",
-    "internal_consistency",
-    "temporal_freshness",
-    "corroboration",
-    "domain_applicability",
-    "total",
-    "recency",
-    "density",
-    "novelty",
-    "id",
-    "path",
-    "depth",
-    "changed",
-    "text",
-    "url",
-    "title",
-    "accessed",
-    "name",
-    "value",
-    "from",
-    "relevance",
-    "snippet",
-    "shared",
-    "common",
-    "score",
-    "words",
-    "sequence",
-    "links",
-    "nearness",
-    "paragraph",
-    "likeness",
-    "times",
-    "word",
-    "shown",
+    "level", "confidence", "more", "derived", "contradictions", "trust", "tokens", "source_reliability",
+    "method_quality", "internal_consistency", "temporal_freshness", "corroboration", "domain_applicability", "total",
+    "recency", "density", "novelty", "id", "path", "depth", "changed", "text", "url", "title", "accessed", "name",
+    "value", "from", "relevance", "snippet", "shared", "common", "score", "words", "sequence", "links", "nearness",
+    "paragraph", "likeness", "times", "word", "shown",
 ];
 
 /// `key=value…`, every value bare or one JSON string, with commas between several.
@@ -371,36 +331,9 @@ fn check_said(mut rest: &str) {
 
 /// The keys of what is said of a question, and of journals.
 const SAID: [&str; 30] = [
-    "tokens",
-    "coverage",
-    "confidence_floor",
-    "contradictions",
-    "reasoning",
-    "reference",
-    "ids",
-    "date",
-    "day",
-    "period",
-    "begin",
-    "end",
-    "journals",
-    "intents",
-    "terms",
-    "warning",
-    "side",
-    "text",
-    "blocks",
-    "similarity",
-    "part",
-    "tags",
-    "keywords",
-    "fields",
-    "kind",
-    "pattern",
-    "count",
-    "dates",
-    "notes",
-    "folders",
+    "tokens", "coverage", "confidence_floor", "contradictions", "reasoning", "reference", "ids", "date", "day",
+    "period", "begin", "end", "journals", "intents", "terms", "warning", "side", "text", "blocks", "similarity",
+    "part", "tags", "keywords", "fields", "kind", "pattern", "count", "dates", "notes", "folders",
 ];
 
 /// A word as a string, and values with commas between.
@@ -561,25 +494,8 @@ fn any_text_is_a_question() {
     let phrases = include_str!("../src/calendar/phrases.tsv").lines().filter_map(|line| line.split_once('\t'));
     let phrases: Vec<&str> = phrases.map(|(phrase, _)| phrase).collect();
     let words = [
-        "[[",
-        "]]",
-        "|",
-        "the ",
-        " page",
-        " note called ",
-        "\"",
-        "“",
-        "compare ",
-        " with ",
-        " versus ",
-        "patterns ",
-        "journal ",
-        "c++ (why",
-        "2025-02-30",
-        "\\",
-        "(?:",
-        "-",
-        "*",
+        "[[", "]]", "|", "the ", " page", " note called ", "\"", "“", "compare ", " with ", " versus ", "patterns ",
+        "journal ", "c++ (why", "2025-02-30", "\\", "(?:", "-", "*",
     ];
     let piece = prop_oneof![
         2 => prop::sample::select(phrases).prop_map(|phrase| format!("{phrase} ")),

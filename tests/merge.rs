@@ -542,14 +542,8 @@ const FORMS: [&[&str]; 9] = [
     &["created: 2025-01-01\n", "created: '2024-01-01'\n"],
     &["mine: &x [1, 2]\n", "mine: !tag 007\n", "mine: |-\n  raw: text\n  # no comment\n", "mine: ~\n"],
     &[
-        "more: *x\n",
-        "more: [p]\n",
-        "more: 1\n",
-        "more: [q, s, p]\n",
-        "more:\n  - r # c\n",
-        "more: [p, q]\n",
-        "more: [q, r]\n",
-        "'more': {a: b}\n",
+        "more: *x\n", "more: [p]\n", "more: 1\n", "more: [q, s, p]\n", "more:\n  - r # c\n", "more: [p, q]\n",
+        "more: [q, r]\n", "'more': {a: b}\n",
     ],
 ];
 const BETWEEN: [&str; 5] = ["", "", "# a comment\n", "\n", "# two\n# lines\n\n"];

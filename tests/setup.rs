@@ -14,19 +14,8 @@ use support::process::{Answer, call};
 use tempfile::TempDir;
 
 const RECIPES: [&str; 13] = [
-    "agents-md",
-    "claude",
-    "codex",
-    "gemini",
-    "cursor",
-    "copilot",
-    "windsurf",
-    "opencode",
-    "aider",
-    "zed",
-    "junie",
-    "cline",
-    "mcp",
+    "agents-md", "claude", "codex", "gemini", "cursor", "copilot", "windsurf", "opencode", "aider", "zed", "junie",
+    "cline", "mcp",
 ];
 
 fn project(files: &[(&str, &str)]) -> TempDir {

@@ -35,7 +35,7 @@ use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
 use crate::request::{BrowseRequest, Command, EditRequest};
-use crate::store::Store;
+use crate::store::{Location, Store};
 use browser::Browser;
 use store_client::StoreClient;
 use theme::Theme;
@@ -51,18 +51,18 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// `Usage` without a terminal; the errors of [`Store::open`]; I/O errors of the terminal.
-pub(crate) fn run(request: &BrowseRequest, env: &Env) -> Result<(), Error> {
+pub(crate) fn run(request: &BrowseRequest, location: &Location, env: &Env) -> Result<(), Error> {
     if !env.is_terminal || !io::stdin().is_terminal() {
         return Err(Error::usage("`qipu browse` needs a terminal as its standard input and output")
             .hint("`qipu list` and `qipu search WORDS` print notes anywhere"));
     }
-    let client = StoreClient::open(&request.location, &env.current_dir)?;
+    let client = StoreClient::open(location, &env.current_dir)?;
     let theme = Theme { has_color: env.has_color };
     let mut browser = Browser::new(client, Size::default(), theme, &request.query)?;
-    let reopened_stores = watch::watch(request.location.clone(), env.current_dir.clone());
+    let reopened_stores = watch::watch(location.clone(), env.current_dir.clone());
     // `try_init` first installs a hook that restores the terminal on a panic.
     let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
-    let result = App { browser: &mut browser, request, env, terminal, reopened_stores }.run();
+    let result = App { browser: &mut browser, request, location, env, terminal, reopened_stores }.run();
     let restored = ratatui::try_restore();
     result?;
     Ok(restored?)
@@ -71,6 +71,7 @@ pub(crate) fn run(request: &BrowseRequest, env: &Env) -> Result<(), Error> {
 struct App<'a> {
     browser: &'a mut Browser,
     request: &'a BrowseRequest,
+    location: &'a Location,
     env: &'a Env,
     terminal: DefaultTerminal,
     /// Receives the store, reopened, after each change on disk.
@@ -148,9 +149,9 @@ impl App<'_> {
     /// Opens a note in the user's editor, as `qipu edit` does, and reopens the store.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
         let now = self.request.today.clone().unwrap_or_else(now_in_seconds);
-        let edit = Command::Edit(EditRequest { location: self.request.location.clone(), id: id.to_string(), now });
+        let edit = Command::Edit(EditRequest { id: id.to_string(), now });
         ratatui::try_restore()?;
-        let report = commands::run(&edit, self.env);
+        let report = commands::run(&edit, self.location, self.env);
         self.reopen_terminal()?;
         let message = match report {
             Ok(report) => report.as_ref().map(summary_line).unwrap_or_default(),

@@ -83,7 +83,7 @@ impl StoreClient {
 
     fn list_request(&self, filter: &ListFilter) -> ListRequest {
         let (kinds, tags) = (filter.kinds.clone(), filter.tags.clone());
-        ListRequest { location: self.location.clone(), kinds, tags, ..ListRequest::default() }
+        ListRequest { kinds, tags, ..ListRequest::default() }
     }
 
     /// Returns the notes that pass a filter, the latest changed first.
@@ -113,7 +113,6 @@ impl StoreClient {
     /// Returns the links of a note in both directions, with their types as written.
     pub(super) fn links(&mut self, id: &NoteId) -> Result<Vec<LinkLine>, Error> {
         let link = LinkRequest {
-            location: self.location.clone(),
             view: LinkView::List(id.to_string()),
             follow: Follow { is_raw: true, ..Follow::default() },
             limits: WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 },
@@ -129,7 +128,7 @@ impl StoreClient {
 
     /// Returns the tags in use and the number of notes with each, the most frequent first.
     pub(super) fn tags(&mut self) -> Result<Vec<(String, usize)>, Error> {
-        let report = self.run(&Command::Tags(self.location.clone()))?;
+        let report = self.run(&Command::Tags)?;
         let tags = report.entries.into_iter().filter_map(|entry| match entry {
             Entry::Tag { tag, count } => Some((tag, count)),
             _ => None,

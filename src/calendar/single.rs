@@ -14,17 +14,7 @@ pub(super) struct SingleDate {
 }
 
 const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 ];
 const WEEKDAYS: [(&str, Weekday); 7] = [

@@ -43,7 +43,6 @@ pub(super) fn passages(invocation: &mut Invocation<'_>, question: String, notes:
     let budget = invocation.budget;
     let within_notes = !notes.is_empty();
     ContextRequest {
-        location: invocation.location.clone(),
         selection: Selectors { query: Some(question), notes, within_notes, ..Selectors::default() },
         with_body: Some(true),
         passages_within: budget.most_chars(),

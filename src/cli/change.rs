@@ -7,7 +7,6 @@ use super::globals::Invocation;
 use super::values::{text_or_stdin, trimmed, value};
 use crate::error::Error;
 use crate::request::{Action, ChangeRequest, Command, InitRequest, NewFields, NewNote};
-use crate::store::Location;
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
@@ -23,16 +22,8 @@ pub(super) struct InitArgs {
 }
 
 impl InitArgs {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> InitRequest {
-        InitRequest {
-            root: location.root,
-            store: location.store,
-            is_stealth: self.stealth,
-            is_visible: self.visible,
-            is_trusted: self.trust,
-            settings: location.settings,
-            is_dry_run,
-        }
+    pub(super) fn into_request(self, is_dry_run: bool) -> InitRequest {
+        InitRequest { is_stealth: self.stealth, is_visible: self.visible, is_trusted: self.trust, is_dry_run }
     }
 }
 

@@ -231,7 +231,7 @@ impl ContextArgs {
         invocation.budget = self.expansion.budget(self.need.budget(invocation.budget)?)?;
         if self.expansion.is_given() {
             let banner = choice(self.banner, self.no_banner);
-            return Ok(Command::Expand(self.expansion.into_request(invocation.location.clone(), banner)));
+            return Ok(Command::Expand(self.expansion.into_request(banner)));
         }
         Ok(Command::Context(self.into_request(invocation)?))
     }
@@ -257,7 +257,6 @@ impl ContextArgs {
             ..self.selectors.into_selectors(invocation.env)?
         };
         Ok(ContextRequest {
-            location: invocation.location.clone(),
             selection,
             max_notes,
             max_hits,

@@ -11,7 +11,7 @@ use super::values::{count, file_or_stdin, share};
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Command, EvalRequest, ListRequest, MeasuredAnswer, Score, SearchRequest};
+use crate::request::{Command, EvalRequest, MeasuredAnswer, Score};
 
 /// The call whose answer is measured, without the value of its last flag, the budget.
 const MEASURED: [&str; 7] =
@@ -31,7 +31,7 @@ pub(super) struct EvalArgs {
 
 impl EvalArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let (env, location) = (invocation.env, invocation.location.clone());
+        let env = invocation.env;
         let unreadable =
             |error: std::io::Error| Error::usage(format!("can't read the questions from standard input: {error}"));
         let questions = file_or_stdin(self.file, env, unreadable)?;
@@ -40,11 +40,7 @@ impl EvalArgs {
         budgets.dedup();
         let today = invocation.today.as_deref();
         let answers = budgets.into_iter().map(|chars| measured(chars, today, env)).collect::<Result<_, Error>>()?;
-        let search = SearchRequest {
-            only: ListRequest { location: location.clone(), ..ListRequest::default() },
-            ..SearchRequest::default()
-        };
-        Ok(Command::Eval(EvalRequest { location, questions, search, answers, min_hit: self.min_hit }))
+        Ok(Command::Eval(EvalRequest { questions, answers, min_hit: self.min_hit }))
     }
 }
 

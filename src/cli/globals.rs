@@ -120,7 +120,6 @@ impl Invocation<'_> {
     /// Returns the request for a change of notes.
     pub(super) fn change_request(&self, action: Action) -> ChangeRequest {
         ChangeRequest {
-            location: self.location.clone(),
             action,
             is_dry_run: self.is_dry_run,
             now: self.now(),

@@ -94,8 +94,7 @@ impl GraphArgs {
         } else {
             None
         };
-        let location = invocation.location.clone();
-        Ok(Command::Graph(GraphRequest { location, selection, max_notes, max_hits, follow, no_compaction, saved }))
+        Ok(Command::Graph(GraphRequest { selection, max_notes, max_hits, follow, no_compaction, saved }))
     }
 
     /// Returns the form that is named, else that of the file's extension.

@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 
 use super::examples;
 use crate::request::{ImportFrom, ImportRequest};
-use crate::store::Location;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ImportSub {
@@ -31,12 +30,12 @@ pub(super) struct ImportArgs {
 }
 
 impl ImportSub {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> ImportRequest {
+    pub(super) fn into_request(self, is_dry_run: bool) -> ImportRequest {
         let (from, args) = match self {
             Self::Logseq(args) => (ImportFrom::Logseq, args),
             Self::Obsidian(args) => (ImportFrom::Obsidian, args),
         };
         let name = args.name.filter(|name| !name.is_empty());
-        ImportRequest { location, from, dir: args.dir, name, is_forced: args.force, is_dry_run }
+        ImportRequest { from, dir: args.dir, name, is_forced: args.force, is_dry_run }
     }
 }

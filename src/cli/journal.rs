@@ -23,7 +23,7 @@ impl JournalArgs {
         let today = invocation.day();
         let day = self.date.map_or(Ok(today), |text| day("--date", &text, today))?;
         Ok(match text_or_stdin(self.text, invocation.env)? {
-            None => Command::Journal(JournalRequest { location: invocation.location.clone(), day }),
+            None => Command::Journal(JournalRequest { day }),
             Some(text) => invocation.change(Action::Journal { day, text }),
         })
     }

@@ -151,7 +151,6 @@ impl LinkSub {
             Self::Path { from, to, max_hops, links } => (LinkView::Path(from, to), max_hops, links),
         };
         Command::Link(LinkRequest {
-            location: invocation.location.clone(),
             view,
             limits: WalkLimits {
                 max_hops,

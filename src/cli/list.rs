@@ -8,10 +8,10 @@ use super::ask;
 use super::days::window;
 use super::globals::Invocation;
 use super::values::{count, trimmed, value};
+use crate::env::Today;
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
 use crate::request::{Command, ListRequest, ShowRequest, Sort};
-use crate::store::Location;
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
@@ -34,8 +34,7 @@ impl ShowArgs {
         if let Some(query) = self.query {
             return Command::Context(ask::passages(invocation, query, self.ids));
         }
-        let location = invocation.location.clone();
-        Command::Show(ShowRequest { location, ids: self.ids, with_links: self.links, is_raw: self.raw })
+        Command::Show(ShowRequest { ids: self.ids, with_links: self.links, is_raw: self.raw })
     }
 }
 
@@ -65,10 +64,9 @@ pub(super) struct FilterArgs {
 
 impl FilterArgs {
     /// Returns the list of all notes that pass the filters.
-    pub(super) fn into_list(self, location: Location) -> Result<ListRequest, Error> {
-        let (since, until) = window(self.since.as_deref(), self.until.as_deref(), location.today)?;
+    pub(super) fn into_list(self, today: Today) -> Result<ListRequest, Error> {
+        let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
         Ok(ListRequest {
-            location,
             kinds: self.kinds,
             tags: self.tag,
             since,
@@ -112,13 +110,13 @@ impl ListArgs {
             limit: self.limit.limit.map(Into::into),
             only_orphans: self.orphans,
             only_broken: self.broken,
-            ..self.only.into_list(invocation.location.clone())?
+            ..self.only.into_list(invocation.location.today)?
         }))
     }
 }
 
 /// Returns the list of fleeting notes, the newest first.
-pub(super) fn inbox(location: Location, limit: LimitArgs) -> ListRequest {
+pub(super) fn inbox(limit: LimitArgs) -> ListRequest {
     let limit = limit.limit.map(Into::into);
-    ListRequest { location, kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, limit, ..ListRequest::default() }
+    ListRequest { kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, limit, ..ListRequest::default() }
 }

@@ -37,7 +37,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Command, Format, Request, ShowRequest};
 use command_table::{Fact, facts_of, with_applicable_flags};
-use globals::{ColorWhen, GlobalArgs};
+use globals::{ColorWhen, GlobalArgs, Invocation};
 use subcommands::Subcommands;
 
 /// What the arguments of a call ask for.
@@ -89,8 +89,9 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let is_read = facts.contains(&Fact::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
     let show = cli.global.output_options(today, invocation.format == Format::Human && is_read);
-    let (format, budget, is_verbose) = (invocation.format, invocation.budget, cli.global.is_verbose());
-    Ok(ParsedCli::Request(Box::new(Request { command, format, budget, is_verbose, show })))
+    let Invocation { location, format, budget, .. } = invocation;
+    let is_verbose = cli.global.is_verbose();
+    Ok(ParsedCli::Request(Box::new(Request { command, location, format, budget, is_verbose, show })))
 }
 
 /// Matches the arguments against the command line. Returns them with the facts about their command.

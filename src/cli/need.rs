@@ -6,7 +6,6 @@ use super::values::{share, whole};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose, Score};
-use crate::store::Location;
 
 /// The purpose of an answer, and the level of detail of its notes.
 #[derive(Debug, Args)]
@@ -172,10 +171,9 @@ impl ExpandArgs {
         Ok(Budget { max_tokens: Some(budget.max_tokens.map_or(most, |given| given.min(most))), ..budget })
     }
 
-    pub(super) fn into_request(self, location: Location, banner: Option<bool>) -> ExpandRequest {
+    pub(super) fn into_request(self, banner: Option<bool>) -> ExpandRequest {
         let has = |name| self.include.contains(&name);
         ExpandRequest {
-            location,
             derivation: has(IncludeArg::Derivation),
             evidence: has(IncludeArg::Evidence),
             contradictions: has(IncludeArg::Contradictions),

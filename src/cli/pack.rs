@@ -31,8 +31,7 @@ impl DumpArgs {
             // A pack contains the notes themselves, not the digests in their place.
             Some(Selectors { no_compaction: true, ..self.selectors.into_selectors(invocation.env)? })
         };
-        let location = invocation.location.clone();
-        Ok(Command::Dump(DumpRequest { location, selection, max_notes, max_hits, file }))
+        Ok(Command::Dump(DumpRequest { selection, max_notes, max_hits, file }))
     }
 }
 
@@ -48,8 +47,7 @@ pub(super) struct LoadArgs {
 impl LoadArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let pack = file_or_stdin(self.file, invocation.env, unreadable)?;
-        let (location, is_dry_run) = (invocation.location.clone(), invocation.is_dry_run);
-        Ok(Command::Load(LoadRequest { location, pack, strategy: self.strategy, is_dry_run }))
+        Ok(Command::Load(LoadRequest { pack, strategy: self.strategy, is_dry_run: invocation.is_dry_run }))
     }
 }
 

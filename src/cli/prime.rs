@@ -62,7 +62,6 @@ impl PrimeArgs {
             invocation.budget = Budget { max_chars: Some(DEFAULT_MAX_CHARS), ..budget };
         }
         Ok(Command::Prime(PrimeRequest {
-            location: invocation.location.clone(),
             banner: choice(self.banner, self.no_banner),
             is_hook: self.hook.is_some(),
             no_compaction: self.no_compaction,

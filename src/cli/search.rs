@@ -55,7 +55,7 @@ impl SearchArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         Ok(Command::Search(SearchRequest {
             query: self.words.join(" "),
-            only: self.only.into_list(invocation.location.clone())?,
+            only: self.only.into_list(invocation.location.today)?,
             limit: limit(self.limit, invocation),
             min_relevance: self.min_relevance.unwrap_or_default(),
             explains: self.explain,
@@ -67,7 +67,6 @@ impl SearchArgs {
 
 impl RelatedArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Command {
-        let limit = limit(self.limit, invocation);
-        Command::Related(RelatedRequest { location: invocation.location.clone(), id: self.id, limit })
+        Command::Related(RelatedRequest { id: self.id, limit: limit(self.limit, invocation) })
     }
 }

@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::request::{SetupAction, SetupRequest};
-use crate::store::Location;
 
 #[derive(Debug, Args)]
 pub(super) struct SetupArgs {
@@ -32,7 +31,7 @@ pub(super) struct SetupArgs {
 }
 
 impl SetupArgs {
-    pub(super) fn into_request(self, location: Location, is_dry_run: bool) -> Result<SetupRequest, Error> {
+    pub(super) fn into_request(self, is_dry_run: bool) -> Result<SetupRequest, Error> {
         let action = match (self.recipe, self.print, self.check, self.remove) {
             (Some(recipe), true, _, _) => SetupAction::Print(recipe),
             (Some(recipe), _, true, _) => SetupAction::Check(recipe),
@@ -43,6 +42,6 @@ impl SetupArgs {
             (None, false, false, false) if !self.force => SetupAction::List,
             (None, ..) => return Err(Error::usage("no recipe given").hint("`qipu setup --list` lists the recipes")),
         };
-        Ok(SetupRequest { location, action, is_forced: self.force, is_dry_run })
+        Ok(SetupRequest { action, is_forced: self.force, is_dry_run })
     }
 }

@@ -184,7 +184,7 @@ impl Subcommands {
     /// # Errors
     /// `Usage` for flags or values that exclude one another; `Failure` when standard input can't be read.
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
-        let (location, is_dry_run) = (invocation.location.clone(), invocation.is_dry_run);
+        let is_dry_run = invocation.is_dry_run;
         Ok(match self {
             Self::Prime(args) => args.into_command(invocation)?,
             Self::Ask(args) => args.into_command(invocation)?,
@@ -196,24 +196,24 @@ impl Subcommands {
             Self::Show(args) => args.into_command(invocation),
             Self::Journal(args) => args.into_command(invocation)?,
             Self::Browse { query } => {
-                Command::Browse(BrowseRequest { location, query: query.join(" "), today: invocation.today.take() })
+                Command::Browse(BrowseRequest { query: query.join(" "), today: invocation.today.take() })
             }
             Self::List(args) => args.into_command(invocation)?,
-            Self::Inbox(limit) => Command::List(list::inbox(location, limit)),
-            Self::Tags { action: None } => Command::Tags(location),
+            Self::Inbox(limit) => Command::List(list::inbox(limit)),
+            Self::Tags { action: None } => Command::Tags,
             Self::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
                 invocation.change(Action::RenameTag { from, to })
             }
-            Self::Status => Command::Status(location),
+            Self::Status => Command::Status,
             Self::Doctor { strict, fix } => {
-                Command::Doctor(DoctorRequest { location, is_strict: strict, is_fix: fix, is_dry_run })
+                Command::Doctor(DoctorRequest { is_strict: strict, is_fix: fix, is_dry_run })
             }
             Self::Eval(args) => args.into_command(invocation)?,
-            Self::Index { rebuild, status: _ } => Command::Index(IndexRequest { location, is_rebuilt: rebuild }),
-            Self::Init(args) => Command::Init(args.into_request(location, is_dry_run)),
+            Self::Index { rebuild, status: _ } => Command::Index(IndexRequest { is_rebuilt: rebuild }),
+            Self::Init(args) => Command::Init(args.into_request(is_dry_run)),
             Self::Capture(args) => args.into_command(invocation)?,
             Self::Create(args) => args.into_command(invocation)?,
-            Self::Edit { id } => Command::Edit(EditRequest { location, id, now: invocation.now() }),
+            Self::Edit { id } => Command::Edit(EditRequest { id, now: invocation.now() }),
             Self::Update(args) => args.into_command(invocation)?,
             Self::Rename { id, title } => invocation.change(Action::Rename { id, title }),
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
@@ -221,9 +221,9 @@ impl Subcommands {
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,
-            Self::Import(sub) => Command::Import(sub.into_request(location, is_dry_run)),
-            Self::Setup(args) => Command::Setup(args.into_request(location, is_dry_run)?),
-            Self::Mcp => Command::Mcp(McpRequest { location, today: invocation.today.take() }),
+            Self::Import(sub) => Command::Import(sub.into_request(is_dry_run)),
+            Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
+            Self::Mcp => Command::Mcp(McpRequest { today: invocation.today.take() }),
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
             Self::MergeDriver(args) => Command::MergeDriver(args.into_request()),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),

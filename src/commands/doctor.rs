@@ -1,5 +1,6 @@
 //! `qipu doctor`: reports the defects of a store, and repairs some with `--fix`.
 
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use super::change::{self, repair};
@@ -16,39 +17,41 @@ use crate::store::NoteHandle;
 use crate::store::{self, Location, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
-pub(super) fn run(request: &DoctorRequest, store: &Store) -> Report {
-    report(request, store, Vec::new())
+pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    // Not freed: the process ends soon.
+    let store = ManuallyDrop::new(open(location, current_dir)?);
+    Ok(report(request, location, &store, Vec::new()))
 }
 
 /// Repairs what can be repaired safely, and reports the repairs and the remaining diagnostics.
-pub(super) fn run_fix(request: &DoctorRequest, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
-        let store = open(request, current_dir)?;
+        let store = open(location, current_dir)?;
         let planned = repair::plan(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
-        let removed_paths = store.foreign_redo_log(&request.location).into_iter().chain(store.stale_temp_files());
+        let removed_paths = store.foreign_redo_log(location).into_iter().chain(store.stale_temp_files());
         entries.extend(removed_paths.map(|path| removed_file(&store, &path)));
-        entries.extend(stale_project_files(&store, request).iter().map(|path| removed_project_file(&store, path)));
-        return Ok(report(request, &store, entries));
+        entries.extend(stale_project_files(&store, location).iter().map(|path| removed_project_file(&store, path)));
+        return Ok(report(request, location, &store, entries));
     }
-    let location = Location { no_index: true, ..request.location.clone() };
-    let (store, lock, mut removed_paths) = Store::open_to_repair(&location, current_dir)?;
+    let without_index = Location { no_index: true, ..location.clone() };
+    let (store, lock, mut removed_paths) = Store::open_to_repair(&without_index, current_dir)?;
     let planned = repair::plan(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
     removed_paths.extend(store.remove_stale_temp_files(&lock)?);
     entries.extend(removed_paths.iter().map(|path| removed_file(&store, path)));
-    for path in stale_project_files(&store, request) {
+    for path in stale_project_files(&store, location) {
         store::remove_stale_file(&path)?;
         entries.push(removed_project_file(&store, &path));
     }
-    Ok(report(request, &open(request, current_dir)?, entries))
+    Ok(report(request, location, &open(location, current_dir)?, entries))
 }
 
 /// Opens the store for a check, without its index: the current content of each file counts.
-pub(super) fn open(request: &DoctorRequest, current_dir: &Path) -> Result<Store, Error> {
-    Store::open(&Location { no_index: true, ..request.location.clone() }, current_dir)
+fn open(location: &Location, current_dir: &Path) -> Result<Store, Error> {
+    Store::open(&Location { no_index: true, ..location.clone() }, current_dir)
 }
 
 /// Reports that a file of the store is removed.
@@ -57,8 +60,8 @@ fn removed_file(store: &Store, path: &str) -> Entry {
 }
 
 /// Lists the temporary files of killed processes in those folders of the project that `setup` writes to.
-fn stale_project_files(store: &Store, request: &DoctorRequest) -> Vec<PathBuf> {
-    let place = Project::find(&request.location, store.current_dir(), false);
+fn stale_project_files(store: &Store, location: &Location) -> Vec<PathBuf> {
+    let place = Project::find(location, store.current_dir(), false);
     setup::target_folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
 }
 
@@ -73,12 +76,12 @@ fn shown_project_path(store: &Store, path: &Path) -> String {
 }
 
 /// Returns the report of the diagnostics, behind the entries of repairs.
-fn report(request: &DoctorRequest, store: &Store, mut entries: Vec<Entry>) -> Report {
+fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
     let mut findings = note_diagnostics(store);
     findings.extend(link_diagnostics(store));
     findings.extend(field_diagnostics(store));
     findings.extend(duplicate_diagnostics(store));
-    findings.extend(file_diagnostics(store, request));
+    findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.is_error).count();
@@ -98,7 +101,7 @@ fn counted(count: usize, word: &str) -> String {
 }
 
 /// Returns diagnostics about files that are no notes: ignored, of an unfinished command, or temporary ones.
-fn file_diagnostics(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEntry> {
+fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> {
     let finding = |is_error: bool, code: &'static str, path: &str, message: &str| DiagnosticEntry {
         is_error,
         code,
@@ -110,12 +113,12 @@ fn file_diagnostics(store: &Store, request: &DoctorRequest) -> Vec<DiagnosticEnt
     let ignored = store.ignored_entries();
     let ignored = ignored.iter().map(|(path, why)| finding(true, "passed-over", path, why));
     let unfinished = store
-        .unfinished_changes(&request.location)
+        .unfinished_changes(location)
         .map(|why| DiagnosticEntry { path: store.redo_log_path(), ..finding(true, "unfinished-change", "", &why) });
     let why = "a temporary file that an interrupted command left behind; `qipu doctor --fix` removes it";
     let left = store.stale_temp_files();
     let left = left.iter().map(|path| finding(false, "left-over", path, why));
-    let of_project = stale_project_files(store, request);
+    let of_project = stale_project_files(store, location);
     let of_project = of_project
         .iter()
         .map(|path| DiagnosticEntry { path: shown_project_path(store, path), ..finding(false, "left-over", "", why) });

@@ -12,17 +12,16 @@ use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::DumpRequest;
-use crate::store::{self, IgnoredEntry, Store};
+use crate::store::{self, IgnoredEntry, Location, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer.
 ///
 /// # Errors
 /// `Store` for a path that can't be loaded again; `Failure` for a file that changes meanwhile; `Usage` for a file that is
 /// no pack, or that belongs to the store.
-pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, Error> {
-    let store = Store::open(&request.location, current_dir)?;
-    let (store, all) =
-        store.with_corruption_retry(&request.location, current_dir, |store| pack_selection(store, request))?;
+pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    let store = Store::open(location, current_dir)?;
+    let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, request))?;
     let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
     let text = pack::write(&pack);
     let mode = ReportKind::Change { command: "dump", is_dry_run: false };
@@ -31,7 +30,7 @@ pub(super) fn run(request: &DumpRequest, current_dir: &Path) -> Result<Report, E
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };
     let is_pack = |old: &[u8]| old.is_empty() || old.starts_with(pack::MAGIC.as_bytes());
-    let action = store::export(&request.location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
+    let action = store::export(location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
     let ignored = if request.selection.is_none() { store.ignored_entries() } else { Vec::new() };

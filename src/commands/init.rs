@@ -5,17 +5,17 @@ use std::path::Path;
 use crate::error::Error;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::InitRequest;
-use crate::store::{self, MadeFile};
+use crate::store::{self, Location, MadeFile};
 
 /// Creates the missing files of a store and reports each file; existing files stay as they are.
-pub(super) fn run(request: &InitRequest, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let plan = store::InitPlan {
-        store: request.store.as_deref(),
-        root: request.root.as_deref(),
+        store: location.store.as_deref(),
+        root: location.root.as_deref(),
         is_stealth: request.is_stealth,
         is_visible: request.is_visible,
         is_trusted: request.is_trusted,
-        settings: request.settings.as_deref(),
+        settings: location.settings.as_deref(),
         is_dry_run: request.is_dry_run,
     };
     let made = store::init(&plan, current_dir)?;

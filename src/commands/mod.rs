@@ -33,10 +33,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Compactions;
 use crate::report::{EntryRole, NoteEntry, Report};
-use crate::request::{
-    Command, ContextRequest, ExpandRequest, GraphRequest, JournalRequest, LinkRequest, ListRequest, PrimeRequest,
-    RelatedRequest, SearchRequest, ShowRequest,
-};
+use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
 use crate::store::{Config, IndexBuilder, Location, Store};
 
@@ -44,45 +41,44 @@ use crate::store::{Config, IndexBuilder, Location, Store};
 ///
 /// # Errors
 /// The failure of the command.
-pub fn run(command: &Command, env: &Env) -> Result<Option<Report>, Error> {
+pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<Report>, Error> {
     let current_dir = &env.current_dir;
     match command {
         // In a hook, this thread only waits for the one that works.
-        Command::Prime(request) if request.is_hook => Ok(run_prime_hook(request, current_dir)),
+        Command::Prime(request) if request.is_hook => Ok(run_prime_hook(request, location, current_dir)),
         Command::Prime(request) => {
             (env.lend_thread)();
-            run_prime(request, current_dir).map(Some)
+            run_prime(request, location, current_dir).map(Some)
         }
-        Command::Setup(request) => setup::run(request, current_dir).map(Some),
-        Command::Init(request) => init::run(request, current_dir).map(Some),
-        Command::Change(request) => change::run(request, env).map(Some),
-        Command::Edit(request) => change::edit(request, env).map(Some),
-        Command::Index(request) => index::run(request, current_dir).map(Some),
-        Command::Doctor(request) if request.is_fix => doctor::run_fix(request, current_dir).map(Some),
+        Command::Setup(request) => setup::run(request, location, current_dir).map(Some),
+        Command::Init(request) => init::run(request, location, current_dir).map(Some),
+        Command::Change(request) => change::run(request, location, env).map(Some),
+        Command::Edit(request) => change::edit(request, location, env).map(Some),
+        Command::Index(request) => index::run(request, location, current_dir).map(Some),
+        Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, current_dir).map(Some),
         Command::Doctor(request) => {
             (env.lend_thread)();
-            let store = ManuallyDrop::new(doctor::open(request, current_dir)?);
-            run_on(command, &store).map(Some)
+            doctor::run(request, location, current_dir).map(Some)
         }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
-        Command::Dump(request) => dump::run(request, current_dir).map(Some),
-        Command::Load(request) => load::run(request, current_dir).map(Some),
-        Command::Import(request) => import::run(request, current_dir).map(Some),
+        Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
+        Command::Load(request) => load::run(request, location, current_dir).map(Some),
+        Command::Import(request) => import::run(request, location, current_dir).map(Some),
         Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
-        Command::Context(ContextRequest { location, .. })
-        | Command::Expand(ExpandRequest { location, .. })
-        | Command::Link(LinkRequest { location, .. })
-        | Command::Graph(GraphRequest { location, .. })
-        | Command::List(ListRequest { location, .. })
-        | Command::Search(SearchRequest { only: ListRequest { location, .. }, .. })
-        | Command::Related(RelatedRequest { location, .. })
-        | Command::Show(ShowRequest { location, .. })
-        | Command::Journal(JournalRequest { location, .. })
-        | Command::Tags(location)
-        | Command::Status(location) => {
+        Command::Context(_)
+        | Command::Expand(_)
+        | Command::Link(_)
+        | Command::Graph(_)
+        | Command::List(_)
+        | Command::Search(_)
+        | Command::Related(_)
+        | Command::Show(_)
+        | Command::Journal(_)
+        | Command::Tags
+        | Command::Status => {
             (env.lend_thread)();
             let store = if reads_text_index(command) {
                 open_to_search(location, current_dir)?
@@ -152,10 +148,10 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Related(request) => search::run_related(request, session),
         Command::Show(request) => show::run(request, session),
         Command::Journal(request) => Ok(journal::run(request, store)),
-        Command::Tags(_) => Ok(list::run_tags(store)),
-        Command::Doctor(request) => Ok(doctor::run(request, store)),
-        Command::Status(_) => Ok(list::run_status(store)),
+        Command::Tags => Ok(list::run_tags(store)),
+        Command::Status => Ok(list::run_status(store)),
         Command::Setup(_)
+        | Command::Doctor(_)
         | Command::Init(_)
         | Command::Pages(_)
         | Command::Change(_)
@@ -176,15 +172,15 @@ const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs `prime` in a hook. `None` for a project without a store, with a broken one, or with one on a disk that does not
 /// answer in time.
-fn run_prime_hook(request: &PrimeRequest, current_dir: &Path) -> Option<Report> {
-    let (request, current_dir) = (request.clone(), current_dir.to_path_buf());
-    run_with_timeout(HOOK_TIMEOUT, move || run_prime(&request, &current_dir).ok()).flatten()
+fn run_prime_hook(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Option<Report> {
+    let (request, location, current_dir) = (request.clone(), location.clone(), current_dir.to_path_buf());
+    run_with_timeout(HOOK_TIMEOUT, move || run_prime(&request, &location, &current_dir).ok()).flatten()
 }
 
 /// Opens the store and returns the primer.
-fn run_prime(request: &PrimeRequest, current_dir: &Path) -> Result<Report, Error> {
-    let store = Store::open(&request.location, current_dir)?;
-    answer_with_retry(store, &request.location, current_dir, |store| {
+fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    let store = Store::open(location, current_dir)?;
+    answer_with_retry(store, location, current_dir, |store| {
         let mut report = prime::run(request, store);
         report.mark_retired(store.today);
         report

@@ -6,14 +6,15 @@ use crate::error::{Error, ErrorKind};
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, ReportKind};
 use crate::request::{SetupAction, SetupRequest};
 use crate::setup::{FileChange, Project, RECIPES, Recipe, RecipeState};
+use crate::store::Location;
 
 /// Lists, prints, installs, checks or removes recipes in the project.
 ///
 /// # Errors
 /// `Usage` for an unknown recipe; `Failure` for a file that was edited by hand or can't be written; `Busy` while another
 /// command holds the lock.
-pub(super) fn run(request: &SetupRequest, current_dir: &Path) -> Result<Report, Error> {
-    let project = Project::find(&request.location, current_dir, request.is_forced);
+pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    let project = Project::find(location, current_dir, request.is_forced);
     // Recipes may share a file, so only one command at a time writes.
     let is_writing = request.action.changes_files();
     let _lock = if is_writing && !request.is_dry_run { project.lock()? } else { None };

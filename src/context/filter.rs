@@ -211,57 +211,17 @@ mod tests {
     #[test]
     fn every_form_selects_what_it_says() {
         for yes in [
-            "effort",
-            "!missing",
-            "effort=3",
-            "effort=3.0",
-            "status=done",
-            "effort>2",
-            "effort>=3",
-            "effort<3.5",
-            "effort<=3",
-            "effort>-1",
-            "due>2025-03-04",
-            "due>=2025-03-05",
-            "due<2025-03-06",
-            "due<=2025-03-05",
-            "empty=",
-            "empty",
-            "author=Ann",
-            "tags=b",
-            "type=fleeting",
-            "updated>=2025-03-05",
-            "updated<2025-03-06",
-            "value=5",
-            "ratio=.5",
-            "status!=open",
-            "effort != 4",
-            "missing!=done",
-            "tags!=c",
-            " effort >= 3 ",
+            "effort", "!missing", "effort=3", "effort=3.0", "status=done", "effort>2", "effort>=3", "effort<3.5",
+            "effort<=3", "effort>-1", "due>2025-03-04", "due>=2025-03-05", "due<2025-03-06", "due<=2025-03-05",
+            "empty=", "empty", "author=Ann", "tags=b", "type=fleeting", "updated>=2025-03-05", "updated<2025-03-06",
+            "value=5", "ratio=.5", "status!=open", "effort != 4", "missing!=done", "tags!=c", " effort >= 3 ",
         ] {
             assert!(passes(yes), "{yes}");
         }
         for no in [
-            "missing",
-            "nothing",
-            "!effort",
-            "effort=4",
-            "status=Done",
-            "effort>3",
-            "effort<3",
-            "status>1",
-            "due>2025-03-05",
-            "missing=",
-            "missing>1",
-            "effort=",
-            "status>2025-01-01",
-            "effort>2025-01-01",
-            "value=70",
-            "tags=c",
-            "status!=done",
-            "effort!=3.0",
-            "tags!=b",
+            "missing", "nothing", "!effort", "effort=4", "status=Done", "effort>3", "effort<3", "status>1",
+            "due>2025-03-05", "missing=", "missing>1", "effort=", "status>2025-01-01", "effort>2025-01-01", "value=70",
+            "tags=c", "status!=done", "effort!=3.0", "tags!=b",
         ] {
             assert!(!passes(no), "{no}");
         }
@@ -270,20 +230,7 @@ mod tests {
     #[test]
     fn anything_else_is_refused() {
         for bad in [
-            "",
-            "!",
-            "=x",
-            "a>",
-            "a>x",
-            "a>=2025-02-30",
-            "a b",
-            "!!a",
-            "a<nan",
-            "a>inf",
-            ">3",
-            "a>3x",
-            "!a=3",
-            "a!>3",
+            "", "!", "=x", "a>", "a>x", "a>=2025-02-30", "a b", "!!a", "a<nan", "a>inf", ">3", "a>3x", "!a=3", "a!>3",
             "!=3",
         ] {
             assert_eq!(FieldFilter::parse(bad).map_err(|error| error.kind.exit_code()), Err(2), "{bad}");

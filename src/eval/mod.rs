@@ -25,7 +25,7 @@ use crate::render::Screen;
 use crate::report::{Entry, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
 use crate::store::NoteHandle;
-use crate::store::{self, Store};
+use crate::store::{self, Location, Store};
 use answer::{ShownAnswer, headings};
 use metrics::RankingScores;
 use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
@@ -41,12 +41,12 @@ const STANDARD_INPUT: &str = "-";
 ///
 /// # Errors
 /// `Usage` for an invalid question file; the errors of the commands that answer the questions.
-pub(crate) fn run(request: &EvalRequest, env: &Env) -> Result<Report, Error> {
+pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let (name, questions) = read_questions(&request.questions, &env.current_dir)?;
     (env.lend_thread)();
-    let store = commands::open_to_search(&request.location, &env.current_dir)?;
+    let store = commands::open_to_search(location, &env.current_dir)?;
     let measure = |store: &Store| run_questions(request, &questions, store);
-    let (store, outcomes) = store.with_corruption_retry(&request.location, &env.current_dir, measure)?;
+    let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
     // Not freed, since the process ends after the report.
     let store = ManuallyDrop::new(store);
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
@@ -210,7 +210,7 @@ fn run_question<'a>(
     session: &Session<'_>,
 ) -> Result<Outcome<'a>, Error> {
     let ranks = match &question.expected {
-        Some(_) => relevant_ranks(&search_ranking(request, question, session)?, &relevant.ids),
+        Some(_) => relevant_ranks(&search_ranking(question, session)?, &relevant.ids),
         None => Vec::new(),
     };
     let found_ranks: Vec<usize> = ranks.iter().map(|(rank, _)| *rank).collect();
@@ -224,12 +224,8 @@ fn run_question<'a>(
 }
 
 /// Returns the hits of a search, best first, each with the notes that it replaces as a digest.
-fn search_ranking(
-    request: &EvalRequest,
-    question: &JudgedQuestion,
-    session: &Session<'_>,
-) -> Result<Vec<Vec<NoteId>>, Error> {
-    let search = SearchRequest { query: question.text.clone(), ..request.search.clone() };
+fn search_ranking(question: &JudgedQuestion, session: &Session<'_>) -> Result<Vec<Vec<NoteId>>, Error> {
+    let search = SearchRequest { query: question.text.clone(), ..SearchRequest::default() };
     let report = commands::run_at(&Command::Search(search), session)?;
     let notes = report.entries.iter().filter_map(Entry::note);
     Ok(notes.map(|entry| [&entry.note.id].into_iter().chain(&entry.compacted).cloned().collect()).collect())

@@ -11,6 +11,7 @@ use super::tools::Task;
 use super::{Answer, Call, run_change};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
+use crate::store::Location;
 
 /// The interval between two attempts to acquire the lock.
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);
@@ -22,13 +23,17 @@ type Reply = oneshot::Sender<Result<Answer, Error>>;
 pub(super) struct CallQueue {
     received: Receiver<Call>,
     waiting: VecDeque<(Task, Reply, Instant)>,
+    /// The location for writes, which never wait for the lock themselves: the queue does, so that reads continue.
+    location: Location,
     /// The longest time that a write waits.
     patience: Duration,
 }
 
 impl CallQueue {
-    pub(super) fn new(received: Receiver<Call>, patience: Duration) -> Self {
-        Self { received, waiting: VecDeque::new(), patience }
+    pub(super) fn new(received: Receiver<Call>, location: &Location) -> Self {
+        let (mut location, patience) = (location.clone(), location.waits.patience);
+        location.waits.patience = Duration::ZERO;
+        Self { received, waiting: VecDeque::new(), location, patience }
     }
 
     /// Returns the next call; `None` after the client has disconnected. Retries waiting writes meanwhile.
@@ -58,7 +63,7 @@ impl CallQueue {
     /// Retries the first waiting write. Returns whether it was answered.
     fn retry(&mut self, env: &Env) -> bool {
         let Some((task, reply, since)) = self.waiting.pop_front() else { return false };
-        let answer = run_change(&task, env);
+        let answer = run_change(&task, &self.location, env);
         let is_busy = answer.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy);
         if is_busy && since.elapsed() < self.patience {
             self.waiting.push_front((task, reply, since));

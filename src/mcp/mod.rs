@@ -25,7 +25,7 @@ use crate::escape::harmless_texts;
 use crate::fit;
 use crate::report::Report;
 use crate::request::{Command, Format, McpRequest};
-use crate::store::{ChangeWatcher, Store};
+use crate::store::{ChangeWatcher, Location, Store};
 use call_queue::CallQueue;
 use tools::Task;
 
@@ -48,21 +48,21 @@ struct Answer {
 ///
 /// # Errors
 /// `Failure` if no thread can be started or the protocol fails.
-pub(crate) fn serve(request: &McpRequest, env: &Env) -> Result<(), Error> {
+pub(crate) fn serve(request: &McpRequest, location: &Location, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;
-    answer_calls(request, env, CallQueue::new(calls, request.location.waits.patience));
+    answer_calls(request, location, env, CallQueue::new(calls, location));
     protocol_thread.join().map_err(|_| Error::failure("the server stopped unexpectedly"))?
 }
 
 /// Answers calls until the client disconnects, and reopens the store whenever it has changed.
-fn answer_calls(request: &McpRequest, env: &Env, mut calls: CallQueue) {
+fn answer_calls(request: &McpRequest, location: &Location, env: &Env, mut calls: CallQueue) {
     let mut pending = None;
-    let mut watcher = ChangeWatcher::new(&request.location, &env.current_dir);
+    let mut watcher = ChangeWatcher::new(location, &env.current_dir);
     while let Some(call) = pending.take().or_else(|| calls.next(env)) {
         // The watch begins before the store is read, so that no change in between is missed.
         watcher.begin();
-        let opened = Store::open_with(&request.location, &env.current_dir, Some(commands::gathering));
+        let opened = Store::open_with(location, &env.current_dir, Some(commands::gathering));
         let store = match opened {
             Ok(store) => store,
             Err(error) => {
@@ -71,7 +71,7 @@ fn answer_calls(request: &McpRequest, env: &Env, mut calls: CallQueue) {
                 continue;
             }
         };
-        pending = answer_from(&store, request, env, call, &mut calls, &mut watcher);
+        pending = answer_from(&store, request, location, env, call, &mut calls, &mut watcher);
     }
 }
 
@@ -80,6 +80,7 @@ fn answer_calls(request: &McpRequest, env: &Env, mut calls: CallQueue) {
 fn answer_from(
     store: &Store,
     request: &McpRequest,
+    location: &Location,
     env: &Env,
     first: Call,
     calls: &mut CallQueue,
@@ -94,7 +95,8 @@ fn answer_from(
             return Some(call);
         }
         is_first = false;
-        let answer = match tools::parse_task(&call.tool, &call.arguments, request) {
+        let date = request.today.as_deref();
+        let answer = match tools::parse_task(&call.tool, &call.arguments, location.today, date) {
             Ok(task) if task.is_write => {
                 if calls.run_write(task, call.reply, env) {
                     return calls.next(env);
@@ -111,7 +113,7 @@ fn answer_from(
         };
         if store.is_index_corrupt() {
             // The index turned out to be corrupt: answer the call again without it.
-            store.discard_index(&request.location);
+            store.discard_index(location);
             return Some(call);
         }
         if let Err(error) = store.expect_read_notes() {
@@ -130,13 +132,10 @@ fn with_argument_names(error: Error, task: &Task) -> Error {
 }
 
 /// Runs a task that changes notes.
-fn run_change(task: &Task, env: &Env) -> Result<Answer, Error> {
-    let report = commands::run(&task.command, env);
-    fit_answer(
-        task,
-        report
-            .and_then(|report| report.ok_or_else(|| Error::failure("internal error: the command returned no report"))),
-    )
+fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Answer, Error> {
+    let no_report = || Error::failure("internal error: the command returned no report");
+    let report = commands::run(&task.command, location, env);
+    fit_answer(task, report.and_then(|report| report.ok_or_else(no_report)))
 }
 
 /// Fits a report into the budget of a task, as text and as structured content.

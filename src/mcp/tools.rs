@@ -1,16 +1,15 @@
 //! Parses calls of the tools into requests.
 
-use std::time::Duration;
-
+use jiff::civil::Date;
 use rmcp::model::JsonObject;
 
 use super::arguments::{Arguments, argument_error, parse_choice};
+use crate::env::Today;
 use crate::error::Error;
 use crate::request::{
     Abstraction, Action, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format, Level, ListRequest,
-    McpRequest, NeedOptions, NewFields, NewNote, Purpose, QuestionOptions, SearchRequest, Selectors,
+    NeedOptions, NewFields, NewNote, Purpose, QuestionOptions, SearchRequest, Selectors,
 };
-use crate::store::Location;
 
 /// The default budget of `get_context`, in tokens.
 pub(super) const DEFAULT_TOKENS: usize = 2000;
@@ -53,24 +52,24 @@ pub(super) const RELATED_KINDS: [&str; 3] = ["derivation", "evidence", "contradi
 ///
 /// # Errors
 /// `Usage`, with the name of the tool or of the argument that is wrong.
-pub(super) fn parse_task(tool: &str, arguments: &JsonObject, request: &McpRequest) -> Result<Task, Error> {
+///
+/// `today` is the day for phrases in a question. Notes get `date` as their time of creation or change, else the current
+/// second.
+pub(super) fn parse_task(tool: &str, arguments: &JsonObject, today: Today, date: Option<&str>) -> Result<Task, Error> {
     let mut arguments = Arguments::new(arguments);
-    let location = request.location.clone();
-    let today = request.today.as_deref();
     let task = match tool {
-        "get_context" => get_context(&mut arguments, location),
-        "expand" => expand(&mut arguments, location),
-        "search" => search(&mut arguments, location),
-        "capture" => capture(&mut arguments).and_then(|action| change_task(location, action, today)),
-        "link" => link(&mut arguments).and_then(|action| change_task(location, action, today)),
+        "get_context" => get_context(&mut arguments, today.day()),
+        "expand" => expand(&mut arguments),
+        "search" => search(&mut arguments),
+        "capture" => capture(&mut arguments).and_then(|action| change_task(action, date)),
+        "link" => link(&mut arguments).and_then(|action| change_task(action, date)),
         _ => return Err(Error::usage(format!("unknown tool `{tool}`"))),
     }?;
     arguments.finish()?;
     Ok(task)
 }
 
-fn get_context(arguments: &mut Arguments, location: Location) -> Result<Task, Error> {
-    let today = location.today.day();
+fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
     let topic = arguments.required_text("topic")?;
     let purposes = Purpose::ALL.map(|purpose| (purpose.name(), purpose));
     let purpose = arguments.choice("purpose", &purposes)?.unwrap_or(Purpose::Answer);
@@ -92,7 +91,6 @@ fn get_context(arguments: &mut Arguments, location: Location) -> Result<Task, Er
     };
     let asking = Some(QuestionOptions { today, ..QuestionOptions::default() });
     let context = ContextRequest {
-        location,
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
         passages_within: budget.most_chars().filter(|_| need.abstraction == Abstraction::Passages),
         need: Some(need),
@@ -102,12 +100,12 @@ fn get_context(arguments: &mut Arguments, location: Location) -> Result<Task, Er
     Ok(Task { command: Command::Context(context), budget, format: Format::Prompt, is_write: false })
 }
 
-fn expand(arguments: &mut Arguments, location: Location) -> Result<Task, Error> {
+fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
     let ids = arguments.texts("ids")?;
     if ids.is_empty() {
         return Err(argument_error("ids", "expected the ids of notes"));
     }
-    let mut expand = ExpandRequest { location, ids, ..ExpandRequest::default() };
+    let mut expand = ExpandRequest { ids, ..ExpandRequest::default() };
     for kind in arguments.texts("include")? {
         let kinds = RELATED_KINDS.map(|kind| (kind, kind));
         match parse_choice("include", &kind, &kinds)? {
@@ -121,9 +119,8 @@ fn expand(arguments: &mut Arguments, location: Location) -> Result<Task, Error> 
     Ok(Task { command: Command::Expand(expand), budget, format: Format::Prompt, is_write: false })
 }
 
-fn search(arguments: &mut Arguments, location: Location) -> Result<Task, Error> {
+fn search(arguments: &mut Arguments) -> Result<Task, Error> {
     let only = ListRequest {
-        location,
         tags: arguments.text("tag")?.iter().flat_map(|tags| split_tags(tags)).collect(),
         kinds: arguments.text("type")?.into_iter().collect(),
         ..ListRequest::default()
@@ -166,15 +163,12 @@ fn link(arguments: &mut Arguments) -> Result<Action, Error> {
     })
 }
 
-/// Returns the task of a change. Notes get `today` as their time of creation or change, else the current second.
-fn change_task(mut location: Location, action: Action, today: Option<&str>) -> Result<Task, Error> {
-    // The command never waits for the lock: the call waits in the `CallQueue`, so that reads continue meanwhile.
-    location.waits.patience = Duration::ZERO;
+fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
     let now = jiff::Timestamp::now();
     let seconds = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let now = today.map_or_else(|| seconds.to_string(), str::to_owned);
+    let now = date.map_or_else(|| seconds.to_string(), str::to_owned);
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
-    let change = ChangeRequest { location, action, is_dry_run: false, now, random, opens_editor: false };
+    let change = ChangeRequest { action, is_dry_run: false, now, random, opens_editor: false };
     Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
 }

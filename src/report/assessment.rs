@@ -7,11 +7,7 @@ use crate::note::NoteId;
 
 /// The dimensions of confidence, in the order of their weights.
 pub const DIMENSIONS: [&str; 6] = [
-    "source_reliability",
-    "method_quality",
-    "internal_consistency",
-    "temporal_freshness",
-    "corroboration",
+    "source_reliability", "method_quality", "internal_consistency", "temporal_freshness", "corroboration",
     "domain_applicability",
 ];
 

@@ -11,7 +11,7 @@ use qipu::request::{
     Level, LinkRequest, LinkView, ListRequest, NeedOptions, PrimeRequest, Purpose, QuestionOptions, RelatedRequest,
     SearchRequest, Selectors, ShowRequest, Sort,
 };
-use qipu::store::{self, Location, Store};
+use qipu::store::{self, Store};
 
 /// Returns a runner with a number of cases: the same ones in every run, so that a failure is caused by the change that is
 /// tested; other ones in each run if `QIPU_RANDOM_CASES` is set.
@@ -220,12 +220,7 @@ pub(crate) fn passages(query: &str, need: Option<NeedOptions>) -> Command {
 
 pub(crate) fn commands(store: &Store) -> Vec<Command> {
     let mut commands = vec![
-        Command::Prime(PrimeRequest {
-            location: Location::default(),
-            banner: None,
-            is_hook: false,
-            no_compaction: false,
-        }),
+        Command::Prime(PrimeRequest { banner: None, is_hook: false, no_compaction: false }),
         everything(store, true),
         everything(store, false),
         context(|selectors| selectors.tags.push("all".into()), Some(2)),
@@ -233,12 +228,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     ];
     let ids = ids(store);
     commands.push(Command::List(ListRequest { sort: Sort::Title, ..ListRequest::default() }));
-    commands.push(Command::Show(ShowRequest {
-        location: Location::default(),
-        ids: ids.clone(),
-        with_links: false,
-        is_raw: false,
-    }));
+    commands.push(Command::Show(ShowRequest { ids: ids.clone(), with_links: false, is_raw: false }));
     for (query, limit) in [("fsync 日本語 word? (c++ wrod", None), ("wo* -item Title", Some(2))] {
         commands.push(Command::Search(SearchRequest {
             query: query.to_owned(),
@@ -266,7 +256,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         ..ExpandRequest::default()
     }));
     commands.push(Command::Graph(GraphRequest { max_notes: Some(5), ..GraphRequest::default() }));
-    commands.push(Command::Journal(JournalRequest { location: Location::default(), day: TODAY }));
+    commands.push(Command::Journal(JournalRequest { day: TODAY }));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;
@@ -329,11 +319,5 @@ fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Com
 
 fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {
     let limits = WalkLimits { max_hops: 3, max_nodes, max_fanout: None, min_value: 0 };
-    Command::Link(LinkRequest {
-        location: Location::default(),
-        view,
-        follow,
-        limits,
-        no_compaction: max_nodes.is_some(),
-    })
+    Command::Link(LinkRequest { view, follow, limits, no_compaction: max_nodes.is_some() })
 }

@@ -147,7 +147,6 @@ mod tests {
         std::fs::create_dir_all(root.join("templates")).unwrap();
         let store = Store::open(&Location { store: Some(root.clone()), ..Location::default() }, dir.path()).unwrap();
         let request = |note: NewNote| ChangeRequest {
-            location: Location::default(),
             action: crate::request::Action::Create(note),
             is_dry_run: false,
             now: "2025-03-31".to_owned(),

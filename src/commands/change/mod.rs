@@ -20,7 +20,7 @@ use crate::note::{MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{self, Action};
 use crate::store::NoteHandle;
-use crate::store::{self, Store};
+use crate::store::{self, Location, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
 pub(super) struct PlannedChange {
@@ -36,21 +36,21 @@ struct ChangePlan {
 }
 
 /// Plans an action, makes the changes unless this is a dry run, and reports every file.
-pub(super) fn run(request: &request::ChangeRequest, env: &Env) -> Result<Report, Error> {
+pub(super) fn run(request: &request::ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     if request.is_dry_run {
-        let store = Store::open(&request.location, &env.current_dir)?;
-        let (store, plan) = plan_with_retry(store, request, env)?;
+        let store = Store::open(location, &env.current_dir)?;
+        let (store, plan) = plan_with_retry(store, request, location, env)?;
         return Ok(report(&store, request, plan));
     }
-    let (store, lock) = Store::open_to_write(&request.location, &env.current_dir)?;
-    let (store, mut plan) = plan_with_retry(store, request, env)?;
+    let (store, lock) = Store::open_to_write(location, &env.current_dir)?;
+    let (store, mut plan) = plan_with_retry(store, request, location, env)?;
     store.apply(&changes_of(&plan.changes), &lock)?;
     // The lock must not be held while the editor is open.
     drop(lock);
     if let [created] = plan.changes.as_slice()
         && request.opens_editor
     {
-        let edited = edit::open(&store, &created.path, &request.location, &request.now, env);
+        let edited = edit::open(&store, &created.path, location, &request.now, env);
         // The note exists, so its id is reported even if the editor failed.
         let (findings, verdict) = match edited {
             Ok(edited) => (edited.findings, None),
@@ -63,17 +63,21 @@ pub(super) fn run(request: &request::ChangeRequest, env: &Env) -> Result<Report,
 }
 
 /// Opens a note in the user's editor and reports its change.
-pub(super) fn edit(request: &request::EditRequest, env: &Env) -> Result<Report, Error> {
-    let store = Store::open(&request.location, &env.current_dir)?;
+pub(super) fn edit(request: &request::EditRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let store = Store::open(location, &env.current_dir)?;
     let path = &store.notes()[store.resolve(&request.id)?].path;
-    let plan = edit::open(&store, path, &request.location, &request.now, env)?;
+    let plan = edit::open(&store, path, location, &request.now, env)?;
     Ok(report_as(&store, ReportKind::Change { command: "edit", is_dry_run: false }, plan))
 }
 
 /// Plans an action; if the index turns out to be corrupt, plans it again from the files.
-fn plan_with_retry(store: Store, request: &request::ChangeRequest, env: &Env) -> Result<(Store, ChangePlan), Error> {
-    let (store, plan) =
-        store.with_corruption_retry(&request.location, &env.current_dir, |store| plan(store, request))?;
+fn plan_with_retry(
+    store: Store,
+    request: &request::ChangeRequest,
+    location: &Location,
+    env: &Env,
+) -> Result<(Store, ChangePlan), Error> {
+    let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
     Ok((store, plan?))
 }
 

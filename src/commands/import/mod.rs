@@ -15,7 +15,7 @@ use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{ImportFrom, ImportRequest};
-use crate::store::{self, Change, ExternalDir, Store};
+use crate::store::{self, Change, ExternalDir, Location, Store};
 use drafts::{Draft, ImportAction};
 
 /// The largest attachment, and the largest total of attachments in one import, in bytes: planned changes are in memory.
@@ -27,13 +27,13 @@ const REPEATED: [&str; 4] = ["broken-block", "broken-link", "link-by-name", "que
 const MAX_REPEATED: usize = 10;
 
 /// Imports a folder, or reports what that would change.
-pub(super) fn run(request: &ImportRequest, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &ImportRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
-        let store = Store::open(&request.location, current_dir)?;
+        let store = Store::open(location, current_dir)?;
         let source = SourceFolder::read(request, &store, current_dir)?;
         return Ok(ImportPlan::of(&store, &source, request)?.into_report());
     }
-    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
+    let (store, lock) = Store::open_to_write(location, current_dir)?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
     store.apply(&plan.changes, &lock)?;

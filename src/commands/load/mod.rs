@@ -15,19 +15,19 @@ use crate::pack::{self, Pack, PackedFile, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{LoadRequest, Strategy, TextSource};
-use crate::store::{self, Change, Store};
+use crate::store::{self, Change, Location, Store};
 use counterparts::{Counterpart, Counterparts};
 use merge::merge;
 
 /// Loads a pack, or reports what that would change.
-pub(super) fn run(request: &LoadRequest, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &LoadRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let pack = read(&request.pack, current_dir)?;
     if request.is_dry_run {
-        let store = Store::open(&request.location, current_dir)?;
+        let store = Store::open(location, current_dir)?;
         let plan = LoadPlan::of(&store, &pack, request)?;
         return Ok(plan.into_report());
     }
-    let (store, lock) = Store::open_to_write(&request.location, current_dir)?;
+    let (store, lock) = Store::open_to_write(location, current_dir)?;
     let plan = LoadPlan::of(&store, &pack, request)?;
     store.apply(&plan.changes, &lock)?;
     Ok(plan.into_report())

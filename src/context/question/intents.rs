@@ -90,32 +90,9 @@ pub(super) fn is_journal_word(word: &str) -> bool {
 /// Tells whether a word only expresses a request.
 pub(super) fn is_request(word: &str) -> bool {
     const WORDS: [&str; 26] = [
-        "see",
-        "show",
-        "find",
-        "notice",
-        "identify",
-        "detect",
-        "spot",
-        "look",
-        "list",
-        "give",
-        "summarize",
-        "summarise",
-        "summary",
-        "describe",
-        "compare",
-        "please",
-        "entries",
-        "entry",
-        "emerge",
-        "happened",
-        "happen",
-        "s",
-        "t",
-        "m",
-        "re",
-        "ve",
+        "see", "show", "find", "notice", "identify", "detect", "spot", "look", "list", "give", "summarize",
+        "summarise", "summary", "describe", "compare", "please", "entries", "entry", "emerge", "happened", "happen",
+        "s", "t", "m", "re", "ve",
     ];
     WORDS.contains(&word)
 }
@@ -123,22 +100,8 @@ pub(super) fn is_request(word: &str) -> bool {
 /// Tells whether a word means notes or activities in general, and no topic.
 pub(super) fn is_generic(word: &str) -> bool {
     const WORDS: [&str; 16] = [
-        "note",
-        "notes",
-        "work",
-        "worked",
-        "working",
-        "learn",
-        "learned",
-        "write",
-        "wrote",
-        "written",
-        "thought",
-        "thoughts",
-        "done",
-        "progress",
-        "activity",
-        "activities",
+        "note", "notes", "work", "worked", "working", "learn", "learned", "write", "wrote", "written", "thought",
+        "thoughts", "done", "progress", "activity", "activities",
     ];
     WORDS.contains(&word) || is_journal_word(word) || is_request(word)
 }

@@ -98,15 +98,8 @@ fn titles_beside_page_and_note_and_in_quotes() {
         assert!(question.rest.as_deref() == Some(text), "{text}");
     }
     for text in [
-        "the Unknown page",
-        "Projects",
-        "a Projects page",
-        "the page",
-        "page called",
-        "note",
-        "\"nothing\"",
-        "the plans page",
-        "it's Projects' plan",
+        "the Unknown page", "Projects", "a Projects page", "the page", "page called", "note", "\"nothing\"",
+        "the plans page", "it's Projects' plan",
     ] {
         let question = understood(text);
         assert!(!question.is_more_than_words(), "{text}: {question:?}");
