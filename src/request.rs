@@ -1,9 +1,11 @@
-//! The requests of users, as plain values. Enums that derive `ValueEnum` are values of flags; the doc comments of their
-//! variants are help.
+//! The requests of users, as plain values. Those that consist of flags derive the parser of these flags: enums derive
+//! `ValueEnum` and structs `Args`, and the doc comments of their variants and fields are help.
 
+use std::convert::Infallible;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
 use crate::calendar::DateRange;
@@ -317,15 +319,20 @@ pub struct ExpandRequest {
 }
 
 /// The blocks that are shown in place of bodies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Blocks instead of bodies")]
 pub struct BlockOptions {
-    /// Which blocks; `None` leaves it to the store's config.
+    /// Show blocks (list items, paragraphs, tables) instead of bodies
+    #[arg(id = "blocks", long = "blocks", value_name = "WHICH")]
     pub choice: Option<BlockChoice>,
-    /// The most blocks of a note; `None` for the default.
+    /// Maximum number of blocks per note (default: 50; with a budget, as many as fit)
+    #[arg(id = "max_blocks_per_note", long = "max-blocks-per-note", value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub max_per_note: Option<usize>,
-    /// The most blocks in total; `None` for the default.
+    /// Maximum number of blocks in total (default: 100; with a budget, as many as fit)
+    #[arg(id = "max_blocks", long = "max-blocks", value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub max_in_all: Option<usize>,
     /// Whether the default limits apply.
+    #[arg(skip)]
     pub has_defaults: bool,
 }
 
@@ -384,41 +391,58 @@ pub struct JournalRequest {
 }
 
 /// A selection of notes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Selectors {
-    /// Notes by id, in the order given.
+    /// A note by id, title, alias or file; `-` reads ids or files from standard input (repeatable)
+    #[arg(id = "note", long = "note", value_name = "ID")]
     pub notes: Vec<String>,
-    /// Whether notes were read from standard input, possibly none.
-    pub reads_stdin: bool,
-    /// Notes with any of these tags.
+    /// Notes with this tag (repeatable, or comma-separated)
+    #[arg(id = "tag", long = "tag", value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     pub tags: Vec<String>,
-    /// Maps of content, each followed by the notes that it links to.
+    /// A map of content and the notes it links to, in its order (repeatable)
+    #[arg(id = "moc", long = "moc", value_name = "ID", visible_alias = "collection-root")]
     pub mocs: Vec<String>,
-    /// Whether maps inside maps are followed too.
+    /// Also expand maps inside a map
+    #[arg(long)]
     pub transitive: bool,
-    /// Words to search for.
+    /// Notes that answer this, best first
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub query: Option<String>,
-    /// Whether the search ignores links and sequences.
+    /// Rank by words only, ignoring links and sequences
+    #[arg(long)]
     pub no_graph: bool,
-    /// The roots of walks, whose neighbours are selected by hops.
+    /// This note and the notes linked to it, nearest first (repeatable)
+    #[arg(id = "walk", long = "walk", value_name = "ID")]
     pub walks: Vec<String>,
-    /// The most hops of a walk.
+    /// Maximum number of hops for --walk
+    #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
     pub max_hops: usize,
-    /// Which links a walk follows.
-    pub follow: Follow,
-    /// Notes of at least this value, 0 to 100.
+    /// Only notes with at least this value, 0 to 100
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     pub min_value: Option<u8>,
-    /// Expressions on custom and other fields; all must hold.
+    /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
+    #[arg(id = "custom_filter", long = "custom-filter", value_name = "EXPR")]
     pub custom_filters: Vec<String>,
+    /// Whether notes were read from standard input, possibly none.
+    #[arg(skip)]
+    pub reads_stdin: bool,
+    /// Which links a walk follows.
+    #[arg(skip)]
+    pub follow: Follow,
     /// Words that are ids if they name notes, else the query.
+    #[arg(skip)]
     pub words: Vec<String>,
     /// Whether the notes that link to the selected ones are selected too.
+    #[arg(skip)]
     pub backlinks: bool,
     /// Whether notes are selected that a digest replaces.
+    #[arg(skip)]
     pub no_compaction: bool,
     /// How the query is understood; `None` only searches for its words.
+    #[arg(skip)]
     pub asking: Option<QuestionOptions>,
     /// Whether the query is only for passages of the named notes.
+    #[arg(skip)]
     pub within_notes: bool,
 }
 
@@ -551,13 +575,16 @@ pub struct ShowRequest {
 }
 
 /// A call of `doctor`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct DoctorRequest {
-    /// Whether warnings fail the check too.
+    /// Fail on warnings too
+    #[arg(long = "strict")]
     pub is_strict: bool,
-    /// Whether safe repairs are made.
+    /// Repair what has only one possible repair: missing YAML quotes, missing ids, leftover files, interrupted changes
+    #[arg(long = "fix")]
     pub is_fix: bool,
     /// Whether the repairs are only shown.
+    #[arg(skip)]
     pub is_dry_run: bool,
 }
 
@@ -569,15 +596,19 @@ pub struct IndexRequest {
 }
 
 /// A call of `init`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct InitRequest {
-    /// Whether it is kept out of git.
+    /// Keep the store out of git
+    #[arg(long = "stealth")]
     pub is_stealth: bool,
-    /// Whether it is named `qipu/` and so not hidden.
+    /// Name it `qipu/`, a visible folder, instead of `.qipu/`
+    #[arg(long = "visible")]
     pub is_visible: bool,
-    /// Whether an existing store may state how trustworthy its notes are.
+    /// Trust what an existing store says about its notes: trust, confidence, verified
+    #[arg(long = "trust")]
     pub is_trusted: bool,
     /// Whether nothing is changed, only shown.
+    #[arg(skip)]
     pub is_dry_run: bool,
 }
 
@@ -711,29 +742,40 @@ pub struct NewNote {
 }
 
 /// New values of fields; absent ones stay as they are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct NewFields {
-    /// The title.
-    pub title: Option<String>,
-    /// The type.
+    /// The type: fleeting, literature, permanent, moc, journal, or your own
+    #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// The value, 0 to 100.
-    pub value: Option<u8>,
-    /// Whether a person has checked it.
-    pub verified: Option<bool>,
-    /// The summary.
-    pub summary: Option<String>,
-    /// Tags to add.
+    /// A tag to add (repeatable, or comma-separated)
+    #[arg(id = "tag", long = "tag", value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     pub tags: Vec<String>,
-    /// Tags to remove.
-    pub untags: Vec<String>,
-    /// Addresses of sources to add.
+    /// Its value, 0 to 100
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
+    pub value: Option<u8>,
+    /// A source (repeatable)
+    #[arg(id = "source", long = "source", value_name = "URL", value_parser = trimmed)]
     pub sources: Vec<String>,
+    /// A summary of one or two sentences
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub summary: Option<String>,
+    /// The title.
+    #[arg(skip)]
+    pub title: Option<String>,
+    /// Whether a person has checked it.
+    #[arg(skip)]
+    pub verified: Option<bool>,
+    /// Tags to remove.
+    #[arg(skip)]
+    pub untags: Vec<String>,
     /// Typed links to add: type and note.
+    #[arg(skip)]
     pub links: Vec<(String, String)>,
     /// Custom fields to set.
+    #[arg(skip)]
     pub custom: Vec<(String, String)>,
     /// The body.
+    #[arg(skip)]
     pub body: Option<String>,
 }
 
@@ -862,14 +904,48 @@ pub struct McpRequest {
 }
 
 /// A call of `merge-driver`, which writes the result to `ours`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct MergeDriverRequest {
-    /// The common ancestor.
+    /// The common ancestor (%O)
     pub base: PathBuf,
-    /// Our side.
+    /// Our side; the result is written here (%A)
     pub ours: PathBuf,
-    /// Their side.
+    /// Their side (%B)
     pub theirs: PathBuf,
-    /// The length of a conflict marker in characters.
+    /// The length of conflict markers (%L)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 7)]
     pub marker_size: u16,
+}
+
+// Parsers of the values of flags; each error says what is expected.
+
+/// The highest value of a note.
+const MAX_VALUE: u8 = 100;
+
+/// Parses a whole number, 0 included. Suffixes such as `k` have two meanings, 1000 and 1024, so they are refused.
+pub(crate) fn whole(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a whole number in digits, such as 10000".to_owned())
+}
+
+/// Parses a whole number that is not 0.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    let count = text.parse::<NonZeroUsize>().map(Into::into);
+    count.map_err(|_| "expected a whole number, 1 or more".to_owned())
+}
+
+/// Parses the value of a note, 0 to 100.
+pub(crate) fn value(text: &str) -> Result<u8, String> {
+    let value = text.parse().ok().filter(|value| *value <= MAX_VALUE);
+    value.ok_or_else(|| format!("expected a whole number from 0 to {MAX_VALUE}"))
+}
+
+/// Parses a number from 0 to 1.
+pub(crate) fn share(text: &str) -> Result<Score, String> {
+    let number: Option<f64> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.map(Score::new).ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+/// Parses an item of a list with commas: trims it.
+pub(crate) fn trimmed(text: &str) -> Result<String, Infallible> {
+    Ok(text.trim().to_owned())
 }

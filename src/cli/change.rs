@@ -4,48 +4,16 @@ use clap::{Args, Subcommand};
 
 use super::examples;
 use super::globals::Invocation;
-use super::values::{text_or_stdin, trimmed, value};
+use super::values::text_or_stdin;
 use crate::error::Error;
-use crate::request::{Action, ChangeRequest, Command, InitRequest, NewFields, NewNote};
-
-#[derive(Debug, Args)]
-pub(super) struct InitArgs {
-    /// Keep the store out of git
-    #[arg(long)]
-    stealth: bool,
-    /// Name it `qipu/`, a visible folder, instead of `.qipu/`
-    #[arg(long)]
-    visible: bool,
-    /// Trust what an existing store says about its notes: trust, confidence, verified
-    #[arg(long)]
-    trust: bool,
-}
-
-impl InitArgs {
-    pub(super) fn into_request(self, is_dry_run: bool) -> InitRequest {
-        InitRequest { is_stealth: self.stealth, is_visible: self.visible, is_trusted: self.trust, is_dry_run }
-    }
-}
+use crate::request::{Action, ChangeRequest, Command, NewFields, NewNote, trimmed};
 
 /// The fields that new and existing notes can be given.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Fields")]
 struct FieldArgs {
-    /// The type: fleeting, literature, permanent, moc, journal, or your own
-    #[arg(long = "type", value_name = "TYPE")]
-    kind: Option<String>,
-    /// A tag to add (repeatable, or comma-separated)
-    #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
-    tag: Vec<String>,
-    /// Its value, 0 to 100
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
-    value: Option<u8>,
-    /// A source (repeatable)
-    #[arg(long, value_name = "URL")]
-    source: Vec<String>,
-    /// A summary of one or two sentences
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    summary: Option<String>,
+    #[command(flatten)]
+    own: NewFields,
     /// A custom field (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -65,8 +33,8 @@ const OWN_FIELDS: [(&str, &str); 8] = [
 
 impl FieldArgs {
     fn into_fields(self) -> Result<NewFields, Error> {
-        let given = [("--tag", &self.tag), ("--source", &self.source)];
-        if let Some((flag, _)) = given.into_iter().find(|(_, texts)| texts.iter().any(|text| text.trim().is_empty())) {
+        let given = [("--tag", &self.own.tags), ("--source", &self.own.sources)];
+        if let Some((flag, _)) = given.into_iter().find(|(_, texts)| texts.iter().any(String::is_empty)) {
             return Err(Error::usage(format!("{flag} needs a value that is not empty")));
         }
         let custom: Result<Vec<_>, Error> = self.set.iter().map(|pair| split(pair, '=', "KEY=VALUE")).collect();
@@ -74,15 +42,7 @@ impl FieldArgs {
         if let Some((name, hint)) = OWN_FIELDS.iter().find(|(name, _)| custom.iter().any(|(key, _)| key == name)) {
             return Err(Error::usage(format!("--set is for custom fields, and `{name}` is not one")).hint(*hint));
         }
-        Ok(NewFields {
-            kind: self.kind,
-            value: self.value,
-            summary: self.summary,
-            tags: self.tag,
-            sources: self.source.iter().map(|url| url.trim().to_owned()).collect(),
-            custom,
-            ..NewFields::default()
-        })
+        Ok(NewFields { custom, ..self.own })
     }
 }
 

@@ -1,17 +1,14 @@
 //! The arguments of `qipu context`, and of selections of notes.
 
-use std::num::NonZeroUsize;
-
 use clap::Args;
 
 use super::days::{sides, window};
 use super::globals::Invocation;
 use super::need::{ExpandArgs, NeedArgs};
-use super::values::{count, share, trimmed, value, whole};
 use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::{
-    Abstraction, BlockChoice, BlockOptions, Command, ContextRequest, QuestionOptions, Score, Selectors,
+    Abstraction, BlockOptions, Command, ContextRequest, QuestionOptions, Score, Selectors, count, share,
 };
 
 /// The most notes that a query selects without a budget and another limit.
@@ -21,39 +18,11 @@ const DEFAULT_MAX_HITS: usize = 10;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which notes")]
 pub(super) struct SelectorArgs {
-    /// A note by id, title, alias or file; `-` reads ids or files from standard input (repeatable)
-    #[arg(long, value_name = "ID")]
-    note: Vec<String>,
-    /// Notes with this tag (repeatable, or comma-separated)
-    #[arg(long, value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
-    tag: Vec<String>,
-    /// A map of content and the notes it links to, in its order (repeatable)
-    #[arg(long, value_name = "ID", visible_alias = "collection-root")]
-    moc: Vec<String>,
-    /// Also expand maps inside a map
-    #[arg(long)]
-    transitive: bool,
-    /// Notes that answer this, best first
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
-    query: Option<String>,
-    /// Rank by words only, ignoring links and sequences
-    #[arg(long)]
-    no_graph: bool,
-    /// This note and the notes linked to it, nearest first (repeatable)
-    #[arg(long, value_name = "ID")]
-    walk: Vec<String>,
-    /// Maximum number of hops for --walk
-    #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
-    max_hops: usize,
-    /// Only notes with at least this value, 0 to 100
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
-    min_value: Option<u8>,
-    /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
-    #[arg(long, value_name = "EXPR")]
-    custom_filter: Vec<String>,
+    #[command(flatten)]
+    pub(super) selectors: Selectors,
     /// Maximum number of notes
     #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
-    max_notes: Option<NonZeroUsize>,
+    max_notes: Option<usize>,
     /// Also show the notes that link to the selected ones
     #[arg(long)]
     backlinks: bool,
@@ -62,48 +31,33 @@ pub(super) struct SelectorArgs {
 impl SelectorArgs {
     /// Tells whether neither a selection is given nor a flag that narrows or widens one.
     pub(super) fn is_empty(&self) -> bool {
-        !self.selects() && !self.transitive && !self.backlinks && self.max_notes.is_none()
+        !self.selects() && !self.selectors.transitive && !self.backlinks && self.max_notes.is_none()
     }
 
     /// Tells whether a flag is given that selects notes.
     pub(super) fn selects(&self) -> bool {
-        let lists = [&self.note, &self.tag, &self.moc, &self.walk, &self.custom_filter];
-        lists.iter().any(|list| !list.is_empty()) || self.query.is_some() || self.min_value.is_some()
+        let Selectors { notes, tags, mocs, walks, custom_filters, query, min_value, .. } = &self.selectors;
+        let lists = [notes, tags, mocs, walks, custom_filters];
+        lists.iter().any(|list| !list.is_empty()) || query.is_some() || min_value.is_some()
     }
 
     /// Tells whether the query is for passages of the named notes: nothing else selects notes.
     fn is_query_within_notes(&self) -> bool {
-        let others = [&self.tag, &self.moc, &self.walk];
-        !self.note.is_empty() && self.query.is_some() && others.iter().all(|list| list.is_empty())
+        let Selectors { notes, tags, mocs, walks, query, .. } = &self.selectors;
+        !notes.is_empty() && query.is_some() && [tags, mocs, walks].iter().all(|list| list.is_empty())
     }
 
     /// Returns the most notes, and the most that a query selects; `None` for no limit.
     pub(super) fn limits(&self, has_budget: bool) -> (Option<usize>, Option<usize>) {
-        let max_notes = self.max_notes.map(Into::into);
-        (max_notes, (!has_budget && max_notes.is_none()).then_some(DEFAULT_MAX_HITS))
+        (self.max_notes, (!has_budget && self.max_notes.is_none()).then_some(DEFAULT_MAX_HITS))
     }
 
     /// Returns the selection; `-` among the notes reads further ones from standard input.
-    ///
-    /// # Errors
-    /// `Usage` when standard input can't be read.
     pub(super) fn into_selectors(self, env: &Env) -> Result<Selectors, Error> {
-        let reads_stdin = self.note.iter().any(|id| id == "-");
-        Ok(Selectors {
-            notes: named_notes(self.note, env)?,
-            reads_stdin,
-            tags: self.tag,
-            mocs: self.moc,
-            transitive: self.transitive,
-            query: self.query,
-            no_graph: self.no_graph,
-            walks: self.walk,
-            max_hops: self.max_hops,
-            min_value: self.min_value,
-            custom_filters: self.custom_filter,
-            backlinks: self.backlinks,
-            ..Selectors::default()
-        })
+        let Selectors { notes, .. } = self.selectors;
+        let reads_stdin = notes.iter().any(|id| id == "-");
+        let notes = named_notes(notes, env)?;
+        Ok(Selectors { notes, reads_stdin, backlinks: self.backlinks, ..self.selectors })
     }
 }
 
@@ -138,7 +92,7 @@ pub(super) struct ContextArgs {
     #[command(flatten)]
     question: QuestionArgs,
     #[command(flatten)]
-    blocks: BlockArgs,
+    blocks: BlockOptions,
     #[command(flatten)]
     need: NeedArgs,
     #[command(flatten)]
@@ -166,7 +120,7 @@ pub(super) struct QuestionArgs {
     patterns: bool,
     /// Maximum number of search hits, apart from what else the query selects
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    search_limit: Option<NonZeroUsize>,
+    search_limit: Option<usize>,
     /// Only hits with at least this relevance, 0 to 1
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
     min_relevance: Option<Score>,
@@ -178,9 +132,6 @@ pub(super) struct QuestionArgs {
 impl QuestionArgs {
     /// Returns the options. The day is looked up only if `needs_day`: there is a text that may name days, or a flag
     /// that does.
-    ///
-    /// # Errors
-    /// `Usage` for a text that names no day or period.
     pub(super) fn into_options(self, needs_day: bool, today: Today) -> Result<QuestionOptions, Error> {
         let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
         let today = if needs_day { today.day() } else { jiff::civil::Date::default() };
@@ -191,7 +142,7 @@ impl QuestionArgs {
             until,
             comparison: self.compare.map(|text| sides(&text, today)).transpose()?,
             wants_patterns: self.patterns,
-            search_limit: self.search_limit.map(Into::into),
+            search_limit: self.search_limit,
             min_relevance: self.min_relevance,
             excluded_namespaces: self.exclude_namespace,
             blocks_within: None,
@@ -199,31 +150,10 @@ impl QuestionArgs {
     }
 }
 
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Blocks instead of bodies")]
-struct BlockArgs {
-    /// Show blocks (list items, paragraphs, tables) instead of bodies
-    #[arg(long, value_name = "WHICH")]
-    blocks: Option<BlockChoice>,
-    /// Maximum number of blocks per note (default: 50; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    max_blocks_per_note: Option<NonZeroUsize>,
-    /// Maximum number of blocks in total (default: 100; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    max_blocks: Option<NonZeroUsize>,
-}
-
-impl BlockArgs {
-    /// Returns which blocks are shown in place of bodies; `None` if no flag asks for blocks.
-    fn into_blocks(self, has_budget: bool) -> Option<BlockOptions> {
-        let is_asked = self.blocks.is_some() || self.max_blocks_per_note.is_some() || self.max_blocks.is_some();
-        is_asked.then(|| BlockOptions {
-            choice: self.blocks,
-            max_per_note: self.max_blocks_per_note.map(Into::into),
-            max_in_all: self.max_blocks.map(Into::into),
-            has_defaults: !has_budget,
-        })
-    }
+/// Returns which blocks are shown in place of bodies; `None` if no flag asks for blocks.
+fn requested_blocks(blocks: BlockOptions, has_budget: bool) -> Option<BlockOptions> {
+    let is_asked = blocks.choice.is_some() || blocks.max_per_note.is_some() || blocks.max_in_all.is_some();
+    is_asked.then_some(BlockOptions { has_defaults: !has_budget, ..blocks })
 }
 
 impl ContextArgs {
@@ -240,10 +170,10 @@ impl ContextArgs {
         let (budget, today) = (invocation.budget, invocation.location.today);
         let has_budget = budget.is_limited();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
-        let has_text = self.selectors.query.is_some() || !self.words.is_empty();
+        let has_text = self.selectors.selectors.query.is_some() || !self.words.is_empty();
         let need = self.need.into_options(has_text, has_budget && !self.whole, invocation.format, today)?;
         let shows_passages = need.as_ref().is_none_or(|need| need.abstraction == Abstraction::Passages);
-        if self.blocks.blocks.is_some() && need.is_some() {
+        if self.blocks.choice.is_some() && need.is_some() {
             return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
                 .hint("omit --blocks; --abstraction extract shows the blocks that match the query"));
         }
@@ -264,7 +194,7 @@ impl ContextArgs {
             with_body: choice(self.with_body, self.without_body),
             with_custom: self.custom,
             passages_within: budget.most_chars().filter(|_| has_text && !self.whole && shows_passages),
-            blocks: self.blocks.into_blocks(has_budget),
+            blocks: requested_blocks(self.blocks, has_budget),
             need,
             max_candidates: budget.max_candidates(),
         })

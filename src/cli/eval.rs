@@ -1,17 +1,16 @@
 //! The arguments of `qipu eval`.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::globals::Invocation;
-use super::values::{count, file_or_stdin, share};
+use super::values::file_or_stdin;
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Command, EvalRequest, MeasuredAnswer, Score};
+use crate::request::{Command, EvalRequest, MeasuredAnswer, Score, count, share};
 
 /// The call whose answer is measured, without the value of its last flag, the budget.
 const MEASURED: [&str; 7] =
@@ -23,7 +22,7 @@ pub(super) struct EvalArgs {
     file: PathBuf,
     /// The budgets to measure answers with, in characters
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "4000,8000", allow_negative_numbers = true, value_parser = count)]
-    budget: Vec<NonZeroUsize>,
+    budget: Vec<usize>,
     /// Fail if the hit rate is below this for any budget, 0 to 1
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = share)]
     min_hit: Option<Score>,
@@ -35,7 +34,7 @@ impl EvalArgs {
         let unreadable =
             |error: std::io::Error| Error::usage(format!("can't read the questions from standard input: {error}"));
         let questions = file_or_stdin(self.file, env, unreadable)?;
-        let mut budgets: Vec<usize> = self.budget.into_iter().map(Into::into).collect();
+        let mut budgets = self.budget;
         budgets.sort_unstable();
         budgets.dedup();
         let today = invocation.today.as_deref();

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use super::values;
 use crate::env::{Env, Today};
 use crate::error::Error;
-use crate::request::{Action, Budget, ChangeRequest, Command, Format, OutputOptions};
+use crate::request::{Action, Budget, ChangeRequest, Command, Format, OutputOptions, whole};
 use crate::store::Location;
 use crate::tokens::Tokenizer;
 
@@ -32,10 +31,10 @@ pub(super) struct GlobalArgs {
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
     records_version: Option<u32>,
     /// Maximum number of characters to print
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = values::whole)]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     max_chars: Option<usize>,
     /// Maximum number of tokens to print, as counted by --tokenizer
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = values::whole)]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     max_tokens: Option<usize>,
     /// How tokens are counted (default: estimate)
     #[arg(long, global = true, value_name = "ENCODING")]
@@ -131,9 +130,6 @@ impl Invocation<'_> {
 
 impl GlobalArgs {
     /// Returns what the flags come to. With `ignores_bad_date`, an invalid date counts as none.
-    ///
-    /// # Errors
-    /// `Usage` for an unknown version of records, two different formats, or an invalid date.
     pub(super) fn invocation<'a>(&self, env: &'a Env, ignores_bad_date: bool) -> Result<Invocation<'a>, Error> {
         let format = self.format()?;
         let today = self.today(env).or_else(|error| if ignores_bad_date { Ok(None) } else { Err(error) })?;

@@ -72,9 +72,6 @@ fn unknown_extension(extension: &str) -> Error {
 impl GraphArgs {
     /// Returns the request, and makes the picture's form the format: unless a format is named, and neither a form nor
     /// a file for the picture.
-    ///
-    /// # Errors
-    /// `Usage` for a form and a format in one call, or a file with an unknown extension.
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         let file = self.output.clone().filter(|file| file != Path::new("-"));
         let is_format_given = invocation.is_format_named && file.is_none();

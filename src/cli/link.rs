@@ -1,14 +1,11 @@
 //! The arguments of `qipu link`.
 
-use std::num::NonZeroUsize;
-
 use clap::{Args, Subcommand};
 
 use super::examples;
 use super::globals::Invocation;
-use super::values::{count, value, whole};
 use crate::graph::{Direction, Follow, WalkLimits};
-use crate::request::{Action, Command, LinkRequest, LinkView};
+use crate::request::{Action, Command, LinkRequest, LinkView, count, value, whole};
 
 /// The most hops of a tree and of a path by default.
 const TREE_HOPS: usize = 3;
@@ -117,7 +114,7 @@ pub(super) struct LinkArgs {
     no_inversion: bool,
     /// Maximum number of notes
     #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-nodes", "max-notes"], value_parser = count)]
-    max_nodes: Option<NonZeroUsize>,
+    max_nodes: Option<usize>,
     /// Maximum number of notes reached from each note
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     max_fanout: Option<usize>,
@@ -154,7 +151,7 @@ impl LinkSub {
             view,
             limits: WalkLimits {
                 max_hops,
-                max_nodes: links.max_nodes.map(Into::into),
+                max_nodes: links.max_nodes,
                 max_fanout: links.max_fanout,
                 min_value: links.min_value,
             },

@@ -1,17 +1,14 @@
 //! The arguments of `qipu show`, `qipu list` and `qipu inbox`.
 
-use std::num::NonZeroUsize;
-
 use clap::Args;
 
 use super::ask;
 use super::days::window;
 use super::globals::Invocation;
-use super::values::{count, trimmed, value};
 use crate::env::Today;
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
-use crate::request::{Command, ListRequest, ShowRequest, Sort};
+use crate::request::{Command, ListRequest, ShowRequest, Sort, count, trimmed, value};
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
@@ -83,7 +80,7 @@ impl FilterArgs {
 pub(super) struct LimitArgs {
     /// Maximum number of notes
     #[arg(long, value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
-    limit: Option<NonZeroUsize>,
+    limit: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -107,7 +104,7 @@ impl ListArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         Ok(Command::List(ListRequest {
             sort: self.sort,
-            limit: self.limit.limit.map(Into::into),
+            limit: self.limit.limit,
             only_orphans: self.orphans,
             only_broken: self.broken,
             ..self.only.into_list(invocation.location.today)?
@@ -117,6 +114,10 @@ impl ListArgs {
 
 /// Returns the list of fleeting notes, the newest first.
 pub(super) fn inbox(limit: LimitArgs) -> ListRequest {
-    let limit = limit.limit.map(Into::into);
-    ListRequest { kinds: vec![DEFAULT_KIND.to_owned()], sort: Sort::Created, limit, ..ListRequest::default() }
+    ListRequest {
+        kinds: vec![DEFAULT_KIND.to_owned()],
+        sort: Sort::Created,
+        limit: limit.limit,
+        ..ListRequest::default()
+    }
 }

@@ -14,7 +14,6 @@ mod import;
 mod journal;
 mod link;
 mod list;
-mod merge_driver;
 mod misuse;
 mod need;
 mod pack;

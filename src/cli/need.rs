@@ -2,10 +2,9 @@
 
 use clap::{Args, ValueEnum};
 
-use super::values::{share, whole};
 use crate::env::Today;
 use crate::error::Error;
-use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose, Score};
+use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose, Score, share, whole};
 
 /// The purpose of an answer, and the level of detail of its notes.
 #[derive(Debug, Args)]
@@ -70,9 +69,6 @@ impl NeedArgs {
     }
 
     /// Returns the budget with the target.
-    ///
-    /// # Errors
-    /// `Usage` for a target above the limit.
     pub(super) fn budget(&self, budget: Budget) -> Result<Budget, Error> {
         if let (Some(target), Some(most)) = (self.target_tokens, budget.max_tokens)
             && target > most
@@ -84,9 +80,6 @@ impl NeedArgs {
     }
 
     /// Returns the options; `None` if no flag is given, and the format is not a prompt.
-    ///
-    /// # Errors
-    /// `Usage` for extracts without a query.
     pub(super) fn into_options(
         self,
         has_query: bool,

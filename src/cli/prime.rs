@@ -48,9 +48,6 @@ impl PrimeArgs {
     }
 
     /// Returns the request; sets the budget, which a primer always has, and the format of a tool's hook.
-    ///
-    /// # Errors
-    /// `Usage` for a misspelt tool, on a terminal.
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         self.check(invocation.env.is_terminal)?;
         let budget = invocation.budget;

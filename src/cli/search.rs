@@ -1,14 +1,11 @@
 //! The arguments of `qipu search` and `qipu related`.
 
-use std::num::NonZeroUsize;
-
 use clap::Args;
 
 use super::globals::Invocation;
 use super::list::FilterArgs;
-use super::values::{count, share};
 use crate::error::Error;
-use crate::request::{Command, RelatedRequest, Score, SearchRequest};
+use crate::request::{Command, RelatedRequest, Score, SearchRequest, count, share};
 
 /// The most notes that are found without a budget and a given limit.
 const DEFAULT_LIMIT: usize = 10;
@@ -22,7 +19,7 @@ pub(super) struct SearchArgs {
     only: FilterArgs,
     /// Maximum number of notes (default: 10; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    limit: Option<NonZeroUsize>,
+    limit: Option<usize>,
     /// Only notes with at least this relevance, 0 to 1
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
     min_relevance: Option<Score>,
@@ -43,12 +40,12 @@ pub(super) struct RelatedArgs {
     id: String,
     /// Maximum number of notes (default: 10; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    limit: Option<NonZeroUsize>,
+    limit: Option<usize>,
 }
 
 /// Returns the most notes that are found; `None` leaves it to the budget.
-fn limit(given: Option<NonZeroUsize>, invocation: &Invocation<'_>) -> Option<usize> {
-    given.map(Into::into).or((!invocation.budget.is_limited()).then_some(DEFAULT_LIMIT))
+fn limit(given: Option<usize>, invocation: &Invocation<'_>) -> Option<usize> {
+    given.or((!invocation.budget.is_limited()).then_some(DEFAULT_LIMIT))
 }
 
 impl SearchArgs {

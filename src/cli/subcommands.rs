@@ -4,11 +4,13 @@ use clap::Subcommand;
 
 use super::globals::Invocation;
 use super::{
-    ask, change, context, eval, examples, graph, import, journal, link, list, merge_driver, pack, prime, search, setup,
-    shell,
+    ask, change, context, eval, examples, graph, import, journal, link, list, pack, prime, search, setup, shell,
 };
 use crate::error::Error;
-use crate::request::{Action, BrowseRequest, Command, DoctorRequest, EditRequest, IndexRequest, McpRequest};
+use crate::request::{
+    Action, BrowseRequest, Command, DoctorRequest, EditRequest, IndexRequest, InitRequest, McpRequest,
+    MergeDriverRequest,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
@@ -64,14 +66,7 @@ pub(super) enum Subcommands {
     Status,
     /// Check the store for problems; exit code 3 if there are errors
     #[command(after_help = examples::DOCTOR)]
-    Doctor {
-        /// Fail on warnings too
-        #[arg(long)]
-        strict: bool,
-        /// Repair what has only one possible repair: missing YAML quotes, missing ids, leftover files, interrupted changes
-        #[arg(long)]
-        fix: bool,
-    },
+    Doctor(DoctorRequest),
     /// Measure how many questions of a file qipu answers; exit code 1 below --min-hit
     #[command(after_help = examples::EVAL)]
     Eval(eval::EvalArgs),
@@ -87,7 +82,7 @@ pub(super) enum Subcommands {
     },
     /// Create a store
     #[command(after_help = examples::INIT)]
-    Init(change::InitArgs),
+    Init(InitRequest),
     /// Save text as a note
     #[command(after_help = examples::CAPTURE)]
     Capture(change::CaptureArgs),
@@ -166,7 +161,7 @@ pub(super) enum Subcommands {
     Man(shell::ManArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
     #[command(hide = true)]
-    MergeDriver(merge_driver::MergeDriverArgs),
+    MergeDriver(MergeDriverRequest),
 }
 
 impl Subcommands {
@@ -180,9 +175,6 @@ impl Subcommands {
     }
 
     /// Returns the request of the command. Commands with a format or budget of their own set it in `invocation`.
-    ///
-    /// # Errors
-    /// `Usage` for flags or values that exclude one another; `Failure` when standard input can't be read.
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         let is_dry_run = invocation.is_dry_run;
         Ok(match self {
@@ -205,12 +197,10 @@ impl Subcommands {
                 invocation.change(Action::RenameTag { from, to })
             }
             Self::Status => Command::Status,
-            Self::Doctor { strict, fix } => {
-                Command::Doctor(DoctorRequest { is_strict: strict, is_fix: fix, is_dry_run })
-            }
+            Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
             Self::Index { rebuild, status: _ } => Command::Index(IndexRequest { is_rebuilt: rebuild }),
-            Self::Init(args) => Command::Init(args.into_request(is_dry_run)),
+            Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
             Self::Capture(args) => args.into_command(invocation)?,
             Self::Create(args) => args.into_command(invocation)?,
             Self::Edit { id } => Command::Edit(EditRequest { id, now: invocation.now() }),
@@ -225,7 +215,7 @@ impl Subcommands {
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
             Self::Mcp => Command::Mcp(McpRequest { today: invocation.today.take() }),
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
-            Self::MergeDriver(args) => Command::MergeDriver(args.into_request()),
+            Self::MergeDriver(request) => Command::MergeDriver(request),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),
         })
     }

@@ -1,7 +1,5 @@
-//! Parses the values of flags; each error says what is expected.
+//! Reads the values of flags from standard input, and names values of lower layers.
 
-use std::convert::Infallible;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -11,42 +9,9 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Direction;
 use crate::report::{Format, Picture};
-use crate::request::{Score, TextSource};
-
-/// The highest value of a note.
-const MAX_VALUE: u8 = 100;
-
-/// Parses a whole number, 0 included. Suffixes such as `k` have two meanings, 1000 and 1024, so they are refused.
-pub(super) fn whole(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "expected a whole number in digits, such as 10000".to_owned())
-}
-
-/// Parses a whole number that is not 0.
-pub(super) fn count(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
-}
-
-/// Parses the value of a note, 0 to 100.
-pub(super) fn value(text: &str) -> Result<u8, String> {
-    let value = text.parse().ok().filter(|value| *value <= MAX_VALUE);
-    value.ok_or_else(|| format!("expected a whole number from 0 to {MAX_VALUE}"))
-}
-
-/// Parses a number from 0 to 1.
-pub(super) fn share(text: &str) -> Result<Score, String> {
-    let number: Option<f64> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.map(Score::new).ok_or_else(|| "expected a number from 0 to 1".to_owned())
-}
-
-/// Parses an item of a list with commas: trims it.
-pub(super) fn trimmed(text: &str) -> Result<String, Infallible> {
-    Ok(text.trim().to_owned())
-}
+use crate::request::TextSource;
 
 /// Returns a text, read from standard input if it is `-`.
-///
-/// # Errors
-/// `Usage` when standard input can't be read.
 pub(super) fn text_or_stdin(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {
     if given.as_deref() != Some("-") {
         return Ok(given);
@@ -57,9 +22,6 @@ pub(super) fn text_or_stdin(given: Option<String>, env: &Env) -> Result<Option<S
 }
 
 /// Returns a file as the source of a text; reads standard input if it is `-`.
-///
-/// # Errors
-/// What `unreadable` makes of an error of standard input.
 pub(super) fn file_or_stdin(
     file: PathBuf,
     env: &Env,

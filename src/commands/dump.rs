@@ -15,10 +15,6 @@ use crate::request::DumpRequest;
 use crate::store::{self, IgnoredEntry, Location, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer.
-///
-/// # Errors
-/// `Store` for a path that can't be loaded again; `Failure` for a file that changes meanwhile; `Usage` for a file that is
-/// no pack, or that belongs to the store.
 pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(location, current_dir)?;
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, request))?;

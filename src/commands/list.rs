@@ -15,9 +15,6 @@ use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// Reports the notes that pass all filters, in the requested order.
-///
-/// # Errors
-/// `Usage` for an invalid filter.
 pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     let filters = FieldFilter::parse_all(&request.custom_filters)?;

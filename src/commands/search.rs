@@ -16,9 +16,6 @@ use crate::search::{self, Hit, Query};
 use crate::store::Store;
 
 /// Reports the notes that the query finds, the best first.
-///
-/// # Errors
-/// `Usage` for an invalid filter.
 pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Report, Error> {
     let filters = FieldFilter::parse_all(&request.only.custom_filters)?;
     let store = session.store;

@@ -9,10 +9,6 @@ use crate::setup::{FileChange, Project, RECIPES, Recipe, RecipeState};
 use crate::store::Location;
 
 /// Lists, prints, installs, checks or removes recipes in the project.
-///
-/// # Errors
-/// `Usage` for an unknown recipe; `Failure` for a file that was edited by hand or can't be written; `Busy` while another
-/// command holds the lock.
 pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let project = Project::find(location, current_dir, request.is_forced);
     // Recipes may share a file, so only one command at a time writes.

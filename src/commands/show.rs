@@ -8,9 +8,6 @@ use crate::request::ShowRequest;
 use crate::store::Store;
 
 /// Reports the named notes, with their links if these are requested; or their files as they are.
-///
-/// # Errors
-/// `NoNote` for an unknown note; `Store` for a file that is not UTF-8.
 pub(super) fn run(request: &ShowRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     let positions = store.positions(&request.ids)?;

@@ -81,9 +81,6 @@ impl Arguments {
     }
 
     /// Checks that all arguments were parsed.
-    ///
-    /// # Errors
-    /// `Usage`, with the name of an unknown argument.
     pub(super) fn finish(self) -> Result<(), Error> {
         match self.remaining.keys().next() {
             None => Ok(()),
@@ -93,9 +90,6 @@ impl Arguments {
 }
 
 /// Returns the value of a name.
-///
-/// # Errors
-/// `Usage`, with the names to choose from.
 pub(super) fn parse_choice<T: Copy>(name: &str, text: &str, choices: &[(&str, T)]) -> Result<T, Error> {
     let value = choices.iter().find(|(choice, _)| *choice == text).map(|(_, value)| *value);
     let names = || choices.iter().map(|(choice, _)| *choice).collect::<Vec<_>>().join(", ");

@@ -45,9 +45,6 @@ struct Answer {
 }
 
 /// Runs the server until the client disconnects.
-///
-/// # Errors
-/// `Failure` if no thread can be started or the protocol fails.
 pub(crate) fn serve(request: &McpRequest, location: &Location, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;

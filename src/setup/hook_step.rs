@@ -54,9 +54,6 @@ impl HookStep {
     }
 
     /// Returns the file's text before and after the hook is installed or removed.
-    ///
-    /// # Errors
-    /// If the hook was edited by hand, or the file can't be edited.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         let old = self.read(project)?;
         let state = self.state(project)?;

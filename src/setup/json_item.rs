@@ -101,9 +101,6 @@ impl JsonItem {
     }
 
     /// Returns the file's text with the element `wanted`.
-    ///
-    /// # Errors
-    /// See [`JsonItem::state`]; also if removing the element would not restore the text.
     pub(super) fn insert_element(self, old: Option<&str>, wanted: &Json) -> Result<String> {
         let write = |style: LineStyle<'_>| match style {
             Some(lines) => format(wanted, Spacing::Lines, Spacing::Lines, lines),

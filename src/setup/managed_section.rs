@@ -172,9 +172,6 @@ pub(super) fn insert(style: &MarkerStyle, old: Option<&str>, head: &str, text: &
 
 impl<'a> ManagedSection<'a> {
     /// Finds the section as [`ManagedSection::find`] does; errors name the file.
-    ///
-    /// # Errors
-    /// See [`ManagedSection::find`].
     pub(super) fn find_in(path: &str, style: &'static MarkerStyle, text: &'a str) -> Result<Option<Self>> {
         Self::find(style, text).with_context(|| format!("{path} contains a damaged qipu section"))
     }

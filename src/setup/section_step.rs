@@ -91,9 +91,6 @@ impl SectionStep {
     }
 
     /// Returns the file's text before and after the section is installed or removed.
-    ///
-    /// # Errors
-    /// If the section was edited by hand, or its lines have no effect in the file.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         let old = if is_removal { self.read(project)? } else { files::read_if_there(&self.file(project)?)? };
         let section = old.as_deref().map(|old| self.find(old)).transpose()?.flatten();

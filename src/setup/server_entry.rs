@@ -37,9 +37,6 @@ impl PriorState {
     }
 
     /// Returns the file's text with `entry`. `prior` is what existed before if another step of ours created the file.
-    ///
-    /// # Errors
-    /// See [`JsonItem::state`]; also if removing the entry would not restore the text.
     pub(super) fn insert(item: JsonItem, old: Option<&str>, entry: &Json, prior: Option<Self>) -> Result<String> {
         let prior = match item.depth(old)? {
             0 => prior.unwrap_or(Self::NoFolder),

@@ -71,9 +71,6 @@ impl ServerStep {
     }
 
     /// Returns the file's text before and after the server is installed or removed.
-    ///
-    /// # Errors
-    /// If the server was edited by hand, or the file can't be edited.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         let old = self.read(project)?;
         let state = self.state_in(old.as_deref(), project)?;

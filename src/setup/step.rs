@@ -46,9 +46,6 @@ impl RecipeStep {
     }
 
     /// Returns the text of the step's file before and after it is installed or removed; nothing for settings of git.
-    ///
-    /// # Errors
-    /// If the file was edited by hand, or can't be edited.
     fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         match self {
             Self::Section(section) => section.change(project, is_removal),

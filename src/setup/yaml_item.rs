@@ -34,17 +34,11 @@ struct ExistingValue<'a> {
 
 impl ListItem {
     /// Tells whether the item is in the list of the key; `None` if the file does not set the key.
-    ///
-    /// # Errors
-    /// If the file is not a YAML map, or has the key twice.
     pub(super) fn is_in(self, text: &str) -> Result<Option<bool>> {
         Ok(self.find(text)?.map(|found| found.items().iter().any(|item| item.to_line() == self.value)))
     }
 
     /// Returns the file's text with the item as the first of the key's list.
-    ///
-    /// # Errors
-    /// See [`ListItem::is_in`]; also if removing the item would not restore the text.
     pub(super) fn with(self, text: &str) -> Result<String> {
         let Some(found) = self.find(text)? else { return Ok(text.to_owned()) };
         if !found.may_be_item() {
@@ -64,9 +58,6 @@ impl ListItem {
     }
 
     /// Returns the file's text without the item, if it is marked as ours, and without the list if that is.
-    ///
-    /// # Errors
-    /// See [`ListItem::is_in`].
     pub(super) fn without(self, text: &str) -> Result<String> {
         let mut rest = text.to_owned();
         // A file without our comments is not parsed, so that errors in it do not matter.

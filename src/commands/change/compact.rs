@@ -10,9 +10,6 @@ use crate::store::Store;
 const FIELD: &str = "compacts";
 
 /// Plans the digest's new members.
-///
-/// # Errors
-/// `Usage` for a note that has another digest, or that replaces this one.
 pub(super) fn plan(
     store: &Store,
     request: &ChangeRequest,

@@ -18,10 +18,6 @@ const MAX_TITLE: usize = 100;
 const MAX_SLUG: usize = 60;
 
 /// Plans a note from the template of its type and the given fields.
-///
-/// # Errors
-/// `Usage` without a title or text, or for an empty type; `Store` for a template that can't be used; `Failure` for a note
-/// that would be too long.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Result<Vec<PlannedChange>, Error> {
     let body = note.fields.body.as_deref().unwrap_or_default().trim_end();
     let given = note.title.clone().filter(|title| !title.trim().is_empty());

@@ -7,9 +7,6 @@ use crate::request::ChangeRequest;
 use crate::store::Store;
 
 /// Plans the new name in every note with the tag. A note with both tags keeps one.
-///
-/// # Errors
-/// `Usage` for an empty or unchanged name; `NoNote` if no note has the tag.
 pub(super) fn plan_rename(
     store: &Store,
     request: &ChangeRequest,

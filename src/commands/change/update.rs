@@ -12,9 +12,6 @@ use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// Plans the same changes for each note.
-///
-/// # Errors
-/// `Usage` without a change, or for an empty title or type; `NoNote` for an unknown note.
 pub(super) fn plan(
     store: &Store,
     request: &ChangeRequest,

@@ -22,9 +22,6 @@ pub(super) struct Counterparts(HashMap<NoteId, Counterpart>);
 
 impl Counterparts {
     /// Finds the counterparts: at most one for each note and for each file.
-    ///
-    /// # Errors
-    /// `Failure` if a file of the store can't be read.
     pub(super) fn find(store: &Store, packed: &[PackedNote]) -> Result<Self, Error> {
         let wanted: HashSet<&str> = packed.iter().map(|note| note.id.claimed()).collect();
         let mut candidates: HashMap<&str, Vec<Counterpart>> = HashMap::new();

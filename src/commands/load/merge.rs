@@ -14,9 +14,6 @@ pub(super) struct MergedNote {
 }
 
 /// Merges a packed note into the store's text.
-///
-/// # Errors
-/// The reason why the store's text can't be edited.
 pub(super) fn merge(ours: &Note, our_text: &str, theirs: &Note) -> Result<MergedNote, String> {
     let is_later = theirs.changed() > ours.changed();
     let (mut edits, kept) = additions(ours, theirs, is_later);
