@@ -1,41 +1,7 @@
 //! qipu: memory for coding agents and the people who work with them.
 //!
-//! A call is parsed into a request, answered with a report, fitted into its budget as one text, and written. The layers;
-//! imports point downwards only:
-//!
-//! ```text
-//! layer 7  main           arguments, exit code, the only place that prints errors
-//!          lib            this map and run()
-//!          mcp            the frontend for agent tools, which stays open: the same requests, the same commands
-//!          browse         the frontend for people, full-screen
-//!          eval           measures answers to questions whose answers are known
-//!          pager          pages long answers on a terminal
-//!          progress_line  the progress of long work, on standard error
-//! layer 6  commands       one file each: request + store -> report
-//!          complete       completions for shells
-//!          fit            the one place where anything is dropped, shortened or counted
-//! layer 5  cli            arguments -> request
-//!          context        selection
-//!          render         entries -> text, one file per format
-//!          setup          recipes for agent tools
-//!          import         folders of other note apps, read as notes: pure
-//! layer 4  request        what the user asks for, as plain values
-//! layer 3  graph          links in both directions, traversal
-//!          search         text analysis and ranking
-//!          pack           notes and attachments in one text with a checksum, and back: pure
-//!          report         the content of every answer
-//! layer 2  store          the only reader and writer of files
-//! layer 1  note           ids, frontmatter, markdown: pure
-//!          calendar       phrases for days and periods: pure
-//!          error          kinds of failure and exit codes
-//!          warnings       warnings on standard error beside the answer
-//! layer 0  codec          compressed blocks, varints, bit packing, offsets: pure
-//!          env            the environment of the process
-//!          escape         text without characters that steer a terminal or break a line
-//!          timings        the phases of a call and their times
-//!          progress       the progress of work that may take long
-//!          tokens         counts tokens
-//! ```
+//! A call is parsed into a request, answered with a report, fitted into its budget as one text, and written.
+//! `specs/architecture.md` describes the modules and their layers; imports point downwards only.
 
 mod browse;
 pub mod calendar;

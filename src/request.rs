@@ -637,47 +637,32 @@ pub struct ChangeRequest {
 }
 
 /// The changes of notes.
+// Fields whose names say it all have no comment.
+#[allow(missing_docs)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Create a note.
     Create(NewNote),
     /// Change fields of notes.
-    Update {
-        /// The notes.
-        ids: Vec<String>,
-        /// The new fields.
-        fields: NewFields,
-    },
+    Update { ids: Vec<String>, fields: NewFields },
     /// Add to the journal of a day.
-    Journal {
-        /// The day.
-        day: Date,
-        /// The text to add.
-        text: String,
-    },
+    Journal { day: Date, text: String },
     /// Add a typed link.
     AddLink {
         /// The note that has the link.
         from: String,
         /// The note that it leads to.
         to: String,
-        /// Its type.
         kind: String,
     },
     /// Delete notes.
     Delete {
-        /// The notes.
         ids: Vec<String>,
         /// Whether other notes may link to them.
         is_forced: bool,
     },
     /// Change the title of a note, its file's name and the links to it.
-    Rename {
-        /// The note.
-        id: String,
-        /// Its new title.
-        title: String,
-    },
+    Rename { id: String, title: String },
     /// Merge a note into another.
     Merge {
         /// The note to keep.
@@ -686,17 +671,10 @@ pub enum Action {
         from: String,
     },
     /// Rename a tag in all notes.
-    RenameTag {
-        /// The tag.
-        from: String,
-        /// Its new name.
-        to: String,
-    },
+    RenameTag { from: String, to: String },
     /// Let a digest replace notes in answers, or no longer.
     Compact {
-        /// The digest.
         digest: String,
-        /// The notes.
         ids: Vec<String>,
         /// Whether it no longer replaces them.
         is_undone: bool,

@@ -30,7 +30,7 @@ use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::Size;
 
 use crate::commands;
-use crate::env::{Env, moment};
+use crate::env::{self, Env};
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
@@ -172,7 +172,7 @@ fn stop_process_group() {
 
 /// Returns the current time, in whole seconds, as notes store it (RFC 3339).
 fn now_in_seconds() -> String {
-    let now = moment();
+    let now = env::now();
     jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }
 

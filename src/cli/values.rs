@@ -8,7 +8,6 @@ use clap::builder::PossibleValue;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Direction;
-use crate::report::{Format, Picture};
 use crate::request::TextSource;
 
 /// Returns a text, read from standard input if it is `-`.
@@ -31,43 +30,6 @@ pub(super) fn file_or_stdin(
         return (env.stdin)().map(TextSource::Text).map_err(unreadable);
     }
     Ok(TextSource::File(file))
-}
-
-// The types of lower layers whose names are values of flags.
-
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Human, Self::Json, Self::Records, Self::Prompt]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Human => PossibleValue::new("human").help("Markdown and tree diagrams"),
-            Self::Json => PossibleValue::new("json").help("One JSON object"),
-            Self::Records => PossibleValue::new("records").help("Lines for a model's context").alias("token"),
-            Self::Prompt => {
-                PossibleValue::new("prompt").help("A section of a model's prompt (context, ask, show --query)")
-            }
-            Self::Facts | Self::Hook | Self::Picture(_) => return None,
-        })
-    }
-}
-
-impl ValueEnum for Picture {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Dot, Self::Mermaid, Self::Graphml, Self::Html]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Self::Dot => ("dot", "Graphviz"),
-            Self::Mermaid => ("mermaid", "Mermaid, which many sites render in markdown"),
-            Self::Graphml => ("graphml", "GraphML, for graph tools"),
-            Self::Html => ("html", "A self-contained web page: find, filter, read, follow links"),
-            Self::Markdown => return None,
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
 }
 
 impl ValueEnum for Direction {

@@ -4,12 +4,12 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use super::change::{self, repair};
+use super::note_warning;
 use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Compactions, Graph};
-use crate::note::Diagnostic;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind, counted};
 use crate::request::DoctorRequest;
 use crate::search::{Alike, Engine};
 use crate::setup::{self, Project};
@@ -95,45 +95,30 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     report
 }
 
-/// Returns a count with its noun.
-fn counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
-}
-
 /// Returns diagnostics about files that are no notes: ignored, of an unfinished command, or temporary ones.
 fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> {
-    let finding = |is_error: bool, code: &'static str, path: &str, message: &str| DiagnosticEntry {
-        is_error,
-        code,
-        id: None,
-        path: store.shown(path),
-        line: None,
-        message: message.to_owned(),
-    };
-    let ignored = store.ignored_entries();
-    let ignored = ignored.iter().map(|(path, why)| finding(true, "passed-over", path, why));
-    let unfinished = store
-        .unfinished_changes(location)
-        .map(|why| DiagnosticEntry { path: store.redo_log_path(), ..finding(true, "unfinished-change", "", &why) });
+    let ignored = store.ignored_entries().into_iter().map(|(path, why)| DiagnosticEntry {
+        is_error: true,
+        ..DiagnosticEntry::warning("passed-over", store.shown(&path), why.to_string())
+    });
+    let unfinished = store.unfinished_changes(location).map(|why| DiagnosticEntry {
+        is_error: true,
+        ..DiagnosticEntry::warning("unfinished-change", store.redo_log_path(), why)
+    });
+    let left = store.stale_temp_files().into_iter().map(|path| store.shown(&path));
+    let of_project = stale_project_files(store, location).into_iter().map(|path| shown_project_path(store, &path));
     let why = "a temporary file that an interrupted command left behind; `qipu doctor --fix` removes it";
-    let left = store.stale_temp_files();
-    let left = left.iter().map(|path| finding(false, "left-over", path, why));
-    let of_project = stale_project_files(store, location);
-    let of_project = of_project
-        .iter()
-        .map(|path| DiagnosticEntry { path: shown_project_path(store, path), ..finding(false, "left-over", "", why) });
-    ignored.chain(unfinished).chain(left).chain(of_project).collect()
+    let left = left.chain(of_project).map(|path| DiagnosticEntry::warning("left-over", path, why.to_owned()));
+    ignored.chain(unfinished).chain(left).collect()
 }
 
 /// Returns diagnostics about unknown settings in the config.
 fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let finding = |key: &UnknownKey| DiagnosticEntry {
-        is_error: false,
-        code: "unknown-setting",
-        id: None,
-        path: store.shown("config.toml"),
-        line: Some(key.line),
-        message: format!("unknown setting `{}`; known settings here: {}", abbreviated(&key.name), key.known.join(", ")),
+    let finding = |key: &UnknownKey| {
+        let known = key.known.join(", ");
+        let message = format!("unknown setting `{}`; known settings here: {known}", abbreviated(&key.name));
+        let warning = DiagnosticEntry::warning("unknown-setting", store.shown("config.toml"), message);
+        DiagnosticEntry { line: Some(key.line), ..warning }
     };
     store.config.unknown_keys.iter().map(finding).collect()
 }
@@ -145,8 +130,7 @@ fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         let (first, second) = (&notes[alike.first], &notes[alike.second]);
         let percent = (alike.share * 100.0).floor();
         let message = format!("{percent} % of its text is also in `{}`", first.id);
-        let finding = Diagnostic { code: "near-duplicate", line: None, message };
-        DiagnosticEntry::of_note(store.shown(&second.path), second, &finding)
+        note_warning(store, second, "near-duplicate", message)
     };
     Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
 }
@@ -165,8 +149,7 @@ fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<NoteHandle>| {
         let invalid = invalid_fields(note).into_iter().map(|(field, expected)| {
             let message = format!("`{field}` is ignored: expected {expected}");
-            let finding = Diagnostic { code: "odd-belief", line: None, message };
-            DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
+            note_warning(store, note, "odd-belief", message)
         });
         invalid.collect::<Vec<_>>()
     };
@@ -179,30 +162,22 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let graph = Graph::new(store.notes(), types);
     let mut findings = Vec::new();
     for (place, note) in store.notes().iter().enumerate() {
-        let mut find = |is_error: bool, code: &'static str, message: String| {
-            let finding = Diagnostic { code, line: None, message };
-            findings.push(DiagnosticEntry {
-                is_error,
-                ..DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
-            });
-        };
+        let mut warn = |code, message: String| findings.push(note_warning(store, note, code, message));
         for target in graph.unresolved(place) {
-            find(false, "broken-link", format!("broken link: no note named `{target}`"));
+            warn("broken-link", format!("broken link: no note named `{target}`"));
         }
         for path in graph.outside(place).iter().filter(|path| !store.is_in_project(note, path)) {
-            find(false, "link-leaves-project", format!("`{path}` is outside the project"));
+            warn("link-leaves-project", format!("`{path}` is outside the project"));
         }
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
-            find(false, "unknown-link-type", format!("unknown link type `{kind}`"));
+            warn("unknown-link-type", format!("unknown link type `{kind}`"));
         }
         if graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none() {
-            find(false, "no-links", "the note has no links in either direction".to_owned());
+            warn("no-links", "the note has no links in either direction".to_owned());
         }
     }
     for (place, message) in Compactions::new(store.notes()).refused() {
-        let finding = Diagnostic { code: "broken-digest", line: None, message: message.clone() };
-        let note = &store.notes()[*place];
-        findings.push(DiagnosticEntry::of_note(store.shown(&note.path), note, &finding));
+        findings.push(note_warning(store, &store.notes()[*place], "broken-digest", message.clone()));
     }
     findings
 }

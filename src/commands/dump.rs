@@ -36,14 +36,8 @@ pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path
 
 /// Reports that a file is not in the pack, and why.
 fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
-    Entry::Finding(DiagnosticEntry {
-        is_error: false,
-        code: "not-dumped",
-        id: None,
-        path: store.shown(path),
-        line: None,
-        message: format!("not in the pack: {why}"),
-    })
+    let message = format!("not in the pack: {why}");
+    Entry::Finding(DiagnosticEntry::warning("not-dumped", store.shown(path), message))
 }
 
 /// Returns the pack, and the files among the wanted attachments that can't be packed, with the reasons.

@@ -42,12 +42,6 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
 
 /// Returns the warning that a `.gitignore` has no effect on files that git tracks already.
 fn still_tracked(path: &str, store: &str) -> DiagnosticEntry {
-    DiagnosticEntry {
-        is_error: false,
-        code: "still-tracked",
-        id: None,
-        path: path.to_owned(),
-        line: None,
-        message: format!("committed notes stay in git; `git rm -r --cached {store}` removes them from it"),
-    }
+    let message = format!("committed notes stay in git; `git rm -r --cached {store}` removes them from it");
+    DiagnosticEntry::warning("still-tracked", path.to_owned(), message)
 }

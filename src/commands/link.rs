@@ -6,7 +6,7 @@ use crate::context::{Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Compactions, Direction, Edge, Reached, WalkLimits, other_end};
 use crate::note::NoteId;
-use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
 use crate::request::{LinkRequest, LinkView};
 use crate::store::Store;
 
@@ -81,13 +81,7 @@ fn resolve(store: &Store, digests: &Compactions, id: &str) -> Result<(usize, Not
 }
 
 fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
-    let head = ReportHead {
-        show: ShownFields { body: Body::Hidden, ..ShownFields::default() },
-        matched,
-        is_limited,
-        ..ReportHead::new(mode, Some(&store.shown_path))
-    };
-    Report::new(head, entries)
+    Report::new(ReportHead { is_limited, ..super::head(store, mode, false, matched) }, entries)
 }
 
 /// Returns the entries of the notes that were reached, each with the links by which it was.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::context::{FieldFilter, Session, day_of};
 use crate::error::Error;
-use crate::report::{Body, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
 use crate::request::{ListRequest, Sort};
 use crate::store::NoteHandle;
 use crate::store::Store;
@@ -97,9 +97,7 @@ pub(super) fn run_status(store: &Store) -> Report {
 }
 
 fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>) -> Report {
-    let show = ShownFields { body: Body::Hidden, ..ShownFields::default() };
-    let head = ReportHead { show, ..ReportHead::new(mode, Some(&store.shown_path)) };
-    let mut report = Report::new(head, entries);
+    let mut report = Report::new(super::head(store, mode, false, 0), entries);
     report.head.matched = report.count_notes();
     report
 }

@@ -9,7 +9,6 @@ mod graph;
 mod import;
 mod index;
 mod init;
-mod journal;
 mod link;
 mod list;
 mod load;
@@ -32,10 +31,10 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Compactions;
-use crate::report::{EntryRole, NoteEntry, Report};
+use crate::report::{Body, DiagnosticEntry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, IndexBuilder, Location, Store};
+use crate::store::{Config, IndexBuilder, Location, NoteHandle, Store};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -68,17 +67,8 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
-        Command::Context(_)
-        | Command::Expand(_)
-        | Command::Link(_)
-        | Command::Graph(_)
-        | Command::List(_)
-        | Command::Search(_)
-        | Command::Related(_)
-        | Command::Show(_)
-        | Command::Journal(_)
-        | Command::Tags
-        | Command::Status => {
+        // The others read an open store; `report_of` lists them.
+        _ => {
             (env.lend_thread)();
             let store = if reads_text_index(command) {
                 open_to_search(location, current_dir)?
@@ -147,7 +137,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Search(request) => search::run(request, session),
         Command::Related(request) => search::run_related(request, session),
         Command::Show(request) => show::run(request, session),
-        Command::Journal(request) => Ok(journal::run(request, store)),
+        Command::Journal(request) => Ok(show::run_journal(request, store)),
         Command::Tags => Ok(list::run_tags(store)),
         Command::Status => Ok(list::run_status(store)),
         Command::Setup(_)
@@ -194,6 +184,19 @@ fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() ->
     // Sending fails if the receiver has given up.
     let worker = std::thread::Builder::new().spawn(move || sender.send(work()).ok());
     worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
+}
+
+/// Returns a warning about a note.
+fn note_warning(store: &Store, note: &NoteHandle, code: &'static str, message: String) -> DiagnosticEntry {
+    let id = Some(note.id.clone());
+    DiagnosticEntry { id, ..DiagnosticEntry::warning(code, store.shown(&note.path), message) }
+}
+
+/// Returns the head of a report that shows the fields of notes in full, or none of their text.
+fn head(store: &Store, kind: ReportKind, is_full: bool, matched: usize) -> ReportHead {
+    let body = if is_full { Body::default() } else { Body::Hidden };
+    let show = ShownFields { body, has_sources: is_full, has_custom: is_full, ..ShownFields::default() };
+    ReportHead { show, matched, ..ReportHead::new(kind, Some(&store.shown_path)) }
 }
 
 /// Returns the entry of the note, with the notes that it replaces if it is a digest.

@@ -8,12 +8,9 @@ use crate::context::{FieldFilter, QueryContent, Session};
 use crate::error::Error;
 use crate::escape::shortened;
 use crate::graph::Compactions;
-use crate::report::{
-    Body, Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, ReportKind, ShownFields, UnknownWord,
-};
+use crate::report::{Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, ReportKind, UnknownWord};
 use crate::request::{RelatedRequest, SearchRequest};
 use crate::search::{self, Hit, Query};
-use crate::store::Store;
 
 /// Reports the notes that the query finds, the best first.
 pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -43,7 +40,8 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), content, ..entry })
     };
     let entries = hits.iter().take(request.limit.unwrap_or(usize::MAX)).map(entry).collect();
-    let head = ReportHead { spellings: spellings(found.spellings), ..head(store, ReportKind::Search, matched) };
+    let head =
+        ReportHead { spellings: spellings(found.spellings), ..super::head(store, ReportKind::Search, false, matched) };
     Ok(report(head, entries))
 }
 
@@ -62,12 +60,8 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), ..entry })
     });
     let entries = entries.collect();
-    Ok(report(head(store, ReportKind::Related { id: notes[position].id.clone() }, matched), entries))
-}
-
-fn head(store: &Store, mode: ReportKind, matched: usize) -> ReportHead {
-    let show = ShownFields { body: Body::Hidden, ..ShownFields::default() };
-    ReportHead { show, matched, ..ReportHead::new(mode, Some(&store.shown_path)) }
+    let kind = ReportKind::Related { id: notes[position].id.clone() };
+    Ok(report(super::head(store, kind, false, matched), entries))
 }
 
 fn report(head: ReportHead, entries: Vec<Entry>) -> Report {

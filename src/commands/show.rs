@@ -1,10 +1,10 @@
-//! `qipu show`: reports notes in full.
+//! `qipu show` and `qipu journal`: report notes in full.
 
-use crate::context::{Session, edge_entry};
+use crate::context::{Journals, Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Follow, Graph, WalkLimits};
-use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
-use crate::request::ShowRequest;
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportKind};
+use crate::request::{JournalRequest, ShowRequest};
 use crate::store::Store;
 
 /// Reports the named notes, with their links if these are requested; or their files as they are.
@@ -50,10 +50,13 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: usize, entry_index: 
 }
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
-    let head = ReportHead {
-        show: ShownFields { has_sources: true, has_custom: true, ..ShownFields::default() },
-        matched,
-        ..ReportHead::new(ReportKind::Show, Some(&store.shown_path))
-    };
-    Report::new(head, entries)
+    Report::new(super::head(store, ReportKind::Show, true, matched), entries)
+}
+
+/// Reports the journals of a day in full.
+pub(super) fn run_journal(request: &JournalRequest, store: &Store) -> Report {
+    let journals = Journals::new(store.notes());
+    let notes = journals.on(request.day).filter_map(|position| store.notes().get(position));
+    let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
+    Report::new(super::head(store, ReportKind::Journal { day: request.day }, true, entries.len()), entries)
 }

@@ -4,7 +4,7 @@ use super::{FrameState, joined_ids, joined_lines};
 use crate::escape::one_line;
 use crate::report::{
     Analysis, ComparisonEntry, DayEntry, JournalTraits, PatternEntry, PeriodEntry, ReportHead, SelectionStats,
-    SideEntry, UnknownName, UnknownWord,
+    SideEntry, UnknownName, UnknownWord, counted,
 };
 
 /// Returns a line for each word that no note contains, with the words that replaced it; none in a brief frame.
@@ -65,10 +65,7 @@ pub(super) fn day_parts(analysis: &Analysis) -> impl Iterator<Item = String> {
     analysis.dates.iter().map(day).chain(analysis.periods.iter().map(period))
 }
 
-fn counted(count: usize, name: &str) -> String {
-    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
-}
-
+/// Returns the line of a pattern.
 pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
     let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
     format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, dates.join(", "))

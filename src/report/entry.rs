@@ -195,6 +195,11 @@ pub struct DiagnosticEntry {
 }
 
 impl DiagnosticEntry {
+    /// Returns a warning about a file as a whole. `path`: the file, relative to the current directory.
+    pub fn warning(code: &'static str, path: String, message: String) -> Self {
+        Self { is_error: false, code, id: None, path, line: None, message }
+    }
+
     /// Returns the entry of a diagnostic of a note. `path`: the file, relative to the current directory.
     pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {

@@ -8,6 +8,7 @@ mod note_entry;
 mod passages;
 mod score;
 
+use clap::ValueEnum;
 use jiff::civil::Date;
 
 pub use assessment::{
@@ -83,39 +84,49 @@ impl Report {
     }
 }
 
-/// The form of an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Returns a count with its noun.
+pub fn counted(count: usize, name: &str) -> String {
+    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
+}
+
+/// The form of an answer. In this and the next enum, the comments of values of flags are help.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Markdown and drawn trees.
+    /// Markdown and tree diagrams
     #[default]
     Human,
-    /// JSON.
+    /// One JSON object
     Json,
-    /// Records for the context of a model, one on each line.
+    /// Lines for a model's context
+    #[value(alias = "token")]
     Records,
-    /// A section of a model's prompt.
+    /// A section of a model's prompt (context, ask, show --query)
     Prompt,
     /// JSON of ids and numbers without any text of notes, for a reader that has the text in another format.
+    #[value(skip)]
     Facts,
     /// The JSON that agent tools expect of a session-start hook, with the human format as one string.
+    #[value(skip)]
     Hook,
     /// A graph of notes and links, for people and for other tools.
+    #[value(skip)]
     Picture(Picture),
 }
 
 /// The forms of a graph.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Picture {
-    /// The language of Graphviz.
+    /// Graphviz
     #[default]
     Dot,
-    /// The language of Mermaid, which many sites draw from markdown.
+    /// Mermaid, which many sites render in markdown
     Mermaid,
     /// A markdown file with one block of Mermaid.
+    #[value(skip)]
     Markdown,
-    /// GraphML, XML for tools that analyse graphs.
+    /// GraphML, for graph tools
     Graphml,
-    /// A page of HTML without external files.
+    /// A self-contained web page: find, filter, read, follow links
     Html,
 }
 

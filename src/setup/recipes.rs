@@ -10,10 +10,6 @@ use super::server_step::{SERVER, ServerStep};
 use super::step::RecipeStep;
 use super::yaml_item::ListItem;
 
-/// Every recipe, in the order in which they are listed.
-pub static RECIPES: [Recipe; 14] =
-    [AGENTS_MD, CLAUDE, CODEX, GEMINI, CURSOR, COPILOT, WINDSURF, OPENCODE, AIDER, ZED, JUNIE, CLINE, MCP, GIT];
-
 /// The instructions for agents.
 const TEXT: &str = include_str!("agents-md.md");
 
@@ -21,36 +17,12 @@ const TEXT: &str = include_str!("agents-md.md");
 const SKILL_HEAD: &str = include_str!("skill-head.md");
 const SKILL: &str = include_str!("skill.md");
 
-const AGENTS_MD: Recipe = Recipe {
-    name: "agents-md",
-    about: "tells every agent that reads AGENTS.md how to use qipu",
-    steps: &[shared_section("agents-md")],
-    signs: &["AGENTS.md"],
-};
-
 /// The hook that runs when a session of Claude Code starts.
 const CLAUDE_HOOK: HookStep = HookStep {
     path: ".claude/settings.json",
     hook: r#"{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"qipu prime --hook claude"}]}"#,
     marker_path: "CLAUDE.md",
     user: "claude",
-};
-
-const CLAUDE: Recipe = Recipe {
-    name: "claude",
-    about: "tells Claude Code how to use qipu, and runs `qipu prime` when a session starts",
-    steps: &[
-        RecipeStep::Section(SectionStep {
-            path: "CLAUDE.md",
-            text: TEXT,
-            user: "claude",
-            hook: Some(&CLAUDE_HOOK),
-            ..SECTION
-        }),
-        RecipeStep::Hook(CLAUDE_HOOK),
-        skill("claude", ".claude/skills/qipu/SKILL.md", None),
-    ],
-    signs: &["CLAUDE.md", ".claude"],
 };
 
 /// The hook that runs when a session of Codex starts.
@@ -61,17 +33,6 @@ const CODEX_HOOK: HookStep = HookStep {
     user: "codex",
 };
 
-const CODEX: Recipe = Recipe {
-    name: "codex",
-    about: "tells Codex how to use qipu, and runs `qipu prime` when a session starts",
-    steps: &[
-        shared_section("codex"),
-        skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
-        RecipeStep::Hook(CODEX_HOOK),
-    ],
-    signs: &[".codex"],
-};
-
 /// The hook that runs when a session of Gemini CLI starts.
 const GEMINI_HOOK: HookStep = HookStep {
     path: ".gemini/settings.json",
@@ -80,146 +41,175 @@ const GEMINI_HOOK: HookStep = HookStep {
     user: "gemini",
 };
 
-const GEMINI: Recipe = Recipe {
-    name: "gemini",
-    about: "tells Gemini CLI how to use qipu, and runs `qipu prime` when a session starts",
-    steps: &[
-        RecipeStep::Section(SectionStep {
-            path: "GEMINI.md",
-            text: TEXT,
-            user: "gemini",
-            hook: Some(&GEMINI_HOOK),
-            ..SECTION
-        }),
-        RecipeStep::Hook(GEMINI_HOOK),
-    ],
-    signs: &["GEMINI.md", ".gemini"],
-};
-
-const CURSOR: Recipe = Recipe {
-    name: "cursor",
-    about: "gives Cursor a rule on how to use qipu",
-    steps: &[rule(
-        "cursor",
-        ".cursor/rules/qipu.mdc",
-        "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n",
-    )],
-    signs: &[".cursor", ".cursorrules"],
-};
-
-const COPILOT: Recipe = Recipe {
-    name: "copilot",
-    about: "tells GitHub Copilot how to use qipu",
-    steps: &[rule("copilot", ".github/copilot-instructions.md", "")],
-    signs: &[".github/copilot-instructions.md", ".github/instructions"],
-};
-
-const WINDSURF: Recipe = Recipe {
-    name: "windsurf",
-    about: "gives Windsurf a rule on how to use qipu",
-    steps: &[rule("windsurf", ".windsurf/rules/qipu.md", "---\ntrigger: always_on\n---\n")],
-    signs: &[".windsurf", ".windsurfrules"],
-};
-
-const OPENCODE: Recipe = Recipe {
-    name: "opencode",
-    about: "tells opencode how to use qipu",
-    steps: &[shared_section("opencode")],
-    signs: &["opencode.json", "opencode.jsonc", ".opencode"],
-};
-
-const AIDER: Recipe = Recipe {
-    name: "aider",
-    about: "lets aider read AGENTS.md, which explains how to use qipu",
-    steps: &[
-        shared_section("aider"),
-        RecipeStep::Section(SectionStep {
-            path: ".aider.conf.yml",
-            style: &HASH,
-            text: "read: [AGENTS.md]\n",
-            item: Some(ListItem { key: "read", value: "AGENTS.md" }),
-            ..SECTION
-        }),
-    ],
-    signs: &[".aider.conf.yml"],
-};
-
-const ZED: Recipe = Recipe {
-    name: "zed",
-    about: "tells Zed's agent how to use qipu",
-    steps: &[shared_section("zed")],
-    signs: &[".zed"],
-};
-
-const JUNIE: Recipe = Recipe {
-    name: "junie",
-    about: "tells Junie how to use qipu",
-    steps: &[rule("junie", ".junie/guidelines.md", "")],
-    signs: &[".junie"],
-};
-
-const CLINE: Recipe = Recipe {
-    name: "cline",
-    about: "gives Cline a rule on how to use qipu",
-    steps: &[rule("cline", ".clinerules/qipu.md", "")],
-    signs: &[".clinerules"],
-};
-
-const MCP: Recipe = Recipe {
-    name: "mcp",
-    about: "lets agent tools call qipu as an MCP server",
-    steps: &[
-        RecipeStep::Server(ServerStep { paths: &[".mcp.json"], ..SERVER }),
-        RecipeStep::Server(ServerStep { paths: &[".cursor/mcp.json"], signs: &[".cursor", ".cursorrules"], ..SERVER }),
-        RecipeStep::Server(ServerStep {
-            paths: &[".vscode/mcp.json"],
-            item: server_item(&["servers"]),
-            entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
-            signs: &[".vscode"],
-            ..SERVER
-        }),
-        RecipeStep::Server(ServerStep {
-            paths: &[".gemini/settings.json"],
-            signs: &[".gemini", "GEMINI.md"],
-            hook: Some(&GEMINI_HOOK),
-            ..SERVER
-        }),
-        RecipeStep::Server(ServerStep {
-            paths: &["opencode.json", "opencode.jsonc"],
-            item: server_item(&["mcp"]),
-            entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,
-            signs: &["opencode.json", "opencode.jsonc", ".opencode"],
-            ..SERVER
-        }),
-    ],
-    // A tool may be used without servers: the recipe is suggested only where some are configured.
-    signs: &[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"],
-};
-
 /// The merge driver that git runs for a note changed on both sides. Exit codes above 1 are failures: qipu is not
 /// installed, is too old, or could not read the files. Git then merges the note as text.
 const DRIVER: &str = "command -v qipu >/dev/null 2>&1 && { qipu merge-driver --marker-size=%L %O %A %B; code=$?; \
                       test $code -gt 1 || exit $code; }; \
                       git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B";
 
-const GIT: Recipe = Recipe {
-    name: "git",
-    about: "lets git merge two versions of a note field by field",
-    steps: &[
-        RecipeStep::Section(SectionStep {
-            folder: BaseFolder::Store,
-            path: ".gitattributes",
-            style: &HASH,
-            text: include_str!("git.attributes"),
-            ..SECTION
-        }),
-        RecipeStep::GitConfig(GitConfigStep(&[
-            ("merge.qipu.name", "notes of qipu, field by field"),
-            ("merge.qipu.driver", DRIVER),
-        ])),
-    ],
-    signs: &[".git"],
-};
+/// Every recipe, in the order in which they are listed.
+pub static RECIPES: [Recipe; 14] = [
+    Recipe {
+        name: "agents-md",
+        about: "tells every agent that reads AGENTS.md how to use qipu",
+        steps: &[shared_section("agents-md")],
+        signs: &["AGENTS.md"],
+    },
+    Recipe {
+        name: "claude",
+        about: "tells Claude Code how to use qipu, and runs `qipu prime` when a session starts",
+        steps: &[
+            RecipeStep::Section(SectionStep {
+                path: "CLAUDE.md",
+                text: TEXT,
+                user: "claude",
+                hook: Some(&CLAUDE_HOOK),
+                ..SECTION
+            }),
+            RecipeStep::Hook(CLAUDE_HOOK),
+            skill("claude", ".claude/skills/qipu/SKILL.md", None),
+        ],
+        signs: &["CLAUDE.md", ".claude"],
+    },
+    Recipe {
+        name: "codex",
+        about: "tells Codex how to use qipu, and runs `qipu prime` when a session starts",
+        steps: &[
+            shared_section("codex"),
+            skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
+            RecipeStep::Hook(CODEX_HOOK),
+        ],
+        signs: &[".codex"],
+    },
+    Recipe {
+        name: "gemini",
+        about: "tells Gemini CLI how to use qipu, and runs `qipu prime` when a session starts",
+        steps: &[
+            RecipeStep::Section(SectionStep {
+                path: "GEMINI.md",
+                text: TEXT,
+                user: "gemini",
+                hook: Some(&GEMINI_HOOK),
+                ..SECTION
+            }),
+            RecipeStep::Hook(GEMINI_HOOK),
+        ],
+        signs: &["GEMINI.md", ".gemini"],
+    },
+    Recipe {
+        name: "cursor",
+        about: "gives Cursor a rule on how to use qipu",
+        steps: &[rule(
+            "cursor",
+            ".cursor/rules/qipu.mdc",
+            "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n",
+        )],
+        signs: &[".cursor", ".cursorrules"],
+    },
+    Recipe {
+        name: "copilot",
+        about: "tells GitHub Copilot how to use qipu",
+        steps: &[rule("copilot", ".github/copilot-instructions.md", "")],
+        signs: &[".github/copilot-instructions.md", ".github/instructions"],
+    },
+    Recipe {
+        name: "windsurf",
+        about: "gives Windsurf a rule on how to use qipu",
+        steps: &[rule("windsurf", ".windsurf/rules/qipu.md", "---\ntrigger: always_on\n---\n")],
+        signs: &[".windsurf", ".windsurfrules"],
+    },
+    Recipe {
+        name: "opencode",
+        about: "tells opencode how to use qipu",
+        steps: &[shared_section("opencode")],
+        signs: &["opencode.json", "opencode.jsonc", ".opencode"],
+    },
+    Recipe {
+        name: "aider",
+        about: "lets aider read AGENTS.md, which explains how to use qipu",
+        steps: &[
+            shared_section("aider"),
+            RecipeStep::Section(SectionStep {
+                path: ".aider.conf.yml",
+                style: &HASH,
+                text: "read: [AGENTS.md]\n",
+                item: Some(ListItem { key: "read", value: "AGENTS.md" }),
+                ..SECTION
+            }),
+        ],
+        signs: &[".aider.conf.yml"],
+    },
+    Recipe {
+        name: "zed",
+        about: "tells Zed's agent how to use qipu",
+        steps: &[shared_section("zed")],
+        signs: &[".zed"],
+    },
+    Recipe {
+        name: "junie",
+        about: "tells Junie how to use qipu",
+        steps: &[rule("junie", ".junie/guidelines.md", "")],
+        signs: &[".junie"],
+    },
+    Recipe {
+        name: "cline",
+        about: "gives Cline a rule on how to use qipu",
+        steps: &[rule("cline", ".clinerules/qipu.md", "")],
+        signs: &[".clinerules"],
+    },
+    Recipe {
+        name: "mcp",
+        about: "lets agent tools call qipu as an MCP server",
+        steps: &[
+            RecipeStep::Server(ServerStep { paths: &[".mcp.json"], ..SERVER }),
+            RecipeStep::Server(ServerStep {
+                paths: &[".cursor/mcp.json"],
+                signs: &[".cursor", ".cursorrules"],
+                ..SERVER
+            }),
+            RecipeStep::Server(ServerStep {
+                paths: &[".vscode/mcp.json"],
+                item: server_item(&["servers"]),
+                entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
+                signs: &[".vscode"],
+                ..SERVER
+            }),
+            RecipeStep::Server(ServerStep {
+                paths: &[".gemini/settings.json"],
+                signs: &[".gemini", "GEMINI.md"],
+                hook: Some(&GEMINI_HOOK),
+                ..SERVER
+            }),
+            RecipeStep::Server(ServerStep {
+                paths: &["opencode.json", "opencode.jsonc"],
+                item: server_item(&["mcp"]),
+                entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,
+                signs: &["opencode.json", "opencode.jsonc", ".opencode"],
+                ..SERVER
+            }),
+        ],
+        // A tool may be used without servers: the recipe is suggested only where some are configured.
+        signs: &[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"],
+    },
+    Recipe {
+        name: "git",
+        about: "lets git merge two versions of a note field by field",
+        steps: &[
+            RecipeStep::Section(SectionStep {
+                folder: BaseFolder::Store,
+                path: ".gitattributes",
+                style: &HASH,
+                text: include_str!("git.attributes"),
+                ..SECTION
+            }),
+            RecipeStep::GitConfig(GitConfigStep(&[
+                ("merge.qipu.name", "notes of qipu, field by field"),
+                ("merge.qipu.driver", DRIVER),
+            ])),
+        ],
+        signs: &[".git"],
+    },
+];
 
 /// The section in AGENTS.md, which several tools read: removing a recipe keeps it for the others.
 const fn shared_section(user: &'static str) -> RecipeStep {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{ChangePlan, PlannedChange};
+use crate::commands::note_warning;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Compactions, Graph};
-use crate::report::DiagnosticEntry;
 use crate::store::NoteHandle;
 use crate::store::{Change, Store};
 
@@ -28,7 +28,9 @@ pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Cha
         }
         let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
         plan.changes.push(PlannedChange { id: note.id.clone(), path: note.path.clone(), change: Some(change) });
-        plan.findings.extend(linking.into_iter().map(|from| broken_link(store, &notes[from], note)));
+        let message = format!("its link to `{}` is now broken", note.id);
+        let broken_link = |from: usize| note_warning(store, &notes[from], "broken-link", message.clone());
+        plan.findings.extend(linking.into_iter().map(broken_link));
     }
     Ok(plan)
 }
@@ -52,16 +54,4 @@ fn expect_unused(
     let verb = if linking.len() == 1 { "1 note links to" } else { &format!("{} notes link to", linking.len()) };
     let message = format!("{verb} `{}`: {}", note.id, ids.join(", "));
     Err(Error::new(ErrorKind::Failure, message).hint("change their links first, or use --force"))
-}
-
-/// Reports a link to a deleted note.
-fn broken_link(store: &Store, from: &NoteHandle, deleted: &NoteHandle) -> DiagnosticEntry {
-    DiagnosticEntry {
-        is_error: false,
-        code: "broken-link",
-        id: Some(from.id.clone()),
-        path: store.shown(&from.path),
-        line: None,
-        message: format!("its link to `{}` is now broken", deleted.id),
-    }
 }

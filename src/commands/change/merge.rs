@@ -328,12 +328,8 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> 
     let unparsed = from.findings.iter().filter(|finding| is_unparsed(finding.code));
     let unparsed = unparsed.map(|finding| format!("not carried over from `{}`: {}", from.id, finding.message));
     let finding = |message: String| DiagnosticEntry {
-        is_error: false,
-        code: "field-not-merged",
         id: Some(into.id.clone()),
-        path: store.shown(&into.path),
-        line: None,
-        message,
+        ..DiagnosticEntry::warning("field-not-merged", store.shown(&into.path), message)
     };
     lost.chain(unparsed).map(finding).collect()
 }

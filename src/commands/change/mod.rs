@@ -185,14 +185,9 @@ fn report_as(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
 /// Reports that the changes of a killed writer were finished first.
 pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
     let count = store.recovered();
-    (count > 0).then(|| DiagnosticEntry {
-        is_error: false,
-        code: "finished-change",
-        id: None,
-        path: store.redo_log_path(),
-        line: None,
-        message: format!("a change that an earlier command did not finish was completed first; files changed: {count}"),
-    })
+    let message =
+        format!("a change that an earlier command did not finish was completed first; files changed: {count}");
+    (count > 0).then(|| DiagnosticEntry::warning("finished-change", store.redo_log_path(), message))
 }
 
 /// Returns the changes of files.

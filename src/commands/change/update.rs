@@ -2,9 +2,9 @@
 
 use super::links::check_kind;
 use super::{ChangePlan, PlannedChange, changes_of, plan_edits};
+use crate::commands::note_warning;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::note::Diagnostic;
 use crate::note::edit::Edit;
 use crate::report::DiagnosticEntry;
 use crate::request::{ChangeRequest, NewFields};
@@ -40,8 +40,7 @@ fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry
         let new = after.unresolved(position).iter().filter(|target| !before.unresolved(position).contains(target));
         let finding = |target: &String| {
             let message = format!("its link to `{target}` is now broken; `qipu rename` updates links");
-            let finding = Diagnostic { code: "broken-link", line: None, message };
-            DiagnosticEntry::of_note(store.shown(&note.path), note, &finding)
+            note_warning(store, note, "broken-link", message)
         };
         new.map(finding).collect::<Vec<_>>()
     };

@@ -122,7 +122,7 @@ fn replacement(
     draft: &Draft<'_>,
     reference: &TextReference,
 ) -> Option<(Range<usize>, String)> {
-    let found = source.resolve(draft.page, &reference.target)?;
+    let found = source.vault.resolve(&draft.page.source, &reference.target)?;
     let to = match &found {
         ResolvedName::Page(page) => drafts.get(*page)?.path.as_str(),
         ResolvedName::File(path) => source.attachment(path)?,
@@ -166,7 +166,9 @@ fn missing_names(after: &Store, source: &SourceFolder, drafts: &[Draft<'_>]) -> 
     for draft in drafts {
         for reference in draft.page.references() {
             let ReferenceTarget::Wiki(target) = &reference.target else { continue };
-            let Some(ResolvedName::Page(index)) = source.resolve(draft.page, &reference.target) else { continue };
+            let Some(ResolvedName::Page(index)) = source.vault.resolve(&draft.page.source, &reference.target) else {
+                continue;
+            };
             let name = target.split('#').next().unwrap_or_default().trim();
             if name.is_empty() || names.resolve(target).is_some() {
                 continue;
@@ -206,7 +208,7 @@ impl<'a> Linker<'a> {
         let mut known = self.linked(draft);
         let mut links = Vec::new();
         for reference in draft.page.references() {
-            let found = self.source.resolve(draft.page, &reference.target);
+            let found = self.source.vault.resolve(&draft.page.source, &reference.target);
             self.check(draft, reference, found.as_ref());
             let Some(ResolvedName::Page(to)) = found else { continue };
             let Some(to) = self.drafts.get(to).filter(|to| known.insert(to.id.clone())) else { continue };
@@ -217,7 +219,8 @@ impl<'a> Linker<'a> {
             links.push((RELATED.to_owned(), to.id.clone(), block));
         }
         for (property, name) in &draft.page.property_links {
-            let Some(ResolvedName::Page(to)) = self.source.resolve(draft.page, &ReferenceTarget::Wiki(name.clone()))
+            let Some(ResolvedName::Page(to)) =
+                self.source.vault.resolve(&draft.page.source, &ReferenceTarget::Wiki(name.clone()))
             else {
                 continue;
             };

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::import::{AppSettings, FileRole, ImportedPage, ReferenceTarget, ResolvedName, Vault, attachment_path};
+use crate::import::{AppSettings, FileRole, ImportedPage, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
@@ -101,11 +101,6 @@ impl SourceFolder {
     fn attachment(&self, path: &str) -> Option<&str> {
         let index = self.attachments.binary_search_by(|(known, _)| known.as_str().cmp(path)).ok()?;
         self.attachments.get(index).map(|(_, to)| to.as_str())
-    }
-
-    /// Resolves a reference of a page.
-    fn resolve(&self, page: &ImportedPage, target: &ReferenceTarget) -> Option<ResolvedName> {
-        self.vault.resolve(&page.source, target)
     }
 }
 
@@ -250,12 +245,8 @@ impl<'a> ImportPlan<'a> {
             let bytes = match file.read(MAX_ATTACHMENT) {
                 Ok(bytes) => bytes,
                 Err(why) => {
-                    self.add_diagnostic(
-                        None,
-                        path,
-                        "not-imported",
-                        format!("{why}; links to it point to {}", self.store.shown(to)),
-                    );
+                    let message = format!("{why}; links to it point to {}", self.store.shown(to));
+                    self.add_diagnostic(None, path, "not-imported", message);
                     continue;
                 }
             };
@@ -296,7 +287,7 @@ impl<'a> ImportPlan<'a> {
     /// Adds a diagnostic about a file of the folder.
     fn add_diagnostic(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
         let path = shown(&self.request.dir, path);
-        self.findings.push(DiagnosticEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
+        self.findings.push(DiagnosticEntry { id: id.cloned(), ..DiagnosticEntry::warning(code, path, message) });
     }
 
     fn into_report(self) -> Report {
@@ -339,7 +330,7 @@ fn shortened(findings: Vec<DiagnosticEntry>) -> Vec<DiagnosticEntry> {
         let Some(last) = kept.iter().rposition(|finding| finding.code == code).filter(|_| more > 0) else { continue };
         let message = format!("{more} more findings like these; `qipu doctor` lists broken links");
         let path = kept.get(last).map(|finding| finding.path.clone()).unwrap_or_default();
-        kept.insert(last + 1, DiagnosticEntry { is_error: false, code, id: None, path, line: None, message });
+        kept.insert(last + 1, DiagnosticEntry::warning(code, path, message));
     }
     kept
 }

@@ -146,10 +146,9 @@ impl<'a> LoadPlan<'a> {
         };
         match text {
             Ok(merged) => {
-                merged
-                    .findings
-                    .into_iter()
-                    .for_each(|(code, message)| self.add_diagnostic(Some(&note.id), &note.path, code, message));
+                for (code, message) in merged.findings {
+                    self.add_diagnostic(Some(&note.id), &note.path, code, message);
+                }
                 Ok(Some(merged.text.into_bytes()))
             }
             Err(reason) => {
@@ -169,12 +168,8 @@ impl<'a> LoadPlan<'a> {
             }
             Some(_) => {
                 self.add_change_entry(None, "skipped", &path, None);
-                self.add_diagnostic(
-                    None,
-                    &path,
-                    "attachment-differs",
-                    "the pack's attachment differs; the store's was kept".to_owned(),
-                );
+                let message = "the pack's attachment differs; the store's was kept".to_owned();
+                self.add_diagnostic(None, &path, "attachment-differs", message);
             }
         }
         Ok(())
@@ -196,7 +191,7 @@ impl<'a> LoadPlan<'a> {
 
     fn add_diagnostic(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
         let path = self.store.shown(path);
-        self.findings.push(DiagnosticEntry { is_error: false, code, id: id.cloned(), path, line: None, message });
+        self.findings.push(DiagnosticEntry { id: id.cloned(), ..DiagnosticEntry::warning(code, path, message) });
     }
 
     fn into_report(self) -> Report {
