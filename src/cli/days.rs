@@ -40,7 +40,6 @@ fn long_form(text: &str) -> Option<String> {
     is_count.then(|| format!("{count} {unit} ago"))
 }
 
-/// Parses one day.
 pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {
     match span(flag, text, today, DAYS)? {
         DateRange::Day(day) => Ok(day),

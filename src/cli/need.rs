@@ -56,7 +56,6 @@ enum AbstractionArg {
 }
 
 impl NeedArgs {
-    /// Tells whether any of the flags is given.
     fn is_given(&self) -> bool {
         let filters = [self.min_confidence, self.min_trust, self.novelty_threshold];
         self.purpose.is_some()

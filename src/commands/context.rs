@@ -82,32 +82,29 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
     let shown_question = question.filter(|question| !is_plain || !question.intents.is_empty());
     let head = ReportHead {
-        kind: ReportKind::Context,
-        store: Some(store.shown_path.clone()),
         banner: request.banner,
-        show: ShownFields {
-            body: match request.with_body {
-                None => Body::ByFormat,
-                Some(true) => Body::Shown,
-                Some(false) => Body::Hidden,
-            },
-            has_sources: true,
-            has_custom: request.with_custom,
-            has_passages: passage_chars.is_some(),
-            usual_confidence: usual_confidence(&notes),
-            has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
-        },
+        show: shown_fields(request, &notes, passage_chars.is_some()),
         matched: (selection.matched + following).saturating_sub(blocks.without),
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
-        unknown_names: Vec::new(),
-        warnings: Vec::new(),
         analysis: shown_question.map(|question| Box::new(analysis(store, &question))),
         is_explained: request.need.as_ref().is_some_and(|need| need.explains),
         insufficient: selection.insufficient.filter(|_| ranking.is_none() && derived.is_empty()),
+        ..ReportHead::new(ReportKind::Context, Some(&store.shown_path))
     };
     let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
     Ok(Report { ranking, ..Report::new(head, entries) })
+}
+
+fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: bool) -> ShownFields {
+    ShownFields {
+        body: request.with_body.map_or(Body::ByFormat, |is_shown| if is_shown { Body::Shown } else { Body::Hidden }),
+        has_sources: true,
+        has_custom: request.with_custom,
+        has_passages,
+        usual_confidence: usual_confidence(notes),
+        has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
+    }
 }
 
 impl ContextRequest {

@@ -54,7 +54,6 @@ fn open(location: &Location, current_dir: &Path) -> Result<Store, Error> {
     Store::open(&Location { no_index: true, ..location.clone() }, current_dir)
 }
 
-/// Reports that a file of the store is removed.
 fn removed_file(store: &Store, path: &str) -> Entry {
     Entry::Change(ChangeEntry { id: None, action: "deleted", path: store.shown(path), diff: None })
 }
@@ -135,7 +134,6 @@ fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
 }
 
-/// Returns the diagnostics of each note.
 fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let of_note = |note: &std::sync::Arc<NoteHandle>| {
         let findings = note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding));

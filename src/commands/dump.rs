@@ -70,7 +70,6 @@ fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<Ign
     Ok((pack, skipped))
 }
 
-/// Packs the note at `position`.
 fn pack_note(store: &Store, graph: &Graph<'_>, position: usize) -> Result<PackedNote, Error> {
     progress::advance();
     let known = &store.notes()[position];
@@ -98,7 +97,6 @@ fn pack_note(store: &Store, graph: &Graph<'_>, position: usize) -> Result<Packed
     })
 }
 
-/// Packs an attachment.
 fn pack_file(store: &Store, path: String) -> Result<PackedFile, Error> {
     progress::advance();
     expect_loadable_path(store, &path, false)?;

@@ -40,7 +40,6 @@ fn list(request: &LinkRequest, session: &Session<'_>, id: &str) -> Result<Report
     Ok(report(store, mode, entries, walk.matched, walk.is_limited()))
 }
 
-/// Reports the notes around a note.
 fn tree(request: &LinkRequest, session: &Session<'_>, root: &str) -> Result<Report, Error> {
     let store = session.store;
     let digests = digests(request, store);
@@ -52,7 +51,6 @@ fn tree(request: &LinkRequest, session: &Session<'_>, root: &str) -> Result<Repo
     Ok(report(store, mode, entries(store, &digests, &walk.reached), walk.matched, walk.is_limited()))
 }
 
-/// Reports a shortest path between two notes.
 fn path(request: &LinkRequest, session: &Session<'_>, from: &str, to: &str) -> Result<Report, Error> {
     let store = session.store;
     let digests = digests(request, store);

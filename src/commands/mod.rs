@@ -124,7 +124,6 @@ pub fn run_at(command: &Command, session: &Session<'_>) -> Result<Report, Error>
     Ok(unknown_names::with_unknown_names(report, command, session.store))
 }
 
-/// Returns the report of a command that reads an open store.
 fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     match command {
@@ -167,7 +166,6 @@ fn run_prime_hook(request: &PrimeRequest, location: &Location, current_dir: &Pat
     run_with_timeout(HOOK_TIMEOUT, move || run_prime(&request, &location, &current_dir).ok()).flatten()
 }
 
-/// Opens the store and returns the primer.
 fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(location, current_dir)?;
     answer_with_retry(store, location, current_dir, |store| {

@@ -174,7 +174,6 @@ fn truncated_at_word(text: &str, limit: usize) -> String {
     format!("{kept}{ELLIPSIS}")
 }
 
-/// Sets the summary of an entry.
 fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
     NoteEntry { summary: EntrySummary::Text(text), ..entry }
 }

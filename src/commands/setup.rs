@@ -58,7 +58,6 @@ fn list(project: &Project<'_>) -> Result<Report, Error> {
     Ok(report(entries?))
 }
 
-/// Returns the recipes that fit the project.
 fn fitting_recipes(project: &Project<'_>) -> Vec<&'static Recipe> {
     RECIPES.iter().filter(|recipe| recipe.is_applicable(project)).collect()
 }

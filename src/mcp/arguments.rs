@@ -96,7 +96,6 @@ pub(super) fn parse_choice<T: Copy>(name: &str, text: &str, choices: &[(&str, T)
     value.ok_or_else(|| argument_error(name, &format!("`{text}` is not one of {}", names())))
 }
 
-/// Returns the error for an argument.
 pub(super) fn argument_error(name: &str, what: &str) -> Error {
     Error::usage(format!("argument `{name}`: {what}"))
 }

@@ -128,7 +128,6 @@ fn with_argument_names(error: Error, task: &Task) -> Error {
     Error { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
 }
 
-/// Runs a task that changes notes.
 fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Answer, Error> {
     let no_report = || Error::failure("internal error: the command returned no report");
     let report = commands::run(&task.command, location, env);

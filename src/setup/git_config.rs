@@ -69,7 +69,6 @@ impl GitConfigStep {
     }
 }
 
-/// Returns the shell command that sets a key.
 fn command(key: &str, value: &str) -> String {
     format!("git config {key} '{}'\n", value.replace('\'', "'\\''"))
 }

@@ -1,18 +1,15 @@
 //! A hook in a tool's JSON settings, run at the start of a session.
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result};
 use jsonc_parser::ast::Value;
 use serde_json::Value as Json;
 
 use super::json_item::{ItemKind, JsonItem};
 use super::managed_section::{MARKDOWN, ManagedSection, PriorSettings};
-use super::project::{Project, TextChange, edited, resolve_inside};
+use super::project::{Project, TextChange, edited};
 use super::server_entry::{PriorState, server_item};
 use super::{RecipeState, folders_to_make};
 use crate::error::Error;
-use crate::store::files;
 
 /// The prefix of the command by which our hook is recognized.
 const COMMAND: &str = "qipu prime --hook";
@@ -41,7 +38,7 @@ pub(super) struct HookStep {
 
 impl HookStep {
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
-        let Some(text) = self.read(project)? else { return Ok(RecipeState::Missing) };
+        let Some(text) = project.read(self.path)? else { return Ok(RecipeState::Missing) };
         Ok(ITEM.state(&text, &self.value()).with_context(|| self.unusable())?)
     }
 
@@ -49,13 +46,9 @@ impl HookStep {
         ITEM.insert_element(None, &self.value()).unwrap_or_default()
     }
 
-    pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
-        Ok(resolve_inside(&project.root, self.path, "project")?)
-    }
-
     /// Returns the file's text before and after the hook is installed or removed.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
-        let old = self.read(project)?;
+        let old = project.read(self.path)?;
         let state = self.state(project)?;
         if state == RecipeState::Edited && !project.is_forced {
             return Err(edited(format!("the hook in {}", self.path)));
@@ -84,7 +77,7 @@ impl HookStep {
     /// Returns what exists now and must be restored when the hook is removed. A file or folder that our server entry
     /// created counts as missing.
     pub(super) fn current_settings(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
-        let text = self.read(project)?;
+        let text = project.read(self.path)?;
         let depth = ITEM.depth(text.as_deref()).with_context(|| self.unusable())?;
         // Errors in the map of servers are reported by the server's own step.
         let server = text.as_deref().and_then(|text| PriorState::find(SERVER, text).ok().flatten());
@@ -92,21 +85,17 @@ impl HookStep {
             Some(PriorState::NoFolder) => (0, 1),
             Some(PriorState::NoFile) => (0, 0),
             Some(PriorState::NoValue) => (1, 0),
-            _ => (depth, folders_to_make(project, &self.file(project)?, self.path)?),
+            _ => (depth, folders_to_make(project, &project.file(self.path)?, self.path)?),
         })
     }
 
     /// Returns what existed before the hook was installed, from the marker of the recipe's section. Without that
     /// marker the file is treated as the user's.
     pub(super) fn prior(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
-        let text = files::read_if_there(&resolve_inside(&project.root, self.marker_path, "project")?)?;
+        let text = project.read(self.marker_path)?;
         let section = text.as_deref().map(|text| ManagedSection::find_in(self.marker_path, &MARKDOWN, text));
         let marker = section.transpose()?.flatten().map(|section| section.marker);
         Ok(marker.and_then(|marker| marker.settings_of(self.user)).unwrap_or((ROOT_DEPTH, 0)))
-    }
-
-    fn read(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
-        Ok(files::read_if_there(&self.file(project)?)?)
     }
 
     fn value(&self) -> Json {

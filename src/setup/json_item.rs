@@ -48,7 +48,6 @@ impl JsonContainer<'_, '_> {
         }
     }
 
-    /// Returns the range of the first child.
     fn first(&self) -> Option<Range<usize>> {
         match self {
             Self::Map(map) => map.properties.first().map(range_of),
@@ -56,7 +55,6 @@ impl JsonContainer<'_, '_> {
         }
     }
 
-    /// Returns the number of children.
     fn len(&self) -> usize {
         match self {
             Self::Map(map) => map.properties.len(),

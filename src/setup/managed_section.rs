@@ -69,7 +69,6 @@ impl OpeningMarker {
         self.settings.push((user.to_owned(), prior));
     }
 
-    /// Removes a recipe from the users.
     pub(super) fn remove_user(&mut self, user: &str) {
         self.users.retain(|name| name != user);
         self.settings.retain(|(name, _)| name != user);
@@ -206,7 +205,6 @@ impl<'a> ManagedSection<'a> {
         Ok(Some(section))
     }
 
-    /// Returns the unchanged text of the file.
     pub(super) fn file_text(&self) -> String {
         self.file.to_owned()
     }

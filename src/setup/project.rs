@@ -69,12 +69,20 @@ impl<'a> Project<'a> {
         Ok(Some(action))
     }
 
+    /// Returns the real path of a file of the project.
+    pub(super) fn file(&self, path: &str) -> Result<PathBuf> {
+        resolve_inside(&self.root, path, "project")
+    }
+
+    pub(super) fn read(&self, path: &str) -> Result<Option<String>> {
+        files::read_if_there(&self.file(path)?)
+    }
+
     /// Tells whether a file or folder exists, by its path relative to the root. Links are not followed.
     pub(super) fn has(&self, path: &str) -> bool {
         self.root.join(path).symlink_metadata().is_ok()
     }
 
-    /// Returns the folder of the project's store.
     pub(super) fn store(&self) -> Result<PathBuf, Error> {
         find_root(self.location, self.current_dir)
     }

@@ -83,7 +83,6 @@ impl SectionStep {
         self.user.is_empty() || has(self.user) || (marker.users.is_empty() && is_default)
     }
 
-    /// Returns the marker of the section.
     pub(super) fn marker(&self, project: &Project<'_>) -> Result<Option<OpeningMarker>, Error> {
         let text = self.read(project)?;
         let section = text.as_deref().map(|text| self.find(text)).transpose()?.flatten();

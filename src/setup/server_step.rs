@@ -1,16 +1,13 @@
 //! A server in a tool's JSON settings.
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result};
 
 use super::hook_step::HookStep;
 use super::json_item::JsonItem;
-use super::project::{Project, TextChange, edited, resolve_inside};
+use super::project::{Project, TextChange, edited};
 use super::server_entry::{PriorState, server_item};
 use super::{RecipeState, folders_to_make};
 use crate::error::Error;
-use crate::store::files;
 
 /// A server in a settings file of the user's.
 pub(super) struct ServerStep {
@@ -47,13 +44,9 @@ impl ServerStep {
         existing.or(self.paths.first()).copied().unwrap_or_default()
     }
 
-    pub(super) fn file(&self, project: &Project<'_>) -> Result<PathBuf, Error> {
-        Ok(resolve_inside(&project.root, self.path(project), "project")?)
-    }
-
     /// Returns the number of folders that were created for the file, and are deleted with it.
     pub(super) fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
-        let text = self.read(project)?;
+        let text = project.read(self.path(project))?;
         let prior = text.map(|text| PriorState::find(self.item, &text)).transpose();
         let is_made = prior.with_context(|| self.unusable(project))?.flatten() == Some(PriorState::NoFolder);
         Ok(if is_made { self.path(project).matches('/').count() } else { 0 })
@@ -67,12 +60,12 @@ impl ServerStep {
     }
 
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
-        self.state_in(self.read(project)?.as_deref(), project)
+        self.state_in(project.read(self.path(project))?.as_deref(), project)
     }
 
     /// Returns the file's text before and after the server is installed or removed.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
-        let old = self.read(project)?;
+        let old = project.read(self.path(project))?;
         let state = self.state_in(old.as_deref(), project)?;
         if state == RecipeState::Edited && !project.is_forced {
             return Err(edited(format!("the server in {}", self.path(project))));
@@ -96,7 +89,7 @@ impl ServerStep {
     /// Returns the prior state of a file that does not exist.
     fn prior_to_file(&self, project: &Project<'_>) -> Result<PriorState, Error> {
         let path = self.path(project);
-        let is_made = !path.contains('/') || folders_to_make(project, &self.file(project)?, path)? > 0;
+        let is_made = !path.contains('/') || folders_to_make(project, &project.file(path)?, path)? > 0;
         Ok(if is_made { PriorState::NoFolder } else { PriorState::NoFile })
     }
 
@@ -117,10 +110,6 @@ impl ServerStep {
     fn state_in(&self, text: Option<&str>, project: &Project<'_>) -> Result<RecipeState, Error> {
         let Some(text) = text else { return Ok(RecipeState::Missing) };
         Ok(self.item.state(text, &self.value()).with_context(|| self.unusable(project))?)
-    }
-
-    fn read(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
-        Ok(files::read_if_there(&self.file(project)?)?)
     }
 
     fn unusable(&self, project: &Project<'_>) -> String {

@@ -22,7 +22,6 @@ pub(super) enum RecipeStep {
 }
 
 impl RecipeStep {
-    /// Tells whether the step writes into the store.
     pub(super) fn is_in_store(&self) -> bool {
         matches!(self, Self::Section(SectionStep { folder: BaseFolder::Store, .. }))
     }
@@ -35,7 +34,6 @@ impl RecipeStep {
         }
     }
 
-    /// Returns the state of what the step writes.
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
         match self {
             Self::Section(section) => section.state(project),
@@ -68,9 +66,7 @@ impl RecipeStep {
     pub(super) fn write(&self, project: &Project<'_>, is_removal: bool) -> Result<Option<FileChange>, Error> {
         let file = || match self {
             Self::Section(section) => section.file(project),
-            Self::Hook(hook) => hook.file(project),
-            Self::Server(server) => server.file(project),
-            Self::GitConfig(_) => project.store(),
+            _ => Ok(project.file(&self.path(project))?),
         };
         let action = match self {
             Self::GitConfig(config) => config.write(project, is_removal)?,

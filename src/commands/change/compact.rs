@@ -4,18 +4,12 @@ use super::{PlannedChange, plan_edits};
 use crate::error::Error;
 use crate::graph::{Compactions, NameIndex};
 use crate::note::edit::Edit;
-use crate::request::ChangeRequest;
 use crate::store::Store;
 
 const FIELD: &str = "compacts";
 
 /// Plans the digest's new members.
-pub(super) fn plan(
-    store: &Store,
-    request: &ChangeRequest,
-    digest: &str,
-    ids: &[String],
-) -> Result<Vec<PlannedChange>, Error> {
+pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Result<Vec<PlannedChange>, Error> {
     let (digest, members) = (store.resolve(digest)?, store.positions(ids)?);
     let digests = Compactions::new(store.notes());
     let notes = store.notes();
@@ -38,16 +32,11 @@ pub(super) fn plan(
     let is_new = |member: &&usize| digests.digest_of(**member) != Some(digest);
     let edit = |member: &usize| Edit::AddItem { key: FIELD, text: notes[*member].id.to_string() };
     let edits: Vec<Edit> = members.iter().filter(is_new).map(edit).collect();
-    Ok(vec![plan_edits(store, &notes[digest], &edits, &request.now)?])
+    Ok(vec![plan_edits(store, &notes[digest], &edits, now)?])
 }
 
 /// Plans that the digest no longer replaces the notes, whichever of their names it uses.
-pub(super) fn plan_undo(
-    store: &Store,
-    request: &ChangeRequest,
-    digest: &str,
-    ids: &[String],
-) -> Result<Vec<PlannedChange>, Error> {
+pub(super) fn plan_undo(store: &Store, now: &str, digest: &str, ids: &[String]) -> Result<Vec<PlannedChange>, Error> {
     let note = &store.notes()[store.resolve(digest)?];
     let members = store.positions(ids)?;
     let names = NameIndex::new(store.notes());
@@ -57,5 +46,5 @@ pub(super) fn plan_undo(
         .into_iter()
         .filter(|name| names.resolve(name).is_some_and(|position| members.contains(&position)));
     let edits: Vec<Edit> = unwanted.map(|name| Edit::RemoveItem { key: FIELD, text: name.to_owned() }).collect();
-    Ok(vec![plan_edits(store, note, &edits, &request.now)?])
+    Ok(vec![plan_edits(store, note, &edits, now)?])
 }

@@ -106,7 +106,6 @@ fn title_from(body: &str) -> Option<String> {
     Some(format!("{}…", cut.get(..end).unwrap_or(&cut)))
 }
 
-/// Returns the folder for new notes of a type.
 fn folder_of(kind: &str) -> &'static str {
     match kind {
         MOC => "mocs",

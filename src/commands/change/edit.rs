@@ -55,7 +55,6 @@ fn with_updated(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Ve
     apply(text, &[Edit::SetPlain { key: "updated", text: now.to_owned() }]).ok().map(String::into_bytes)
 }
 
-/// Returns the diagnostics of a note.
 fn diagnostics_of(store: &Store, note: &NoteHandle) -> Vec<DiagnosticEntry> {
     note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding)).collect()
 }

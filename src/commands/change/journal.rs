@@ -16,25 +16,20 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str
     let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give some text"))?;
     let first = Journals::new(store.notes()).on(day).next();
     match first.and_then(|position| store.notes().get(position)) {
-        Some(note) => Ok(vec![plan_append(store, request, note, &bullet)?]),
+        Some(note) => Ok(vec![plan_append(store, &request.now, note, &bullet)?]),
         None => plan_new(store, request, day, bullet),
     }
 }
 
 /// Plans the bullet at the end of a journal.
-fn plan_append(
-    store: &Store,
-    request: &ChangeRequest,
-    note: &NoteHandle,
-    bullet: &str,
-) -> Result<PlannedChange, Error> {
+fn plan_append(store: &Store, now: &str, note: &NoteHandle, bullet: &str) -> Result<PlannedChange, Error> {
     if !note.parsed()?.ends_openly() {
         let message = format!("can't add to `{}`: its text ends inside a code block or a comment", note.id);
         return Err(Error::new(ErrorKind::Store, message).hint("close it in the file first; nothing was changed"));
     }
     let last = note.body()?.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let edit = Edit::Append { lines: bullet.to_owned(), is_apart: !continues_list(last) };
-    plan_edits(store, note, &[edit], &request.now)
+    plan_edits(store, note, &[edit], now)
 }
 
 /// Tells whether a bullet after this line belongs to its list: the line is an item, empty or not, or is indented.

@@ -4,7 +4,6 @@ use super::{PlannedChange, plan_edits};
 use crate::error::Error;
 use crate::graph::NameIndex;
 use crate::note::edit::Edit;
-use crate::request::ChangeRequest;
 use crate::store::NoteHandle;
 use crate::store::Store;
 
@@ -14,7 +13,7 @@ const MAX_DISTANCE: usize = 2;
 /// Plans a typed link, unless it exists.
 pub(super) fn plan_add(
     store: &Store,
-    request: &ChangeRequest,
+    now: &str,
     from: &str,
     to: &str,
     kind: &str,
@@ -29,13 +28,13 @@ pub(super) fn plan_add(
     let entries = vec![("type", kind.to_owned()), ("id", target.id.to_string())];
     let is_there = links_to(store, note, to).any(|(link_kind, _)| link_kind == kind);
     let edits = if is_there { Vec::new() } else { vec![Edit::AddMap { key: "links", entries }] };
-    Ok(vec![plan_edits(store, note, &edits, &request.now)?])
+    Ok(vec![plan_edits(store, note, &edits, now)?])
 }
 
 /// Plans to remove typed links, whichever name of the note they use.
 pub(super) fn plan_remove(
     store: &Store,
-    request: &ChangeRequest,
+    now: &str,
     from: &str,
     to: &str,
     kind: Option<&str>,
@@ -48,7 +47,7 @@ pub(super) fn plan_remove(
         entries: vec![("id", target.to_owned()), ("type", kind.to_owned())],
     };
     let edits: Vec<Edit> = unwanted.map(edit).collect();
-    Ok(vec![plan_edits(store, note, &edits, &request.now)?])
+    Ok(vec![plan_edits(store, note, &edits, now)?])
 }
 
 /// Returns a note's typed links to the note at position `to`.

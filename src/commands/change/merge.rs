@@ -12,11 +12,10 @@ use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
 use crate::report::DiagnosticEntry;
-use crate::request::ChangeRequest;
 use crate::store::{self, NoteHandle, Store};
 
 /// Plans the note that stays, the notes that link to the other, and the deletion of the other.
-pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &str) -> Result<ChangePlan, Error> {
+pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<ChangePlan, Error> {
     let (into, from) = (store.resolve(into)?, store.resolve(from)?);
     if into == from {
         return Err(Error::usage("a note can't be merged into itself"));
@@ -28,7 +27,7 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, into: &str, from: &st
             format!("can't merge `{}`: its frontmatter is not valid YAML and was read only in part", from.note.id);
         return Err(Error::new(ErrorKind::Failure, message).hint("fix it first; nothing was changed"));
     }
-    let mut planner = MergePlanner { store, request, names, into, from, keeps_names: true };
+    let mut planner = MergePlanner { store, now, names, into, from, keeps_names: true };
     let changes = planner.plan().or_else(|_| {
         // A name that a third note has too means that note once this one is deleted.
         planner.keeps_names = false;
@@ -62,7 +61,7 @@ impl MergeSide {
 /// Plans the merge of one note into another.
 struct MergePlanner<'a> {
     store: &'a Store,
-    request: &'a ChangeRequest,
+    now: &'a str,
     names: NameIndex<'a>,
     /// The note to keep.
     into: MergeSide,
@@ -138,7 +137,7 @@ impl MergePlanner<'_> {
         edits.extend(join("links", ours, theirs, |a, b| self.is_one_link(a, b), OnConflict::KeepBoth).edits);
         let missing = from.custom.iter().filter(|(key, _)| into.custom.iter().all(|(have, _)| have != key));
         edits.extend(missing.map(|(key, value)| Edit::SetCustomValue { key: key.clone(), value: value.clone() }));
-        edits.push(Edit::SetPlain { key: "updated", text: self.request.now.clone() });
+        edits.push(Edit::SetPlain { key: "updated", text: self.now.to_owned() });
         edits
     }
 

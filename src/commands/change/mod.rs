@@ -81,7 +81,6 @@ fn plan_with_retry(
     Ok((store, plan?))
 }
 
-/// Plans an action.
 fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, Error> {
     if needs_all_notes(&request.action) {
         store.expect_all_readable()?;
@@ -90,18 +89,19 @@ fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, E
         // A day whose journal can't be read must not get a second one.
         store.expect_readable_in("journals")?;
     }
+    let now = &request.now;
     let changes = match &request.action {
         Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
-        Action::Update { ids, fields } => return update::plan(store, request, ids, fields),
-        Action::Merge { into, from } => return merge::plan(store, request, into, from),
-        Action::Rename { id, title } => rename::plan(store, request, id, title),
-        Action::RenameTag { from, to } => tags::plan_rename(store, request, from, to),
-        Action::Compact { digest, ids, is_undone: false } => compact::plan(store, request, digest, ids),
-        Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, request, digest, ids),
+        Action::Update { ids, fields } => return update::plan(store, now, ids, fields),
+        Action::Merge { into, from } => return merge::plan(store, now, into, from),
+        Action::Rename { id, title } => rename::plan(store, now, id, title),
+        Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
+        Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
+        Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
         Action::Create(note) => create::plan(store, request, note),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
-        Action::AddLink { from, to, kind } => links::plan_add(store, request, from, to, kind),
-        Action::RemoveLink { from, to, kind } => links::plan_remove(store, request, from, to, kind.as_deref()),
+        Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
+        Action::RemoveLink { from, to, kind } => links::plan_remove(store, now, from, to, kind.as_deref()),
     };
     Ok(ChangePlan { changes: changes?, findings: Vec::new() })
 }
@@ -168,7 +168,6 @@ fn refuse_change(note: &NoteHandle, reason: &str) -> Error {
     Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }
 
-/// Reports the plan of a request.
 fn report(store: &Store, request: &request::ChangeRequest, plan: ChangePlan) -> Report {
     report_as(store, ReportKind::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
 }
@@ -190,12 +189,10 @@ pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
     (count > 0).then(|| DiagnosticEntry::warning("finished-change", store.redo_log_path(), message))
 }
 
-/// Returns the changes of files.
 pub(super) fn changes_of(planned: &[PlannedChange]) -> Vec<store::Change> {
     planned.iter().filter_map(|planned| planned.change.clone()).collect()
 }
 
-/// Returns the entry of a planned change.
 pub(super) fn entry(store: &Store, planned: &PlannedChange, shows_diff: bool) -> Entry {
     let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
     Entry::Change(ChangeEntry {

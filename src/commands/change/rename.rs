@@ -10,12 +10,11 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
 use crate::note::InlineLink;
 use crate::note::edit::{Edit, relink};
-use crate::request::ChangeRequest;
 use crate::store::NoteHandle;
 use crate::store::{self, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
-pub(super) fn plan(store: &Store, request: &ChangeRequest, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
+pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
     let position = store.resolve(id)?;
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
@@ -30,7 +29,7 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, id: &str, title: &str
         path: new_path(note, &title),
         title: &title,
     };
-    let mut planned = vec![renaming.plan_note(request)?];
+    let mut planned = vec![renaming.plan_note(now)?];
     let mut linking: BTreeSet<usize> = graph.backlinks(position).collect();
     linking.extend(renaming.digests_of_it());
     for from in linking.into_iter().filter(|from| *from != position) {
@@ -68,14 +67,14 @@ impl RenamePlanner<'_> {
     }
 
     /// Plans the note itself: its title and date, the links to itself, its path.
-    fn plan_note(&self, request: &ChangeRequest) -> Result<PlannedChange, Error> {
+    fn plan_note(&self, now: &str) -> Result<PlannedChange, Error> {
         let note = self.note();
         let mut edits = vec![
             Edit::SetText { key: "id".into(), text: note.id.to_string() },
             Edit::SetText { key: "title".into(), text: self.title.to_owned() },
         ];
         edits.extend(self.typed_edits(note));
-        let planned = plan_edits(self.store, note, &edits, &request.now)?;
+        let planned = plan_edits(self.store, note, &edits, now)?;
         let (old, new) = match planned.change {
             Some(store::Change::Replace { old, new, .. }) => (old, new),
             _ if self.path == note.path => return Ok(PlannedChange { change: None, ..planned }),

@@ -3,25 +3,17 @@
 use super::{PlannedChange, plan_edits};
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::Edit;
-use crate::request::ChangeRequest;
 use crate::store::Store;
 
 /// Plans the new name in every note with the tag. A note with both tags keeps one.
-pub(super) fn plan_rename(
-    store: &Store,
-    request: &ChangeRequest,
-    from: &str,
-    to: &str,
-) -> Result<Vec<PlannedChange>, Error> {
+pub(super) fn plan_rename(store: &Store, now: &str, from: &str, to: &str) -> Result<Vec<PlannedChange>, Error> {
     let to = to.trim();
     if to.is_empty() || to == from {
         return Err(Error::usage(format!("the new name of the tag `{from}` is empty or the same as the old one")));
     }
     let edits = [Edit::RenameItem { key: "tags", from: from.to_owned(), to: to.to_owned() }];
     let tagged = store.notes().iter().filter(|note| note.relations().tags.contains(&from));
-    let planned: Result<Vec<PlannedChange>, Error> =
-        tagged.map(|note| plan_edits(store, note, &edits, &request.now)).collect();
-    let planned = planned?;
+    let planned = tagged.map(|note| plan_edits(store, note, &edits, now)).collect::<Result<Vec<_>, Error>>()?;
     if !planned.is_empty() {
         return Ok(planned);
     }

@@ -7,26 +7,20 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::note::edit::Edit;
 use crate::report::DiagnosticEntry;
-use crate::request::{ChangeRequest, NewFields};
+use crate::request::NewFields;
 use crate::store::NoteHandle;
 use crate::store::Store;
 
 /// Plans the same changes for each note.
-pub(super) fn plan(
-    store: &Store,
-    request: &ChangeRequest,
-    ids: &[String],
-    fields: &NewFields,
-) -> Result<ChangePlan, Error> {
+pub(super) fn plan(store: &Store, now: &str, ids: &[String], fields: &NewFields) -> Result<ChangePlan, Error> {
     if *fields == NewFields::default() {
         return Err(Error::usage("nothing to change").hint("`qipu update --help` lists the fields"));
     }
     let edits = edits(store, fields)?;
     let mut seen = std::collections::HashSet::new();
     let positions: Vec<usize> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
-    let changes: Result<Vec<PlannedChange>, Error> =
-        positions.iter().map(|position| plan_edits(store, &store.notes()[*position], &edits, &request.now)).collect();
-    let changes = changes?;
+    let changes = positions.iter().map(|position| plan_edits(store, &store.notes()[*position], &edits, now));
+    let changes = changes.collect::<Result<Vec<_>, Error>>()?;
     let findings = if fields.title.is_some() { broken_links(store, &changes) } else { Vec::new() };
     Ok(ChangePlan { changes, findings })
 }

@@ -47,13 +47,17 @@ pub(super) enum ImportAction {
     },
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    fn new(page: &'a ImportedPage, name: &str, id: NoteId, path: String, action: ImportAction) -> Self {
+        let (extra, composed) = (AddedFields::default(), ComposedNote::default());
+        Self { page, name: name.to_owned(), id, path, action, extra, composed, remarks: Vec::new() }
+    }
+
     /// Returns the text in which links are replaced.
     pub(super) fn text(&self) -> &str {
         if self.extra.as_text.is_some() { &self.page.file_text } else { self.page.body() }
     }
 
-    /// Composes the note's text again.
     pub(super) fn compose_again(&mut self, request: &ImportRequest) {
         if !matches!(self.action, ImportAction::Kept { .. }) {
             self.composed = compose(self.page, &self.id, request.from, &self.name, &self.extra);
@@ -76,7 +80,6 @@ impl TakenPaths {
         !is_folder && !self.files.contains(&path) && !folders(&path).any(|folder| self.files.contains(folder))
     }
 
-    /// Adds the path of a file.
     pub(super) fn insert(&mut self, path: &str) {
         let path = path.to_lowercase();
         self.folders.extend(folders(&path).map(str::to_owned));
@@ -84,7 +87,6 @@ impl TakenPaths {
     }
 }
 
-/// Returns the folders above a file.
 fn folders(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(offset, _)| path.get(..offset))
 }
@@ -175,28 +177,14 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
         let path = self.path(page, &id);
         self.taken.insert(&path);
         if let Some(other) = self.names.get(&page.title.to_lowercase()) {
-            remarks.push((
-                "name-clash",
-                format!("`{other}` in the store is also called `{}`; rename one of them", page.title),
-            ));
+            let message = format!("`{other}` in the store is also called `{}`; rename one of them", page.title);
+            remarks.push(("name-clash", message));
         }
         if self.request.from == crate::request::ImportFrom::Logseq && self.source.vault.count(&page.title) > 1 {
-            remarks.push((
-                "name-clash",
-                format!("another page is also called `{}`; links lead to one of them", page.title),
-            ));
+            let message = format!("another page is also called `{}`; links lead to one of them", page.title);
+            remarks.push(("name-clash", message));
         }
-        let name = self.source.name.clone();
-        Draft {
-            page,
-            name,
-            id,
-            path,
-            action: ImportAction::New,
-            extra: AddedFields::default(),
-            composed: ComposedNote::default(),
-            remarks,
-        }
+        Draft { remarks, ..Draft::new(page, &self.source.name, id, path, ImportAction::New) }
     }
 
     /// Creates the draft of a page that was imported before.
@@ -210,18 +198,7 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
             Some(old) => ImportAction::Follows { old },
             None => ImportAction::Kept { is_conflict: stamp.read != page.digest() },
         };
-        let (id, path) = (note.id.clone(), note.path.clone());
-        let name = stamp.name.clone();
-        Ok(Draft {
-            page,
-            name,
-            id,
-            path,
-            action,
-            extra: AddedFields::default(),
-            composed: ComposedNote::default(),
-            remarks: Vec::new(),
-        })
+        Ok(Draft::new(page, &stamp.name, note.id.clone(), note.path.clone(), action))
     }
 
     /// Returns the id in a page's frontmatter if nothing else has that name, else one derived from its path in the

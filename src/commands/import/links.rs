@@ -78,7 +78,6 @@ fn recompose(source: &SourceFolder, request: &ImportRequest, drafts: &mut [Draft
     draft.compose_again(request);
 }
 
-/// Returns the store as it would be after the import.
 fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
     let change = |draft: &Draft<'_>| {
         let (path, new) = (draft.path.clone(), draft.composed.text.clone().into_bytes());

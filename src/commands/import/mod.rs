@@ -97,7 +97,6 @@ impl SourceFolder {
         Ok(Self { folder, name, settings, vault, attachments, unsupported })
     }
 
-    /// Returns the path in the store of an attachment.
     fn attachment(&self, path: &str) -> Option<&str> {
         let index = self.attachments.binary_search_by(|(known, _)| known.as_str().cmp(path)).ok()?;
         self.attachments.get(index).map(|(_, to)| to.as_str())
@@ -192,7 +191,6 @@ impl<'a> ImportPlan<'a> {
         Ok(plan)
     }
 
-    /// Plans the change of a page's note.
     fn plan_note(&mut self, draft: &Draft<'_>) {
         let new = draft.composed.text.clone().into_bytes();
         let change = match &draft.action {
@@ -213,7 +211,6 @@ impl<'a> ImportPlan<'a> {
         }
     }
 
-    /// Adds the diagnostics of a page and its note.
     fn add_diagnostics(&mut self, draft: &Draft<'_>) {
         let source = draft.page.source.clone();
         if draft.page.queries() > 0 {
@@ -233,7 +230,6 @@ impl<'a> ImportPlan<'a> {
         }
     }
 
-    /// Plans the attachments.
     fn plan_attachments(&mut self) -> Result<(), Error> {
         let mut left = MAX_ATTACHMENTS;
         let by_path: HashMap<&str, &store::ExternalFile> =

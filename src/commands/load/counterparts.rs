@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::pack::PackedNote;
-use crate::store::Store;
+use crate::store::{NoteHandle, Store};
 
 /// A note of the store that the pack has too.
 pub(super) struct Counterpart {
@@ -17,58 +17,33 @@ pub(super) struct Counterpart {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The counterparts, by the ids of the packed notes.
-pub(super) struct Counterparts(HashMap<NoteId, Counterpart>);
-
-impl Counterparts {
-    /// Finds the counterparts: at most one for each note and for each file.
-    pub(super) fn find(store: &Store, packed: &[PackedNote]) -> Result<Self, Error> {
-        let wanted: HashSet<&str> = packed.iter().map(|note| note.id.claimed()).collect();
-        let mut candidates: HashMap<&str, Vec<Counterpart>> = HashMap::new();
-        for (index, note) in store.notes().iter().enumerate() {
-            let id = note.id.claimed();
-            if wanted.contains(id) {
-                candidates.entry(id).or_default().push(Counterpart { index, bytes: store.bytes_of(note)? });
+/// Finds the counterparts, by the ids of the packed notes: at most one for each note and for each file.
+pub(super) fn find(store: &Store, packed: &[PackedNote]) -> Result<HashMap<NoteId, Counterpart>, Error> {
+    let wanted: HashSet<&str> = packed.iter().map(|note| note.id.claimed()).collect();
+    let mut candidates: HashMap<&str, Vec<Counterpart>> = HashMap::new();
+    for (index, note) in store.notes().iter().enumerate() {
+        let id = note.id.claimed();
+        if wanted.contains(id) {
+            candidates.entry(id).or_default().push(Counterpart { index, bytes: store.bytes_of(note)? });
+        }
+    }
+    // The strictest rule first.
+    let rules: [fn(&PackedNote, &NoteHandle, &[u8]) -> bool; 4] = [
+        |packed, _, bytes| packed.file.bytes == bytes,
+        |packed, note, _| packed.file.path == note.path,
+        |packed, note, _| packed.id == note.id,
+        |_, _, _| true,
+    ];
+    let mut found = HashMap::new();
+    for is_counterpart in rules {
+        for packed in packed {
+            let candidates = candidates.get_mut(packed.id.claimed()).filter(|_| !found.contains_key(&packed.id));
+            let Some(candidates) = candidates else { continue };
+            let is_match = |ours: &Counterpart| is_counterpart(packed, &store.notes()[ours.index], &ours.bytes);
+            if let Some(position) = candidates.iter().position(is_match) {
+                found.insert(packed.id.clone(), candidates.remove(position));
             }
         }
-        let mut found = HashMap::new();
-        for rule in [MatchRule::Bytes, MatchRule::Path, MatchRule::Id, MatchRule::Any] {
-            for note in packed {
-                let Some(candidates) = candidates.get_mut(note.id.claimed()).filter(|_| !found.contains_key(&note.id))
-                else {
-                    continue;
-                };
-                if let Some(position) = candidates.iter().position(|ours| rule.matches(store, note, ours)) {
-                    found.insert(note.id.clone(), candidates.remove(position));
-                }
-            }
-        }
-        Ok(Self(found))
     }
-
-    /// Returns the counterpart of a packed note.
-    pub(super) fn of(&self, packed: &PackedNote) -> Option<&Counterpart> {
-        self.0.get(&packed.id)
-    }
-}
-
-/// The rule by which a file is the counterpart of a note, the strictest first.
-#[derive(Clone, Copy)]
-enum MatchRule {
-    Bytes,
-    Path,
-    Id,
-    Any,
-}
-
-impl MatchRule {
-    fn matches(self, store: &Store, note: &PackedNote, ours: &Counterpart) -> bool {
-        let note_of_store = &store.notes()[ours.index];
-        match self {
-            Self::Bytes => note.file.bytes == ours.bytes,
-            Self::Path => note.file.path == note_of_store.path,
-            Self::Id => note.id == note_of_store.id,
-            Self::Any => true,
-        }
-    }
+    Ok(found)
 }

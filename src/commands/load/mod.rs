@@ -16,7 +16,7 @@ use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{LoadRequest, Strategy, TextSource};
 use crate::store::{self, Change, Location, Store};
-use counterparts::{Counterpart, Counterparts};
+use counterparts::Counterpart;
 use merge::merge;
 
 /// Loads a pack, or reports what that would change.
@@ -61,11 +61,11 @@ impl<'a> LoadPlan<'a> {
         let (changes, taken, entries, findings) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
         let mut plan = Self { store, request, changes, taken, entries, findings };
         let notes = pack.notes.iter().map(parsed).collect::<Result<Vec<Note>, Error>>()?;
-        let counterparts = Counterparts::find(store, &pack.notes)?;
+        let counterparts = counterparts::find(store, &pack.notes)?;
         let _work = progress::begin("comparing with the store", pack.notes.len() + pack.attachments.len());
         for (packed, theirs) in pack.notes.iter().zip(&notes) {
             progress::advance();
-            match counterparts.of(packed) {
+            match counterparts.get(&packed.id) {
                 None => plan.plan_creation(packed, theirs)?,
                 Some(ours) => plan.plan_conflict(packed, theirs, ours)?,
             }
