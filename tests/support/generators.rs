@@ -277,7 +277,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         },
         None,
     ));
-    commands.push(Command::Related(RelatedRequest { id: first.clone(), limit: None, ..RelatedRequest::default() }));
+    commands.push(Command::Related(RelatedRequest { id: first.clone(), limit: None }));
     commands.push(link(LinkView::List(first.clone()), Follow::default(), None));
     commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
     commands.push(link(

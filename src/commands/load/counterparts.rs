@@ -17,6 +17,9 @@ pub(super) struct Counterpart {
     pub(super) bytes: Vec<u8>,
 }
 
+/// Tells whether a note of the store, with its bytes, is the counterpart of a packed note.
+type MatchRule = fn(&PackedNote, &NoteHandle, &[u8]) -> bool;
+
 /// Finds the counterparts, by the ids of the packed notes: at most one for each note and for each file.
 pub(super) fn find(store: &Store, packed: &[PackedNote]) -> Result<HashMap<NoteId, Counterpart>, Error> {
     let wanted: HashSet<&str> = packed.iter().map(|note| note.id.claimed()).collect();
@@ -28,7 +31,7 @@ pub(super) fn find(store: &Store, packed: &[PackedNote]) -> Result<HashMap<NoteI
         }
     }
     // The strictest rule first.
-    let rules: [fn(&PackedNote, &NoteHandle, &[u8]) -> bool; 4] = [
+    let rules: [MatchRule; 4] = [
         |packed, _, bytes| packed.file.bytes == bytes,
         |packed, note, _| packed.file.path == note.path,
         |packed, note, _| packed.id == note.id,
